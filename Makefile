@@ -1,0 +1,57 @@
+# Everything a person or CI runs. `make` alone lists the commands.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+UV_VERSION := 0.13.8
+TOOLS := .tools
+BIN := .venv/bin
+STAMP := .venv/.complete
+export UV_PYTHON_DOWNLOADS := never
+export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
+export UV_LINK_MODE ?= hardlink
+
+.PHONY: help demo test check bench format lock clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(STAMP) ## Run the flow `retail` over a year of real rows, through hot, warm and cold tables
+	@$(BIN)/streamhouse demo
+
+test: check ## Every test there is: the checks, then real Fluss, Spark, Paimon and Iceberg
+	$(BIN)/pytest tests/contract tests/integration
+
+check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minute, no Java
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/pytest tests/unit plugins --doctest-modules -q
+
+bench: $(STAMP) ## Measure against a peer, as ratios
+	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done
+
+format: $(STAMP) ## Rewrite the code in our format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: $(TOOLS)/bin/uv ## Resolve the dependencies anew
+	$(TOOLS)/bin/uv lock
+
+clean: ## Remove the environment and what the demo wrote
+	rm -rf .venv .tools .streamhouse .mypy_cache .ruff_cache .pytest_cache
+
+$(TOOLS)/bin/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+	  echo "Streamhouse needs Python 3.11; '$(PYTHON)' is another." >&2; \
+	  echo "  hint: install python3.11 with its venv module, or: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
+	@echo "Creating the environment in .venv (pyspark is built once, about two minutes) …"
+	@$(PYTHON) -m venv $(TOOLS)
+	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+$(STAMP): pyproject.toml uv.lock | $(TOOLS)/bin/uv
+	@$(TOOLS)/bin/uv sync --frozen --python $(PYTHON) --extra engine --extra demo
+	@touch $@
