@@ -1,0 +1,375 @@
+"""Every error Streamhouse raises on purpose: place, code, cause, next step.
+
+Codes are grouped by what the reader can do about them:
+
+| codes | class of problem | exit code |
+|---|---|---|
+| SH1xx | a file cannot be read: YAML, header, SQL syntax, unknown key | 3 |
+| SH2xx | the definitions do not fit together: names, columns, types, cycles | 3 |
+| SH3xx | the machine or the environment lacks something | 4 |
+| SH4xx | a store refuses or cannot be reached | 5 |
+| SH5xx | an epoch, a lease or a position is not as recorded | 6 |
+| SH6xx | a query a person typed is wrong | 3 |
+
+Usage errors of the command line exit with 2, as click does.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import ClassVar
+
+
+@dataclass(frozen=True, order=True)
+class Location:
+    """A place in a file a person wrote; line and column count from 1."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class StreamhouseError(Exception):
+    """Base class: `except StreamhouseError` catches all we raise and nothing else.
+
+    Its text is `place: code message` and, on a line of its own, the hint. `retryable` is a
+    property of the class: True where the same call may succeed later without a person.
+    """
+
+    code: ClassVar[str] = "SH000"
+    exit_code: ClassVar[int] = 1
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, at: Location | None = None, hint: str | None = None) -> None:
+        self.message = message
+        self.at = at
+        self.hint = hint
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        place = f"{self.at}: " if self.at else ""
+        hint = f"\n  hint: {self.hint}" if self.hint else ""
+        return f"{place}{self.code} {self.message}{hint}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Subclasses have constructors of their own; an error must survive a process boundary as it is.
+        return _restore, (type(self), self.message, self.at, self.hint)
+
+
+def _restore(
+    kind: type[StreamhouseError], message: str, at: Location | None, hint: str | None
+) -> StreamhouseError:
+    error = kind.__new__(kind)
+    StreamhouseError.__init__(error, message, at=at, hint=hint)
+    return error
+
+
+def did_you_mean(name: str, known: Collection[str], otherwise: str | None = None) -> str | None:
+    """A hint that names the closest known word, else `otherwise`."""
+    close = get_close_matches(name, known, n=1)
+    return f"did you mean '{close[0]}'?" if close else otherwise
+
+
+class DefinitionErrors(StreamhouseError):
+    """Several definition errors at once, in the order of their places; `errors` holds each."""
+
+    exit_code = 3
+
+    def __init__(self, errors: Collection[StreamhouseError]) -> None:
+        self.errors = tuple(sorted(errors, key=lambda e: e.at or Location("")))
+        super().__init__("\n".join(str(e) for e in self.errors))
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return DefinitionErrors, (self.errors,)
+
+
+class DefinitionError(StreamhouseError):
+    """A file a person wrote is wrong; running again changes nothing."""
+
+    code = "SH200"
+    exit_code = 3
+
+
+class EnvironmentProblem(StreamhouseError):
+    """The machine lacks something: Java, a port, disk, a jar."""
+
+    code = "SH300"
+    exit_code = 4
+
+
+class StoreError(StreamhouseError):
+    """A store refuses, or does not hold what was promised."""
+
+    code = "SH400"
+    exit_code = 5
+
+
+class EngineError(StreamhouseError):
+    """An epoch, lease or position is not as recorded."""
+
+    code = "SH500"
+    exit_code = 6
+
+
+class QueryError(StreamhouseError):
+    """A query a person typed cannot be answered."""
+
+    code = "SH600"
+    exit_code = 3
+
+
+# --- SH1xx: files -----------------------------------------------------------------------------
+
+
+class FileFormatError(DefinitionError):
+    """A file is not valid YAML, or a value has the wrong shape."""
+
+    code = "SH101"
+
+
+class UnknownKeyError(DefinitionError):
+    """A mapping has a key the format does not know."""
+
+    code = "SH102"
+
+    def __init__(self, key: str, known: Collection[str], *, at: Location | None = None) -> None:
+        super().__init__(
+            f"unknown key '{key}'",
+            at=at,
+            hint=did_you_mean(key, known, f"known keys: {', '.join(sorted(known))}"),
+        )
+
+
+class HeaderError(DefinitionError):
+    """An action file has no header, or one that does not end."""
+
+    code = "SH103"
+
+
+class SqlSyntaxError(DefinitionError):
+    """The SQL of an action does not parse as Spark SQL."""
+
+    code = "SH104"
+
+
+# --- SH2xx: definitions -----------------------------------------------------------------------
+
+
+class UnknownActionError(DefinitionError):
+    """A step uses an action the registry does not hold."""
+
+    code = "SH201"
+
+    def __init__(self, name: str, known: Collection[str], *, at: Location | None = None) -> None:
+        super().__init__(
+            f"unknown action '{name}'",
+            at=at,
+            hint=did_you_mean(name, known, "see: streamhouse action list"),
+        )
+
+
+class UnknownColumnError(DefinitionError):
+    """SQL, a key or a contract names a column its input lacks."""
+
+    code = "SH202"
+
+
+class TypeMismatchError(DefinitionError):
+    """A column has another type than the port or the parameter declares."""
+
+    code = "SH203"
+
+
+class CyclicFlowError(DefinitionError):
+    """Steps read each other's output, directly or through others."""
+
+    code = "SH204"
+
+
+class DuplicateWriterError(DefinitionError):
+    """Two steps write one table."""
+
+    code = "SH205"
+
+
+class MissingParameterError(DefinitionError):
+    """A parameter without a default got no value, or SQL uses one that is not declared."""
+
+    code = "SH206"
+
+
+class UnknownTableError(DefinitionError):
+    """A step reads a table that no source, step or flow makes."""
+
+    code = "SH207"
+
+
+class PortError(DefinitionError):
+    """A step's `reads` does not match the inputs of its action."""
+
+    code = "SH208"
+
+
+class DuplicateNameError(DefinitionError):
+    """Two files define the same action or flow."""
+
+    code = "SH209"
+
+
+class UntypedColumnError(DefinitionError):
+    """The type of an output column cannot be told without running the SQL."""
+
+    code = "SH210"
+
+
+class StrategyError(DefinitionError):
+    """A step names a strategy its SQL does not allow, or SQL no strategy can replay."""
+
+    code = "SH211"
+
+
+class SourceError(DefinitionError):
+    """A source is unknown, or what it names does not exist."""
+
+    code = "SH212"
+
+
+class UnknownFlowError(DefinitionError):
+    """No file defines the flow that was asked for."""
+
+    code = "SH213"
+
+    def __init__(self, name: str, known: Collection[str], *, at: Location | None = None) -> None:
+        super().__init__(
+            f"unknown flow '{name}'",
+            at=at,
+            hint=did_you_mean(name, known, "see: streamhouse flow list"),
+        )
+
+
+class TierError(DefinitionError):
+    """A table asks of a tier what it cannot do."""
+
+    code = "SH214"
+
+
+# --- SH3xx: environment -----------------------------------------------------------------------
+
+
+class JavaMissingError(EnvironmentProblem):
+    """No Java, or one too old for Spark."""
+
+    code = "SH301"
+
+
+class PortTakenError(EnvironmentProblem):
+    """Another process listens where a service of ours should."""
+
+    code = "SH302"
+
+
+class DiskFullError(EnvironmentProblem):
+    """There is no room left where the project keeps its data."""
+
+    code = "SH303"
+
+
+class JarDownloadError(EnvironmentProblem):
+    """A jar could not be fetched, or its checksum is wrong."""
+
+    code = "SH304"
+    retryable = True
+
+
+class ServiceStartError(EnvironmentProblem):
+    """An embedded service ended, or did not answer in time; its log says why."""
+
+    code = "SH305"
+
+
+class MissingPackageError(EnvironmentProblem):
+    """A Python package of an optional extra is not installed."""
+
+    code = "SH306"
+
+
+class NotAProjectError(EnvironmentProblem):
+    """The folder, and no folder above it, holds a Streamhouse project."""
+
+    code = "SH307"
+
+
+# --- SH4xx: stores ----------------------------------------------------------------------------
+
+
+class StoreUnavailableError(StoreError):
+    """A store does not answer; the same call may succeed later."""
+
+    code = "SH401"
+    retryable = True
+
+
+class TableMissingError(StoreError):
+    """A store does not hold a table that the plan says it has."""
+
+    code = "SH402"
+
+
+class SchemaConflictError(StoreError):
+    """A store holds the table with another schema, key or bucket count than the plan."""
+
+    code = "SH403"
+
+
+class RowsLostError(StoreError):
+    """A range was asked for that the store no longer holds."""
+
+    code = "SH404"
+
+
+class WriteRefusedError(StoreError):
+    """A store refuses rows: a null key, a value that does not fit."""
+
+    code = "SH405"
+
+
+# --- SH5xx: engine ----------------------------------------------------------------------------
+
+
+class LeaseHeldError(EngineError):
+    """Another runner carries this flow."""
+
+    code = "SH501"
+
+
+class LeaseLostError(EngineError):
+    """A newer runner took this flow over; this one must stop and write nothing more."""
+
+    code = "SH502"
+
+
+class EpochFailedError(EngineError):
+    """An epoch failed for a reason that running it again cannot mend."""
+
+    code = "SH503"
+
+
+class StateConflictError(EngineError):
+    """What a store holds contradicts what the state store recorded."""
+
+    code = "SH504"
+
+
+# --- SH6xx: queries ---------------------------------------------------------------------------
+
+
+class QueryRefusedError(QueryError):
+    """The SQL is wrong, names an unknown table or column, or would change data."""
+
+    code = "SH601"

@@ -1,0 +1,1 @@
+"""What a flow is made of: frozen, checked on construction, no I/O."""

@@ -1,0 +1,59 @@
+"""An action: a reusable, typed piece of Spark SQL."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from streamhouse.errors import Location
+from streamhouse.model.types import NAME, Duration, Frozen, StepKind, Strategy
+
+
+class Parameter(Frozen):
+    """A value a step may set, used in the SQL as `:name`."""
+
+    type: str
+    default: Any = None
+    required: bool = False
+    description: str = ""
+
+
+class Output(Frozen):
+    """What the result of an action promises."""
+
+    primary_key: tuple[str, ...] = ()
+    event_time: str | None = None
+    extra_columns: Literal["pass", "drop"] = "drop"
+
+
+class Expectation(Frozen):
+    """A condition every output row should meet."""
+
+    check: str
+    on_violation: Literal["warn", "drop", "quarantine", "fail"] = "warn"
+
+
+class Example(Frozen):
+    """A unit test of the action: rows in, rows out (in any order)."""
+
+    given: dict[str, list[dict[str, Any]]]
+    params: dict[str, Any] = Field(default_factory=dict)
+    expect: list[dict[str, Any]]
+
+
+class Action(Frozen):
+    """One file of `actions/`: a YAML header in the first comment, then one SELECT."""
+
+    action: str = Field(pattern=NAME)
+    version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")
+    step: StepKind
+    description: str = ""
+    inputs: dict[str, dict[str, str]]  # port → column → type; an empty mapping takes any columns
+    params: dict[str, Parameter] = Field(default_factory=dict)
+    output: Output = Output()
+    expect: dict[str, Expectation] = Field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+    strategy: Strategy | None = None  # None: chosen by analysis of the SQL
+    interval: Duration | None = None  # a `full` step runs no more often than this
+    sql: str = Field(default="", exclude=True)  # without the header
+    at: Location = Field(default=Location(""), exclude=True)
+    sql_at: Location = Field(default=Location(""), exclude=True)  # where the SQL begins in its file

@@ -1,0 +1,60 @@
+"""A flow: which action reads what and writes where."""
+
+from datetime import timedelta
+from typing import Any, Literal
+
+from pydantic import Field
+
+from streamhouse.errors import Location
+from streamhouse.model.table import TableOptions
+from streamhouse.model.types import NAME, TABLE_NAME, Duration, Frozen, ReadMode, Strategy
+
+
+class Source(Frozen):
+    """Where rows come from: one kind of source and its options."""
+
+    name: str
+    kind: str  # replay, files, …: a kind known to the package `ingest`
+    options: dict[str, Any] = Field(default_factory=dict)
+    at: Location = Field(default=Location(""), exclude=True)
+
+
+class Read(Frozen):
+    """What one port of a step reads: a source of this flow or any table."""
+
+    table: str
+    mode: ReadMode = Field(default=ReadMode.CHANGES, alias="as")
+    at: Location = Field(default=Location(""), exclude=True)
+
+    model_config = Frozen.model_config | {"populate_by_name": True}
+
+
+class Step(Frozen):
+    """One use of an action."""
+
+    use: str  # `action` or `action@1`
+    reads: dict[str, Read] = Field(default_factory=dict)  # port → what it reads
+    writes: str = Field(pattern=TABLE_NAME)
+    params: dict[str, Any] = Field(default_factory=dict, alias="with")
+    strategy: Strategy | None = None
+    at: Location = Field(default=Location(""), exclude=True)
+    places: dict[str, Location] = Field(default_factory=dict, exclude=True)  # key path → its place in the file
+
+    model_config = Frozen.model_config | {"populate_by_name": True}
+
+
+class Flow(Frozen):
+    """One file of `flows/`."""
+
+    flow: str = Field(pattern=NAME)
+    description: str = ""
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    freshness: Duration = timedelta(seconds=1)  # how far the last layer may lag behind the source
+    schema_change: Literal["freeze", "lenient", "evolve", "try_evolve", "ignore"] | None = None
+    max_rows_per_epoch: int = Field(default=100_000, ge=1)
+    sources: dict[str, Source] = Field(default_factory=dict)
+    steps: tuple[Step, ...] = Field(min_length=1)
+    tables: dict[str, TableOptions] = Field(default_factory=dict)
+    at: Location = Field(default=Location(""), exclude=True)
+    places: dict[str, Location] = Field(default_factory=dict, exclude=True)

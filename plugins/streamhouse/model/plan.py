@@ -1,0 +1,93 @@
+"""The compiled flow: what explain, diff, run, draw and the DAG all read."""
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any
+
+from pydantic import Field
+
+from streamhouse.model.action import Expectation
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Duration, Frozen, Layer, ReadMode, StepKind, Strategy
+
+
+class PlannedSource(Frozen):
+    """A source with the columns it delivers."""
+
+    name: str
+    kind: str
+    options: dict[str, Any] = Field(default_factory=dict)
+    columns: tuple[Column, ...]
+    loads_first: bool = False  # feeds a lookup table: its backlog is read before the others'
+
+
+class PlannedRead(Frozen):
+    """One port: `table` is the name of a source of this plan, or `layer.table`."""
+
+    port: str
+    table: str
+    mode: ReadMode
+    columns: tuple[str, ...]  # the columns the SQL uses, in the order of the input
+    key_columns: dict[str, str] = Field(default_factory=dict)  # output key column → column here; `recompute` only
+
+
+class PlannedStep(Frozen):
+    """One step, checked and typed. `sql` is canonical Spark SQL over the port names, parameters filled in."""
+
+    action: str
+    version: str
+    kind: StepKind
+    reads: tuple[PlannedRead, ...]
+    writes: Table
+    sql: str
+    strategy: Strategy
+    reason: str  # why this strategy, in words for a person
+    interval: Duration | None = None  # of a `full` step; None: every epoch that changes an input
+    expect: dict[str, Expectation] = Field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Stable name of the step: the table it writes, which no other step does."""
+        return self.writes.name
+
+
+class Segment(Frozen):
+    """Steps that share one clock, each after the steps that write what it reads."""
+
+    name: str
+    steps: tuple[PlannedStep, ...] = Field(min_length=1)
+
+
+class FlowPlan(Frozen):
+    """Equal definitions give an equal plan, so plans can be compared, hashed and stored."""
+
+    flow: str
+    description: str = ""
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    freshness: Duration = timedelta(seconds=1)
+    max_rows_per_epoch: int = 100_000
+    sources: tuple[PlannedSource, ...]
+    external: tuple[Table, ...] = ()  # tables of other flows that this one reads
+    segments: tuple[Segment, ...] = Field(min_length=1)
+
+    @property
+    def steps(self) -> tuple[PlannedStep, ...]:
+        """Every step, upstream first."""
+        return tuple(step for segment in self.segments for step in segment.steps)
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Every table this flow writes, by name, upstream first."""
+        return {step.writes.name: step.writes for step in self.steps}
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers this flow writes, upstream first."""
+        present = {table.layer for table in self.tables.values()}
+        return tuple(layer for layer in Layer if layer in present)
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hex digits that change when, and only when, the plan does."""
+        return sha256(self.model_dump_json().encode()).hexdigest()[:16]

@@ -1,0 +1,105 @@
+"""Columns and tables, whichever tiers hold their rows."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from streamhouse.model.types import TABLE_NAME, Duration, Frozen, Layer, MergeFunction, Tier
+
+
+class Column(Frozen):
+    """One column. `type` is a Spark SQL type in canonical lower case: `bigint`, `decimal(12,2)`,
+    `timestamp` (an instant, microseconds), `timestamp_ntz`, `array<string>`, `struct<a:int,b:string>`.
+    """
+
+    name: str
+    type: str
+    nullable: bool = True
+
+
+class Tiers(Frozen):
+    """How long each tier holds rows; absent: the table has no such tier."""
+
+    hot: Duration | None = None
+    warm: Duration | None = None
+    cold: Duration | None = None
+
+    @property
+    def present(self) -> tuple[Tier, ...]:
+        """The tiers the table has, hottest first."""
+        return tuple(t for t in Tier if getattr(self, t.value) is not None)
+
+    @property
+    def target(self) -> Tier:
+        """The tier a step writes; the others are filled by tiering."""
+        return self.present[0]
+
+    @model_validator(mode="after")
+    def _at_least_one(self) -> Self:
+        if not self.present:
+            raise ValueError("tiers is empty; name at least one of hot, warm, cold")
+        return self
+
+
+class Table(Frozen):
+    """One logical table, complete: every tier can create it from this alone."""
+
+    name: str = Field(pattern=TABLE_NAME)
+    columns: tuple[Column, ...] = Field(min_length=1)
+    primary_key: tuple[str, ...] = ()  # empty: an append-only log table
+    bucket_key: tuple[str, ...] = ()  # empty: the primary key; of a log table: rows go to any bucket
+    buckets: int = Field(default=1, ge=1)  # the same count in hot and warm
+    tiers: Tiers
+    merge: dict[str, MergeFunction] = Field(default_factory=dict)  # empty: the last row of a key wins
+    event_time: str | None = None
+
+    @property
+    def layer(self) -> Layer:
+        """The layer, which is the first part of the name."""
+        return Layer(self.name.split(".")[0])
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names in the order of the stored columns."""
+        return tuple(c.name for c in self.columns)
+
+    def column(self, name: str) -> Column:
+        """The column called `name`; KeyError when there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    @property
+    def replica(self) -> Self:
+        """The table as tiering copies it: values come folded, so the last row of a key wins."""
+        return self.model_copy(update={"merge": {}}) if self.merge else self
+
+    @model_validator(mode="after")
+    def _keys_are_columns(self) -> Self:
+        names = set(self.column_names)
+        for role, keys in (("primary_key", self.primary_key), ("bucket_key", self.bucket_key)):
+            if stray := sorted(set(keys) - names):
+                raise ValueError(f"{role} names {stray}, which the table lacks")
+        # Tiering copies bucket to bucket without a shuffle, so hot and warm must hash alike.
+        if self.primary_key and (stray := sorted(set(self.bucket_key) - set(self.primary_key))):
+            raise ValueError(f"bucket_key has {stray}, which primary_key lacks")
+        if self.merge:
+            if not self.primary_key:
+                raise ValueError("a table that merges needs a primary_key")
+            values = names - set(self.primary_key)
+            if values != set(self.merge):
+                raise ValueError(f"merge must name every column outside the primary key: {sorted(values)}")
+        return self
+
+
+class TableOptions(Frozen):
+    """What a flow's `tables:` says about one table; the rest comes from the step that writes it."""
+
+    primary_key: tuple[str, ...] | None = None
+    bucket_key: tuple[str, ...] = ()
+    buckets: int = Field(default=1, ge=1, description="the same count in hot and warm; cannot change later")
+    tiers: Tiers | None = None
+    description: str = ""
+
+

@@ -1,0 +1,122 @@
+"""Words with one meaning: layers, tiers, strategies, merge functions, positions."""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pytimeparse2 import parse as parse_seconds
+
+NAME = r"^[a-z][a-z0-9_]*$"
+TABLE_NAME = r"^(ods|dwd|dws|ads)\.[a-z][a-z0-9_]*$"
+FOREVER = timedelta(days=36500)
+
+Position = dict[str, int]
+"""Where a reader stands in one table or source, and where the next epoch begins.
+
+Keys and meaning belong to the store: Fluss `{bucket: next offset}`, Paimon and Iceberg
+`{"snapshot": last read id}`, a replay `{"row": next row}`, files `{path: rows taken}`.
+An absent key is its beginning.
+"""
+
+
+class Frozen(BaseModel):
+    """Base of every model: immutable, refuses unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Layer(StrEnum):
+    """Where a table stands between source and consumer, upstream first."""
+
+    ODS = "ods"
+    DWD = "dwd"
+    DWS = "dws"
+    ADS = "ads"
+
+
+class StepKind(StrEnum):
+    """What a step does; each kind writes into one layer."""
+
+    INGEST = "ingest"
+    CLEAN = "clean"
+    AGGREGATE = "aggregate"
+    CUSTOMIZE = "customize"
+
+    @property
+    def layer(self) -> Layer:
+        """The layer this kind of step writes."""
+        return {
+            StepKind.INGEST: Layer.ODS,
+            StepKind.CLEAN: Layer.DWD,
+            StepKind.AGGREGATE: Layer.DWS,
+            StepKind.CUSTOMIZE: Layer.ADS,
+        }[self]
+
+
+class Tier(StrEnum):
+    """Where rows live: hot is Fluss, warm is Paimon, cold is Iceberg."""
+
+    HOT = "hot"
+    WARM = "warm"
+    COLD = "cold"
+
+
+class Strategy(StrEnum):
+    """How a step turns an epoch's changes into changes of its table (design D6)."""
+
+    MAP = "map"
+    MERGE = "merge"
+    RECOMPUTE = "recompute"
+    FULL = "full"
+
+
+class MergeFunction(StrEnum):
+    """How a store folds a new value of a column into the one it holds."""
+
+    SUM = "sum"
+    MIN = "min"
+    MAX = "max"
+    LAST_VALUE = "last_value"
+    FIRST_VALUE = "first_value"
+    BOOL_AND = "bool_and"
+    BOOL_OR = "bool_or"
+
+
+class ReadMode(StrEnum):
+    """`changes` drives the step; `lookup` is read as of the epoch and drives nothing."""
+
+    CHANGES = "changes"
+    LOOKUP = "lookup"
+
+
+def _to_duration(value: Any) -> Any:
+    if value == "forever":
+        return FOREVER
+    if isinstance(value, str):
+        seconds = parse_seconds(value)
+        if seconds is None:
+            raise ValueError(f"'{value}' is no duration; write a number with its unit, such as 30s, 5m, 1h, 7d")
+        return timedelta(seconds=float(seconds))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        raise ValueError(f"{value} lacks a unit; write 30s, 5m, 1h or 7d")
+    return value
+
+
+def format_duration(value: timedelta) -> str:
+    """The shortest text that reads back as `value`: '250ms', '30s', '7d', 'forever'."""
+    if value == FOREVER:
+        return "forever"
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)):
+        milliseconds = round(value.total_seconds() * 1000)
+        if milliseconds and milliseconds % size == 0:
+            return f"{milliseconds // size}{unit}"
+    return f"{round(value.total_seconds() * 1000)}ms"
+
+
+Duration = Annotated[
+    timedelta,
+    BeforeValidator(_to_duration, json_schema_input_type=str),
+    PlainSerializer(format_duration, return_type=str),
+    Field(description="a number with its unit: 250ms, 30s, 5m, 1h, 7d, or forever"),
+]
