@@ -1,0 +1,63 @@
+"""What a header declares by type: columns of inputs, and parameters with their defaults."""
+
+import re
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any
+
+from streamhouse.errors import DefinitionError, FileFormatError, TypeMismatchError
+from streamhouse.model.action import Parameter
+from streamhouse.registry.yaml_nodes import Document, KeyPath
+from streamhouse.sql.parameters import typed_literal
+from streamhouse.sql.types import canonical_type
+
+SIMPLE_TYPES = (
+    "bigint", "binary", "boolean", "date", "decimal(12,2)", "double", "float", "int", "smallint", "string",
+    "timestamp", "timestamp_ntz", "tinyint", "array<string>", "map<string,string>", "struct<name:type>",
+)  # fmt: skip
+
+
+_canonical = lru_cache(maxsize=4096)(canonical_type)  # the same few types stand in every header
+
+
+def declared_type(text: str, path: KeyPath, document: Document) -> tuple[str, tuple[DefinitionError, ...]]:
+    """The canonical name of a type written at `path`, or the text as it is and what is wrong with it."""
+    try:
+        return _canonical(text), ()
+    except ValueError:
+        if text.count("(") != text.count(")") or text.count("<") != text.count(">"):
+            hint = 'inside { } a comma ends the value: put the type in quotes, such as "decimal(12,2)"'
+        else:
+            close = get_close_matches(text.lower(), SIMPLE_TYPES, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"such as {', '.join(SIMPLE_TYPES[:-3])}"
+        return text, (FileFormatError(f"'{text}' is no Spark SQL type", at=document.value_at(path), hint=hint),)
+
+
+def join_cut_types(columns: Any) -> Any:
+    """`columns` without the keys that YAML makes of the rest of an unquoted `decimal(12,2)`.
+
+    Inside braces YAML ends a value at a comma, so it reads `{a: decimal(12,2)}` as `{a: 'decimal(12', '2)': null}`.
+    The cut type stays, so one message names the cause.
+    """
+    if not isinstance(columns, dict):
+        return columns
+    return {k: v for k, v in columns.items() if not (v is None and re.fullmatch(r"[^(<]*[)>]+", k))}
+
+
+def default_error(parameter: Parameter, path: KeyPath, document: Document) -> DefinitionError | None:
+    """What is wrong with the default of a parameter; `path` is the parameter's."""
+    value = parameter.default
+    if value is None:
+        return None
+    at = document.value_at((*path, "default"))
+    if parameter.required:
+        return FileFormatError(
+            f"'{path[-1]}' is required and has a default", at=at, hint="remove `required`, or the default"
+        )
+    try:
+        typed_literal(str(path[-1]), parameter.type, value, at)
+    except TypeMismatchError as error:
+        return TypeMismatchError(error.message, at=at, hint=error.hint or f"give a default of type {parameter.type}")
+    except (DefinitionError, ValueError):  # the type is none; that is reported where it is written
+        return None
+    return None

@@ -1,0 +1,160 @@
+"""Parses what people write as SQL: one SELECT for an action, one condition for an expectation.
+
+sqlglot reads many dialects kindly and lets pass what Spark refuses; what people really mistype (a comma
+before FROM, templating, a second statement) is refused here, with its place and in plain words.
+"""
+
+import re
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from streamhouse.errors import Location, SqlSyntaxError, did_you_mean
+from streamhouse.registry.declared import SIMPLE_TYPES
+from streamhouse.sql import dialect
+from streamhouse.sql.header import place_in
+
+_SPARK = Dialect.get_or_raise("spark")
+_SCAN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|.""", re.DOTALL)
+_NO_COMMA_BEFORE = {
+    TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY, TokenType.LIMIT,
+    TokenType.UNION, TokenType.R_PAREN, TokenType.COMMA,
+}  # fmt: skip
+_QUOTES = ("'", '"', "`")
+_WRITES = {TokenType.INSERT, TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE, TokenType.CREATE}
+_ONE_SELECT = "an action is one SELECT; the flow stores its result"
+_TEMPLATE_TOKENS = {TokenType.L_BRACE, TokenType.BLOCK_START, TokenType.PARAMETER}
+
+
+def parse_query(sql: str, at: Location) -> exp.Query:
+    """The syntax tree of an action's SQL, a copy for the caller to change.
+
+    Args:
+        sql: Without the header.
+        at: Where `sql` begins in its file.
+
+    Raises:
+        SqlSyntaxError: it is not exactly one SELECT that Spark could read; placed in the file.
+    """
+    tokens = _tokens(sql, at)
+    if not tokens:
+        raise SqlSyntaxError("there is no SQL here", at=at, hint="after the header, write one SELECT")
+    first = tokens[0]
+    if first.token_type not in (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
+        hint = did_you_mean(first.text.upper(), ("SELECT", "WITH"), _ONE_SELECT)
+        raise SqlSyntaxError(f"the SQL begins with '{first.text}'", at=at, hint=hint)
+    _refuse_what_sqlglot_lets_pass(tokens, sql, at)
+    try:
+        return dialect.parse_query(sql, at)
+    except SqlSyntaxError as error:
+        if isinstance(error.__cause__, ParseError) and error.__cause__.errors:
+            raise _plain(error.__cause__, sql, at) from error.__cause__
+        for token in tokens:
+            if token.token_type in _WRITES:
+                place = place_in(sql, token.start, at)
+                raise SqlSyntaxError(f"'{token.text}' makes this no query", at=place, hint=_ONE_SELECT) from error
+        raise
+
+
+def parse_check(check: str, at: Location) -> exp.Expr:
+    """The syntax tree of an expectation's condition, a new one at each call.
+
+    Raises:
+        SqlSyntaxError: it is no condition on one row; placed at `at`, whatever follows in it.
+    """
+    try:
+        tokens = _tokens(check, at)
+        _refuse_what_sqlglot_lets_pass(tokens, check, at)
+        trees = _SPARK.parser().parse(tokens, check)
+    except ParseError as error:
+        plain = _plain(error, check, at)
+        raise SqlSyntaxError(plain.message, at=at, hint=plain.hint) from error
+    except SqlSyntaxError as error:
+        raise SqlSyntaxError(error.message, at=at, hint=error.hint) from error
+    tree = trees[0] if len(trees) == 1 else None
+    if not isinstance(tree, exp.Condition) or tree.find(exp.Query, exp.AggFunc, exp.Window):
+        raise SqlSyntaxError(
+            "this is no condition on one row", at=at, hint="compare columns of the output, such as 'amount >= 0'"
+        )
+    return tree
+
+
+def placeholder_offsets(sql: str) -> dict[str, int]:
+    """Offset of the first `:name` of each name, and of the first `?` under the empty name."""
+    offsets: dict[str, int] = {}
+    tokens = _SPARK.tokenize(sql)
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.token_type == TokenType.PLACEHOLDER:
+            offsets.setdefault("", token.start)
+        elif token.token_type == TokenType.COLON and following is not None:
+            offsets.setdefault(following.text, token.start)
+    return offsets
+
+
+def _tokens(sql: str, at: Location) -> list[Token]:
+    """Tokens without the semicolon that may end the SQL."""
+    try:
+        tokens = _SPARK.tokenize(sql)
+    except SqlglotError as error:
+        offset = _open_quote(sql)
+        kind = "comment" if sql[offset] == "/" else "quote"
+        raise SqlSyntaxError(f"this {kind} does not end", at=place_in(sql, offset, at), hint="close it") from error
+    while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
+        tokens.pop()
+    return tokens
+
+
+def _refuse_what_sqlglot_lets_pass(tokens: list[Token], sql: str, at: Location) -> None:
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        kind = token.token_type
+        if kind == TokenType.SEMICOLON:
+            second = place_in(sql, following.start if following else token.start, at)
+            raise SqlSyntaxError("a second statement begins here", at=second, hint="an action is one SELECT; make two")
+        if kind in _TEMPLATE_TOKENS:
+            hint = "actions have no templates: declare a parameter in the header and write :name"
+            two = sql[token.start : token.start + 2]
+            begin = two if two in ("{{", "{%", "${") else token.text
+            raise SqlSyntaxError(f"'{begin}' is no Spark SQL", at=place_in(sql, token.start, at), hint=hint)
+        if kind == TokenType.COMMA and (following is None or following.token_type in _NO_COMMA_BEFORE):
+            raise SqlSyntaxError("nothing follows this comma", at=place_in(sql, token.start, at), hint="remove it")
+        if kind == TokenType.SELECT and (following is None or following.token_type == TokenType.FROM):
+            place = place_in(sql, token.start, at)
+            raise SqlSyntaxError("this SELECT has no columns", at=place, hint="name them, or write *")
+
+
+def _plain(error: ParseError, sql: str, at: Location) -> SqlSyntaxError:
+    detail = error.errors[0]
+    text, near = str(detail["description"]), str(detail.get("highlight") or "")
+    line_start = 0
+    for _ in range(int(detail["line"]) - 1):
+        line_start = sql.find("\n", line_start) + 1
+    place = place_in(sql, max(line_start + int(detail["col"]) - len(near), 0), at)
+    if text.startswith("Invalid expression / Unexpected token"):
+        message, hint = f"'{near}' is not expected here", "a comma, an operator or AS may be missing before it"
+    elif text.startswith("Expected TYPE"):
+        message = f"'{near}' is no Spark SQL type"
+        hint = did_you_mean(near.lower(), SIMPLE_TYPES) or f"such as {', '.join(SIMPLE_TYPES[:-3])}"
+    elif expecting := re.match(r"Expecting (\S+)$", text):
+        message, hint = f"'{expecting[1]}' is missing after '{near}'", "close what you opened"
+    elif text.startswith("Expected table name"):
+        message, hint = f"a table name is missing after '{near}'", "read an input by its name"
+    elif text.startswith("Expected END"):
+        message, hint = f"END is missing after {near}", "close the CASE with END"
+    elif text.startswith("Required keyword"):
+        message, hint = f"something is missing at '{near}'", "complete it, or remove it"
+    else:
+        message = (
+            f"{text[:1].lower()}{text[1:].partition(' but got ')[0]}, at {near if near[:1] in _QUOTES else repr(near)}"
+        )
+        hint = "compare it with Spark's SQL reference"
+    return SqlSyntaxError(message, at=place, hint=hint)
+
+
+def _open_quote(sql: str) -> int:
+    """Offset of the quote or comment that does not end; 0 when all do."""
+    for match in _SCAN.finditer(sql):
+        if match.group() in _QUOTES or (match.group() == "/" and sql[match.start() :].startswith("/*")):
+            return match.start()
+    return 0

@@ -1,0 +1,147 @@
+"""Reads one flow file.
+
+The places of what a person wrote stay with the model, for messages of later checks. A path is the keys
+in the file joined by dots; it gives the value's place, for a mapping the place of its key. `key:` before
+a path always gives the key.
+
+| on | paths |
+|---|---|
+| `Step.places` | `use`, `writes`, `strategy`, `reads`, `reads.lines`, `reads.lines.table`, `reads.lines.as`, `with`, `with.min_quantity`; `key:reads.lines`, `key:with.min_quantity`, ... |
+| `Flow.places` | `flow`, `freshness`, ..., `sources.transactions`, `sources.transactions.replay`, `sources.transactions.replay.package`, `tables.dwd.sales`, `tables.dwd.sales.primary_key`, `tables.dwd.sales.tiers.hot`, list items as `tags.0`; `key:` likewise |
+
+`Step.at` is where the step begins, `Read.at` its table's name, `Source.at` the source's name, `Flow.at` the flow's name.
+"""  # noqa: E501  a table
+
+import re
+from typing import Any
+
+from streamhouse.errors import FileFormatError, Location, StreamhouseError
+from streamhouse.model.flow import Flow
+from streamhouse.model.types import NAME, TABLE_NAME
+from streamhouse.registry.problems import Problems
+from streamhouse.registry.shape import build, keep_known, name_error, table_name_error
+from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
+
+_USE = re.compile(r"[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?")
+
+
+def read_flow(text: str, file: str) -> Flow:
+    """Read and check a flow by itself, without the actions it uses.
+
+    Args:
+        text: The YAML.
+        file: Its path for messages, as a person would type it from the project's folder.
+
+    Raises:
+        FileFormatError: it is no YAML, or a value has the wrong shape.
+        UnknownKeyError: it has a key the format lacks.
+        DefinitionErrors: several of these at once.
+    """
+    document = read_yaml(text, file)
+    problems = Problems()
+    if not isinstance(document.data, dict):
+        raise FileFormatError("the flow is no mapping", at=document.value_at(()), hint="begin with 'flow: orders'")
+    raw = {key: value for key, value in document.data.items() if key != "sources"}
+    steps = raw.get("steps")
+    if isinstance(steps, list):
+        raw["steps"] = [_expand_reads(step) for step in steps]
+    data = keep_known(raw, Flow, document, problems)
+    if "sources" in document.data:
+        data["sources"] = _sources(document, problems)
+    if isinstance(data.get("steps"), list):
+        data["steps"] = [_placed(step, ("steps", i), document, problems) for i, step in enumerate(data["steps"])]
+    for table in data["tables"] if isinstance(data.get("tables"), dict) else ():
+        if not re.fullmatch(TABLE_NAME, table):
+            problems.add(table_name_error(table, ("tables", table), document))
+    places = {path: at for path, at in _places((), document).items() if not path.startswith(("steps", "key:steps"))}
+    flow = build(Flow, {**data, "at": document.value_at(("flow",)), "places": places}, document, problems)
+    if flow is None or problems:
+        raise problems.error()
+    return flow
+
+
+def name_in(text: str, file: str) -> str | None:
+    """The name that a broken flow file seems to have; None: not to be told."""
+    try:
+        data = read_yaml(text, file).data
+    except StreamhouseError:
+        return None
+    name = data.get("flow") if isinstance(data, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _expand_reads(step: Any) -> Any:
+    """`lines: ods.sales` is short for `lines: {table: ods.sales}`."""
+    if not isinstance(step, dict) or not isinstance(step.get("reads"), dict):
+        return step
+    reads = {port: {"table": read} if isinstance(read, str) else read for port, read in step["reads"].items()}
+    return {**step, "reads": reads}
+
+
+def _sources(document: Document, problems: Problems) -> Any:
+    """Sources in the model's form: `{name: {kind: options}}` names the kind by its key."""
+    written = document.data["sources"]
+    if not isinstance(written, dict):
+        return written
+    sources = {}
+    for name, source in written.items():
+        path = ("sources", name)
+        at = document.key_at(path)
+        if not re.fullmatch(NAME, name):
+            problems.add(name_error("a source", name, path, document))
+        if not isinstance(source, dict) or len(source) != 1:
+            many = isinstance(source, dict) and len(source) > 1
+            cause = f"has {len(source)} kinds: {', '.join(source)}" if many else "does not say its kind"
+            hint = "write one kind and its options: 'orders: {files: {path: data/orders}}'"
+            problems.add(FileFormatError(f"the source '{name}' {cause}", at=at, hint=hint))
+            continue
+        ((kind, options),) = source.items()
+        if options is not None and not isinstance(options, dict):
+            problems.add(
+                FileFormatError(
+                    f"the options of '{kind}' must be a mapping",
+                    at=document.value_at((*path, kind)),
+                    hint=f"write '{kind}: {{option: value}}'",
+                )
+            )
+            continue
+        sources[name] = {"name": name, "kind": kind, "options": options or {}, "at": at}
+    return sources
+
+
+def _placed(step: Any, path: KeyPath, document: Document, problems: Problems) -> Any:
+    """The step with its places; problems grow by an ill-formed `use`."""
+    if not isinstance(step, dict):
+        return step
+    use, reads = step.get("use"), step.get("reads")
+    if isinstance(use, str) and not _USE.fullmatch(use):
+        problems.add(
+            FileFormatError(
+                f"'{use}' cannot name an action",
+                at=document.value_at((*path, "use")),
+                hint="write its name, or name@1 for the newest version 1",
+            )
+        )
+    if isinstance(reads, dict):
+        step = {
+            **step,
+            "reads": {port: _placed_read(read, (*path, "reads", port), document) for port, read in reads.items()},
+        }
+    return {**step, "at": document.value_at(path), "places": _places(path, document)}
+
+
+def _placed_read(read: Any, path: KeyPath, document: Document) -> Any:
+    return {**read, "at": document.value_at((*path, "table"))} if isinstance(read, dict) else read
+
+
+def _places(root: KeyPath, document: Document) -> dict[str, Location]:
+    """Places of all that is written below `root`, by their paths from there."""
+    found: dict[str, Location] = {}
+    depth = len(root)
+    for path in document.values:
+        if len(path) > depth and path[:depth] == root:
+            name = ".".join(str(part) for part in path[depth:])
+            found[name] = document.best_at(path)
+            if path in document.keys:
+                found[f"key:{name}"] = document.keys[path]
+    return found

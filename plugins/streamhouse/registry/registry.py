@@ -1,0 +1,230 @@
+"""All actions and flows of a project, by name."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from streamhouse.errors import (
+    DefinitionErrors,
+    DuplicateNameError,
+    FileFormatError,
+    Location,
+    StreamhouseError,
+    UnknownActionError,
+    UnknownFlowError,
+)
+from streamhouse.model.action import Action
+from streamhouse.model.flow import Flow, Step
+from streamhouse.registry import read_action as actions_file
+from streamhouse.registry import read_flow as flows_file
+from streamhouse.registry.fingerprint import fingerprint
+from streamhouse.registry.problems import Notice, flat
+from streamhouse.registry.search import Hit, search
+
+D = TypeVar("D", Action, Flow)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A file that cannot be used, under the name it seems to define."""
+
+    kind: type[Action] | type[Flow]
+    name: str
+    version: str | None
+    error: StreamhouseError
+
+
+@dataclass(frozen=True)
+class Use:
+    """One step that uses an action."""
+
+    flow: str
+    step: Step
+
+
+class Registry:
+    """Looks actions and flows up; never changes after it is made.
+
+    A broken file hides no other: what it defines raises its error when asked for, the rest works.
+    """
+
+    def __init__(
+        self,
+        actions: Iterable[Action] = (),
+        flows: Iterable[Flow] = (),
+        *,
+        broken: Iterable[Broken] = (),
+        warnings: Iterable[Notice] = (),
+    ) -> None:
+        """Index definitions that were read.
+
+        Args:
+            actions: Several versions of one action may be given.
+            flows: One for each name.
+            broken: Files that could not be read; two definitions of one name are added to these.
+            warnings: What was odd about files without being wrong.
+        """
+        self._versions: dict[str, dict[tuple[int, ...], Action]] = {}
+        self._broken = list(broken)
+        for action in actions:
+            version = _numbers(action.version)
+            first = self._versions.setdefault(action.action, {}).setdefault(version, action)
+            if first is not action:
+                what = f"action '{action.action}' {action.version}"
+                hint = "rename one of them, or give it another version"
+                self._broken.append(Broken(Action, action.action, action.version, _twice(what, first, action, hint)))
+        self.actions: dict[str, Action] = {n: held[max(held)] for n, held in sorted(self._versions.items())}
+        """Each action in its newest version, by name."""
+        self.flows: dict[str, Flow] = {}
+        """Each flow by name."""
+        for flow in sorted(flows, key=lambda f: (f.flow, f.at)):
+            other = self.flows.setdefault(flow.flow, flow)
+            if other is not flow:
+                error = _twice(f"flow '{flow.flow}'", other, flow, "rename one of them")
+                self._broken.append(Broken(Flow, flow.flow, None, error))
+        self.warnings: tuple[Notice, ...] = tuple(sorted(warnings, key=lambda n: n.at))
+        """What is odd about files without being wrong, by place."""
+
+    @classmethod
+    def load(cls, root: Path) -> "Registry":
+        """Read `actions/**/*.sql` and `flows/**/*.yaml` below `root`; never raises for a broken file.
+
+        Args:
+            root: The project's folder; either folder may be absent.
+        """
+        actions: list[Action] = []
+        flows: list[Flow] = []
+        broken: list[Broken] = []
+        warnings: list[Notice] = []
+        for path in sorted((root / "actions").rglob("*.sql")):
+            file, text, name, version = _name(path, root), "", None, None
+            try:
+                text = _text(path, file)
+                read = actions_file.read_action(text, file)
+            except StreamhouseError as error:
+                name, version = actions_file.name_in(text, file)
+                broken.append(Broken(Action, name or path.stem, version, error))
+            else:
+                actions.append(read.action)
+                warnings.extend(read.notices)
+        for path in sorted(p for end in ("yaml", "yml") for p in (root / "flows").rglob(f"*.{end}")):
+            file, text = _name(path, root), ""
+            try:
+                text = _text(path, file)
+                flows.append(flows_file.read_flow(text, file))
+            except StreamhouseError as error:
+                broken.append(Broken(Flow, flows_file.name_in(text, file) or path.stem, None, error))
+        return cls(actions, flows, broken=broken, warnings=warnings)
+
+    @property
+    def errors(self) -> tuple[StreamhouseError, ...]:
+        """Every error of every broken file, by place."""
+        return tuple(sorted(flat(b.error for b in self._broken), key=lambda e: e.at or Location("")))
+
+    @property
+    def broken_flows(self) -> tuple[str, ...]:
+        """Names of flows whose files are broken, in order."""
+        return tuple(sorted({b.name for b in self._broken if b.kind is Flow}))
+
+    def check(self) -> None:
+        """Do nothing when every file is sound.
+
+        Raises:
+            DefinitionErrors: `errors`, when there are any.
+        """
+        if errors := self.errors:
+            raise DefinitionErrors(errors)
+
+    def action(self, use: str, *, at: Location | None = None) -> Action:
+        """The action that a step's `use` means.
+
+        Args:
+            use: `name` for the newest version, `name@1` or `name@1.2` for the newest of those, `name@1.2.3`.
+            at: Where `use` is written.
+
+        Raises:
+            UnknownActionError: no file defines it, or none in that version.
+            StreamhouseError: the file that defines it is broken; this is its error.
+        """
+        name, _, wanted = use.partition("@")
+        self._raise_broken(Action, name, wanted)
+        held = self._versions.get(name, {})
+        prefix = _numbers(wanted) if wanted else ()
+        fitting = [version for version in held if version[: len(prefix)] == prefix]
+        if fitting:
+            return held[max(fitting)]
+        if not held:
+            raise UnknownActionError(use, self.actions, at=at)
+        raise UnknownActionError(use, [f"{name}@{action.version}" for action in held.values()], at=at)
+
+    def versions(self, name: str) -> tuple[Action, ...]:
+        """Every version of an action, oldest first; empty when there is none."""
+        return tuple(action for _, action in sorted(self._versions.get(name, {}).items()))
+
+    def flow(self, name: str, *, at: Location | None = None) -> Flow:
+        """The flow called `name`.
+
+        Raises:
+            UnknownFlowError: no file defines it.
+            StreamhouseError: the file that defines it is broken; this is its error.
+        """
+        self._raise_broken(Flow, name, "")
+        if name not in self.flows:
+            raise UnknownFlowError(name, self.flows, at=at)
+        return self.flows[name]
+
+    def fingerprint(self, definition: Action | Flow) -> str:
+        """Sixteen hex digits that change when the definition does; layout and comments do not count."""
+        return fingerprint(definition)
+
+    def used_by(self, action: str) -> tuple[Use, ...]:
+        """Each step that uses any version of `action`, by flow, then as written."""
+        return tuple(
+            Use(flow.flow, step)
+            for flow in self.flows.values()
+            for step in flow.steps
+            if step.use.partition("@")[0] == action
+        )
+
+    def writers(self) -> dict[str, tuple[Use, ...]]:
+        """Table → the steps that write it, in any flow; more than one is an error that the compiler reports."""
+        found: dict[str, tuple[Use, ...]] = {}
+        for flow in self.flows.values():
+            for step in flow.steps:
+                found[step.writes] = (*found.get(step.writes, ()), Use(flow.flow, step))
+        return found
+
+    def search(self, text: str) -> tuple[Hit, ...]:
+        """Actions and flows that hold every word of `text`, best first; see `registry/search.py`."""
+        return search(text, self.actions.values(), self.flows.values())
+
+    def _raise_broken(self, kind: type[Action] | type[Flow], name: str, version: str) -> None:
+        for broken in self._broken:
+            fits = not version or broken.version is None or f"{broken.version}.".startswith(f"{version}.")
+            if broken.kind is kind and broken.name == name and fits:
+                raise broken.error
+
+
+def _twice(what: str, first: Action | Flow, second: Action | Flow, hint: str) -> DuplicateNameError:
+    return DuplicateNameError(f"{what} is defined a second time; first at {first.at}", at=second.at, hint=hint)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) if part.isdigit() else -1 for part in version.split("."))
+
+
+def _name(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _text(path: Path, file: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        cause = (error.strerror or "unknown cause").lower()
+        raise FileFormatError(f"the file cannot be read: {cause}", at=Location(file)) from error
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start].decode("utf-8-sig", errors="replace")
+        at = Location(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
+        raise FileFormatError("this is no UTF-8 text", at=at, hint="save the file as UTF-8") from error

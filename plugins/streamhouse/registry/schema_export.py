@@ -1,0 +1,80 @@
+"""JSON Schemas of the two kinds of files, for editors.
+
+They come from the models, so they cannot fall behind. What people write differs from the models in two
+places only: a read may be a plain table name, and a source names its kind by a key.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from streamhouse.model.action import Action
+from streamhouse.model.flow import Flow
+from streamhouse.model.types import NAME, TABLE_NAME
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_Schema = dict[str, Any]
+
+
+def action_schema() -> _Schema:
+    """Schema of the YAML header of `actions/**/*.sql`."""
+    schema = _written(Action, "Streamhouse action")
+    properties = schema["properties"]
+    properties["inputs"]["propertyNames"] = {"pattern": NAME}
+    properties["inputs"]["description"] = "input → column → Spark SQL type; {} takes any columns"
+    properties["params"]["propertyNames"] = {"pattern": NAME}
+    properties["params"]["description"] = "values a step may set; the SQL uses them as :name"
+    return schema
+
+
+def flow_schema() -> _Schema:
+    """Schema of `flows/**/*.yaml`."""
+    schema = _written(Flow, "Streamhouse flow")
+    definitions = schema["$defs"]
+    definitions["Source"] = {
+        "type": "object",
+        "description": "one kind of source (replay, files, kafka, ...) and its options",
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": {"type": ["object", "null"]},
+    }
+    definitions["Read"] = {
+        "description": "a source of this flow, or a table",
+        "anyOf": [{"type": "string"}, definitions["Read"]],
+    }
+    definitions["Step"]["properties"]["use"]["pattern"] = r"^[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?$"
+    schema["properties"]["sources"]["propertyNames"] = {"pattern": NAME}
+    schema["properties"]["tables"]["propertyNames"] = {"pattern": TABLE_NAME}
+    return schema
+
+
+def _written(model: type[BaseModel], title: str) -> _Schema:
+    """The model's schema without the fields that no file holds."""
+    schema = model.model_json_schema(by_alias=True)
+    _drop_excluded(schema, model)
+    for nested in _models(model):
+        if nested.__name__ in schema.get("$defs", {}):
+            _drop_excluded(schema["$defs"][nested.__name__], nested)
+    schema.get("$defs", {}).pop("Location", None)
+    return {"$schema": _DRAFT, **schema, "title": title}
+
+
+def _drop_excluded(schema: _Schema, model: type[BaseModel]) -> None:
+    for name, field in model.model_fields.items():
+        if field.exclude:
+            schema["properties"].pop(field.alias or name)
+
+
+def _models(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """Every model reachable from the fields of `model`, itself left out."""
+    found: list[type[BaseModel]] = []
+    queue: list[Any] = [field.annotation for field in model.model_fields.values()]
+    while queue:
+        kind = queue.pop()
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            if kind not in found:
+                found.append(kind)
+                queue.extend(field.annotation for field in kind.model_fields.values())
+        else:
+            queue.extend(getattr(kind, "__args__", ()))
+    return found
