@@ -1,0 +1,1 @@
+"""Spark SQL as syntax trees: parse, type, trace, classify, bind. Pure."""

@@ -1,0 +1,178 @@
+"""Chooses how a step is kept up to date (design D6): the cheapest strategy that is proven exact."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from streamhouse.errors import Location, StrategyError
+from streamhouse.model.types import MergeFunction, ReadMode, Strategy
+from streamhouse.sql.fold import Fold, fold, group_keys, key_text
+from streamhouse.sql.rows import Arm, InputInfo, Inputs, NotProvenError, arms_of
+from streamhouse.sql.schema import Query
+from streamhouse.sql.scopes import peel
+from streamhouse.sql.touch import key_columns
+
+
+@dataclass(frozen=True)
+class Classification:
+    """How a step is kept up to date, and why.
+
+    Attributes:
+        strategy: The cheapest one proven, or the one asked for.
+        reason: For a person.
+        primary_key: Of the output; empty: an append-only log.
+        merge: Strategy `merge` only: every column outside the key → how the store folds it.
+        key_columns: Port → output key column → input column. `recompute`: for every driving port the
+            same key columns. `map` of an updated input: the whole key.
+    """
+
+    strategy: Strategy
+    reason: str
+    primary_key: tuple[str, ...] = ()
+    merge: dict[str, MergeFunction] = field(default_factory=dict)
+    key_columns: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+def classify(
+    query: Query,
+    inputs: Inputs,
+    *,
+    primary_key: tuple[str, ...] = (),
+    strategy: Strategy | None = None,
+    at: Location | None = None,
+) -> Classification:
+    """Choose a strategy, or check the one a person named.
+
+    Args:
+        query: Checked and qualified.
+        inputs: Of every port.
+        primary_key: As declared; empty: derived where the SQL shows it.
+        strategy: As declared; None: the cheapest that is exact.
+        at: Place for errors.
+
+    Raises:
+        StrategyError: the strategy named is not exact for this SQL, no input drives the step, or the
+            result has no key by which rows could be replaced.
+    """
+    if not any(i.mode is ReadMode.CHANGES for i in inputs.values()):
+        raise StrategyError(
+            "no input drives this step: every port is read as lookup", at=at, hint="read one without 'as: lookup'"
+        )
+    failures: dict[Strategy, str] = {}
+    for candidate, prove in _PROOFS.items():
+        if strategy not in (None, candidate):
+            continue
+        try:
+            return prove(query, inputs, primary_key, failures)
+        except NotProvenError as failure:
+            failures[candidate] = str(failure)
+    if strategy is not None and strategy is not Strategy.FULL:
+        raise StrategyError(
+            f"strategy '{strategy}' would give wrong rows: {failures[strategy]}",
+            at=at,
+            hint="leave 'strategy' out to have one chosen",
+        )
+    raise StrategyError(
+        f"rows of the result cannot be replaced: {failures[Strategy.FULL]}",
+        at=at,
+        hint="declare output.primary_key in the action, or tables.<name>.primary_key in the flow",
+    )
+
+
+def _prove_map(query: Query, inputs: Inputs, key: tuple[str, ...], _: dict[Strategy, str]) -> Classification:
+    arms = arms_of(query.scope, inputs, query.inference)
+    drivers = " and ".join(dict.fromkeys(arm.port for arm in arms))
+    one = f"each output row comes from one row of {drivers}"
+    updated = [arm for arm in arms if not inputs[arm.port].append_only]
+    if not updated:
+        return Classification(Strategy.MAP, one, key)
+    if len(arms) > 1:
+        raise NotProvenError(f"{drivers} are updated, and several of their rows may have one key")
+    arm, own = arms[0], tuple(c.lower() for c in inputs[arms[0].port].primary_key)
+    mapped = _traced_key(arm, own, key)
+    if not key and not arm.single:
+        raise NotProvenError(f"a row of {arm.port} may give several rows, and no primary key is declared")
+    reason = f"{one} and keeps its key ({', '.join(mapped)})"
+    return Classification(Strategy.MAP, reason, tuple(mapped), key_columns={arm.port: mapped})
+
+
+def _traced_key(arm: Arm, own: tuple[str, ...], key: tuple[str, ...]) -> dict[str, str]:
+    """The output key → the key of the input, which must be the same columns."""
+    if key:
+        mapped = {column: arm.columns.get(column, "") for column in key}
+    else:
+        first: dict[str, str] = {}
+        for column, source in arm.columns.items():
+            first.setdefault(source, column)
+        mapped = {first[source]: source for source in own if source in first}
+    if set(mapped.values()) != set(own) or len(mapped) != len(own):
+        raise NotProvenError(
+            f"{arm.port} is updated by its key ({', '.join(own)}), and the output key is not made of just that"
+        )
+    return mapped
+
+
+def _prove_merge(query: Query, inputs: Inputs, key: tuple[str, ...], _: dict[Strategy, str]) -> Classification:
+    kept: Fold = fold(query.scope, inputs, query.inference)
+    if key and set(key) != set(kept.key):
+        raise NotProvenError(f"the primary key ({', '.join(key)}) is not the GROUP BY ({', '.join(kept.key)})")
+    functions = sorted({str(f) for f in kept.functions.values()})
+    folded = ", ".join(functions) if functions else "nothing"
+    reason = f"rows are only ever added, and the store folds {folded} by ({', '.join(kept.key)})"
+    if kept.nullable:
+        reason += f"; a NULL in {' or '.join(kept.nullable)} fails the epoch, for a key cannot be NULL"
+    return Classification(Strategy.MERGE, reason, key or kept.key, kept.functions)
+
+
+def _prove_recompute(
+    query: Query, inputs: Inputs, key: tuple[str, ...], failures: dict[Strategy, str]
+) -> Classification:
+    key = key or _derived_key(query)
+    columns = key_columns(query.scope, key, inputs, query.inference)
+    shared = ", ".join(next(iter(columns.values())))
+    why = failures.get(Strategy.MERGE if _groups(query) else Strategy.MAP)
+    reason = f"a changed row touches only the rows of its ({shared}), in every input"
+    return Classification(Strategy.RECOMPUTE, f"{reason}; {why}" if why else reason, key, key_columns=columns)
+
+
+def _prove_full(query: Query, _: Inputs, key: tuple[str, ...], failures: dict[Strategy, str]) -> Classification:
+    key = key or _derived_key(query)
+    why = failures.get(Strategy.RECOMPUTE)
+    reason = f"every row may change with every epoch: {why}" if why else "asked for"
+    return Classification(Strategy.FULL, reason, key)
+
+
+def _derived_key(query: Query) -> tuple[str, ...]:
+    """The key that a GROUP BY shows.
+
+    Raises:
+        NotProvenError: the SQL shows none.
+    """
+    scope, outer = peel(query.scope)
+    select = scope.expression
+    if not isinstance(select, exp.Select) or not select.args.get("group"):
+        raise NotProvenError("the SQL does not show a primary key")
+    names: dict[str, list[str]] = {}
+    for item in select.selects:
+        names.setdefault(key_text(item.unalias()), []).extend(outer.get(item.alias_or_name, []))
+    found = [names.get(key_text(key), []) for key in group_keys(select)]
+    if not all(found):
+        raise NotProvenError("a group key is not in the output, so the SQL does not show a primary key")
+    key = {name[0] for name in found}
+    return tuple(item.alias_or_name for item in query.tree.selects if item.alias_or_name in key)
+
+
+def _groups(query: Query) -> bool:
+    return bool(peel(query.scope)[0].expression.args.get("group"))
+
+
+_Proof = Callable[[Query, Inputs, tuple[str, ...], dict[Strategy, str]], Classification]
+_PROOFS: dict[Strategy, _Proof] = {
+    Strategy.MAP: _prove_map,
+    Strategy.MERGE: _prove_merge,
+    Strategy.RECOMPUTE: _prove_recompute,
+    Strategy.FULL: _prove_full,
+}
+
+__all__ = ["Classification", "InputInfo", "classify"]

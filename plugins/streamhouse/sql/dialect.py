@@ -1,0 +1,169 @@
+"""Spark SQL in and out of syntax trees without a change of meaning.
+
+sqlglot knows some Spark functions too well: it reads `log10(x)` as `LOG(10, x)`, `to_char` as a CAST
+and `percentile_cont` as an approximation. Here only functions whose structure the analysis needs are
+parsed into classes of their own; every other call keeps its name and arguments as written.
+"""
+
+from functools import cache, lru_cache
+from itertools import zip_longest
+from typing import ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from streamhouse.errors import Location, SqlSyntaxError
+from streamhouse.sql.header import place_in
+from streamhouse.sql.words import words
+
+SPARK = "spark"
+
+# sqlglot prints these exactly as Spark reads them.
+_STRUCTURAL = words(
+    """
+    SUM COUNT AVG MEAN MIN MAX COUNT_IF COLLECT_LIST COLLECT_SET STDDEV STDDEV_POP STDDEV_SAMP VARIANCE
+    VAR_POP VAR_SAMP BOOL_AND BOOL_OR MEDIAN APPROX_COUNT_DISTINCT ROW_NUMBER RANK DENSE_RANK PERCENT_RANK
+    CUME_DIST NTILE LAG LEAD FIRST_VALUE LAST_VALUE NTH_VALUE EXPLODE EXPLODE_OUTER POSEXPLODE
+    POSEXPLODE_OUTER INLINE COALESCE NULLIF STRUCT EXISTS CAST TRY_CAST EXTRACT TRIM POSITION SUBSTRING
+    SUBSTR OVERLAY CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER FILTER WINDOW OVER IN AND OR NOT
+    """
+)
+_MARK = "as_written_"
+_UNIT_FIRST = frozenset({"date_add", "dateadd", "date_diff", "datediff", "timestampadd", "timestampdiff"})
+
+
+class _WithParts(Spark):
+    """Spark SQL in which `orders$lake`, one tier of a table, is a name without backticks."""
+
+    class Tokenizer(Spark.Tokenizer):
+        VAR_SINGLE_TOKENS: ClassVar[set[str]] = {*Spark.Tokenizer.VAR_SINGLE_TOKENS, "$"}
+
+
+@cache
+def _dialect() -> Dialect:
+    return _WithParts()
+
+
+@cache
+def _understood() -> frozenset[str]:
+    parser = type(_dialect()).parser_class
+    return frozenset({*parser.FUNCTIONS, *parser.FUNCTION_PARSERS} - _STRUCTURAL)
+
+
+@cache
+def _words() -> frozenset[str]:
+    return frozenset(w for words in type(_dialect()).tokenizer_class.KEYWORDS for w in words.split())
+
+
+@lru_cache(maxsize=1024)
+def _parsed(sql: str) -> exp.Expr:
+    dialect = _dialect()
+    read = dialect.tokenize(sql)
+    tokens = [_as_written(token, after) for token, after in zip_longest(read, read[1:])]
+    statements = [s for s in dialect.parser().parse(tokens, sql) if s is not None]
+    if len(statements) != 1:
+        raise ParseError(
+            "no statement",
+            [{"description": f"{len(statements)} statements stand here; write one SELECT", "line": 1, "col": 1}],
+        )
+    tree: exp.Expr = statements[0]
+    for call in tree.find_all(exp.Anonymous):
+        if isinstance(call.this, str):
+            name = call.this.removeprefix(_MARK)
+            call.set("this", name)
+            if name.lower() in _UNIT_FIRST and len(call.expressions) == 3:
+                unit = call.expressions[0]
+                if isinstance(unit, exp.Column) and not unit.table:
+                    unit.replace(exp.Var(this=unit.name.upper()))
+    return tree
+
+
+def _as_written(token: Token, after: Token | None) -> Token:
+    if after is None or after.token_type != TokenType.L_PAREN:
+        return token
+    # `GROUP BY window(…)`: sqlglot takes the word for the WINDOW clause.
+    opaque = token.token_type == TokenType.WINDOW
+    if not opaque:
+        functions = type(_dialect()).parser_class.FUNC_TOKENS
+        opaque = token.token_type in functions and token.text.upper() in _understood()
+    if not opaque:
+        return token
+    return Token(TokenType.VAR, _MARK + token.text, token.line, token.col, token.start, token.end, token.comments)
+
+
+def parse_query(sql: str, at: Location) -> exp.Query:
+    """The tree of one SELECT (with CTEs and set operations), a copy for the caller to change.
+
+    Args:
+        sql: Spark SQL.
+        at: The place of its first character in a file.
+
+    Raises:
+        SqlSyntaxError: it does not parse, or is no query.
+    """
+    try:
+        tree = _parsed(sql)
+    except SqlglotError as error:
+        raise syntax_error(error, sql, at) from error
+    query = tree.unnest() if isinstance(tree, exp.Subquery) else tree
+    if not isinstance(query, exp.Select | exp.SetOperation):
+        raise SqlSyntaxError(
+            f"the SQL is no query but {tree.key.upper()}",
+            at=at,
+            hint="an action holds one SELECT; the flow says where it goes",
+        )
+    return query.copy()
+
+
+def parse_condition(text: str, at: Location) -> exp.Expr:
+    """The tree of a condition on columns, a copy for the caller to change.
+
+    Raises:
+        SqlSyntaxError: it does not parse, or is no expression.
+    """
+    try:
+        tree = _parsed(text)
+    except SqlglotError as error:
+        raise SqlSyntaxError(syntax_error(error, text, at).message, at=at) from error
+    if not isinstance(tree, exp.Condition):
+        raise SqlSyntaxError(f"'{text}' is no condition", at=at, hint="write a comparison, such as amount >= 0")
+    return tree.copy()
+
+
+def syntax_error(error: SqlglotError, sql: str, at: Location) -> SqlSyntaxError:
+    """What sqlglot found wrong, at its place in the file that holds `sql`."""
+    details = error.errors[0] if isinstance(error, ParseError) and error.errors else {}
+    message = (details.get("description") or "a quote is not closed").partition(" but got <")[0]
+    line, word = details.get("line"), details.get("highlight") or ""
+    if not line:
+        return SqlSyntaxError(message, at=at)
+    lines = sql.split("\n")
+    # sqlglot counts to the end of the word it stopped at.
+    column = max(0, details["col"] - max(1, len(word)))
+    offset = sum(len(text) + 1 for text in lines[: line - 1]) + min(column, len(lines[line - 1]))
+    near = f" near '{word}'" if word.strip() else ""
+    return SqlSyntaxError(f"{message.rstrip('.')}{near}", at=place_in(sql, offset, at))
+
+
+def render(tree: exp.Expr) -> str:
+    """Canonical Spark SQL: one spelling for a tree."""
+    # Only a query is rewritten while it is printed.
+    whole = isinstance(tree, exp.Query) or tree.find(exp.Query) is not None
+    return _dialect().generate(tree, copy=whole, comments=False)
+
+
+def quote_names(tree: exp.Expr) -> None:
+    """Put names into backticks where Spark or sqlglot needs it, and nowhere else; changes the tree."""
+    for name in tree.find_all(exp.Identifier):
+        text = name.this
+        plain = text.isascii() and text.isidentifier() and text.upper() not in _words()
+        name.set("quoted", not plain)
+
+
+def place_of(node: exp.Expr, sql: str, at: Location) -> Location:
+    """Where a part of a parsed query begins in its file; `at` when the tree does not tell."""
+    starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
+    return place_in(sql, min(starts), at) if starts else at

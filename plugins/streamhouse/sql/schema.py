@@ -1,0 +1,163 @@
+"""What a query gives: names and types of its columns, and which columns it really reads."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.eliminate_ctes import eliminate_ctes
+from sqlglot.optimizer.pushdown_projections import pushdown_projections
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.optimizer.scope import Scope, build_scope
+from sqlglot.schema import MappingSchema
+
+from streamhouse.errors import Location, UnknownColumnError
+from streamhouse.model.table import Column
+from streamhouse.sql.check import check_columns, check_functions, check_names, check_outputs, check_tables
+from streamhouse.sql.dialect import SPARK, quote_names, render
+from streamhouse.sql.infer import Inference
+from streamhouse.sql.ports import Port, append_columns, convert_ports
+from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
+
+
+@dataclass(frozen=True)
+class Query:
+    """A checked query over ports: stars expanded, names qualified, unused inner columns left out.
+
+    Attributes:
+        tree: Its FROM names are ports.
+        columns: Its output.
+        reads: Port → the columns it uses, in the order of the bound table.
+        scope: Scopes of `tree`.
+        inference: Types in `tree`.
+    """
+
+    tree: exp.Query
+    columns: tuple[Column, ...]
+    reads: Mapping[str, tuple[str, ...]]
+    scope: Scope
+    inference: Inference
+
+    @cached_property
+    def sql(self) -> str:
+        """The canonical text."""
+        return render(self.tree)
+
+
+def analyse(
+    query: exp.Query, ports: Mapping[str, Port], sql: str, at: Location, *, extra_columns: bool = False
+) -> Query:
+    """Check a query against the columns of its ports and tell what it gives.
+
+    Args:
+        query: As parsed, parameters filled in; it is changed.
+        ports: Port → what it offers; a name no port has is an error.
+        sql: The text `query` was parsed from, for places.
+        at: Where that text stands.
+        extra_columns: Whether columns of the bound table beyond the declared ones are appended.
+
+    Raises:
+        UnknownTableError: the FROM names something that is neither port nor CTE.
+        PortError: a port is never read, or `extra_columns` cannot be appended.
+        UnknownColumnError: a column no input has, or that several have.
+        UntypedColumnError: a function that is not known, or a type that cannot be told.
+        OutputColumnError: an output column has no name, or the name of another.
+        StrategyError: a function that gives another answer at each call.
+        DefinitionErrors: several of these.
+    """
+    check_tables(query, ports, sql, at)
+    check_names(query, sql, at)
+    check_functions(query, sql, at)
+    convert_ports(query, ports, extra=extra_columns)
+    visible = {name: port.visible(extra=False) for name, port in ports.items()}
+    tree = _qualified(query, visible, at)
+    if extra_columns:
+        append_columns(tree, ports, at)
+        quote_names(tree)
+    everything = {name: {c.name.lower(): c for c in port.bound} for name, port in ports.items()}
+    inference, scope = Inference(everything), _scope(tree, at)
+    check_columns(scope, inference, sql, at)
+    check_outputs(scope, inference, sql, at)
+    # Places are not needed any more, and copying them is half the time of copying a tree.
+    for node in tree.find_all(exp.Identifier, exp.Func):
+        node.meta.clear()
+    if _prunable(scope):
+        tree = eliminate_ctes(pushdown_projections(tree))
+        inference, scope = Inference(everything), _scope(tree, at)
+    columns = tuple(Column(name=c.name, type=str(c.type), nullable=c.nullable) for c in inference.outputs(scope))
+    return Query(tree, columns, _reads(scope, everything), scope, inference)
+
+
+def _qualified(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], at: Location) -> exp.Query:
+    schema = MappingSchema(
+        {name: dict.fromkeys(columns, "string") for name, columns in visible.items()},
+        dialect=SPARK,
+        normalize=False,
+    )
+    try:
+        tree = qualify(
+            query,
+            schema=schema,
+            dialect=SPARK,
+            quote_identifiers=False,
+            identify=False,
+            # Columns that do not resolve stay as they are: `check_columns` says where they stand.
+            validate_qualify_columns=False,
+            allow_partial_qualification=True,
+        )
+    except SqlglotError as error:
+        raise UnknownColumnError(str(error).splitlines()[0], at=at) from error
+    assert isinstance(tree, exp.Query)
+    quote_names(tree)
+    return tree
+
+
+def _scope(tree: exp.Query, at: Location) -> Scope:
+    scope = build_scope(tree)
+    if scope is None:
+        raise UnknownColumnError("the SQL has no columns", at=at)
+    return scope
+
+
+def _prunable(root: Scope) -> bool:
+    # A generator or an aggregate makes the number of rows, so its column may not go though nothing reads it.
+    for scope in root.traverse():
+        if scope is root or not isinstance(scope.expression, exp.Select):
+            continue
+        for item in scope.expression.selects:
+            opaque = any(is_aggregate(n) for n in own_nodes(item) if isinstance(n, exp.Anonymous))
+            if opaque or generators_in(item):
+                return False
+    return True
+
+
+def _reads(root: Scope, ports: Mapping[str, Mapping[str, Column]]) -> dict[str, tuple[str, ...]]:
+    used: dict[str, set[str]] = {}
+    for scope in root.traverse():
+        for source in scope.sources.values():
+            if isinstance(source, exp.Table) and source.name in ports:
+                used.setdefault(source.name, set())
+    for scope in root.traverse():
+        for column in scope.columns:
+            table = base_table(column, scope)
+            if table is not None:
+                used[table.name].add(column.name)
+    return {
+        # A table read for its number of rows only still needs one column to have rows at all.
+        port: tuple(c.name for name, c in columns.items() if name in used[port])
+        or tuple(c.name for c in list(columns.values())[:1])
+        for port, columns in ports.items()
+        if port in used
+    }
+
+
+def base_table(column: exp.Column, scope: Scope) -> exp.Table | None:
+    """The port a qualified column belongs to, seen from `scope`; None: it is no port's."""
+    at: Scope | None = scope
+    while at is not None:
+        source = at.sources.get(column.table)
+        if source is not None:
+            return source if isinstance(source, exp.Table) else None
+        at = at.parent
+    return None

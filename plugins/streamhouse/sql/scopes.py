@@ -1,0 +1,148 @@
+"""Small questions about scopes and expressions that several analyses ask."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from streamhouse.sql import functions
+
+_NAMES = {
+    exp.ArrayAgg: "collect_list",
+    exp.ArrayUniqueAgg: "collect_set",
+    exp.LogicalAnd: "bool_and",
+    exp.LogicalOr: "bool_or",
+    exp.ApproxDistinct: "approx_count_distinct",
+    exp.Variance: "variance",
+    exp.VariancePop: "var_pop",
+    exp.StddevSamp: "stddev_samp",
+    exp.StddevPop: "stddev_pop",
+    exp.StrPosition: "position",
+    exp.Posexplode: "posexplode",
+    exp.PosexplodeOuter: "posexplode_outer",
+    exp.ExplodeOuter: "explode_outer",
+}
+
+
+def function_name(node: exp.Expr) -> str:
+    """The lower-case Spark name of a call."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.name).lower()
+    known = _NAMES.get(type(node))
+    return known or (str(node.sql_name()).lower() if isinstance(node, exp.Func) else "")
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node is a call of an aggregate function (also where it stands under OVER)."""
+    if isinstance(node, exp.Anonymous):
+        return function_name(node) in functions.AGGREGATES
+    return isinstance(node, exp.AggFunc) and function_name(node) not in functions.RANKS
+
+
+def own_nodes(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The node and what is below it, without going into sub-queries."""
+    return node.walk(prune=lambda n: n is not node and isinstance(n, exp.Query))
+
+
+def aggregates_in(node: exp.Expr) -> list[exp.Expr]:
+    """Calls that fold many rows into one: aggregates that do not stand under OVER."""
+    return [n for n in own_nodes(node) if is_aggregate(n) and not _windowed(n)]
+
+
+def windows_in(node: exp.Expr) -> list[exp.Window]:
+    """Window expressions, without those of sub-queries."""
+    return [n for n in own_nodes(node) if isinstance(n, exp.Window)]
+
+
+def generators_in(node: exp.Expr) -> list[exp.Expr]:
+    """Calls that make several rows of one, without those of sub-queries."""
+    return [n for n in own_nodes(node) if is_generator(n)]
+
+
+def is_generator(node: exp.Expr) -> bool:
+    """Whether a node is a call that makes several rows of one."""
+    if isinstance(node, exp.Explode | exp.Inline):
+        return True
+    return isinstance(node, exp.Anonymous) and function_name(node) in functions.GENERATORS
+
+
+def _windowed(node: exp.Expr) -> bool:
+    parent = node.parent
+    while isinstance(parent, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
+        node, parent = parent, parent.parent
+    return isinstance(parent, exp.Window) and parent.this is node
+
+
+def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    """The parts of `a AND b AND c`."""
+    inner = condition.unnest()
+    return list(inner.flatten()) if isinstance(inner, exp.And) else [inner]
+
+
+def inner_query(scope: Scope) -> Scope | None:
+    """Of a scope that only wraps another query: that query's scope."""
+    for child in (*scope.derived_table_scopes, *scope.subquery_scopes):
+        return child
+    return None
+
+
+class TangledError(Exception):
+    """A FROM has a shape no analysis follows; the text says which."""
+
+
+def read_sources(scope: Scope) -> dict[str, exp.Table | Scope]:
+    """What FROM, JOIN and LATERAL VIEW of a SELECT read, by alias and in order.
+
+    Unlike `Scope.selected_sources` this has the right sides of semi-joins and anti-joins.
+
+    Raises:
+        TangledError: joins stand in parentheses.
+    """
+    query = scope.expression
+    if not isinstance(query, exp.Select):
+        return {}
+    from_ = query.args.get("from_")
+    parts = [from_.this] if from_ is not None else []
+    parts += [join.this for join in query.args.get("joins") or []]
+    parts += query.args.get("laterals") or []
+    found: dict[str, exp.Table | Scope] = {}
+    for part in parts:
+        source = scope.sources.get(part.alias_or_name)
+        if source is None or part.args.get("joins") or part.args.get("laterals") or part.alias_or_name in found:
+            raise TangledError("joins in parentheses are not followed")
+        found[part.alias_or_name] = source
+    return found
+
+
+def selects_of(scope: Scope) -> list[exp.Expr]:
+    """The output columns of a query's scope; none of any other scope."""
+    query = scope.expression
+    return list(query.selects) if isinstance(query, exp.Query) else []
+
+
+def peel(root: Scope) -> tuple[Scope, dict[str, list[str]]]:
+    """The scope below outer SELECTs that only rename and reorder columns.
+
+    Returns:
+        That scope, and its columns → the names they have in the output of `root`.
+    """
+    scope = root
+    outer = {item.alias_or_name: [item.alias_or_name] for item in selects_of(scope)}
+    while (inner := _only_source(scope)) is not None:
+        below: dict[str, list[str]] = {}
+        for item in selects_of(scope):
+            below.setdefault(item.unalias().name, []).extend(outer.get(item.alias_or_name, []))
+        scope, outer = inner, below
+    return scope, outer
+
+
+def _only_source(scope: Scope) -> Scope | None:
+    query = scope.expression
+    if not isinstance(query, exp.Select) or not all(isinstance(i.unalias(), exp.Column) for i in query.selects):
+        return None
+    plain = {"expressions", "from_", "with_", "order"}
+    if any(value for clause, value in query.args.items() if clause not in plain):
+        return None
+    sources = [source for _, source in scope.selected_sources.values()]
+    only = sources[0] if len(sources) == 1 else None
+    return only if isinstance(only, Scope) and isinstance(only.expression, exp.Query) else None

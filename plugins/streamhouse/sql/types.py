@@ -1,0 +1,89 @@
+"""Spark SQL type names: one spelling for each type, and which values fit where."""
+
+from functools import lru_cache
+
+from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
+
+_SPARK = "spark"
+_WIDENING = {
+    "tinyint": ("smallint", "int", "bigint", "float", "double"),
+    "smallint": ("int", "bigint", "float", "double"),
+    "int": ("bigint", "double"),
+    "bigint": (),
+    "float": ("double",),
+    "date": ("timestamp", "timestamp_ntz"),
+}
+_INTEGER_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+
+
+@lru_cache(maxsize=4096)
+def parse_type(text: str) -> exp.DataType:
+    """The syntax tree of a Spark type name.
+
+    Raises:
+        ValueError: `text` names no type.
+    """
+    try:
+        parsed = parse_one(text, into=exp.DataType, dialect=_SPARK)
+    except SqlglotError as error:
+        raise ValueError(f"'{text}' is no Spark SQL type") from error
+    if not isinstance(parsed, exp.DataType) or parsed.is_type(exp.DataType.Type.USERDEFINED, exp.DataType.Type.UNKNOWN):
+        raise ValueError(f"'{text}' is no Spark SQL type")
+    return parsed
+
+
+def type_name(data_type: exp.DataType) -> str:
+    """Canonical lower-case name: `bigint`, `decimal(12,2)`, `struct<a:int,b:array<string>>`."""
+    kind = data_type.this
+    types = exp.DataType.Type
+    if kind == types.STRUCT:
+        fields = ",".join(f"{field.name}:{type_name(field.args['kind'])}" for field in data_type.expressions)
+        return f"struct<{fields}>"
+    if kind in (types.ARRAY, types.MAP):
+        inner = ",".join(type_name(e) for e in data_type.expressions)
+        return f"{kind.value.lower()}<{inner}>"
+    if kind == types.DECIMAL:
+        size = [e.name for e in data_type.expressions] or ["10", "0"]
+        return f"decimal({size[0]},{size[1] if len(size) > 1 else '0'})"
+    simple = {
+        types.TIMESTAMP: "timestamp_ntz",
+        types.TIMESTAMPNTZ: "timestamp_ntz",
+        types.TIMESTAMPTZ: "timestamp",
+        types.TIMESTAMPLTZ: "timestamp",
+        types.TEXT: "string",
+        types.VARCHAR: "string",
+        types.CHAR: "string",
+        types.VARBINARY: "binary",
+        types.BINARY: "binary",
+    }
+    return simple.get(kind, data_type.sql(_SPARK).lower())
+
+
+@lru_cache(maxsize=4096)
+def canonical_type(text: str) -> str:
+    """One spelling for each type: `LONG` and `BigInt` give `bigint`.
+
+    Raises:
+        ValueError: `text` names no type.
+    """
+    return type_name(parse_type(text))
+
+
+def fits(given: str, wanted: str) -> bool:
+    """Whether every value of type `given` is one of `wanted`, without loss (both canonical)."""
+    if given == wanted or wanted in _WIDENING.get(given, ()):
+        return True
+    if wanted.startswith("decimal("):
+        precision, scale = _decimal(wanted)
+        if given in _INTEGER_DIGITS:
+            return precision - scale >= _INTEGER_DIGITS[given]
+        if given.startswith("decimal("):
+            have_precision, have_scale = _decimal(given)
+            return scale >= have_scale and precision - scale >= have_precision - have_scale
+    return False
+
+
+def _decimal(name: str) -> tuple[int, int]:
+    precision, scale = name.removeprefix("decimal(").rstrip(")").split(",")
+    return int(precision), int(scale)

@@ -1,0 +1,94 @@
+"""SQL that several tests look at: its types, and how it is kept up to date."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from streamhouse.errors import Location
+from streamhouse.model.table import Column
+from streamhouse.model.types import ReadMode
+from streamhouse.sql.classify import Classification, classify
+from streamhouse.sql.dialect import parse_query
+from streamhouse.sql.ports import Port
+from streamhouse.sql.rows import InputInfo
+from streamhouse.sql.schema import Query, analyse
+
+FIXTURES = Path(__file__).parent / "fixtures"
+AT = Location("action.sql", 10, 1)
+
+LINES = {
+    "a": "int", "big": "bigint", "s": "string", "d": "decimal(12,2)", "x": "double", "f": "float", "ts": "timestamp",
+    "dt": "date", "ntz": "timestamp_ntz", "arr": "array<int>", "st": "struct<x:int,y:struct<z:string>>",
+    "m": "map<string,int>", "b": "boolean", "sm": "smallint", "bin": "binary", "d5": "decimal(5,0)",
+    "dmax": "decimal(38,10)", "starr": "array<struct<p:int,q:string>>", "b2": "int", "s2": "string", "s3": "string",
+    "m2": "map<string,int>",
+}  # fmt: skip
+P = {"a": "int", "c": "int", "name": "string"}
+
+ORDERS = {
+    "o": {
+        "id": "bigint", "cust": "bigint", "store": "int", "amt": "decimal(12,2)", "ts": "timestamp",
+        "arr": "array<int>", "st": "string",
+    },
+    "k": {"id": "bigint", "cust": "bigint", "v": "int", "ts": "timestamp", "arr": "array<int>"},
+    "c": {"cust": "bigint", "name": "string", "region": "int"},
+    "d": {"cust": "bigint", "label": "string"},
+}  # fmt: skip
+KEYS = {"o": (), "k": ("id",), "c": ("cust",), "d": ("cust",)}
+
+
+class Case(NamedTuple):
+    expected: str
+    key: tuple[str, ...]
+    sql: str
+
+
+def columns(types: dict[str, str]) -> tuple[Column, ...]:
+    return tuple(Column(name=name, type=kind) for name, kind in types.items())
+
+
+def expressions() -> list[str]:
+    lines = (FIXTURES / "types" / "expressions.sql").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("--")]
+
+
+def queries() -> list[str]:
+    lines = (FIXTURES / "types" / "queries.sql").read_text().splitlines()
+    return [line.removesuffix(";") for line in lines if line and not line.startswith("--")]
+
+
+def typed(sql: str) -> Query:
+    """`sql` over `lines` and `p`, analysed."""
+    return _analysed(sql, {"lines": LINES, "p": P})
+
+
+def cases() -> list[Case]:
+    found = []
+    for block in (FIXTURES / "classify" / "cases.sql").read_text().split("\n\n")[1:]:
+        head, sql = block.strip().split("\n", 1)
+        wanted = re.fullmatch(r"-- (\w+)(?: key=([\w,]+))?", head)
+        assert wanted, head
+        found.append(Case(wanted[1], tuple(wanted[2].split(",")) if wanted[2] else (), sql))
+    return found
+
+
+def orders(sql: str) -> Query:
+    """`sql` over `o`, `k`, `c` and `d`, analysed."""
+    return _analysed(sql, ORDERS)
+
+
+def classified(case: Case, strategy: str | None = None) -> Classification:
+    query = orders(case.sql)
+    inputs = {
+        name: InputInfo(not KEYS[name], ReadMode.LOOKUP if name == "d" else ReadMode.CHANGES, KEYS[name])
+        for name in query.reads
+    }
+    return classify(query, inputs, primary_key=case.key, strategy=strategy, at=AT)
+
+
+def _analysed(sql: str, tables: dict[str, dict[str, str]]) -> Query:
+    tree = parse_query(sql, AT)
+    used = {table.name.lower() for table in tree.find_all(exp.Table)} & set(tables)
+    return analyse(tree, {name: Port(columns(tables[name]), {}) for name in sorted(used)}, sql, AT)
