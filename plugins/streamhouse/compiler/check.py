@@ -1,0 +1,174 @@
+"""Checks of a step against its action, before any SQL is looked at."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from streamhouse.errors import (
+    Location,
+    MissingParameterError,
+    PortError,
+    StreamhouseError,
+    TypeMismatchError,
+    UnknownColumnError,
+    UnknownKeyError,
+    UnknownTableError,
+    did_you_mean,
+)
+from streamhouse.model.action import Action, Parameter
+from streamhouse.model.flow import Flow, Step
+from streamhouse.model.table import Column
+from streamhouse.model.types import ReadMode
+from streamhouse.sql.parameters import typed_literal
+from streamhouse.sql.types import canonical_type, fits
+
+
+@dataclass(frozen=True)
+class Readable:
+    """A source or table as a step sees it."""
+
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    source: bool = False
+
+
+def read_place(step: Step, port: str) -> Location:
+    """Where a step says what a port reads."""
+    own = step.reads[port].at
+    return own if own != Location("") else step.places.get(f"reads.{port}", step.at)
+
+
+def check_reads(flow: Flow, written: Collection[str], external: Collection[str]) -> list[StreamhouseError]:
+    """An error for each read of something that no source, step or flow makes."""
+    known = [*flow.sources, *written, *external]
+    return [
+        UnknownTableError(
+            f"nothing makes '{read.table}'",
+            at=read_place(step, port),
+            hint=did_you_mean(read.table, known, f"sources and tables: {', '.join(known)}"),
+        )
+        for step in flow.steps
+        for port, read in step.reads.items()
+        if read.table not in known
+    ]
+
+
+def check_table_options(flow: Flow, written: Collection[str]) -> list[StreamhouseError]:
+    """An error for each table of `tables:` that no step writes."""
+    return [
+        UnknownTableError(
+            f"'tables' names {name}, which no step of this flow writes",
+            at=flow.places.get(f"tables.{name}", flow.at),
+            hint=did_you_mean(name, written, f"this flow writes: {', '.join(sorted(written))}"),
+        )
+        for name in flow.tables
+        if name not in written
+    ]
+
+
+def check_layer(step: Step, action: Action) -> list[StreamhouseError]:
+    """An error when the step writes into a layer that its kind does not write."""
+    layer = step.writes.split(".")[0]
+    if layer == action.step.layer:
+        return []
+    return [
+        PortError(
+            f"{action.action} is a {action.step} action and writes {action.step.layer}, not {layer}",
+            at=step.places.get("writes", step.at),
+            hint=f"write to {action.step.layer}.{step.writes.split('.')[1]}, or change 'step' of the action",
+        )
+    ]
+
+
+def check_ports(step: Step, action: Action, sources: Collection[str]) -> list[StreamhouseError]:
+    """An error for each port without a table, each unknown port, and each source read as lookup."""
+    errors: list[StreamhouseError] = [
+        PortError(
+            f"the port '{port}' of {action.action} reads nothing",
+            at=step.places.get("reads", step.at),
+            hint=f"add it: reads: {{{port}: layer.table}}",
+        )
+        for port in action.inputs
+        if port not in step.reads
+    ]
+    for port, read in step.reads.items():
+        if port not in action.inputs:
+            hint = did_you_mean(port, action.inputs, f"its ports are: {', '.join(action.inputs) or 'none'}")
+            place = step.places.get(f"key:reads.{port}", read_place(step, port))
+            errors.append(PortError(f"{action.action} has no port '{port}'", at=place, hint=hint))
+        elif read.mode is ReadMode.LOOKUP and read.table in sources:
+            errors.append(
+                PortError(
+                    f"the source '{read.table}' cannot be read as lookup",
+                    at=read_place(step, port),
+                    hint="write it to a table with an ingest step, and look that up",
+                )
+            )
+    return errors
+
+
+def check_columns(step: Step, action: Action, readable: Mapping[str, Readable]) -> list[StreamhouseError]:
+    """An error for each declared column that the table of a port lacks, or has with a type that does not fit."""
+    errors: list[StreamhouseError] = []
+    for port, declared in action.inputs.items():
+        table = step.reads[port].table
+        own = {c.name.lower(): c for c in readable[table].columns}
+        for name, kind in declared.items():
+            try:
+                wanted = canonical_type(kind)
+            except ValueError as error:
+                errors.append(TypeMismatchError(f"column '{name}' of port '{port}': {error}", at=action.at))
+                continue
+            column = own.get(name.lower())
+            if column is None:
+                hint = did_you_mean(name, own, f"its columns are: {', '.join(own)}")
+                errors.append(
+                    UnknownColumnError(
+                        f"{table} has no column '{name}', which port '{port}' of {action.action} needs",
+                        at=read_place(step, port),
+                        hint=hint,
+                    )
+                )
+            elif not fits(column.type, wanted):
+                errors.append(
+                    TypeMismatchError(
+                        f"{table}.{column.name} is {column.type}, but port '{port}' of {action.action} takes {wanted}",
+                        at=read_place(step, port),
+                        hint=f"convert it upstream: CAST({column.name} AS {wanted})",
+                    )
+                )
+    return errors
+
+
+def parameter_literals(step: Step, action: Action) -> tuple[dict[str, exp.Expr], list[StreamhouseError]]:
+    """Parameter → its value as a literal, and an error for each that is wrong, missing or unknown."""
+    literals: dict[str, exp.Expr] = {}
+    errors: list[StreamhouseError] = [
+        UnknownKeyError(name, action.params, at=step.places.get(f"key:with.{name}", step.at))
+        for name in step.params
+        if name not in action.params
+    ]
+    for name, declared in action.params.items():
+        given = name in step.params
+        value: Any = step.params[name] if given else declared.default
+        if value is None:
+            errors.append(_missing(name, declared, step, action))
+            continue
+        try:
+            at = step.places.get(f"with.{name}", step.at) if given else action.at
+            literals[name] = typed_literal(name, declared.type, value, at)
+        except ValueError as error:
+            errors.append(TypeMismatchError(f"parameter '{name}': {error}", at=action.at))
+        except TypeMismatchError as error:
+            errors.append(error)
+    return literals, errors
+
+
+def _missing(name: str, declared: Parameter, step: Step, action: Action) -> MissingParameterError:
+    return MissingParameterError(
+        f"{action.action} needs the parameter '{name}' ({declared.type})",
+        at=step.places.get(f"with.{name}", step.places.get("use", step.at)),
+        hint=f"add it: with: {{{name}: …}}",
+    )

@@ -1,0 +1,222 @@
+"""From definitions to plans."""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from streamhouse.compiler.check import (
+    Readable,
+    check_layer,
+    check_ports,
+    check_reads,
+    check_table_options,
+)
+from streamhouse.compiler.order import foreign_writers, ordered_flows, ordered_steps, writers
+from streamhouse.compiler.step import plan_step
+from streamhouse.errors import (
+    Location,
+    SourceError,
+    StreamhouseError,
+    UnknownActionError,
+)
+from streamhouse.model.action import Action
+from streamhouse.model.flow import Flow
+from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep, Segment
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import ReadMode
+from streamhouse.registry.problems import Problems
+
+
+class Actions(Protocol):
+    """Where actions come from; a registry is one."""
+
+    def action(self, use: str) -> Action:
+        """The action called `name` or `name@major`.
+
+        Raises:
+            UnknownActionError: there is none.
+        """
+
+
+SourceColumns = Mapping[str, tuple[Column, ...]]
+
+
+def compile_flow(
+    flow: Flow, registry: Actions, source_columns: SourceColumns, external: Mapping[str, Table] | None = None
+) -> FlowPlan:
+    """Resolve, check, type and order a flow's steps.
+
+    Args:
+        flow: Its steps may stand in any order.
+        registry: Supplies the actions; only read.
+        source_columns: Source of the flow → what it delivers.
+        external: Tables of other flows, by name; those it does not read are ignored.
+
+    Returns:
+        Each step once, after the steps that write what it reads. Equal inputs give an equal plan,
+        so a plan can be compared, hashed and stored.
+
+    Raises:
+        DefinitionError: the one thing wrong, at its place: UnknownActionError, UnknownTableError,
+            DuplicateWriterError, CyclicFlowError, PortError, MissingParameterError, UnknownKeyError,
+            TypeMismatchError, UnknownColumnError, UntypedColumnError, OutputColumnError, StrategyError,
+            TierError, SqlSyntaxError or SourceError.
+        DefinitionErrors: several things are wrong. A step whose input is wrong is not looked at.
+    """
+    problems = Problems()
+    external = external or {}
+    writer, duplicates = writers(flow)
+    problems.add(*duplicates, *check_reads(flow, writer, external), *check_table_options(flow, writer))
+    actions = _actions(flow, registry, problems)
+    try:
+        order = ordered_steps(flow)
+    except StreamhouseError as error:
+        problems.add(error)
+        problems.raise_any()
+        raise
+    readable = _readable(flow, source_columns, external, problems)
+    planned: list[PlannedStep] = []
+    for step in order:
+        action = actions.get(step.use)
+        if action is None:
+            continue
+        errors = [*check_layer(step, action), *check_ports(step, action, flow.sources)]
+        problems.add(*errors)
+        if errors or any(read.table not in readable for read in step.reads.values()):
+            continue
+        try:
+            done = plan_step(step, action, flow, readable)
+        except StreamhouseError as error:
+            problems.add(error)
+            continue
+        planned.append(done)
+        readable[step.writes] = Readable(done.writes.columns, done.writes.primary_key)
+    problems.raise_any()
+    return _plan(flow, planned, readable, external)
+
+
+def compile_project(
+    flows: Iterable[Flow], registry: Actions, source_columns: Mapping[str, SourceColumns]
+) -> dict[str, FlowPlan]:
+    """Compile flows that may read each other's tables.
+
+    Args:
+        flows: In any order, each name once.
+        registry: Supplies the actions.
+        source_columns: Flow → source → what it delivers.
+
+    Returns:
+        Flow → plan, each after the flows whose tables it reads.
+
+    Raises:
+        DefinitionError, DefinitionErrors: as `compile_flow`, over all flows; also DuplicateWriterError when
+            two flows write one table and CyclicFlowError when flows read each other's tables.
+    """
+    named = {flow.flow: flow for flow in flows}
+    problems = Problems()
+    owner, duplicates = foreign_writers(named)
+    problems.add(*duplicates)
+    try:
+        order = ordered_flows(named, owner)
+    except StreamhouseError as error:
+        problems.add(error)
+        problems.raise_any()
+        raise
+    plans: dict[str, FlowPlan] = {}
+    tables: dict[str, Table] = {}
+    failed: set[str] = set()
+    for name in order:
+        flow = named[name]
+        read = {owner.get(r.table, name) for step in flow.steps for r in step.reads.values()}
+        if read & failed:
+            failed.add(name)
+            continue
+        try:
+            plans[name] = compile_flow(flow, registry, source_columns.get(name, {}), tables)
+        except StreamhouseError as error:
+            problems.add(error)
+            failed.add(name)
+            continue
+        tables |= plans[name].tables
+    problems.raise_any()
+    return plans
+
+
+def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Action]:
+    found: dict[str, Action] = {}
+    for step in flow.steps:
+        if step.use in found:
+            continue
+        try:
+            found[step.use] = registry.action(step.use)
+        except UnknownActionError as error:
+            error.at = step.places.get("use", step.at)
+            problems.add(error)
+        except StreamhouseError as error:  # the action's own file is broken
+            problems.add(error)
+    return found
+
+
+def _readable(
+    flow: Flow, source_columns: SourceColumns, external: Mapping[str, Table], problems: Problems
+) -> dict[str, Readable]:
+    readable = {name: Readable(table.columns, table.primary_key) for name, table in external.items()}
+    used = {read.table for step in flow.steps for read in step.reads.values()}
+    for name, source in flow.sources.items():
+        if name not in used:
+            continue
+        if name not in source_columns:
+            problems.add(SourceError(f"the columns of source '{name}' are not known", at=_place(source.at, flow)))
+        else:
+            readable[name] = Readable(source_columns[name], source=True)
+    return readable
+
+
+def _place(at: Location, flow: Flow) -> Location:
+    return at if at != Location("") else flow.at
+
+
+def _plan(
+    flow: Flow, steps: list[PlannedStep], readable: Mapping[str, Readable], external: Mapping[str, Table]
+) -> FlowPlan:
+    written = {step.writes.name: step for step in steps}
+    used = {read.table for step in steps for read in step.reads}
+    first = _loads_first(written)
+    return FlowPlan(
+        flow=flow.flow,
+        description=flow.description,
+        owner=flow.owner,
+        tags=flow.tags,
+        freshness=flow.freshness,
+        max_rows_per_epoch=flow.max_rows_per_epoch,
+        sources=tuple(
+            PlannedSource(
+                name=source.name,
+                kind=source.kind,
+                options=source.options,
+                columns=readable[name].columns,
+                loads_first=name in first,
+            )
+            for name, source in sorted(flow.sources.items())
+            if name in used
+        ),
+        external=tuple(external[name] for name in sorted(used) if name in external and name not in written),
+        segments=(Segment(name="main", steps=tuple(steps)),),
+    )
+
+
+def _loads_first(written: Mapping[str, PlannedStep]) -> set[str]:
+    """What feeds, through whatever steps, a table that a step of this flow looks up."""
+    pending = [read.table for step in written.values() for read in step.reads if read.mode is ReadMode.LOOKUP]
+    found: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found.add(name)
+        step = written.get(name)
+        if step is not None:
+            pending += [read.table for read in step.reads if read.mode is ReadMode.CHANGES]
+    return found
+
+
+__all__ = ["Actions", "compile_flow", "compile_project"]

@@ -1,0 +1,45 @@
+"""Expectations: conditions on the output of an action."""
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from streamhouse.errors import StreamhouseError, TypeMismatchError
+from streamhouse.model.action import Action, Expectation
+from streamhouse.model.table import Column
+from streamhouse.sql.dialect import parse_condition, render
+from streamhouse.sql.parameters import fill_parameters
+from streamhouse.sql.ports import Port
+from streamhouse.sql.schema import analyse
+
+
+def plan_expectations(
+    action: Action, columns: tuple[Column, ...], literals: Mapping[str, exp.Expr]
+) -> tuple[dict[str, Expectation], list[StreamhouseError]]:
+    """The expectations with parameters filled in, and an error for each that is no condition on the output.
+
+    Args:
+        action: Whose `expect` is checked.
+        columns: Of its output.
+        literals: Parameter → its value.
+    """
+    planned: dict[str, Expectation] = {}
+    errors: list[StreamhouseError] = []
+    output = {"output": Port(columns, {})}
+    for name, expectation in action.expect.items():
+        try:
+            check = parse_condition(expectation.check, action.at)
+            select = exp.select(exp.alias_(check, "met")).from_("output")
+            fill_parameters(select, action.params, literals, "", action.at)
+            text = render(select.selects[0].this)
+            kind = analyse(select, output, "", action.at).columns[0].type
+        except StreamhouseError as error:
+            error.at, error.message = action.at, f"expect.{name}: {error.message}"
+            errors.append(error)
+            continue
+        if kind != "boolean":
+            problem = f"expect.{name}: '{expectation.check}' is {kind}, not a condition"
+            hint = "write a comparison, such as amount >= 0"
+            errors.append(TypeMismatchError(problem, at=action.at, hint=hint))
+        planned[name] = expectation.model_copy(update={"check": text})
+    return planned, errors

@@ -1,0 +1,190 @@
+"""Plans one step: types its SQL, chooses its strategy, and makes the table it writes."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from sqlglot import exp
+
+from streamhouse.compiler.check import Readable, check_columns, parameter_literals
+from streamhouse.compiler.expect import plan_expectations
+from streamhouse.errors import (
+    DefinitionErrors,
+    Location,
+    StreamhouseError,
+    TierError,
+    TypeMismatchError,
+    UnknownColumnError,
+    did_you_mean,
+)
+from streamhouse.model.action import Action
+from streamhouse.model.flow import Flow, Step
+from streamhouse.model.plan import PlannedRead, PlannedStep
+from streamhouse.model.table import Column, Table, TableOptions, Tiers
+from streamhouse.model.types import ReadMode, Strategy, Tier
+from streamhouse.sql.classify import Classification, InputInfo, classify
+from streamhouse.sql.dialect import parse_query
+from streamhouse.sql.parameters import fill_parameters
+from streamhouse.sql.ports import Port
+from streamhouse.sql.schema import Query, analyse
+
+DEFAULT_TIERS = Tiers(hot=timedelta(days=7))
+_NO_KEY_TYPES = ("array<", "map<", "struct<", "variant", "float", "double")
+
+
+def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable]) -> PlannedStep:
+    """One step, checked and typed.
+
+    Args:
+        step: Its ports are those of `action`.
+        action: What it uses.
+        flow: Its `tables` has options for the table written.
+        readable: Everything the step reads, by name.
+
+    Raises:
+        DefinitionError: any of those that `compile_flow` names.
+        DefinitionErrors: several.
+    """
+    errors = check_columns(step, action, readable)
+    literals, wrong = parameter_literals(step, action)
+    _raise([*errors, *wrong])
+    query = _query(step, action, readable, literals)
+    options = flow.tables.get(step.writes, TableOptions())
+    declared = options.primary_key if options.primary_key is not None else action.output.primary_key
+    options_at = flow.places.get(f"tables.{step.writes}", flow.at)
+    key_at = options_at if options.primary_key is not None else action.at
+    expect, unmet = plan_expectations(action, query.columns, literals)
+    _raise(
+        [
+            *_unknown(declared, "primary_key", query, key_at),
+            *_unknown(options.bucket_key, "bucket_key", query, options_at),
+            *_unknown((action.output.event_time,) if action.output.event_time else (), "event_time", query, action.at),
+            *unmet,
+        ]
+    )
+    inputs = {
+        port: InputInfo(
+            append_only=not readable[read.table].primary_key,
+            mode=read.mode,
+            primary_key=tuple(c.lower() for c in readable[read.table].primary_key),
+        )
+        for port, read in step.reads.items()
+    }
+    strategy = step.strategy or action.strategy
+    how = classify(
+        query,
+        inputs,
+        primary_key=tuple(c.lower() for c in declared),
+        strategy=strategy,
+        at=step.places.get("strategy", step.at) if step.strategy else action.sql_at,
+    )
+    table = _table(step, action, query, how, options, options_at)
+    return PlannedStep(
+        action=action.action,
+        version=action.version,
+        kind=action.step,
+        reads=tuple(_read(port, step, query, how, readable) for port in action.inputs),
+        writes=table,
+        sql=query.sql,
+        strategy=how.strategy,
+        reason=how.reason,
+        interval=action.interval if how.strategy is Strategy.FULL else None,
+        expect=expect,
+    )
+
+
+def _query(step: Step, action: Action, readable: Mapping[str, Readable], literals: Mapping[str, exp.Expr]) -> Query:
+    tree = parse_query(action.sql, action.sql_at)
+    fill_parameters(tree, action.params, literals, action.sql, action.sql_at)
+    ports = {
+        port.lower(): Port(
+            bound=readable[step.reads[port].table].columns,
+            declared=declared,
+            lookup=step.reads[port].mode is ReadMode.LOOKUP,
+        )
+        for port, declared in action.inputs.items()
+    }
+    return analyse(tree, ports, action.sql, action.sql_at, extra_columns=action.output.extra_columns == "pass")
+
+
+def _unknown(names: tuple[str, ...], role: str, query: Query, at: Location) -> list[StreamhouseError]:
+    own = [c.name for c in query.columns]
+    return [
+        UnknownColumnError(
+            f"{role} names '{name}', which is no output column",
+            at=at,
+            hint=did_you_mean(name, own, f"output columns: {', '.join(own)}"),
+        )
+        for name in names
+        if name.lower() not in own
+    ]
+
+
+def _read(
+    port: str,
+    step: Step,
+    query: Query,
+    how: Classification,
+    readable: Mapping[str, Readable],
+) -> PlannedRead:
+    read = step.reads[port]
+    names = {c.name.lower(): c.name for c in readable[read.table].columns}
+    key = {out: names[column] for out, column in how.key_columns.get(port, {}).items()}
+    wanted = {*query.reads[port], *key.values()}
+    return PlannedRead(
+        port=port,
+        table=read.table,
+        mode=read.mode,
+        columns=tuple(name for name in names.values() if name in wanted),
+        key_columns=key,
+    )
+
+
+def _table(
+    step: Step, action: Action, query: Query, how: Classification, options: TableOptions, options_at: Location
+) -> Table:
+    tiers = options.tiers or DEFAULT_TIERS
+    if how.strategy is Strategy.MERGE and tiers.target is Tier.COLD:
+        raise TierError(
+            f"{step.writes} is kept by merging, and the cold tier cannot merge",
+            at=options_at,
+            hint="add a hot or warm tier, or write 'strategy: recompute' in the step",
+        )
+    columns = tuple(
+        Column(name=c.name, type=c.type, nullable=c.nullable and c.name not in how.primary_key) for c in query.columns
+    )
+    errors: list[StreamhouseError] = [
+        TypeMismatchError(
+            f"{c.name} is {c.type} and cannot be part of a primary key",
+            at=action.at,
+            hint="name other columns in output.primary_key, or CAST it",
+        )
+        for c in columns
+        if c.name in how.primary_key and c.type.startswith(_NO_KEY_TYPES)
+    ]
+    bucket_key = tuple(c.lower() for c in options.bucket_key)
+    if how.primary_key and (stray := [c for c in bucket_key if c not in how.primary_key]):
+        errors.append(
+            UnknownColumnError(
+                f"bucket_key names '{stray[0]}', which the primary key lacks",
+                at=options_at,
+                hint=f"the primary key is: {', '.join(how.primary_key)}",
+            )
+        )
+    _raise(errors)
+    return Table(
+        name=step.writes,
+        columns=columns,
+        primary_key=how.primary_key,
+        bucket_key=bucket_key,
+        buckets=options.buckets,
+        tiers=tiers,
+        merge=how.merge,
+        event_time=action.output.event_time,
+    )
+
+
+def _raise(errors: list[StreamhouseError]) -> None:
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise DefinitionErrors(errors)
