@@ -1,0 +1,31 @@
+"""What the engine asks of a source."""
+
+from typing import TYPE_CHECKING, Protocol
+
+from streamhouse.model.table import Column
+from streamhouse.model.types import Position
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Source(Protocol):
+    """Rows outside Streamhouse that can be read again from any position still held.
+
+    A source object lives in one process and is cheap to make; `columns` touches metadata only.
+    """
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns it delivers, in order."""
+
+    def available(self) -> Position:
+        """The position after the last row that can be read now."""
+
+    def advance(self, start: Position, max_rows: int) -> Position:
+        """The furthest position from `start` that spans at most `max_rows` rows; `start` itself when idle."""
+
+    def rows_between(self, start: Position, end: Position) -> int:
+        """How many rows `[start, end)` has, without reading them."""
+
+    def read(self, start: Position, end: Position, columns: tuple[str, ...] | None = None) -> "pa.Table":
+        """The rows of `[start, end)` in order, the same at each call, with the types of `stores/arrow.py`."""

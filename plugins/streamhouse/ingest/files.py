@@ -1,0 +1,207 @@
+"""Files that land in a folder: each row is read once, new files are picked up, in the order of their names."""
+
+import glob
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from streamhouse.errors import Location, RowsLostError, SourceError
+from streamhouse.ingest.formats import SUFFIXES, Format, infer_columns, read_file
+from streamhouse.ingest.options import check_options
+from streamhouse.ingest.parquet import parquet_rows
+from streamhouse.model.table import Column
+from streamhouse.model.types import Frozen, Position
+from streamhouse.sql.types import canonical_type
+from streamhouse.stores.arrow import arrow_schema, arrow_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class FilesOptions(Frozen):
+    """Options of `files`."""
+
+    path: str = Field(min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project")
+    format: Format | None = Field(default=None, description="csv, json (one object per line) or parquet")
+    columns: dict[str, str] = Field(default_factory=dict, description="column: type; empty: as the first file has them")
+
+    @field_validator("columns")
+    @classmethod
+    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
+        checked = {}
+        for name, text in value.items():
+            try:
+                checked[name] = canonical_type(text)
+                arrow_type(checked[name])
+            except ValueError as error:
+                raise ValueError(f"column '{name}': {error}") from error
+        return checked
+
+    @model_validator(mode="after")
+    def _format_is_known(self) -> Self:
+        if self.format is None and Path(self.path).suffix.lower() not in SUFFIXES:
+            raise ValueError(f"'{self.path}' does not tell its format; add format: csv, json or parquet")
+        nested = [name for name, type_ in self.columns.items() if type_.endswith(">")]
+        if self.kind == "csv" and nested:
+            raise ValueError(f"column '{nested[0]}': CSV holds no {self.columns[nested[0]]}")
+        return self
+
+    @property
+    def kind(self) -> Format:
+        """The format, told by the suffix where it is not given."""
+        return self.format or SUFFIXES[Path(self.path).suffix.lower()]
+
+
+class Files:
+    """The rows of all files that match a pattern; the position is `{file: rows taken}`.
+
+    A file must not change once it is there: write it elsewhere, then move it in. Files without a
+    byte, and those whose name begins with `.` or `_`, are passed over. The position keeps one
+    entry for each file ever read. A CSV or JSON file is held in memory as a whole while it is read,
+    and each one is read once to count its rows when the process first sees it.
+
+    Args:
+        options: What to read.
+        root: The folder to which `options.path` is relative.
+        columns: Types fixed by a plan. None: the declared ones, else those of the first file.
+        at: Where the source is defined.
+    """
+
+    def __init__(
+        self,
+        options: FilesOptions,
+        root: Path,
+        *,
+        columns: tuple[Column, ...] | None = None,
+        at: Location | None = None,
+    ) -> None:
+        self._options = options
+        self._root = root
+        self._at = at
+        declared = tuple(Column(name=name, type=type_) for name, type_ in options.columns.items())
+        self._columns = columns or declared
+        self._seen: dict[str, tuple[int, int]] = {}  # file → its bytes and rows
+        self._lock = Lock()
+
+    def columns(self) -> tuple[Column, ...]:
+        """The planned or declared columns, else those that the first file by name has.
+
+        Raises:
+            SourceError: none are declared and there is no file, or it cannot be read.
+        """
+        if not self._columns:
+            names = self._names()
+            if not names:
+                raise SourceError(
+                    f"no file matches '{self._options.path}'",
+                    at=self._at,
+                    hint="put a first file there, or declare its columns: {name: type}",
+                )
+            self._columns = infer_columns(self._root / names[0], self._options.kind, names[0])
+        return self._columns
+
+    def available(self) -> Position:
+        """Every file that is there now, with all its rows.
+
+        Raises:
+            SourceError: a file is malformed, or is not as it was when it was first seen.
+        """
+        with self._lock:
+            return {name: self._count(name) for name in self._names()}
+
+    def advance(self, start: Position, max_rows: int) -> Position:
+        """At most `max_rows` further, file by file in the order of their names; may end within a file."""
+        end = dict(start)
+        for name, rows in self.available().items():
+            taken = start.get(name, 0)
+            step = min(max(0, rows - taken), max_rows)
+            if step:
+                end[name] = taken + step
+                max_rows -= step
+        return end
+
+    def rows_between(self, start: Position, end: Position) -> int:
+        """How many rows `[start, end)` has."""
+        return sum(max(0, rows - start.get(name, 0)) for name, rows in end.items())
+
+    def read(self, start: Position, end: Position, columns: tuple[str, ...] | None = None) -> "pa.Table":
+        """The rows of `[start, end)`, by file name, then in the order of the file.
+
+        Raises:
+            RowsLostError: a file of the range is gone or shorter than it was.
+            SourceError: a file is malformed.
+        """
+        import pyarrow as pa
+
+        wanted = tuple(c for c in self.columns() if columns is None or c.name in columns)
+        parts = [arrow_schema(wanted).empty_table()]
+        for name in sorted(end):
+            first = start.get(name, 0)
+            if end[name] > first:
+                rows = self._load(name)
+                if rows.num_rows < end[name]:
+                    raise RowsLostError(f"file '{name}' has {rows.num_rows} rows, but {end[name]} were counted")
+                parts.append(rows.select([c.name for c in wanted]).slice(first, end[name] - first))
+        return pa.concat_tables(parts)
+
+    def _names(self) -> list[str]:
+        found = glob.glob(self._options.path, root_dir=self._root, recursive=True)  # noqa: PTH207  Path.glob takes no absolute path
+        files = ((Path(name).as_posix(), self._root / name) for name in found)
+        return sorted(
+            name
+            for name, path in files
+            if not path.name.startswith((".", "_")) and path.is_file() and path.stat().st_size
+        )
+
+    def _count(self, name: str) -> int:
+        path = self._root / name
+        size = path.stat().st_size
+        if name not in self._seen:
+            parquet = self._options.kind == "parquet"  # its footer tells
+            rows = parquet_rows(path, Location(name)).rows if parquet else self._load(name).num_rows
+            self._seen[name] = (size, rows)
+        known, rows = self._seen[name]
+        if known != size:
+            raise SourceError(
+                f"the file changed from {known} to {size} bytes after it was first read",
+                at=Location(name),
+                hint="write new rows to a new file",
+            )
+        return rows
+
+    def _load(self, name: str) -> "pa.Table":
+        path = self._root / name
+        try:
+            stat = path.stat()
+        except OSError as error:
+            raise RowsLostError(f"file '{name}' is gone, with rows not read yet", hint="put it back") from error
+        return _rows_of(path, self._options.kind, self.columns(), name, stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=2)  # an epoch may end within a file, and the next one goes on there
+def _rows_of(path: Path, kind: Format, columns: tuple[Column, ...], name: str, *_stamp: int) -> "pa.Table":
+    return read_file(path, kind, columns, name)
+
+
+def open_files(
+    options: Mapping[str, Any], root: Path, *, columns: tuple[Column, ...] | None = None, at: Location | None = None
+) -> Files:
+    """Check the options and that there is a folder to watch; no file is read.
+
+    Raises:
+        SourceError: an option is wrong, or the file or folder does not exist.
+    """
+    checked = check_options(FilesOptions, "files", options, at)
+    fixed = Path(checked.path)
+    while glob.has_magic(str(fixed)):
+        fixed = fixed.parent
+    if not (root / fixed).exists():
+        what = "folder" if fixed != Path(checked.path) else "file"
+        raise SourceError(
+            f"there is no {what} '{fixed.as_posix()}'", at=at, hint="paths are relative to the project's folder"
+        )
+    return Files(checked, root, columns=columns, at=at)

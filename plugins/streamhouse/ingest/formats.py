@@ -1,0 +1,129 @@
+"""Reads one CSV, JSON or Parquet file as Arrow rows of given types."""
+
+import json
+import re
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.json as pa_json
+
+from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.parquet import column_types, parquet_rows
+from streamhouse.model.table import Column
+from streamhouse.stores.arrow import arrow_type, conform
+
+Format = Literal["csv", "json", "parquet"]
+
+SUFFIXES: dict[str, Format] = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+}
+_ROW = re.compile(r"[Rr]ow #?(\d+)")
+_ZONE = r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$"
+_INFERRED_BYTES = 1 << 20
+
+
+def infer_columns(path: Path, kind: Format, name: str) -> tuple[Column, ...]:
+    """The columns of a file by its content: CSV by its first MiB, JSON by all of it, Parquet by its footer.
+
+    Raises:
+        SourceError: the file cannot be read; `name` is what the message calls it.
+    """
+    if kind == "parquet":
+        return parquet_rows(path, Location(name)).columns
+    try:
+        if kind == "csv":
+            with pa_csv.open_csv(path, read_options=pa_csv.ReadOptions(block_size=_INFERRED_BYTES)) as reader:
+                return column_types(reader.schema, name, Location(name))
+        return column_types(pa_json.read_json(path).schema, name, Location(name))
+    except (pa.ArrowException, OSError) as error:
+        raise _malformed(path, kind, name, error) from error
+
+
+def read_file(path: Path, kind: Format, columns: tuple[Column, ...], name: str) -> pa.Table:
+    """All rows of a file with exactly these columns; others that the file has are left out.
+
+    CSV needs a header line with the names; an empty field is null. JSON is one object per line; an
+    absent field is null. A time without a zone is UTC where the column is a `timestamp`.
+
+    Raises:
+        SourceError: a row is malformed, a value does not fit its type, or a column is absent.
+    """
+    try:
+        if kind == "parquet":
+            found = parquet_rows(path, Location(name))
+            rows = found.slice(0, found.rows, tuple(c.name for c in columns))
+        elif kind == "csv":
+            rows = _read_csv(path, columns)
+        else:
+            rows = _read_json(path, columns)
+        return conform(rows, columns)
+    except KeyError as error:
+        raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
+    except (pa.ArrowException, OSError) as error:
+        raise _malformed(path, kind, name, error) from error
+
+
+def _read_csv(path: Path, columns: tuple[Column, ...]) -> pa.Table:
+    # Arrow refuses times without a zone for an instant, and takes no mixture: they are read as text first.
+    instants = [c.name for c in columns if c.type == "timestamp"]
+    types = {c.name: pa.string() if c.name in instants else arrow_type(c.type) for c in columns}
+    rows = pa_csv.read_csv(
+        path,
+        # One thread, because only then does Arrow tell the row of a value it cannot read.
+        read_options=pa_csv.ReadOptions(use_threads=False),
+        convert_options=pa_csv.ConvertOptions(
+            column_types=types, include_columns=list(types), strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    )
+    for name in instants:
+        rows = rows.set_column(rows.schema.get_field_index(name), name, _instants(rows[name]))
+    return rows
+
+
+def _instants(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    zoned = pc.match_substring_regex(texts, _ZONE)
+    utc = pa.timestamp("us", tz="UTC")
+    with_zone = pc.if_else(zoned, texts, None).cast(utc)
+    without = pc.assume_timezone(pc.if_else(zoned, None, texts).cast(pa.timestamp("us")), "UTC")
+    return pc.coalesce(with_zone, without)
+
+
+def _read_json(path: Path, columns: tuple[Column, ...]) -> pa.Table:
+    schema = pa.schema([(c.name, arrow_type(c.type)) for c in columns])
+    return pa_json.read_json(
+        path,
+        parse_options=pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+    )
+
+
+def _malformed(path: Path, kind: Format, name: str, error: Exception) -> SourceError:
+    if isinstance(error, OSError) and not isinstance(error, pa.ArrowException):
+        return SourceError(f"the file cannot be read: {error.strerror or error}", at=Location(name))
+    cause = str(error).split(" If these timestamps", maxsplit=1)[0]
+    found = _ROW.search(cause)
+    line = int(found[1]) if found and kind == "csv" else 1
+    if kind == "json":
+        line = _broken_line(path) or line
+    return SourceError(
+        f"the file is malformed: {cause}",
+        at=Location(name, line),
+        hint="mend the file, or declare the column with a wider type under 'columns'",
+    )
+
+
+def _broken_line(path: Path) -> int | None:
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                if line.strip():
+                    json.loads(line)
+            except ValueError:
+                return number
+    return None

@@ -1,0 +1,35 @@
+"""Checks the options of a source against the model of its kind."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from streamhouse.errors import Location, SourceError, did_you_mean
+from streamhouse.model.types import Frozen
+
+Options = TypeVar("Options", bound=Frozen)
+
+
+def check_options(model: type[Options], kind: str, options: Mapping[str, Any], at: Location | None) -> Options:
+    """The options as `model`; the first thing that is wrong is told.
+
+    Raises:
+        SourceError: an option is unknown, missing or of the wrong shape.
+    """
+    try:
+        return model.model_validate(dict(options))
+    except ValidationError as error:
+        # A misspelt option is both unknown and missing; only the first says what to change.
+        first = min(error.errors(include_url=False), key=lambda found: found["type"] != "extra_forbidden")
+        name = ".".join(str(part) for part in first["loc"])
+        known = tuple(model.model_fields)
+        listed = f"options of {kind}: {', '.join(known)}"
+        if first["type"] == "extra_forbidden":
+            message, hint = f"unknown option '{name}' of {kind}", did_you_mean(name, known, listed)
+        elif first["type"] == "missing":
+            message, hint = f"{kind} needs the option '{name}'", listed
+        else:
+            text = first["msg"].removeprefix("Value error, ")
+            message, hint = (f"option '{name}' of {kind}: {text}" if name else f"{kind}: {text}"), listed
+        raise SourceError(message, at=at, hint=hint) from error
