@@ -1,0 +1,1 @@
+"""Tables in Fluss, Paimon and Iceberg behind one protocol."""

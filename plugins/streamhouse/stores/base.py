@@ -1,0 +1,144 @@
+"""What the engine asks of a store.
+
+Rows travel as `pyarrow.Table`s whose columns are those of the table, by name and in its order,
+with the Arrow types of `stores/arrow.py`. All methods may be called from several threads, but
+one table has one writer at a time.
+"""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Position, Tier
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a store can do; ask these, never a store's name. The contract suite keeps them true."""
+
+    upsert: bool = True  # tables with a primary key
+    merge: bool = True  # folds values with `Table.merge` functions
+    changes: bool = True  # `read_changes` works
+    before_images: bool = False  # `read_changes` of a keyed table tells the row before each change
+    state_as_of: bool = False  # `read_state(at=…)` works for past positions
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What happened to a table between two positions.
+
+    Attributes:
+        upserts: Log table: every appended row. Keyed table: the last row of each key that exists
+            at the end of the range, once each.
+        deletes: Keyed table: primary-key columns of the keys that are gone at the end of the
+            range. None: nothing was deleted (always so for log tables).
+        before: Keyed table of a store with `before_images`: the rows, as of the start of the
+            range, of every key in `upserts` or `deletes` that existed then. None: not known.
+    """
+
+    upserts: "pa.Table"
+    deletes: "pa.Table | None" = None
+    before: "pa.Table | None" = None
+
+
+@dataclass(frozen=True)
+class WriteContext:
+    """Who writes, and what an earlier attempt may have left.
+
+    Attributes:
+        writer: Stable name of the flow and segment, `flow/segment`.
+        epoch: Number of the epoch, from 0, rising by one.
+        replay_from: The table's end when the last finished epoch was recorded, given when an
+            earlier attempt of this epoch may have written; None: there was no such attempt.
+        properties: Kept with the commit where the store can (snapshot properties).
+    """
+
+    writer: str
+    epoch: int
+    replay_from: Position | None = None
+    properties: dict[str, str] = field(default_factory=dict)
+
+
+class Store(Protocol):
+    """One tier. Library errors leave as `StoreError`s; `StoreUnavailableError` may be retried."""
+
+    tier: Tier
+    capabilities: Capabilities
+
+    def create(self, table: Table) -> None:
+        """Create the table and its database; do nothing when it stands with the same columns and key.
+
+        Raises:
+            SchemaConflictError: it stands with other columns, key, buckets or merge functions.
+        """
+
+    def drop(self, name: str) -> None:
+        """Drop the table and its rows; do nothing when there is none."""
+
+    def columns(self, name: str) -> tuple[Column, ...] | None:
+        """The stored columns in their order; None when there is no such table."""
+
+    def end(self, table: Table) -> Position:
+        """The position after the last visible row."""
+
+    def read_changes(
+        self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
+    ) -> Changes:
+        """What happened in `[start, end)`; columns None means all.
+
+        Raises:
+            RowsLostError: rows of the range are no longer held.
+        """
+
+    def read_state(
+        self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None
+    ) -> "pa.Table":
+        """All rows at `at` (None: now), in no order; a keyed table has one row for each key."""
+
+    def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """Apply `changes` once, however often the same epoch calls, and return the table's new end.
+
+        Log table: `upserts` are appended. Keyed table: upserts and deletes by key (no key is in
+        both); a table with `merge` folds upserts. Durable and visible on return. Raises without
+        effect, or with an effect that the next call with the same epoch (and `replay_from`)
+        completes and does not repeat.
+        """
+
+    def close(self) -> None:
+        """Release connections; the store cannot be used afterwards."""
+
+
+SNAPSHOT_ID = "streamhouse.snapshot"
+WRITER = "streamhouse.writer"
+EPOCH = "streamhouse.epoch"
+
+
+class LakeStore(Store, Protocol):
+    """A store whose commits are snapshots that carry properties: warm and cold."""
+
+    def snapshot_properties(self, table: Table) -> dict[str, str]:
+        """What the newest snapshot written by `write` carries; empty when there is none.
+
+        `WriteContext.properties`, `WRITER` and `EPOCH` of that commit, its id as `SNAPSHOT_ID`, and
+        what the lake adds of its own. Compaction on top of it, and its expiry, change nothing here.
+        """
+
+
+@runtime_checkable
+class LogStore(Store, Protocol):
+    """A store whose change logs grow old: rows past their time are dropped from the log, read or not."""
+
+    def start(self, table: Table) -> Position:
+        """The oldest position that the log retains."""
+
+
+@runtime_checkable
+class FrameStore(LakeStore, Protocol):
+    """A lake that Spark reads by itself, on the executors."""
+
+    def dataframe(self, table: Table, at: Position | None = None) -> "DataFrame":
+        """All rows at `at` (None: now, and later commits do not show), read where and when they are used."""

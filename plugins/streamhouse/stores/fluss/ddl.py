@@ -1,0 +1,235 @@
+"""Tables as Fluss describes them (JSON) and as the plan does; pure."""
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlglot import exp
+
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import MergeFunction
+from streamhouse.sql.types import parse_type, type_name
+
+SAFE_LOG_TTL = timedelta(days=7)
+"""Fluss deletes older rows whether a tiering task took them or not, and a table's TTL cannot change."""
+
+_T = exp.DataType.Type
+_SIMPLE = {
+    "boolean": "BOOLEAN",
+    "tinyint": "TINYINT",
+    "smallint": "SMALLINT",
+    "int": "INTEGER",
+    "bigint": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "string": "STRING",
+    "binary": "BYTES",
+    "date": "DATE",
+}
+_TIMES = {"timestamp": "TIMESTAMP_WITH_LOCAL_TIME_ZONE", "timestamp_ntz": "TIMESTAMP_WITHOUT_TIME_ZONE"}
+_SPARK = {fluss: spark for spark, fluss in (_SIMPLE | _TIMES).items()} | {"CHAR": "string", "BINARY": "binary"}
+
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+_ORDERED = (*_NUMBERS, "string", "date", "timestamp", "timestamp_ntz")
+_MERGES = {
+    MergeFunction.SUM: _NUMBERS,
+    MergeFunction.MIN: _ORDERED,
+    MergeFunction.MAX: _ORDERED,
+    MergeFunction.BOOL_AND: ("boolean",),
+    MergeFunction.BOOL_OR: ("boolean",),
+}  # first_value and last_value take any type
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A table as Fluss holds it.
+
+    Attributes:
+        table_id: Another number after the table was dropped and created again.
+        schema_id: Rises with each added column, from 1.
+        columns: Key columns are not nullable.
+        merge: Column → function, of a table with the aggregation merge engine.
+    """
+
+    table_id: int
+    schema_id: int
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...]
+    bucket_key: tuple[str, ...]
+    buckets: int
+    merge: dict[str, str]
+    properties: dict[str, str]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names in the order of the stored columns."""
+        return tuple(column.name for column in self.columns)
+
+
+def unmergeable(table: Table) -> list[str]:
+    """What hinders Fluss from folding the columns of `table`, one text per column."""
+    return [
+        f"{name} is {table.column(name).type}, which {function.value} cannot fold"
+        for name, function in table.merge.items()
+        if function in _MERGES and table.column(name).type.split("(")[0] not in _MERGES[function]
+    ]
+
+
+def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
+    """The JSON that creates `table`.
+
+    Columns outside the key are nullable whatever the plan says: Fluss can never lift NOT NULL.
+
+    Args:
+        table: Its columns, keys, buckets, merge functions, and `tiers.hot`.
+        min_log_ttl: The change log is kept as long as `tiers.hot` says, but at least so long.
+    """
+    columns: list[dict[str, Any]] = [
+        {"name": column.name, "data_type": _fluss_type(parse_type(column.type), column.name not in table.primary_key)}
+        | ({"agg_function": {"type": table.merge[column.name].value}} if column.name in table.merge else {})
+        for column in table.columns
+    ]
+    numbered = [column | {"id": index} for index, column in enumerate(columns)]
+    highest = len(columns) - 1
+    for column in columns:
+        highest = _number_fields(column["data_type"], highest)
+    ttl = max(table.tiers.hot or min_log_ttl, min_log_ttl)
+    properties = {
+        # The lake itself is off: the property makes Fluss hash keys as Paimon does.
+        "table.datalake.format": "paimon",
+        "table.log.ttl": f"{int(ttl.total_seconds())}s",
+    }
+    if table.merge:
+        properties["table.merge-engine"] = "aggregation"
+    return json.dumps(
+        {
+            "version": 1,
+            "schema": {
+                "version": 1,
+                "columns": numbered,
+                "highest_field_id": highest,
+            }
+            | ({"primary_key": list(table.primary_key)} if table.primary_key else {}),  # Fluss refuses an empty one
+            "partition_key": [],
+            "bucket_key": list(table.bucket_key or table.primary_key),
+            "bucket_count": table.buckets,
+            "properties": properties,
+            "custom_properties": {},
+        }
+    ).encode()
+
+
+def stored(description: bytes, table_id: int, schema_id: int) -> Stored:
+    """What the JSON of an existing table says.
+
+    Raises:
+        ValueError: a column has a type Spark lacks.
+    """
+    found = json.loads(description)
+    schema = found["schema"]
+    key = tuple(schema.get("primary_key", ()))
+    return Stored(
+        table_id=table_id,
+        schema_id=schema_id,
+        columns=columns_of(schema),
+        primary_key=key,
+        bucket_key=tuple(found.get("bucket_key", ())),
+        buckets=found["bucket_count"],
+        merge={
+            column["name"]: column["agg_function"]["type"] for column in schema["columns"] if "agg_function" in column
+        },
+        properties=found.get("properties", {}),
+    )
+
+
+def columns_of(schema: dict[str, Any]) -> tuple[Column, ...]:
+    """The columns of a schema's JSON.
+
+    Raises:
+        ValueError: a column has a type Spark lacks.
+    """
+    return tuple(
+        Column(
+            name=column["name"],
+            type=_spark_type(column["data_type"]),
+            nullable=column["data_type"].get("nullable", True),
+        )
+        for column in schema["columns"]
+    )
+
+
+def differences(table: Table, found: Stored) -> list[str]:
+    """What the stored table has otherwise than the plan, one text each; empty: they agree."""
+    wanted = {
+        "columns": [f"{column.name} {column.type}" for column in table.columns],
+        "primary key": list(table.primary_key),
+        "bucket key": list(table.bucket_key or table.primary_key),
+        "bucket count": [str(table.buckets)],
+        "merge functions": sorted(f"{name}: {function.value}" for name, function in table.merge.items()),
+    }
+    has = {
+        "columns": [f"{column.name} {column.type}" for column in found.columns],
+        "primary key": list(found.primary_key),
+        "bucket key": list(found.bucket_key),
+        "bucket count": [str(found.buckets)],
+        "merge functions": sorted(f"{name}: {function}" for name, function in found.merge.items()),
+    }
+    return [
+        f"{what}: stored {', '.join(has[what]) or 'none'}; planned {', '.join(wanted[what]) or 'none'}"
+        for what in wanted
+        if has[what] != wanted[what]
+    ]
+
+
+def _fluss_type(data_type: exp.DataType, nullable: bool = True) -> dict[str, Any]:
+    described = _nullable_type(data_type)
+    return described if nullable else described | {"nullable": False}
+
+
+def _nullable_type(data_type: exp.DataType) -> dict[str, Any]:
+    name = type_name(data_type)
+    if name in _SIMPLE:
+        return {"type": _SIMPLE[name]}
+    if name in _TIMES:
+        return {"type": _TIMES[name], "precision": 6}
+    if name.startswith("decimal("):
+        precision, scale = (int(part) for part in name[8:-1].split(","))
+        return {"type": "DECIMAL", "precision": precision, "scale": scale}
+    if data_type.this == _T.ARRAY:
+        return {"type": "ARRAY", "element_type": _fluss_type(data_type.expressions[0])}
+    if data_type.this == _T.MAP:
+        key, value = data_type.expressions
+        return {"type": "MAP", "key_type": _fluss_type(key, nullable=False), "value_type": _fluss_type(value)}
+    if data_type.this == _T.STRUCT:
+        fields = [{"name": f.name, "field_type": _fluss_type(f.args["kind"])} for f in data_type.expressions]
+        return {"type": "ROW", "fields": fields}
+    raise ValueError(f"type {name} cannot be stored in Fluss")
+
+
+def _number_fields(data_type: dict[str, Any], highest: int) -> int:
+    """Give every nested field an id of its own, above `highest`; the highest one given is returned."""
+    for part in ("element_type", "key_type", "value_type"):
+        if part in data_type:
+            highest = _number_fields(data_type[part], highest)
+    for field in data_type.get("fields", ()):
+        highest += 1
+        field["field_id"] = highest
+        highest = _number_fields(field["field_type"], highest)
+    return highest
+
+
+def _spark_type(data_type: dict[str, Any]) -> str:
+    kind = data_type["type"]
+    if kind in _SPARK:
+        return _SPARK[kind]
+    if kind == "DECIMAL":
+        return f"decimal({data_type['precision']},{data_type['scale']})"
+    if kind == "ARRAY":
+        return f"array<{_spark_type(data_type['element_type'])}>"
+    if kind == "MAP":
+        return f"map<{_spark_type(data_type['key_type'])},{_spark_type(data_type['value_type'])}>"
+    if kind == "ROW":
+        fields = ",".join(f"{field['name']}:{_spark_type(field['field_type'])}" for field in data_type["fields"])
+        return f"struct<{fields}>"
+    raise ValueError(f"Fluss type {kind} has no Spark SQL type")

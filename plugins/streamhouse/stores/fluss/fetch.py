@@ -1,0 +1,124 @@
+"""Read ranges of offsets, exactly, from the leaders of a table's buckets."""
+
+from collections.abc import Sequence
+from time import monotonic
+
+import pyarrow as pa
+
+from streamhouse.errors import RowsLostError, StoreError, StoreUnavailableError
+from streamhouse.stores.fluss import proto
+from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
+from streamhouse.stores.fluss.log import LogBatch, decode_batches
+from streamhouse.stores.fluss.remote import read_segments
+from streamhouse.stores.fluss.wire import OUT_OF_RANGE, Address, refusal
+
+Ranges = dict[int, tuple[int, int]]
+"""Bucket → `[start, end)` offsets."""
+
+_FETCH_LOG = 1015
+_CLIENT = -1
+_ANSWER_BYTES = 64 << 20
+_BUCKET_BYTES = 16 << 20
+_WAIT_MS = 100  # only spent when rows that exist are not there yet
+_STALL_S = 5.0
+
+
+class Reader:
+    """One table's rows, with the columns of one projection."""
+
+    def __init__(self, catalog: Catalog, located: Located, columns: Sequence[str]) -> None:
+        self._catalog = catalog
+        self._located = located
+        names = located.stored.column_names
+        self._fields = sorted(names.index(name) for name in columns)
+        self._whole = len(self._fields) == len(names)
+        self.schema = self._projected(located.stored.schema_id)
+
+    def read(self, ranges: Ranges) -> dict[int, list[LogBatch]]:
+        """Bucket → its batches, in the order of their offsets.
+
+        Raises:
+            RowsLostError: the log begins after a range does, or ends before it.
+            LeaderMovedError: look the table up again.
+        """
+        found: dict[int, list[LogBatch]] = {bucket: [] for bucket in ranges}
+        for address, buckets in self._located.by_leader(ranges).items():
+            left = {bucket: ranges[bucket] for bucket in buckets if ranges[bucket][0] < ranges[bucket][1]}
+            moved_at = monotonic()
+            while left:
+                got = self._fetch(address, left)
+                for bucket, batches in got.items():
+                    start, end = left.pop(bucket)
+                    for batch in batches:
+                        if batch.end > start and batch.base < end:
+                            found[bucket].append(batch.cut(start, end))
+                    reached = max((batch.end for batch in batches), default=start)
+                    if reached > start:
+                        moved_at = monotonic()
+                    if reached < end:
+                        left[bucket] = (reached, end)
+                if left and monotonic() - moved_at > _STALL_S:
+                    raise self._stalled(left)
+        return found
+
+    def _stalled(self, left: Ranges) -> StoreError:
+        ends = self._catalog.offsets(self._located, Bound.LATEST)
+        for bucket, (_, end) in left.items():
+            if ends[str(bucket)] < end:
+                return RowsLostError(
+                    f"{self._located.name}, bucket {bucket}: offset {end} was asked for, "
+                    f"but the log ends at {ends[str(bucket)]}",
+                    hint="was the table restored from an older state, or dropped and created again?",
+                )
+        return StoreUnavailableError(f"Fluss sends no rows of {self._located.name}: buckets {sorted(left)} stand still")
+
+    def _fetch(self, address: Address, ranges: Ranges) -> dict[int, list[LogBatch]]:
+        wanted = [
+            (4, proto.encode((2, bucket), (3, start), (4, _BUCKET_BYTES))) for bucket, (start, _) in ranges.items()
+        ]
+        projection = ((2, 0),) if self._whole else ((2, 1), (3, self._fields))
+        table = proto.encode((1, self._located.stored.table_id), *projection, *wanted)
+        body = proto.encode((1, _CLIENT), (2, _ANSWER_BYTES), (3, table), (4, _WAIT_MS), (5, 1))
+        answer = self._catalog.wire.call(address, _FETCH_LOG, body, self._located.name)
+        return {
+            proto.number(bucket, 2): self._batches(bucket, ranges[proto.number(bucket, 2)])
+            for table_answer in proto.messages(answer, 1)
+            for bucket in proto.messages(table_answer, 2)
+        }
+
+    def _batches(self, answer: proto.Message, wanted: tuple[int, int]) -> list[LogBatch]:
+        start, end = wanted
+        name, bucket = self._located.name, proto.number(answer, 2)
+        code = proto.number(answer, 3)
+        if code == OUT_OF_RANGE:
+            raise RowsLostError(
+                f"{name}, bucket {bucket}: the log no longer (or never) held offset {start}",
+                hint="rows past the table's log TTL are in warmer tiers only",
+            )
+        if code:
+            raise refusal(code, proto.text(answer, 4), name)
+        if remote := proto.blob(answer, 7):
+            return [self._project(batch) for batch in read_segments(proto.decode(remote), start, end, self._full)]
+        return [self._padded(batch) for batch in decode_batches(proto.blob(answer, 8), self._projected)]
+
+    def _full(self, schema_id: int) -> pa.Schema:
+        return self._catalog.schema(self._located, schema_id)
+
+    def _projected(self, schema_id: int) -> pa.Schema:
+        schema = self._full(schema_id)
+        # Columns are only ever added at the end, so an index means the same in every version.
+        return pa.schema([schema.field(index) for index in self._fields if index < len(schema)])
+
+    def _project(self, batch: LogBatch) -> LogBatch:
+        if batch.rows is None:
+            return batch
+        present = [index for index in self._fields if index < batch.rows.num_columns]
+        return self._padded(LogBatch(batch.base, batch.end, batch.kinds, batch.rows.select(present)))
+
+    def _padded(self, batch: LogBatch) -> LogBatch:
+        rows = batch.rows
+        if rows is None or rows.num_columns == len(self.schema):
+            return batch
+        absent = list(self.schema)[rows.num_columns :]
+        arrays = [*rows.columns, *(pa.nulls(rows.num_rows, field.type) for field in absent)]
+        return LogBatch(batch.base, batch.end, batch.kinds, pa.record_batch(arrays, schema=self.schema))

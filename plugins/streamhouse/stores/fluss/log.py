@@ -1,0 +1,84 @@
+"""Fluss's log: batches from a leader, or from the files it moved away, as Arrow."""
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from streamhouse.errors import StoreError
+
+# base offset, length, magic, commit time; then, from magic 1 on, the leader's epoch
+_HEAD = struct.Struct("<qibq")
+# checksum, schema id, attributes, last offset delta, writer, sequence, count
+_BODY = struct.Struct("<IhBiqii")
+_SIZE_AT = 12  # `length` counts what follows it
+_APPEND_ONLY = 1
+_KNOWN_MAGIC = (0, 1)
+
+INSERTED, BEFORE, AFTER, DELETED = 1, 2, 3, 4
+"""Kinds of change: of an inserted, an updated (before and after) and a deleted row; 0 is an append."""
+
+
+@dataclass(frozen=True)
+class LogBatch:
+    """Rows at consecutive offsets of one bucket.
+
+    Attributes:
+        base: Offset of the first row.
+        end: Offset after the last one. Greater than `base` even for a batch without rows: what
+            changed nothing takes an offset, too.
+        kinds: One byte for each row; empty in a log table, where all rows were appended.
+        rows: None: the batch is empty.
+    """
+
+    base: int
+    end: int
+    kinds: bytes
+    rows: pa.RecordBatch | None
+
+    def cut(self, start: int, end: int) -> "LogBatch":
+        """The part within `[start, end)`."""
+        first, last = max(start - self.base, 0), min(end, self.end) - self.base
+        if self.rows is None or (first == 0 and last == self.end - self.base):
+            return self
+        return LogBatch(
+            base=self.base + first,
+            end=self.base + last,
+            kinds=self.kinds[first:last],
+            rows=self.rows.slice(first, last - first),
+        )
+
+
+def decode_batches(data: memoryview, schema: Callable[[int], pa.Schema]) -> Iterator[LogBatch]:
+    """The whole batches in `data`, which may end in the middle of one.
+
+    Args:
+        data: As a server sends them, or as they stand in a segment file.
+        schema: Schema id → schema of the rows as sent (after projection).
+
+    Raises:
+        StoreError: a batch is of a newer format.
+    """
+    at = 0
+    while at + _HEAD.size <= len(data):
+        base, length, magic, _ = _HEAD.unpack_from(data, at)
+        stop = at + _SIZE_AT + length
+        if stop > len(data):
+            return
+        if magic not in _KNOWN_MAGIC:
+            raise StoreError(f"Fluss sent a log batch of format {magic}, which this version cannot read")
+        body_at = at + _HEAD.size + (4 if magic else 0)
+        _, schema_id, attributes, delta, _, _, count = _BODY.unpack_from(data, body_at)
+        at, body_at = stop, body_at + _BODY.size
+        if not count:
+            yield LogBatch(base, base + delta + 1, b"", None)
+            continue
+        kinds = b""
+        if not attributes & _APPEND_ONLY:
+            kinds = bytes(data[body_at : body_at + count])
+            body_at += count
+        # A copy: the rows then neither hold the whole answer in memory nor lie unaligned in it.
+        message = pa.ipc.read_message(pa.py_buffer(bytes(data[body_at:stop])))
+        rows = pa.ipc.read_record_batch(message, schema(schema_id))
+        yield LogBatch(base, base + delta + 1, kinds, rows)

@@ -1,0 +1,49 @@
+"""Log segments that a Fluss server moved to its remote storage."""
+
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+from pyarrow import fs
+
+from streamhouse.errors import StoreUnavailableError
+from streamhouse.stores.fluss import proto
+from streamhouse.stores.fluss.log import LogBatch, decode_batches
+
+
+def read_segments(info: proto.Message, start: int, end: int, schema: Callable[[int], pa.Schema]) -> Iterator[LogBatch]:
+    """The batches of the segments a server names that hold offsets of `[start, end)`, unprojected.
+
+    Args:
+        info: The server's `PbRemoteLogFetchInfo`.
+        start: First offset wanted; the first batch may begin before it.
+        end: Offset after the last wanted; the last batch may end behind it.
+        schema: Schema id → schema.
+
+    Raises:
+        StoreUnavailableError: a segment file cannot be read from here.
+    """
+    folder = proto.text(info, 1)
+    skip = proto.number(info, 4)
+    for segment in proto.messages(info, 3):
+        first = proto.number(segment, 2)
+        if first < end:
+            data = _read(f"{folder}/{proto.text(segment, 1)}/{first:020d}.log", skip)
+            for batch in decode_batches(data, schema):
+                if batch.base >= end:
+                    return
+                if batch.end > start:
+                    yield batch
+        skip = 0  # a start position is given for the first segment only
+
+
+def _read(path: str, skip: int) -> memoryview:
+    try:
+        system, inside = fs.FileSystem.from_uri(path if ":" in path else f"file://{path}")
+        with system.open_input_file(inside) as file:
+            file.seek(skip)
+            return memoryview(file.read_buffer())
+    except (OSError, pa.ArrowInvalid) as error:
+        raise StoreUnavailableError(
+            f"Fluss's remote log segment {path} cannot be read: {error}",
+            hint="remote.data.dir of the Fluss servers must be readable from here",
+        ) from error

@@ -1,0 +1,245 @@
+"""The hot tier as the engine sees it."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamhouse.errors import RowsLostError, SchemaConflictError, StoreError, TableMissingError
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Position, Tier
+from streamhouse.stores.arrow import arrow_schema, conform
+from streamhouse.stores.base import Capabilities, Changes, WriteContext
+from streamhouse.stores.fluss import ddl
+from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
+from streamhouse.stores.fluss.fetch import Ranges, Reader
+from streamhouse.stores.fluss.fold import ChangeLog, whole_changes, without_keys
+from streamhouse.stores.fluss.native import Native, Target
+from streamhouse.stores.fluss.replay import not_yet_written, settled_end
+from streamhouse.stores.fluss.wire import Wire
+from streamhouse.stores.keyed import DELETED, padded, rows_to_write
+
+T = TypeVar("T")
+
+_KIND = "_kind"
+_FEW_ROWS = 16
+
+
+class FlussStore:
+    """Tables in an Apache Fluss cluster. Positions are `{bucket: next offset}`; an absent bucket is at 0.
+
+    Args:
+        bootstrap: `host:port` of a coordinator or tablet server; several with commas.
+        min_log_ttl: Change logs of new tables are kept at least so long; a table's TTL cannot be
+            changed later, and rows past it are lost to whoever has not read them.
+    """
+
+    tier = Tier.HOT
+    capabilities = Capabilities(before_images=True, state_as_of=True)
+
+    def __init__(self, bootstrap: str, min_log_ttl: timedelta = ddl.SAFE_LOG_TTL, timeout_s: float = 60.0) -> None:
+        self._wire = Wire(bootstrap, timeout_s)
+        self._catalog = Catalog(self._wire)
+        self._native = Native(bootstrap, timeout_s)
+        self._min_log_ttl = min_log_ttl
+
+    def create(self, table: Table) -> None:
+        """See `Store.create`.
+
+        Raises:
+            SchemaConflictError: also when a merge function cannot fold the type of its column.
+        """
+        if reasons := ddl.unmergeable(table):
+            raise SchemaConflictError(f"Fluss cannot hold {table.name}: {'; '.join(reasons)}")
+        self._catalog.create(table.name, ddl.describe(table, self._min_log_ttl))
+        if reasons := ddl.differences(table, self._catalog.stored(table.name)):
+            raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
+
+    def drop(self, name: str) -> None:
+        """See `Store.drop`."""
+        self._catalog.drop(name)
+
+    def columns(self, name: str) -> tuple[Column, ...] | None:
+        """See `Store.columns`; key columns are not nullable, all others are."""
+        try:
+            return self._catalog.stored(name).columns
+        except TableMissingError:
+            return None
+
+    def end(self, table: Table) -> Position:
+        """See `Store.end`; every bucket is in it."""
+        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.LATEST))
+
+    def start(self, table: Table) -> Position:
+        """The oldest offset each bucket retains."""
+        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.EARLIEST))
+
+    def read_changes(
+        self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
+    ) -> Changes:
+        """See `Store.read_changes`.
+
+        A cut between the two images of an update counts as one before both. A keyed table whose
+        log was cut short can still be read from its very beginning: its state stands in for the log.
+        """
+        names = table.column_names if columns is None else columns
+        ranges = {bucket: (start.get(str(bucket), 0), end.get(str(bucket), 0)) for bucket in range(table.buckets)}
+        if not table.primary_key:
+            return Changes(upserts=self._appended(table, ranges, names))
+        try:
+            return self._log(table, ranges, names).changes(table.primary_key, names)
+        except RowsLostError:
+            if any(start.values()):
+                raise
+            return Changes(
+                upserts=self.read_state(table, end, names), before=arrow_schema(_pick(table, names)).empty_table()
+            )
+
+    def read_state(self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None) -> pa.Table:
+        """See `Store.read_state`.
+
+        Raises:
+            RowsLostError: a log table's oldest rows, or the changes of a keyed table since `at`,
+                are past the log TTL.
+        """
+        names = table.column_names if columns is None else columns
+        if not table.primary_key:
+            return self.read_changes(table, {}, self.end(table) if at is None else at, names).upserts
+        wanted = _with_key(table, names)
+        state = self._state(table, wanted)
+        if at is not None:
+            # The end is read after the state, so the log tells every change the state holds.
+            ranges = {int(bucket): (at.get(bucket, 0), end) for bucket, end in self.end(table).items()}
+            state = self._log(table, ranges, wanted).undone(state, table.primary_key)
+        return state.select(list(names))
+
+    def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """See `Store.write`.
+
+        Raises:
+            WriteRefusedError: a null key, or a value that does not fit.
+            StateConflictError: an earlier attempt of this epoch appended rows that this one lacks.
+        """
+        plain_key = table.primary_key and not table.merge
+        rows = rows_to_write(table, changes, _KIND if plain_key else None)
+        deletes = None
+        if plain_key:
+            deleted = pc.equal(rows.column(_KIND), DELETED)
+            deletes = rows.filter(deleted).select(list(table.primary_key))
+            rows = rows.filter(pc.invert(deleted)).drop_columns([_KIND])
+        elif context.replay_from is not None:
+            rows = self._left_to_write(table, rows, context.replay_from)
+        if rows.num_rows or deletes:
+            self._send(table, rows, deletes)
+        return self.end(table)
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self._native.close()
+        self._wire.close()
+
+    def _left_to_write(self, table: Table, rows: pa.Table, replay_from: Position) -> pa.Table:
+        end = settled_end(lambda: self.end(table))
+        if not table.primary_key:
+            return not_yet_written(table.name, rows, self.read_changes(table, replay_from, end).upserts)
+        # An epoch folds each key in at most once, so a key that changed since has this epoch's value in it.
+        # One that was folded without a change (0 was added) may be missing here; folding it again changes nothing.
+        ranges = {int(bucket): (replay_from.get(bucket, 0), to) for bucket, to in end.items()}
+        return without_keys(rows, self._log(table, ranges, table.primary_key).rows.select(list(table.primary_key)))
+
+    def _send(self, table: Table, rows: pa.Table, deletes: pa.Table | None) -> None:
+        located = self._located(table, table.column_names)
+        rows = padded(rows, located.stored.columns)  # Fluss may hold newer columns than the plan
+        target = _target(located)
+        try:
+            if table.primary_key:
+                self._upsert(table, target, rows, deletes)
+            else:
+                self._native.append(target, rows)
+        except StoreError:
+            self._catalog.forget(table.name)
+            raise
+
+    def _upsert(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None) -> None:
+        keys = rows.select(list(table.primary_key))
+        if deletes:
+            keys = pa.concat_tables([deletes, keys])
+        if keys.num_rows <= _FEW_ROWS:
+            self._native.confirm(table.name, self._native.upsert(target, rows, deletes))
+            return
+        # To wait for every single write takes ten times as long as to send it. So look in the change log, and
+        # wait for those that are not there: deletes of absent keys, and what was refused.
+        before = self.end(table)
+        writes = self._native.upsert(target, rows, deletes)
+        after = {int(bucket): (before[bucket], end) for bucket, end in self.end(table).items()}
+        seen = self._log(table, after, table.primary_key).rows.select(list(table.primary_key))
+        numbered = keys.append_column(_KIND, pa.array(range(keys.num_rows)))
+        self._native.confirm(table.name, [writes[i] for i in without_keys(numbered, seen).column(_KIND).to_pylist()])
+
+    def _appended(self, table: Table, ranges: Ranges, names: tuple[str, ...]) -> pa.Table:
+        columns = names or table.column_names[:1]  # rows without columns could not be counted
+
+        def read(located: Located) -> pa.Table:
+            reader = Reader(self._catalog, located, columns)
+            found = reader.read(ranges)
+            batches = [batch.rows for bucket in found.values() for batch in bucket if batch.rows is not None]
+            return pa.Table.from_batches(batches, schema=reader.schema)
+
+        return self._on_leaders(table, columns, read).select(list(names))
+
+    def _log(self, table: Table, ranges: Ranges, names: tuple[str, ...]) -> ChangeLog:
+        columns = _with_key(table, names)
+        starts = {bucket: start for bucket, (start, _) in ranges.items()}
+
+        def read(located: Located) -> ChangeLog:
+            reader = Reader(self._catalog, located, columns)
+            wider = {bucket: (max(start - 1, 0), end) for bucket, (start, end) in ranges.items() if start < end}
+            try:
+                found = reader.read(wider)
+            except RowsLostError:
+                oldest = self._catalog.offsets(located, Bound.EARLIEST)
+                if any(ranges[bucket][0] < oldest[str(bucket)] for bucket in wider):
+                    raise
+                found = reader.read({b: (max(start, oldest[str(b)]), end) for b, (start, end) in wider.items()})
+            return whole_changes(found, starts, reader.schema)
+
+        return self._on_leaders(table, columns, read)
+
+    def _state(self, table: Table, columns: tuple[str, ...]) -> pa.Table:
+        def scan(located: Located) -> pa.Table:
+            target = _target(located)
+            parts = [self._native.scan(target, bucket, columns) for bucket in sorted(located.leaders)]
+            return conform(pa.concat_tables(parts), _pick(table, columns))
+
+        return self._on_leaders(table, columns, scan)
+
+    def _on_leaders(self, table: Table, columns: tuple[str, ...], work: Callable[[Located], T]) -> T:
+        self._located(table, columns)
+        return self._catalog.on_leaders(table.name, work)
+
+    def _located(self, table: Table, columns: tuple[str, ...]) -> Located:
+        """The table, looked up again when a column seems to be missing."""
+        located = self._catalog.on_leaders(table.name, lambda found: found)
+        if not set(columns) <= set(located.stored.column_names):
+            self._catalog.forget(table.name)
+            located = self._catalog.on_leaders(table.name, lambda found: found)
+            if missing := sorted(set(columns) - set(located.stored.column_names)):
+                raise SchemaConflictError(
+                    f"Fluss's {table.name} lacks {', '.join(missing)}", hint="apply the flow's plan to add them"
+                )
+        return located
+
+
+def _with_key(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*table.primary_key, *names)))
+
+
+def _pick(table: Table, names: tuple[str, ...]) -> list[Column]:
+    return [table.column(name) for name in names]
+
+
+def _target(located: Located) -> Target:
+    stored = located.stored
+    return Target(located.name, stored.table_id, stored.schema_id, frozenset(located.leaders.values()))

@@ -1,0 +1,102 @@
+"""The SQL of the cold tier, as syntax trees; types that Iceberg lacks."""
+
+from sqlglot import exp
+
+from streamhouse.model.table import Table
+from streamhouse.sql.types import parse_type, type_name
+from streamhouse.stores.keyed import DELETED
+
+_T = exp.DataType.Type
+_SPARK = "spark"
+_TARGET, _SOURCE = "target", "source"
+
+
+def storage_type(name: str) -> str:
+    """The type Iceberg stores for a Spark type: it has no integer below 32 bits.
+
+    Example:
+        >>> storage_type("array<smallint>")
+        'array<int>'
+    """
+
+    def widen(node: exp.Expression) -> exp.Expression:
+        small = isinstance(node, exp.DataType) and node.this in (_T.TINYINT, _T.SMALLINT)
+        return exp.DataType.build("int") if small else node
+
+    widened = parse_type(name).copy().transform(widen)
+    assert isinstance(widened, exp.DataType)
+    return type_name(widened)
+
+
+def create_namespace(catalog: str, layer: str) -> str:
+    """CREATE NAMESPACE, for a layer's tables."""
+    return exp.Create(this=exp.table_(layer, db=catalog, quoted=True), kind="NAMESPACE", exists=True).sql(_SPARK)
+
+
+def create_table(catalog: str, table: Table, properties: dict[str, str]) -> str:
+    """CREATE TABLE with the columns of `table`, all nullable, not partitioned."""
+    columns = [
+        exp.ColumnDef(
+            this=exp.to_identifier(column.name, quoted=True), kind=parse_type(storage_type(column.type)).copy()
+        )
+        for column in table.columns
+    ]
+    options = [exp.Property(this=exp.Literal.string(k), value=exp.Literal.string(v)) for k, v in properties.items()]
+    return exp.Create(
+        this=exp.Schema(this=_name(catalog, table), expressions=columns),
+        kind="TABLE",
+        properties=exp.Properties(expressions=[exp.FileFormatProperty(this=exp.var("iceberg")), *options]),
+    ).sql(_SPARK)
+
+
+def merge_into(catalog: str, table: Table, view: str, kind: str) -> str:
+    """MERGE of the rows of `view`, one for each key; those whose `kind` is '-D' delete.
+
+    Example:
+        >>> from streamhouse.model.table import Column, Tiers
+        >>> columns = (Column(name="k", type="int"), Column(name="v", type="int"))
+        >>> table = Table(name="dws.t", columns=columns, primary_key=("k",), tiers=Tiers(cold="1d"))
+        >>> merge_into("cold", table, "rows", "_rk").split(" WHEN ")[0]
+        'MERGE INTO `cold`.`dws`.`t` AS target USING `rows` AS source ON `target`.`k` = `source`.`k`'
+    """
+    names = table.column_names
+    deleted = _column(_SOURCE, kind).eq(DELETED)
+    values = [_column(_SOURCE, name) for name in names]
+    return exp.merge(
+        exp.When(matched=True, condition=deleted, then=exp.var("DELETE")),
+        exp.When(
+            matched=True,
+            then=exp.Update(
+                expressions=[
+                    exp.EQ(this=_column(_TARGET, n), expression=v.copy()) for n, v in zip(names, values, strict=True)
+                ]
+            ),
+        ),
+        exp.When(
+            matched=False,
+            condition=_column(_SOURCE, kind).neq(DELETED),
+            then=exp.Insert(
+                this=exp.Tuple(expressions=[exp.column(name, quoted=True) for name in names]),
+                expression=exp.Tuple(expressions=values),
+            ),
+        ),
+        into=exp.alias_(_name(catalog, table), _TARGET, table=True),
+        using=exp.alias_(exp.table_(view, quoted=True), _SOURCE, table=True),
+        on=exp.and_(*(_column(_TARGET, k).eq(_column(_SOURCE, k)) for k in table.primary_key)),
+    ).sql(_SPARK)
+
+
+def as_of(catalog: str, table: Table, snapshot_id: int) -> str:
+    """SELECT of every row and column at a snapshot, with the schema it had then."""
+    source = _name(catalog, table)
+    source.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(snapshot_id)))
+    return exp.select("*").from_(source).sql(_SPARK)
+
+
+def _name(catalog: str, table: Table) -> exp.Table:
+    layer, name = table.name.split(".")
+    return exp.table_(name, db=layer, catalog=catalog, quoted=True)
+
+
+def _column(table: str, name: str) -> exp.Column:
+    return exp.column(name, table=table, quoted=True)

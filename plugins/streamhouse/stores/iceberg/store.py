@@ -1,0 +1,248 @@
+"""Iceberg behind the `LakeStore` protocol."""
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from streamhouse.errors import RowsLostError, SchemaConflictError, StoreError, TableMissingError
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Position, Tier
+from streamhouse.sql.types import canonical_type
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import EPOCH, SNAPSHOT_ID, WRITER, Capabilities, Changes, WriteContext
+from streamhouse.stores.iceberg import reading, snapshots, statements
+from streamhouse.stores.iceberg.failures import translated
+from streamhouse.stores.keyed import rows_to_write
+from streamhouse.stores.lock import TableLocks
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SNAPSHOT = "snapshot"
+_KEY, _TYPES = "streamhouse.primary-key", "streamhouse.types"
+_VIEW, _KIND = "streamhouse_rows", "_rk"
+_ROWS_PER_FILE = 500_000
+_PROPERTIES = {
+    "format-version": "2",
+    # A commit of tiering changes few of many rows: it writes small delete files beside the data files
+    # instead of writing those anew, and compaction folds them in later.
+    "write.merge.mode": "merge-on-read",
+    "write.update.mode": "merge-on-read",
+    "write.delete.mode": "merge-on-read",
+}
+
+
+class IcebergStore:
+    """Tables of an Iceberg catalog of a Spark session; a position is `{"snapshot": id}`, 0 the empty table.
+
+    Snapshot ids do not rise: compare them for equality only. Every commit names its writer and
+    epoch in the snapshot's summary, so a repeated epoch finds itself and changes nothing; a
+    writer's epochs only rise. Safe to call from several threads.
+    """
+
+    tier: Tier = Tier.COLD
+    capabilities: Capabilities = Capabilities(
+        upsert=True, merge=False, changes=True, before_images=True, state_as_of=True
+    )
+
+    def __init__(self, spark_provider: Callable[[], "SparkSession"], catalog: str, lock_dir: Path) -> None:
+        """Nothing is touched before the first call.
+
+        Args:
+            spark_provider: Gives a session started with the settings of the catalog, `cache-enabled`
+                false among them: each session has a cache of its own, and with one it would not
+                see what was committed beside it.
+            catalog: Name of the Iceberg catalog in that session.
+            lock_dir: Shared by all processes that commit to this catalog.
+        """
+        self._spark_provider = spark_provider
+        self._catalog_name = catalog
+        self._locks = TableLocks(lock_dir)
+        self._local = threading.local()
+
+    def create(self, table: Table) -> None:
+        """Create the table and its namespace; see `Store.create`.
+
+        Raises:
+            StoreError: the table merges, which Iceberg cannot.
+            SchemaConflictError: it stands with other columns or another key.
+        """
+        if table.merge:
+            raise StoreError(
+                f"the cold tier cannot add up the values of {table.name}",
+                hint="let hot or warm merge, and tier the folded rows to cold",
+            )
+        with self._locks.hold(self.tier, table.name), translated("creating", table.name):
+            stored = self._catalog().table(table.name)
+            if stored is not None:
+                self._refuse_difference(table, stored)
+                return
+            types = {c.name: c.type for c in table.columns if statements.storage_type(c.type) != c.type}
+            properties = {**_PROPERTIES, _KEY: json.dumps(table.primary_key), _TYPES: json.dumps(types)}
+            spark = self._spark_provider()
+            spark.sql(statements.create_namespace(self._catalog_name, table.layer.value))
+            spark.sql(statements.create_table(self._catalog_name, table, properties))
+
+    def drop(self, name: str) -> None:
+        """Drop the table and its rows; see `Store.drop`."""
+        with self._locks.hold(self.tier, name), translated("dropping", name):
+            self._catalog().drop(name)
+
+    def columns(self, name: str) -> tuple[Column, ...] | None:
+        """The stored columns in their order; None when there is no such table."""
+        with translated("reading", name):
+            stored = self._catalog().table(name)
+            return None if stored is None else self._columns(name, stored)
+
+    def end(self, table: Table) -> Position:
+        """The newest snapshot; 0 before the first."""
+        with translated("reading", table.name):
+            return {_SNAPSHOT: snapshots.current_id(self._table(table.name))}
+
+    def read_changes(
+        self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
+    ) -> Changes:
+        """What happened after `start` up to and with `end`; see `Store.read_changes`.
+
+        A log table reads the files appended in the range. A keyed table compares the states at
+        both ends: two full reads in Spark. A range from the beginning is the state at `end`.
+        """
+        names = table.column_names if columns is None else columns
+        first, last = start.get(_SNAPSHOT, 0), end.get(_SNAPSHOT, 0)
+        if first == last:
+            nothing = arrow_schema([table.column(name) for name in names]).empty_table()
+            return Changes(upserts=nothing, before=nothing if table.primary_key else None)
+        with translated("reading", table.name):
+            stored = self._table(table.name)
+            for snapshot_id in (last, first) if table.primary_key else (last,):
+                self._refuse_expired(table, stored, snapshot_id)
+            if first and not table.primary_key and not snapshots.follows(stored, first, last):
+                raise RowsLostError(
+                    f"Iceberg no longer holds every snapshot of {table.name} from {first} to {last}",
+                    hint="keep snapshots longer than the reader may be down, then rebuild the tables downstream",
+                )
+            spark = self._spark_provider()
+            if first and not table.primary_key:
+                found = reading.appended(spark, self._catalog_name, table, first, last)
+                return Changes(upserts=reading.collected(found.select(*names), table))
+            new = reading.frame(spark, self._catalog_name, table, last)
+            if not table.primary_key:
+                return Changes(upserts=reading.collected(new.select(*names), table))
+            old = reading.frame(spark, self._catalog_name, table, first)
+            return reading.difference(old, new, table, names)
+
+    def read_state(self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None) -> pa.Table:
+        """All rows at a snapshot (None: the newest), brought into this process; see `Store.read_state`."""
+        names = table.column_names if columns is None else columns
+        found = self.dataframe(table, at)
+        with translated("reading", table.name):
+            return reading.collected(found.select(*names), table)
+
+    def dataframe(self, table: Table, at: Position | None = None) -> "DataFrame":
+        """All rows at a snapshot (None: the newest), read by Spark only when and where they are used.
+
+        The snapshot is fixed now: later commits do not show.
+
+        Raises:
+            TableMissingError: there is no such table.
+            RowsLostError: the snapshot was expired.
+        """
+        with translated("reading", table.name):
+            stored = self._table(table.name)
+            snapshot_id = snapshots.current_id(stored) if at is None else at.get(_SNAPSHOT, 0)
+            self._refuse_expired(table, stored, snapshot_id)
+            return reading.frame(self._spark_provider(), self._catalog_name, table, snapshot_id)
+
+    def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """Apply `changes` in one snapshot, once; see `Store.write`.
+
+        An epoch without rows makes a snapshot only when it has properties to keep.
+        """
+        if table.merge:
+            raise StoreError(f"the cold tier cannot add up the values of {table.name}")
+        rows = rows_to_write(table, changes, _KIND if table.primary_key else None)
+        with self._locks.hold(self.tier, table.name), translated("writing", table.name):
+            stored = self._table(table.name)
+            last = snapshots.last_written(stored, context.writer)
+            repeated = last is not None and int(last[EPOCH]) >= context.epoch
+            if not repeated and (rows.num_rows or context.properties):
+                self._commit(table, stored, rows, context)
+                stored = self._table(table.name)
+                last = snapshots.last_written(stored, context.writer)
+            if last is not None:
+                snapshots.tag(stored, context.writer, int(last[SNAPSHOT_ID]))
+            return {_SNAPSHOT: snapshots.current_id(stored)}
+
+    def snapshot_properties(self, table: Table) -> dict[str, str]:
+        """See `LakeStore.snapshot_properties`."""
+        with translated("reading", table.name):
+            return snapshots.newest_properties(self._table(table.name))
+
+    def close(self) -> None:
+        """Nothing is held; the Spark session belongs to the caller."""
+
+    def _commit(self, table: Table, stored: Any, rows: pa.Table, context: WriteContext) -> None:
+        properties = {**context.properties, WRITER: context.writer, EPOCH: str(context.epoch)}
+        if not rows.num_rows:
+            snapshots.append_nothing(stored, properties)
+            return
+        session = self._session()
+        # Spark makes a partition, and so a file, of every 10,000 Arrow rows.
+        frame = session.createDataFrame(rows).coalesce(rows.num_rows // _ROWS_PER_FILE + 1)
+        with snapshots.summary(session, properties):
+            if not table.primary_key:
+                frame.writeTo(f"{self._catalog_name}.{table.name}").append()
+                return
+            frame.createOrReplaceTempView(_VIEW)
+            try:
+                session.sql(statements.merge_into(self._catalog_name, table, _VIEW, _KIND))
+            finally:
+                session.catalog.dropTempView(_VIEW)
+
+    def _session(self) -> "SparkSession":
+        """This thread's session beside the caller's: settings made for one commit stay out of others."""
+        parent = self._spark_provider()
+        held = getattr(self._local, "session", None)
+        if held is None or held.sparkContext is not parent.sparkContext:
+            held = self._local.session = parent.newSession()
+        return held
+
+    def _catalog(self) -> snapshots.Catalog:
+        return snapshots.Catalog(self._spark_provider(), self._catalog_name)
+
+    def _table(self, name: str) -> Any:
+        stored = self._catalog().table(name)
+        if stored is None:
+            raise TableMissingError(
+                f"Iceberg has no table {name}", hint="it is created when the flow that writes it starts"
+            )
+        return stored
+
+    def _refuse_expired(self, table: Table, stored: Any, snapshot_id: int) -> None:
+        if snapshot_id and not snapshots.holds(stored, snapshot_id):
+            raise RowsLostError(f"Iceberg no longer holds {table.name} as of snapshot {snapshot_id}")
+
+    def _columns(self, name: str, stored: Any) -> tuple[Column, ...]:
+        fields = self._spark_provider().table(f"{self._catalog_name}.{name}").schema.fields
+        written: dict[str, str] = json.loads(stored.properties().get(_TYPES) or "{}")
+
+        def shown(field_name: str, kind: str) -> str:
+            wanted = written.get(field_name, kind)
+            return wanted if statements.storage_type(wanted) == kind else kind
+
+        return tuple(Column(name=f.name, type=shown(f.name, canonical_type(f.dataType.simpleString()))) for f in fields)
+
+    def _refuse_difference(self, table: Table, stored: Any) -> None:
+        key = tuple(json.loads(stored.properties().get(_KEY) or "[]"))
+        have = [(c.name, c.type) for c in self._columns(table.name, stored)]
+        wanted = [(c.name, c.type) for c in table.columns]
+        for what, ours, theirs in (("columns", wanted, have), ("primary key", table.primary_key, key)):
+            if ours != theirs:
+                raise SchemaConflictError(
+                    f"Iceberg holds {table.name} with {what} {theirs}, the plan has {ours}",
+                    hint="drop the table and fill it again, or give the new one another name",
+                )

@@ -1,0 +1,87 @@
+"""Exactly-once commits: which epoch of a writer a table already holds, and what came with it.
+
+pypaimon's own commit takes the same messages twice. So every commit carries its writer as commit
+user and its epoch as commit identifier, and is made only after looking for itself among the
+snapshots. A tag on the newest snapshot of each writer keeps that knowledge through expiry and
+bounds the search.
+"""
+
+import json
+import re
+from hashlib import sha256
+from typing import Any
+
+from streamhouse.stores.base import SNAPSHOT_ID, WRITER
+
+_TAG = "streamhouse."
+
+
+def commit_user(writer: str) -> str:
+    """The writer as Paimon's commit user: a file name, one for each writer."""
+    digest = sha256(writer.encode()).hexdigest()[:8]
+    return f"{_TAG}{re.sub(r'[^A-Za-z0-9_-]', '.', writer)}.{digest}"
+
+
+def last_commit(handle: Any, user: str) -> Any | None:
+    """The newest snapshot of `user`, which may live on in its tag only; None when there is none."""
+    tagged = max(_tags(handle, user), key=lambda s: s.id, default=None)
+    floor = tagged.id if tagged else 0
+    return next(_back(handle, floor, lambda s: s.commit_user == user), tagged)
+
+
+def tag_commit(handle: Any, snapshot: Any) -> None:
+    """Keep `snapshot`, the newest of its writer, from being forgotten.
+
+    Two tags take turns: pypaimon truncates a tag before it writes it anew, so a process killed
+    there leaves one unreadable tag and one good one.
+    """
+    name = f"{snapshot.commit_user}-{snapshot.commit_identifier % 2}"
+    tags = handle.tag_manager()
+    held = _read_tag(handle, tags.tag_path(name))
+    if held is None or held.id < snapshot.id:
+        if tags.tag_exists(name):
+            handle.replace_tag(name, snapshot.id)
+        else:
+            handle.create_tag(name, snapshot.id)
+
+
+def newest_properties(handle: Any) -> dict[str, str]:
+    """The properties of the newest snapshot that any writer of ours made; empty when none did."""
+    tagged = max(_tags(handle, _TAG), key=lambda s: s.id, default=None)
+    floor = tagged.id if tagged else 0
+    newest = next(_back(handle, floor, lambda s: WRITER in (s.properties or {})), tagged)
+    return {} if newest is None else {**newest.properties, SNAPSHOT_ID: str(newest.id)}
+
+
+def _back(handle: Any, floor: int, wanted: Any) -> Any:
+    """Snapshots with ids above `floor` that are `wanted`, newest first."""
+    manager = handle.snapshot_manager()
+    latest = manager.get_latest_snapshot()
+    for number in range(latest.id if latest else 0, floor, -1):
+        snapshot = latest if number == latest.id else manager.get_snapshot_by_id(number)
+        if snapshot is None:
+            return  # expired, as are all before it
+        if wanted(snapshot):
+            yield snapshot
+
+
+def _tags(handle: Any, prefix: str) -> list[Any]:
+    manager = handle.tag_manager()
+    names = [name for name in manager.list_tags() if name.startswith(prefix)]
+    read = [_read_tag(handle, manager.tag_path(name)) for name in names]
+    return [snapshot for snapshot in read if snapshot is not None]
+
+
+def _read_tag(handle: Any, path: str) -> Any | None:
+    """The snapshot a tag holds; None when there is no such tag, or it was cut off."""
+    from pypaimon.common.json_util import JSON
+    from pypaimon.snapshot.snapshot import Snapshot
+
+    if not handle.file_io.exists(path):
+        return None
+    text = handle.file_io.read_file_utf8(path)
+    try:
+        json.loads(text)
+    except json.JSONDecodeError:
+        return None
+    return JSON.from_json(text, Snapshot)

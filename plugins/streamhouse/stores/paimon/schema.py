@@ -1,0 +1,107 @@
+"""How a table of a plan stands in Paimon, and whether one that stands there is the same."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from streamhouse.errors import SchemaConflictError
+from streamhouse.model.table import Column, Table
+from streamhouse.stores.arrow import arrow_schema, spark_type
+
+KIND = "_rk"
+"""Hidden column of keyed tables: pypaimon takes the kind of a row ('+U', '-D') from a stored column only."""
+
+_BUCKETS = "streamhouse.buckets"
+
+
+def has_kind(table: Table) -> bool:
+    """Whether the table stores `KIND`: it has a key and can delete."""
+    return bool(table.primary_key) and not table.merge
+
+
+def paimon_schema(table: Table) -> Any:
+    """The pypaimon `Schema` of `table`.
+
+    Raises:
+        SchemaConflictError: a column has the name of the hidden one.
+    """
+    from pypaimon import Schema
+
+    if KIND in table.column_names:
+        raise SchemaConflictError(
+            f"{table.name} has a column {KIND}, a name the warm tier needs for itself", hint="rename the column"
+        )
+    schema = arrow_schema(table.columns)
+    if has_kind(table):
+        schema = schema.append(arrow_schema([Column(name=KIND, type="string")]).field(0))
+    return Schema.from_pyarrow_schema(schema, primary_keys=list(table.primary_key), options=table_options(table))
+
+
+def table_options(table: Table) -> dict[str, str]:
+    """The options Paimon stores with the table; they decide where and how rows are kept."""
+    options = {"write-only": "true", _BUCKETS: str(table.buckets)}  # upkeep compacts and expires, writers do not
+    key = table.bucket_key or table.primary_key
+    if key:
+        options |= {"bucket": str(table.buckets), "bucket-key": ",".join(key)}
+    else:
+        # Fluss spreads such rows by chance, so no bucket of Paimon could mirror one of Fluss.
+        options["bucket"] = "-1"
+    if table.merge:
+        options["merge-engine"] = "aggregation"
+        options |= {f"fields.{name}.aggregate-function": how.value for name, how in table.merge.items()}
+    elif table.primary_key:
+        options |= {"merge-engine": "deduplicate", "rowkind.field": KIND}
+    return options
+
+
+def stored_columns(handle: Any) -> tuple[Column, ...]:
+    """The columns of a pypaimon table, without the hidden one."""
+    from pypaimon.schema.data_types import PyarrowFieldParser
+
+    fields = PyarrowFieldParser.from_paimon_schema(handle.table_schema.fields)
+    return tuple(
+        Column(name=field.name, type=spark_type(field.type), nullable=field.nullable)
+        for field in fields
+        if field.name != KIND
+    )
+
+
+def as_stored(handle: Any, rows: pa.Table) -> pa.Table:
+    """`rows` in the order of the stored columns; those a newer plan added are null."""
+    from pypaimon.schema.data_types import PyarrowFieldParser
+
+    schema = PyarrowFieldParser.from_paimon_schema(handle.table_schema.fields)
+    have = set(rows.column_names)
+    return pa.table(
+        {f.name: rows.column(f.name) if f.name in have else pa.nulls(rows.num_rows, f.type) for f in schema}
+    )
+
+
+def refuse_difference(table: Table, handle: Any) -> None:
+    """Do nothing when the stored table is `table`.
+
+    Raises:
+        SchemaConflictError: it has other columns, key, buckets or merge functions.
+    """
+    wanted: dict[str, Any] = {"columns": [(c.name, c.type) for c in table.columns]}
+    stored: dict[str, Any] = {"columns": [(c.name, c.type) for c in stored_columns(handle)]}
+    wanted["primary key"], stored["primary key"] = list(table.primary_key), list(handle.primary_keys)
+    options = {key: value for key, value in handle.table_schema.options.items() if key != "write-only"}
+    kept = ("bucket", "merge-engine", "fields.", "rowkind.", _BUCKETS)
+    wanted |= {key: value for key, value in table_options(table).items() if key != "write-only"}
+    stored |= {key: value for key, value in options.items() if key.startswith(kept)}
+    for what in wanted.keys() | stored.keys():
+        if wanted.get(what) != stored.get(what):
+            raise SchemaConflictError(
+                f"Paimon holds {table.name} with {what} {_text(stored.get(what))}, "
+                f"the plan has {_text(wanted.get(what))}",
+                hint="drop the table and fill it again, or give the new one another name",
+            )
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "unset"
+    if isinstance(value, list):
+        return ", ".join(v if isinstance(v, str) else " ".join(v) for v in value) or "none"
+    return str(value)

@@ -1,0 +1,49 @@
+"""Where the stores of a project are, small enough to travel to another process."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamhouse.errors import StoreUnavailableError
+from streamhouse.model.types import Frozen, Tier
+from streamhouse.stores.base import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Places(Frozen):
+    """Addresses and folders; None: the project does without."""
+
+    root: Path  # the project: relative paths of sources begin here
+    fluss: str | None = None  # host:port
+    warm: str  # Paimon warehouse
+    cold: str = "cold"  # name of the Iceberg catalog in the Spark session
+    locks: Path  # one lock file for each lake table
+
+
+def open_store(tier: Tier, places: Places, spark: "SparkSession | None" = None) -> Store:
+    """Connect to one tier.
+
+    Args:
+        tier: Which.
+        places: Where it is.
+        spark: Needed for the cold tier.
+
+    Raises:
+        StoreUnavailableError: the tier has no address, or needs a Spark session.
+    """
+    if tier is Tier.HOT:
+        from streamhouse.stores.fluss.store import FlussStore
+
+        if places.fluss is None:
+            raise StoreUnavailableError("no Fluss is running for this project", hint="streamhouse services up")
+        return FlussStore(places.fluss)
+    if tier is Tier.WARM:
+        from streamhouse.stores.paimon.store import PaimonStore
+
+        return PaimonStore(places.warm, places.locks)
+    from streamhouse.stores.iceberg.store import IcebergStore
+
+    if spark is None:
+        raise StoreUnavailableError("the cold tier is read and written through Spark, which is not running")
+    return IcebergStore(lambda: spark, places.cold, places.locks)

@@ -1,0 +1,49 @@
+import pyarrow as pa
+import pytest
+
+from streamhouse.errors import WriteRefusedError
+from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.stores.base import Changes
+from streamhouse.stores.keyed import last_of_each_key, rows_to_write, with_keys
+
+TABLE = Table(
+    name="ods.t",
+    columns=(Column(name="k", type="bigint"), Column(name="l", type="string"), Column(name="v", type="array<int>")),
+    primary_key=("k", "l"),
+    tiers=Tiers(warm="1d"),
+)
+
+
+def rows(*values: tuple[int | None, str, list[int] | None]) -> pa.Table:
+    return pa.Table.from_pylist([dict(zip("klv", value, strict=True)) for value in values])
+
+
+def chunked(*values: tuple[int | None, str, list[int] | None]) -> pa.Table:
+    return pa.concat_tables([rows(value) for value in values])
+
+
+def test_the_last_row_of_each_key_stays_in_order():
+    given = chunked((1, "a", [1]), (2, "a", [2]), (1, "b", [3]), (1, "a", [4]))
+    assert last_of_each_key(given, ["k", "l"]).column("v").to_pylist() == [[2], [3], [4]]
+    assert last_of_each_key(given, ["k"]).column("v").to_pylist() == [[2], [4]]
+    assert last_of_each_key(given.slice(0, 1), ["k"]).num_rows == 1
+
+
+def test_an_upsert_outdoes_a_delete_of_its_key():
+    deleted = pa.table({"l": ["a", "b"], "k": [1, 1]})
+    found = rows_to_write(TABLE, Changes(rows((1, "a", [1])), deleted), "kind")
+    assert found.to_pylist() == [
+        {"k": 1, "l": "b", "v": None, "kind": "-D"},
+        {"k": 1, "l": "a", "v": [1], "kind": "+U"},
+    ]
+
+
+def test_rows_are_found_by_one_key_and_by_two():
+    given = chunked((1, "a", [1]), (2, "a", [2]), (1, "b", [3]))
+    assert with_keys(given, pa.table({"k": [1, 9]})).column("v").to_pylist() == [[1], [3]]
+    assert with_keys(given, pa.table({"k": [1, 2], "l": ["b", "b"]})).column("v").to_pylist() == [[3]]
+
+
+def test_a_refusal_names_table_and_column():
+    with pytest.raises(WriteRefusedError, match=r"1 rows for ods\.t have no k"):
+        rows_to_write(TABLE, Changes(rows((None, "a", [1]))))
