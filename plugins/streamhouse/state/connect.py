@@ -1,0 +1,215 @@
+"""One door to the database: connections, transactions, the schema, and the translation of its errors."""
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+from filelock import FileLock, Timeout
+from sqlalchemy import URL, Connection, Engine, create_engine, event, func, insert, inspect, make_url, select
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from streamhouse.errors import (
+    DiskFullError,
+    EnvironmentProblem,
+    FileFormatError,
+    MissingPackageError,
+    StateConflictError,
+    StoreUnavailableError,
+)
+from streamhouse.state.schema import SCHEMA_VERSION, metadata, schema_version
+
+T = TypeVar("T")
+
+BUSY_TIMEOUT_MS = 30_000
+_INSERT_TRIES = 50
+_POSTGRES_SCHEMA_LOCK = 7_305_601  # any number that no other program on the server uses for its advisory locks
+
+
+class Database:
+    """Short transactions on one database, safe from several threads and processes.
+
+    The first transaction creates the file and the tables where they are missing.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Connect to nothing yet.
+
+        Args:
+            url: As SQLAlchemy reads it: `sqlite:////path/state.db`, `postgresql+psycopg://user@host/name`.
+
+        Raises:
+            FileFormatError: `url` is no database URL.
+            MissingPackageError: the driver that the URL asks for is not installed.
+        """
+        self._url = _parsed(url)
+        self._engine = _engine(self._url)
+        self._ready = False
+        self._opening = Lock()
+
+    @property
+    def location(self) -> str:
+        """Where the state is, for messages; a password is hidden."""
+        return self._url.database or "memory" if self._is_sqlite else self._url.render_as_string(hide_password=True)
+
+    @property
+    def _is_sqlite(self) -> bool:
+        return self._url.get_backend_name() == "sqlite"
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """One consistent view; writers are not held up."""
+        with self._translated():
+            self._prepare()
+            # SQLite's transactions are so by nature, and it knows no such level.
+            level = {} if self._is_sqlite else {"isolation_level": "REPEATABLE READ"}
+            with self._engine.connect().execution_options(**level) as connection:
+                yield connection
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """What `work` gives in one transaction, which commits when it returns and rolls back when it raises.
+
+        `work` may be called again when another process inserted the same key in between; it must
+        read anew what it decides by.
+        """
+        with self._translated():
+            self._prepare()
+            engine = self._engine.execution_options(streamhouse_write=True)
+            for _ in range(_INSERT_TRIES - 1):
+                try:
+                    with engine.begin() as connection:
+                        return work(connection)
+                except IntegrityError:
+                    continue  # each time at least one of the others got its row in, so this ends
+            with engine.begin() as connection:
+                return work(connection)
+
+    def close(self) -> None:
+        """Release the connections; a later call opens new ones."""
+        self._engine.dispose()
+
+    def _prepare(self) -> None:
+        with self._opening:
+            if self._ready:
+                return
+            with self._creation_lock():
+                if self._is_sqlite:
+                    with self._engine.connect() as connection:
+                        # Kept in the file: readers and the one writer do not wait for each other.
+                        connection.exec_driver_sql("COMMIT")
+                        connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+                        connection.exec_driver_sql("BEGIN")
+                with self._engine.execution_options(streamhouse_write=True).begin() as connection:
+                    _create_tables(connection, self.location)
+            self._ready = True
+
+    def _creation_lock(self) -> AbstractContextManager[object]:
+        # SQLite does not wait its busy timeout while it changes the journal mode.
+        if not self._is_sqlite or not self._url.database or self._url.database == ":memory:":
+            return nullcontext()
+        path = Path(self._url.database)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(path.with_name(f"{path.name}.lock"), timeout=BUSY_TIMEOUT_MS / 1000)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            cause = str(error.orig)
+            if "disk is full" in cause or "No space left" in cause:
+                raise DiskFullError(
+                    f"no room left to record the state in {self.location}", hint="free some disk space, then run again"
+                ) from error
+            raise StoreUnavailableError(
+                f"the state store {self.location} does not answer: {cause.splitlines()[0]}", hint=_remedy(cause)
+            ) from error
+        except SQLAlchemyError as error:
+            raise StoreUnavailableError(
+                f"the state store {self.location} does not answer: {str(error).splitlines()[0]}"
+            ) from error
+        except Timeout as error:
+            raise StoreUnavailableError(
+                f"another process has kept the state store {self.location} locked for {BUSY_TIMEOUT_MS // 1000} s"
+            ) from error
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise DiskFullError(f"no room left for {self.location}", hint="free some disk space") from error
+            raise EnvironmentProblem(
+                f"cannot create the state store {self.location}: {error.strerror or error}",
+                hint="check that the folder exists and that you may write to it",
+            ) from error
+
+
+def _parsed(url: str) -> URL:
+    try:
+        return make_url(url)
+    except ArgumentError as error:
+        raise FileFormatError(
+            f"'{url}' is no database URL",
+            hint="write it like sqlite:////path/state.db or postgresql+psycopg://host/name",
+        ) from error
+
+
+def _engine(url: URL) -> Engine:
+    try:
+        engine = create_engine(url, pool_pre_ping=url.get_backend_name() != "sqlite")
+    except (NoSuchModuleError, ModuleNotFoundError) as error:
+        raise MissingPackageError(
+            f"the driver of the state store is not installed: {error}",
+            hint=f"install the Python package that serves {url.drivername}",
+        ) from error
+    except ArgumentError as error:
+        raise FileFormatError(f"the URL of the state store is refused: {error}") from error
+    if url.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", _configure_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _configure_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    connection.isolation_level = None  # sqlite3's own; we begin transactions ourselves
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+    # An epoch that was begun must stay begun after a power cut, or its replay would not know of the first attempt.
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that first reads and then writes would fail at once when another one wrote in between.
+    writes = connection.get_execution_options().get("streamhouse_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _create_tables(connection: Connection, location: str) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_POSTGRES_SCHEMA_LOCK)))
+    if not inspect(connection).has_table(schema_version.name):
+        metadata.create_all(connection)
+        connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
+        return
+    version = connection.execute(select(func.max(schema_version.c.version))).scalar_one_or_none()
+    if version != SCHEMA_VERSION:
+        raise StateConflictError(
+            f"the state store {location} has schema version {version}; this Streamhouse reads version {SCHEMA_VERSION}",
+            hint="use the version of Streamhouse that wrote it, or point `state` in streamhouse.yaml elsewhere",
+        )
+
+
+def _remedy(cause: str) -> str | None:
+    for words, hint in (
+        ("locked", "another process is writing to it; try again"),
+        ("readonly", "check that you may write to the file and its folder"),
+        ("unable to open", "check that the folder exists and that you may write to it"),
+        ("not a database", "the file is damaged or no state store; move it away, or restore a copy"),
+        ("malformed", "the file is damaged; move it away, or restore a copy"),
+        ("refused", "check that the database server runs and that the URL is right"),
+    ):
+        if words in cause:
+            return hint
+    return None

@@ -1,0 +1,119 @@
+"""Epochs: begun before anything is written, finished when everything is readable."""
+
+from dataclasses import asdict
+
+from sqlalchemy import Connection, Row, Table, delete, insert, select, update
+
+from streamhouse.errors import StateConflictError
+from streamhouse.state.records import EpochRecord
+from streamhouse.state.schema import epoch as epochs
+from streamhouse.state.schema import segment_total, table_total
+
+KEPT_EPOCHS = 1_000
+_IN_RECORD = ("start", "end", "ends", "rows", "layer_visible_ms")
+
+
+def begin(connection: Connection, flow: str, segment: str, epoch: int, at_ms: int, fencing: int, now_ms: int) -> int:
+    """Record an attempt of `epoch`; return the `at_ms` of its first attempt, which all must use.
+
+    Raises:
+        StateConflictError: the epoch is finished, or an earlier one is not.
+    """
+    mine = (epochs.c.flow == flow) & (epochs.c.segment == segment)
+    before = connection.execute(select(epochs).where(mine).order_by(epochs.c.epoch.desc()).limit(1)).one_or_none()
+    name = f"{flow}/{segment}"
+    if before is not None and before.epoch == epoch and before.finished_ms is None:
+        connection.execute(
+            update(epochs).where(mine & (epochs.c.epoch == epoch)).values(fencing=fencing, started_ms=now_ms)
+        )
+        return int(before.at_ms)
+    if before is not None and before.epoch >= epoch:
+        raise StateConflictError(
+            f"{name}: epoch {epoch} cannot begin, epoch {before.epoch} was recorded before",
+            hint="the checkpoint is older than the state store; restore both from the same moment",
+        )
+    if before is not None and before.finished_ms is None:
+        raise StateConflictError(
+            f"{name}: epoch {epoch} cannot begin, epoch {before.epoch} is not finished",
+            hint="the checkpoint is newer than the state store; restore both from the same moment",
+        )
+    connection.execute(
+        insert(epochs).values(
+            flow=flow, segment=segment, epoch=epoch, fencing=fencing, at_ms=at_ms, started_ms=now_ms, finished_ms=None
+        )
+    )
+    return at_ms
+
+
+def finish(connection: Connection, record: EpochRecord) -> None:
+    """Record that all writes of an epoch are readable; again the same record changes nothing.
+
+    Raises:
+        StateConflictError: the epoch was not begun, or is finished otherwise.
+    """
+    this = (epochs.c.flow == record.flow) & (epochs.c.segment == record.segment) & (epochs.c.epoch == record.epoch)
+    begun = connection.execute(select(epochs).where(this)).one_or_none()
+    name = f"{record.flow}/{record.segment}: epoch {record.epoch}"
+    if begun is None:
+        raise StateConflictError(f"{name} cannot finish, it was never begun")
+    if begun.finished_ms is not None:
+        if _record(begun) == record:
+            return
+        raise StateConflictError(f"{name} is already finished with another result")
+    everything = asdict(record)
+    connection.execute(
+        update(epochs)
+        .where(this)
+        .values(
+            at_ms=record.at_ms,
+            started_ms=record.started_ms,
+            finished_ms=record.finished_ms,
+            record={part: everything[part] for part in _IN_RECORD},
+        )
+    )
+    _add(connection, segment_total, {"flow": record.flow, "segment": record.segment}, epochs=1)
+    for table, rows in record.rows.items():
+        _add(connection, table_total, {"flow": record.flow, "table_name": table}, rows=rows)
+    connection.execute(
+        delete(epochs).where(
+            epochs.c.flow == record.flow,
+            epochs.c.segment == record.segment,
+            epochs.c.epoch <= record.epoch - KEPT_EPOCHS,
+        )
+    )
+
+
+def last(connection: Connection, flow: str, segment: str) -> EpochRecord | None:
+    """The last finished epoch; None when none is."""
+    found = recent(connection, flow, segment, limit=1)
+    return found[0] if found else None
+
+
+def recent(connection: Connection, flow: str, segment: str | None, limit: int) -> list[EpochRecord]:
+    """Finished epochs of a segment (None: of all), the last finished one first."""
+    query = select(epochs).where(epochs.c.flow == flow, epochs.c.finished_ms.is_not(None))
+    if segment is not None:
+        query = query.where(epochs.c.segment == segment)
+    rows = connection.execute(query.order_by(epochs.c.finished_ms.desc(), epochs.c.epoch.desc()).limit(limit))
+    return [_record(row) for row in rows]
+
+
+def unfinished(connection: Connection, flow: str, segment: str) -> int | None:
+    """The epoch that was begun and not finished; there is at most one."""
+    query = select(epochs.c.epoch).where(
+        epochs.c.flow == flow, epochs.c.segment == segment, epochs.c.finished_ms.is_(None)
+    )
+    found = connection.execute(query).scalar_one_or_none()
+    return int(found) if found is not None else None
+
+
+def _add(connection: Connection, table: Table, key: dict[str, str], **more: int) -> None:
+    (column, amount), *_ = more.items()
+    this = [table.c[name] == value for name, value in key.items()]
+    # The lease row is locked: no other transaction adds to the same totals now.
+    if not connection.execute(update(table).where(*this).values({column: table.c[column] + amount})).rowcount:
+        connection.execute(insert(table).values({**key, column: amount}))
+
+
+def _record(row: Row[tuple[object, ...]]) -> EpochRecord:
+    return EpochRecord(row.flow, row.segment, row.epoch, row.at_ms, row.started_ms, row.finished_ms, **row.record)

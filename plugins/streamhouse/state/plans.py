@@ -1,0 +1,68 @@
+"""Applied plans: each flow's history of what was run."""
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, Row, Select, func, insert, select
+
+from streamhouse.errors import StateConflictError
+from streamhouse.model.plan import FlowPlan
+from streamhouse.state.instants import from_ms
+from streamhouse.state.records import PlanRevision
+from streamhouse.state.schema import plan as plans
+
+
+def save(connection: Connection, plan: FlowPlan, now_ms: int) -> int:
+    """Record `plan` as the flow's newest revision unless it already is; return its revision, from 1."""
+    newest = connection.execute(_newest(plan.flow).with_for_update()).one_or_none()
+    if newest is not None and newest.fingerprint == plan.fingerprint:
+        return int(newest.revision)
+    revision = newest.revision + 1 if newest is not None else 1
+    connection.execute(
+        insert(plans).values(
+            flow=plan.flow,
+            revision=revision,
+            fingerprint=plan.fingerprint,
+            body=plan.model_dump_json(),
+            applied_ms=now_ms,
+        )
+    )
+    return int(revision)
+
+
+def newest(connection: Connection, flow: str) -> tuple[int, FlowPlan] | None:
+    """The revision and plan applied last; None when there is none.
+
+    Raises:
+        StateConflictError: it was written by a version whose plans this one cannot read.
+    """
+    row = connection.execute(_newest(flow)).one_or_none()
+    return (row.revision, _parsed(row)) if row is not None else None
+
+
+def newest_of_all(connection: Connection) -> dict[str, tuple[int, FlowPlan]]:
+    """Flow → what `newest` gives, by name."""
+    last = select(plans.c.flow, func.max(plans.c.revision).label("revision")).group_by(plans.c.flow).subquery()
+    joined = plans.join(last, (plans.c.flow == last.c.flow) & (plans.c.revision == last.c.revision))
+    rows = connection.execute(select(plans).select_from(joined).order_by(plans.c.flow))
+    return {row.flow: (row.revision, _parsed(row)) for row in rows}
+
+
+def history(connection: Connection, flow: str) -> Sequence[PlanRevision]:
+    """Every revision of a flow, oldest first."""
+    rows = connection.execute(select(plans).where(plans.c.flow == flow).order_by(plans.c.revision))
+    return [PlanRevision(row.flow, row.revision, row.fingerprint, from_ms(row.applied_ms)) for row in rows]
+
+
+def _newest(flow: str) -> Select[tuple[object, ...]]:
+    return select(plans).where(plans.c.flow == flow).order_by(plans.c.revision.desc()).limit(1)
+
+
+def _parsed(row: Row[tuple[object, ...]]) -> FlowPlan:
+    try:
+        return FlowPlan.model_validate_json(row.body)
+    except ValidationError as error:
+        raise StateConflictError(
+            f"revision {row.revision} of flow '{row.flow}' was recorded by another version of Streamhouse",
+            hint="finish the run with the version that wrote it, or move the state store away",
+        ) from error

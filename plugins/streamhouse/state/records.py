@@ -1,0 +1,112 @@
+"""What the state store keeps, as frozen values. Times are epoch milliseconds or aware datetimes, always UTC."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from streamhouse.model.types import Position
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A process that may carry a flow. `started_at` tells a process from a later one with the same pid."""
+
+    host: str
+    pid: int
+    started_at: datetime
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}"
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to write a flow's tables, until `expires_at` or until `fencing` moves."""
+
+    flow: str
+    owner: Owner
+    fencing: int  # rises by one each time the flow changes hands, from 1
+    ttl: timedelta
+    expires_at: datetime
+
+
+class RunnerState(StrEnum):
+    """What the runner of a flow last said, or `lost` when it went silent without saying."""
+
+    STOPPED = "stopped"
+    RUNNING = "running"
+    FAILED = "failed"
+    LOST = "lost"  # never recorded: the lease ran out, or its process is gone, while `running`
+
+
+@dataclass(frozen=True)
+class EpochRecord:
+    """One finished epoch of one segment.
+
+    Attributes:
+        at_ms: When the epoch's rows were seen at the source; the clock of its SQL.
+        started_ms: When the attempt that finished it began.
+        start: Source or table → the first position read.
+        end: Source or table → the position after the last one read.
+        ends: Table written → its end after the write.
+        rows: Table written → rows written by this epoch.
+        layer_visible_ms: Layer → when its last table became readable.
+    """
+
+    flow: str
+    segment: str
+    epoch: int
+    at_ms: int
+    started_ms: int
+    finished_ms: int
+    start: dict[str, Position] = field(default_factory=dict)
+    end: dict[str, Position] = field(default_factory=dict)
+    ends: dict[str, Position] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    layer_visible_ms: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PlanRevision:
+    """One applied plan in a flow's history; `revision` counts from 1."""
+
+    flow: str
+    revision: int
+    fingerprint: str
+    applied_at: datetime
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something worth telling a person later."""
+
+    flow: str
+    kind: str
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """How long rows took from the source to readable in one layer, milliseconds, over recent epochs."""
+
+    last_ms: int
+    p50_ms: int
+    p95_ms: int
+    epochs: int  # how many epochs the percentiles stand on
+
+
+@dataclass(frozen=True)
+class FlowProgress:
+    """How a flow is doing, for `status` and the UI."""
+
+    flow: str
+    state: RunnerState
+    since: datetime | None = None  # when this state began; None: it never ran
+    error: str | None = None
+    owner: Owner | None = None  # of the last runner, living or not
+    revision: int | None = None  # of the last applied plan
+    epochs: int = 0  # finished, over all segments
+    last_epoch_at: datetime | None = None
+    rows: dict[str, int] = field(default_factory=dict)  # table → rows written since the flow began, upstream first
+    freshness: dict[str, Freshness] = field(default_factory=dict)  # layer → …, upstream first

@@ -1,0 +1,81 @@
+"""The tables of the state store. Plain types only, so that any SQL database can hold them."""
+
+from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, String, Table, Text
+
+SCHEMA_VERSION = 1
+
+metadata = MetaData()
+
+schema_version = Table(
+    "streamhouse_schema",
+    metadata,
+    Column("version", Integer, primary_key=True, autoincrement=False),
+)
+
+plan = Table(
+    "streamhouse_plan",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("fingerprint", String(64), nullable=False),
+    Column("body", Text, nullable=False),  # the FlowPlan as JSON
+    Column("applied_ms", BigInteger, nullable=False),
+)
+
+# One row for each flow that ever ran. It is never deleted: `fencing` must not start again from 1.
+lease = Table(
+    "streamhouse_lease",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("fencing", BigInteger, nullable=False),
+    Column("host", String(255), nullable=False),
+    Column("pid", BigInteger, nullable=False),
+    Column("process_started_ms", BigInteger, nullable=False),
+    Column("acquired_ms", BigInteger, nullable=False),
+    Column("expires_ms", BigInteger, nullable=False),
+    Column("held", Integer, nullable=False),  # 1 until released
+    Column("state", String(20), nullable=False),
+    Column("state_ms", BigInteger, nullable=False),
+    Column("error", Text),
+)
+
+epoch = Table(
+    "streamhouse_epoch",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("segment", String(200), primary_key=True),
+    Column("epoch", BigInteger, primary_key=True, autoincrement=False),
+    Column("fencing", BigInteger, nullable=False),  # of the last attempt
+    Column("at_ms", BigInteger, nullable=False),
+    Column("started_ms", BigInteger, nullable=False),
+    Column("finished_ms", BigInteger),  # NULL: begun and not finished
+    Column("record", JSON),  # start, end, ends, rows, layer_visible_ms
+)
+
+# Sums over all epochs, which outlive the pruned ones.
+segment_total = Table(
+    "streamhouse_segment_total",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("segment", String(200), primary_key=True),
+    Column("epochs", BigInteger, nullable=False),
+)
+table_total = Table(
+    "streamhouse_table_total",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("table_name", String(200), primary_key=True),
+    Column("rows", BigInteger, nullable=False),
+)
+
+event = Table(
+    "streamhouse_event",
+    metadata,
+    # SQLite numbers rows by itself for INTEGER keys only.
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("flow", String(200), nullable=False),
+    Column("kind", String(50), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Index("streamhouse_event_flow", "flow", "id"),
+)

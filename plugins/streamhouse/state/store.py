@@ -1,0 +1,204 @@
+"""The state store: one object in front of the database, one short transaction for each call."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Self
+
+from sqlalchemy import Connection, insert, select, union
+
+from streamhouse.model.plan import FlowPlan
+from streamhouse.state import epochs, leases, plans, progress
+from streamhouse.state.connect import Database
+from streamhouse.state.instants import from_ms, to_ms
+from streamhouse.state.records import EpochRecord, Event, FlowProgress, Lease, Owner, PlanRevision, RunnerState
+from streamhouse.state.schema import event as events
+from streamhouse.state.schema import lease as lease_table
+from streamhouse.state.schema import plan as plan_table
+
+
+class StateStore:
+    """Applied plans, leases, epochs and events of one project.
+
+    All methods may be called from several threads and processes. Each is one transaction, and each
+    may raise `StoreUnavailableError` (retryable), `DiskFullError` and, when another version of
+    Streamhouse wrote the store, `StateConflictError`.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Connect to nothing yet; the first call creates what is missing.
+
+        Args:
+            url: A database URL, such as `sqlite:////path/state.db`.
+
+        Raises:
+            FileFormatError: `url` is no database URL.
+            MissingPackageError: the driver that the URL asks for is not installed.
+        """
+        self._database = Database(url)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def location(self) -> str:
+        """Where the state is, for messages; a password is hidden."""
+        return self._database.location
+
+    def close(self) -> None:
+        """Release the connections."""
+        self._database.close()
+
+    # --- plans ---------------------------------------------------------------------------------
+
+    def save_plan(self, plan: FlowPlan, now: datetime | None = None) -> int:
+        """Record `plan` as applied; return its revision, from 1. The plan applied last gets no new one."""
+        now_ms = to_ms(now or datetime.now(UTC))
+        return self._database.write(lambda connection: plans.save(connection, plan, now_ms))
+
+    def plan(self, flow: str) -> tuple[int, FlowPlan] | None:
+        """The revision and the plan applied last; None when the flow was never applied."""
+        with self._database.read() as connection:
+            return plans.newest(connection, flow)
+
+    def plans(self) -> dict[str, tuple[int, FlowPlan]]:
+        """Flow → the revision and the plan applied last, by name."""
+        with self._database.read() as connection:
+            return plans.newest_of_all(connection)
+
+    def history(self, flow: str) -> list[PlanRevision]:
+        """Every revision of a flow, oldest first."""
+        with self._database.read() as connection:
+            return list(plans.history(connection, flow))
+
+    # --- leases --------------------------------------------------------------------------------
+
+    def acquire(
+        self, flow: str, owner: Owner, ttl: timedelta, now: datetime, *, alive: Callable[[Owner], bool] | None = None
+    ) -> Lease:
+        """Make `owner` the one runner of `flow` until `now + ttl`; it is then `running`.
+
+        A flow changes hands when its lease was released or ran out, and at once when `alive` says
+        that its holder, a process of the same host, is gone. The owner itself gets a new lease,
+        which makes its older one void. Without `alive` every process counts as living.
+
+        Raises:
+            LeaseHeldError: another living runner has it; the message names host, process and time.
+        """
+        lives = alive or _assume_alive
+        return self._database.write(lambda connection: leases.acquire(connection, flow, owner, ttl, now, lives))
+
+    def renew(self, lease: Lease, now: datetime) -> Lease:
+        """The lease, now good until `now + ttl`; call it well before it runs out.
+
+        Raises:
+            LeaseLostError: another runner took the flow over.
+        """
+        return self._database.write(lambda connection: leases.renew(connection, lease, now))
+
+    def release(self, lease: Lease, now: datetime | None = None) -> None:
+        """Free the flow for another runner; do nothing when one already has it."""
+        at = now or datetime.now(UTC)
+        self._database.write(lambda connection: leases.release(connection, lease, at))
+
+    def set_runner_state(
+        self, lease: Lease, state: RunnerState, error: str | None = None, now: datetime | None = None
+    ) -> None:
+        """Record what the runner says of itself; `error` is its last error's text.
+
+        Raises:
+            LeaseLostError: another runner took the flow over.
+        """
+        at = now or datetime.now(UTC)
+        self._database.write(lambda connection: leases.set_state(connection, lease, state, error, at))
+
+    # --- epochs --------------------------------------------------------------------------------
+
+    def begin_epoch(self, lease: Lease, segment: str, epoch: int, at_ms: int, now: datetime) -> int:
+        """Record, before anything is written, that an epoch is tried.
+
+        `epoch` is above that of the last finished epoch, or the number of the unfinished one;
+        `at_ms` is when its rows were seen at the source.
+
+        Returns:
+            The `at_ms` that this attempt must use: that of the first attempt.
+
+        Raises:
+            LeaseLostError: another runner took the flow over.
+            StateConflictError: the epoch is already finished, or an earlier one is not.
+        """
+
+        def work(connection: Connection) -> int:
+            leases.check(connection, lease)
+            return epochs.begin(connection, lease.flow, segment, epoch, at_ms, lease.fencing, to_ms(now))
+
+        return self._database.write(work)
+
+    def finish_epoch(self, lease: Lease, record: EpochRecord) -> None:
+        """Record that everything an epoch wrote is readable; the same record again changes nothing.
+
+        Raises:
+            LeaseLostError: another runner took the flow over; nothing was recorded.
+            StateConflictError: the epoch was not begun, or is finished with another result.
+        """
+        if record.flow != lease.flow:
+            raise ValueError(f"an epoch of flow '{record.flow}' under a lease of '{lease.flow}'")
+
+        def work(connection: Connection) -> None:
+            leases.check(connection, lease)
+            epochs.finish(connection, record)
+
+        self._database.write(work)
+
+    def last_epoch(self, flow: str, segment: str) -> EpochRecord | None:
+        """The last finished epoch of a segment; None when none is."""
+        with self._database.read() as connection:
+            return epochs.last(connection, flow, segment)
+
+    def recent_epochs(self, flow: str, segment: str | None = None, limit: int = 100) -> list[EpochRecord]:
+        """Finished epochs of a segment (None: of all), the last one first; 1,000 of a segment are kept."""
+        with self._database.read() as connection:
+            return epochs.recent(connection, flow, segment, limit)
+
+    def unfinished(self, flow: str, segment: str) -> int | None:
+        """The epoch that was begun and not finished: an earlier attempt may have written some of it."""
+        with self._database.read() as connection:
+            return epochs.unfinished(connection, flow, segment)
+
+    # --- what people look at -------------------------------------------------------------------
+
+    def flows(self) -> list[str]:
+        """Every flow that was applied or run, by name."""
+        with self._database.read() as connection:
+            return list(connection.execute(union(select(plan_table.c.flow), select(lease_table.c.flow))).scalars())
+
+    def progress(
+        self, flow: str, now: datetime | None = None, *, alive: Callable[[Owner], bool] | None = None
+    ) -> FlowProgress:
+        """How a flow is doing; one that never ran is `stopped` with no epochs.
+
+        With `alive` a runner that died is `lost` before its lease runs out; it must answer True for
+        processes of other hosts, of which it cannot know.
+        """
+        with self._database.read() as connection:
+            return progress.of_flow(connection, flow, now or datetime.now(UTC), alive)
+
+    def append_event(self, flow: str, kind: str, text: str, at: datetime | None = None) -> None:
+        """Record something a person may want to know later."""
+        row = insert(events).values(flow=flow, kind=kind, text=text, at_ms=to_ms(at or datetime.now(UTC)))
+        self._database.write(lambda connection: connection.execute(row))
+
+    def events(self, flow: str | None = None, limit: int = 50) -> list[Event]:
+        """The newest events of a flow (None: of all), oldest first."""
+        query = select(events).order_by(events.c.id.desc()).limit(limit)
+        if flow is not None:
+            query = query.where(events.c.flow == flow)
+        with self._database.read() as connection:
+            rows = connection.execute(query).all()
+        return [Event(row.flow, row.kind, row.text, from_ms(row.at_ms)) for row in reversed(rows)]
+
+
+def _assume_alive(_: Owner) -> bool:
+    return True

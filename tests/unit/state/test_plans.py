@@ -1,0 +1,65 @@
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from streamhouse.errors import StateConflictError
+from streamhouse.state.store import StateStore
+
+
+def test_the_same_plan_is_no_new_revision(store, flow_plan):
+    assert store.save_plan(flow_plan()) == 1
+    assert store.save_plan(flow_plan()) == 1
+    assert [r.revision for r in store.history("retail")] == [1]
+
+
+def test_a_plan_comes_back_as_it_was(store, flow_plan):
+    plan = flow_plan()
+    store.save_plan(plan)
+    assert store.plan("retail") == (1, plan)
+    assert store.plan("retail")[1].fingerprint == plan.fingerprint
+
+
+def test_going_back_to_an_older_plan_is_a_revision_of_its_own(store, flow_plan, now):
+    old, new = flow_plan(), flow_plan("SELECT id + 1 AS id FROM rows")
+    revisions = [store.save_plan(plan, now + timedelta(hours=i)) for i, plan in enumerate((old, new, old))]
+    assert revisions == [1, 2, 3]
+    assert store.plan("retail") == (3, old)
+    history = store.history("retail")
+    assert [r.fingerprint for r in history] == [old.fingerprint, new.fingerprint, old.fingerprint]
+    assert history[1].applied_at == now + timedelta(hours=1)
+
+
+def test_plans_gives_the_newest_of_each_flow(store, flow_plan):
+    store.save_plan(flow_plan(flow="b"))
+    store.save_plan(flow_plan(flow="a"))
+    store.save_plan(flow_plan("SELECT 1 AS id FROM rows", flow="a"))
+    assert [(flow, revision) for flow, (revision, _) in store.plans().items()] == [("a", 2), ("b", 1)]
+    assert store.flows() == ["a", "b"]
+
+
+def test_an_unknown_flow_has_no_plan(store):
+    assert store.plan("nothing") is None
+    assert store.plans() == {}
+    assert store.history("nothing") == []
+
+
+def test_a_plan_of_another_version_is_refused_in_words(store, url, flow_plan):
+    store.save_plan(flow_plan())
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE streamhouse_plan SET body = '{\"flow\": 1}'"))
+    with pytest.raises(StateConflictError, match="revision 1 of flow 'retail' was recorded by another version"):
+        store.plan("retail")
+
+
+def test_threads_and_objects_agree_on_revisions(url, flow_plan):
+    plans = [flow_plan(f"SELECT id + {i} AS id FROM rows") for i in range(8)]
+
+    def save(plan):
+        with StateStore(url) as store:
+            return store.save_plan(plan)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sorted(threads.map(save, plans)) == list(range(1, 9))
