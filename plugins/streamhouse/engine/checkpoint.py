@@ -1,0 +1,41 @@
+"""Spark's checkpoint of a segment: where it lies, and what its offset log says."""
+
+from pathlib import Path
+
+from streamhouse.engine.source import vector_of
+from streamhouse.engine.vector import Vector
+from streamhouse.errors import StateConflictError
+
+
+class Checkpoint:
+    """One checkpoint folder. Its name is the number of the first epoch it counts from.
+
+    Spark numbers batches from 0 in each checkpoint; an epoch is that number plus `base`. When the
+    folder was deleted, a new one begins at the epoch and position that the state store knows.
+    """
+
+    def __init__(self, root: Path, flow: str, segment: str, next_epoch: int) -> None:
+        folder = root / flow / segment
+        known = sorted(int(p.name) for p in folder.iterdir() if p.name.isdigit()) if folder.is_dir() else []
+        self.base = known[-1] if known else next_epoch
+        self.path = folder / str(self.base)
+
+    def epoch(self, batch: int) -> int:
+        """The epoch of Spark's batch number."""
+        return self.base + batch
+
+    def end_of(self, batch: int) -> Vector:
+        """The vector at the end of a batch, which Spark logged before it began the batch.
+
+        Raises:
+            StateConflictError: the log lacks the batch.
+        """
+        file = self.path / "offsets" / str(batch)
+        try:
+            # A version, the batch's metadata, then one line for each source: we have one.
+            return vector_of(file.read_text().splitlines()[2])
+        except (OSError, IndexError, ValueError) as error:
+            raise StateConflictError(
+                f"the offset log of epoch {self.epoch(batch)} cannot be read: {file}",
+                hint="remove the checkpoint folder; the flow then goes on from the state store's positions",
+            ) from error

@@ -1,0 +1,91 @@
+"""Arrow in, Spark SQL, Arrow out: the only place where the engine touches a DataFrame."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from streamhouse.engine.expectations import Judged, judge, with_flags
+from streamhouse.errors import EpochFailedError, TypeMismatchError
+from streamhouse.model.plan import PlannedStep
+from streamhouse.model.table import Column
+from streamhouse.sql.bind import bind
+from streamhouse.sql.dialect import render
+from streamhouse.sql.types import canonical_type
+from streamhouse.stores.arrow import arrow_schema, conform
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Frames:
+    """Runs the SQL of steps in one Spark session. Safe to call from several threads for different steps."""
+
+    def __init__(self, spark: "SparkSession") -> None:
+        self.spark = spark
+
+    def frame(self, rows: pa.Table) -> "DataFrame":
+        """A DataFrame over rows that this process holds."""
+        return self.spark.createDataFrame(rows)
+
+    def run(self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int) -> "DataFrame":
+        """The step's SQL over one DataFrame for each port; clock functions say `at_ms`."""
+        from pyspark.errors import AnalysisException
+
+        views = {port: f"{step.id}.{port}".replace(".", "__") for port in inputs}
+        for port, frame in inputs.items():
+            frame.createOrReplaceTempView(views[port])
+        query = with_flags(bind(step.sql, views, at_ms), step.expect)
+        try:
+            return self.spark.sql(render(query))
+        except AnalysisException as error:
+            raise EpochFailedError(
+                f"{step.id}: Spark refuses the SQL of action '{step.action}': {first_line(error)}",
+                hint=f"try it alone: streamhouse action test {step.action}",
+            ) from error
+
+    def collect(self, step: PlannedStep, frame: "DataFrame") -> Judged:
+        """The result of a step after its expectations, with the columns and types of the table it writes.
+
+        Raises:
+            EpochFailedError: a value does not fit, the SQL fails on a row, or an expectation says so.
+        """
+        from pyspark.errors import PySparkException
+
+        try:
+            judged = judge(step, frame.toArrow())
+            return replace(judged, kept=conform(judged.kept, step.writes.columns))
+        except PySparkException as error:
+            raise EpochFailedError(
+                f"{step.id}: action '{step.action}' fails on a row: {first_line(error)}",
+                hint="use TRY_CAST or a WHERE that keeps such rows out; no row was written",
+            ) from error
+        except (pa.ArrowInvalid, KeyError) as error:
+            raise EpochFailedError(
+                f"{step.id}: a result does not fit the table: {first_line(error)}",
+                hint=f"CAST the column in action '{step.action}'",
+            ) from error
+
+    def check(self, step: PlannedStep, input_columns: Mapping[str, tuple[Column, ...]]) -> None:
+        """Compare what Spark says of the step's result with the plan, without reading a row.
+
+        Raises:
+            TypeMismatchError: a name or type differs.
+            EpochFailedError: Spark refuses the SQL.
+        """
+        empty = {read.port: self.frame(arrow_schema(input_columns[read.table]).empty_table()) for read in step.reads}
+        found = {f.name: canonical_type(f.dataType.simpleString()) for f in self.run(step, empty, 0).schema.fields}
+        planned = {column.name: column.type for column in step.writes.columns}
+        wrong = [f"{n} is {found.get(n, 'absent')}, planned {t}" for n, t in planned.items() if found.get(n) != t]
+        if wrong:
+            raise TypeMismatchError(
+                f"{step.id}: Spark types the result of action '{step.action}' otherwise: {'; '.join(wrong)}",
+                hint="write a CAST around these columns",
+            )
+
+
+def first_line(error: BaseException) -> str:
+    """What a library's error says in its first line, without stack or plan."""
+    text = str(error).strip().splitlines()
+    return text[0] if text else type(error).__name__

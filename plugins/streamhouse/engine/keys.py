@@ -1,0 +1,51 @@
+"""Rows by key, in Arrow: which keys, which rows have them, which have them last."""
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+_ROW = "__row"
+
+
+def key_rows(rows: pa.Table, columns: Mapping[str, str] | Sequence[str]) -> pa.Table:
+    """The distinct keys of `rows`; a mapping `{name wanted: column here}` also renames."""
+    names = dict(columns) if isinstance(columns, Mapping) else {name: name for name in columns}
+    selected = rows.select(list(names.values())).rename_columns(list(names))
+    return selected.group_by(list(names)).aggregate([])
+
+
+def union_keys(parts: Sequence[pa.Table]) -> pa.Table:
+    """The distinct rows of all parts, which have the same columns."""
+    merged = pa.concat_tables([part.select(parts[0].column_names) for part in parts])
+    return merged.group_by(merged.column_names).aggregate([])
+
+
+def without_keys(rows: pa.Table, keys: pa.Table) -> pa.Table:
+    """The rows whose key is not in `keys`; the columns of `keys` say what the key is."""
+    return _pick(rows, keys, "left anti")
+
+
+def with_keys(rows: pa.Table, keys: pa.Table) -> pa.Table:
+    """The rows whose key is in `keys`."""
+    return _pick(rows, keys, "left semi")
+
+
+def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
+    """Of rows in the order they happened, the last of each key; without a key, all."""
+    if not key:
+        return rows
+    numbered = rows.select(list(key)).append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
+    last = numbered.group_by(list(key)).aggregate([(_ROW, "max")])[f"{_ROW}_max"]
+    return rows if len(last) == rows.num_rows else rows.take(last.sort())
+
+
+def _pick(rows: pa.Table, keys: pa.Table, kind: str) -> pa.Table:
+    # Joined on the key columns alone: Arrow's join carries no nested columns.
+    if rows.num_rows == 0:
+        return rows
+    if keys.num_rows == 0:
+        return rows if kind == "left anti" else rows.slice(0, 0)
+    names = keys.column_names
+    numbered = rows.select(names).append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
+    kept = numbered.join(keys.cast(numbered.select(names).schema), keys=names, join_type=kind)[_ROW]
+    return rows if len(kept) == rows.num_rows else rows.take(kept.combine_chunks().sort())
