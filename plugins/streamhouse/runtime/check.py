@@ -1,0 +1,120 @@
+"""Checks definitions at once and compiles them, without Java and without opening a store."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from streamhouse.compiler import compile_project
+from streamhouse.errors import DefinitionErrors, Location, StreamhouseError
+from streamhouse.model.flow import Flow
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.table import Column
+from streamhouse.registry import Registry
+from streamhouse.registry.problems import Notice, flat
+from streamhouse.runtime.project import Project
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found.
+
+    Attributes:
+        errors: Each once, by place.
+        notices: What is allowed but rarely meant, by place.
+        plans: Flow → its plan, each after the flows it reads from; empty when there are errors.
+    """
+
+    errors: tuple[StreamhouseError, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    plans: Mapping[str, FlowPlan] = field(default_factory=dict)
+
+
+def check_project(project: Project, registry: Registry) -> Checked:
+    """Everything that is wrong with the project's actions, sources and flows.
+
+    A flow whose source is broken, and one that reads a table of a broken flow, is not compiled: it
+    would be told errors that are none.
+    """
+    errors = list(registry.errors)
+    columns, unreadable = _columns(project, registry.flows.values())
+    errors += unreadable
+    sound = _sound(registry, columns)
+    plans: Mapping[str, FlowPlan] = {}
+    try:
+        plans = compile_project(sound, registry, columns)
+    except StreamhouseError as error:
+        errors += flat([error])
+    return Checked(_ordered(errors), registry.warnings, {} if errors else plans)
+
+
+def compile_with_upstream(project: Project, registry: Registry, flow: str) -> FlowPlan:
+    """The plan of one flow; flows that it reads nothing from may be broken.
+
+    Raises:
+        UnknownFlowError: no file defines it.
+        DefinitionError: it, or a flow it reads from, is wrong.
+        DefinitionErrors: several things are.
+    """
+    needed = _upstream(registry, registry.flow(flow))
+    columns, errors = _columns(project, needed)
+    if not errors:
+        try:
+            return compile_project(needed, registry, columns)[flow]
+        except StreamhouseError as error:
+            errors = flat([error])
+    if registry.broken_flows:  # a table that seems to be missing may be one of theirs
+        errors += registry.errors
+    found = _ordered(errors)
+    raise found[0] if len(found) == 1 else DefinitionErrors(found)
+
+
+def _columns(
+    project: Project, flows: Iterable[Flow]
+) -> tuple[dict[str, dict[str, tuple[Column, ...]]], list[StreamhouseError]]:
+    """Flow → source → its columns, and what is wrong with the sources of the flows that are left out."""
+    columns = {}
+    errors: list[StreamhouseError] = []
+    for flow in flows:
+        try:
+            columns[flow.flow] = project.source_columns(flow)
+        except StreamhouseError as error:
+            errors += flat([error])
+    return columns, errors
+
+
+def _upstream(registry: Registry, flow: Flow) -> list[Flow]:
+    """The flow and all whose tables it reads, directly or through others."""
+    writers = registry.writers()
+    needed = {flow.flow: flow}
+    pending = [flow]
+    while pending:
+        for table in _tables_read(pending.pop()):
+            for use in writers.get(table, ()):
+                if use.flow not in needed:
+                    needed[use.flow] = registry.flows[use.flow]
+                    pending.append(needed[use.flow])
+    return list(needed.values())
+
+
+def _sound(registry: Registry, readable: Iterable[str]) -> list[Flow]:
+    """The flows in `readable` that read no table of one that is not."""
+    sound = {name: registry.flows[name] for name in readable}
+    known = set(registry.writers())
+    while True:
+        written = {step.writes for flow in sound.values() for step in flow.steps}
+        # A table that no flow writes is the compiler's to report, unless a broken file may define it.
+        missing = {t for f in sound.values() for t in _tables_read(f) if t not in written}
+        missing = missing if registry.broken_flows else missing & known
+        dropped = [name for name, flow in sound.items() if missing & _tables_read(flow)]
+        if not dropped:
+            return list(sound.values())
+        for name in dropped:
+            del sound[name]
+
+
+def _tables_read(flow: Flow) -> set[str]:
+    return {read.table for step in flow.steps for read in step.reads.values()} - set(flow.sources)
+
+
+def _ordered(errors: Iterable[StreamhouseError]) -> tuple[StreamhouseError, ...]:
+    unique = {str(error): error for error in errors}  # a broken action is told again by each flow that uses it
+    return tuple(sorted(unique.values(), key=lambda error: error.at or Location("")))

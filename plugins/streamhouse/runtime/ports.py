@@ -1,0 +1,48 @@
+"""Ports of this machine's loopback interface."""
+
+import socket
+from contextlib import ExitStack
+
+from streamhouse.errors import PortTakenError
+
+LOOPBACK = "127.0.0.1"
+
+
+def free_ports(count: int) -> list[int]:
+    """`count` different ports that nothing listens on now.
+
+    Another process may take one before its user does: who binds it later must be ready to choose anew.
+    """
+    with ExitStack() as held:
+        ports = []
+        for _ in range(count):
+            probe = held.enter_context(socket.socket())
+            probe.bind((LOOPBACK, 0))
+            ports.append(probe.getsockname()[1])
+        return ports
+
+
+def require_free(port: int) -> None:
+    """Refuse a port that a person asked for and that cannot be had.
+
+    Raises:
+        PortTakenError: something listens there, or this user may not.
+    """
+    with socket.socket() as probe:
+        # As servers do: a connection that has just ended there is no reason to refuse.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+            probe.listen()
+        except OSError as error:
+            raise PortTakenError(
+                f"port {port} of {LOOPBACK} cannot be used: {error.strerror}",
+                hint="stop what listens there, choose another port, or leave the port out: a free one is found",
+            ) from error
+
+
+def answers(port: int) -> bool:
+    """Whether something accepts connections on the port."""
+    with socket.socket() as probe:
+        probe.settimeout(1.0)
+        return probe.connect_ex((LOOPBACK, port)) == 0

@@ -1,0 +1,44 @@
+"""What a run tells while it goes and when it ends."""
+
+from dataclasses import dataclass, field
+
+from streamhouse.model.types import Layer
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is, after an epoch or while it waits.
+
+    Attributes:
+        epoch: Number of the last finished epoch; -1 before the first.
+        rows: Rows taken from the sources since the run began.
+        total_rows: Rows to take in this run when that is known (`--once`); None: it has no end.
+        rows_per_second: Over the last few seconds.
+        freshness_ms: Layer → how long the last epoch's rows took from the source to readable there.
+        stage: What it is doing, in words for a person, such as `starting Fluss` or `running`.
+    """
+
+    epoch: int
+    rows: int
+    total_rows: int | None
+    rows_per_second: float
+    freshness_ms: dict[Layer, int] = field(default_factory=dict)
+    stage: str = "running"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run did, when it ended by itself or was asked to.
+
+    Attributes:
+        epochs: Finished by this run; 0: there was nothing new to read.
+        rows: Table written → rows written by this run.
+        seconds: From the first epoch's begin to the last one's end; 0 without epochs.
+        freshness_ms: Layer → median over the run's epochs.
+    """
+
+    flow: str
+    epochs: int
+    rows: dict[str, int]
+    seconds: float
+    freshness_ms: dict[Layer, int] = field(default_factory=dict)

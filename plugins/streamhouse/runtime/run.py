@@ -1,0 +1,192 @@
+"""Runs a flow: the place that brings services, Spark, stores and the runner together."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING
+
+from streamhouse.compiler import compile_project
+from streamhouse.engine.runner import Beat, Runner
+from streamhouse.errors import UnknownFlowError
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Layer, Tier
+from streamhouse.registry import Registry
+from streamhouse.runtime.owner import is_alive, this_owner
+from streamhouse.runtime.progress import Progress, Summary
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.services import running
+from streamhouse.runtime.session import local_session
+from streamhouse.runtime.stores import open_stores, places
+from streamhouse.state.store import StateStore
+from streamhouse.stores.base import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OnProgress = Callable[[Progress], None]
+_RATE_WINDOW_S = 10.0
+
+
+@dataclass(frozen=True)
+class Open:
+    """Everything a running flow needs, connected."""
+
+    project: Project
+    spark: "SparkSession"
+    fluss: str | None
+    stores: dict[Tier, Store]
+    state: StateStore
+
+
+def plan_of(project: Project, flow: str) -> FlowPlan:
+    """The compiled plan of a flow of the project.
+
+    Raises:
+        UnknownFlowError: no file defines it.
+        DefinitionError: it, or a flow it reads from, is wrong.
+    """
+    registry = Registry.load(project.root)
+    registry.flow(flow)
+    flows = list(registry.flows.values())
+    columns = {f.flow: project.source_columns(f) for f in flows}
+    plans = compile_project(flows, registry, columns)
+    if flow not in plans:
+        raise UnknownFlowError(flow, plans)
+    return plans[flow]
+
+
+@contextmanager
+def opened(project: Project, *, say: Callable[[str], None] = lambda _: None) -> Iterator[Open]:
+    """Bring up what is not up, connect to everything, and on leaving stop exactly what this started."""
+    with ExitStack() as stack:
+        fluss = project.settings.fluss
+        if fluss is None:
+            say("starting Fluss")
+            services = running(project.root, lambda s: say(s.text), ivy_settings=project.settings.ivy_settings)
+            fluss = stack.enter_context(services).fluss
+        say("starting Spark")
+        spark = local_session(project)
+        stack.callback(spark.stop)
+        stores = open_stores(project, spark, fluss)
+        for store in stores.values():
+            stack.callback(store.close)
+        state = stack.enter_context(project.state())
+        yield Open(project, spark, fluss, stores, state)
+
+
+def run_flow(
+    project: Project,
+    flow: str,
+    *,
+    once: bool,
+    on_progress: OnProgress = lambda _: None,
+    on_runner: Callable[[Runner], None] = lambda _: None,
+) -> Summary:
+    """Run a flow in this process until it is stopped, or with `once` until what waits is drained.
+
+    Args:
+        project: Holds the flow.
+        flow: Its name.
+        once: Stop when the rows that wait at the start are in every layer.
+        on_progress: Called after each epoch, and when the stage changes.
+        on_runner: Gets the runner before it starts, so that a signal handler can stop it.
+
+    Raises:
+        DefinitionError: the flow is wrong.
+        LeaseHeldError: another runner carries it.
+        StreamhouseError: an epoch failed for good. Nothing is lost: the next run goes on from there.
+    """
+    plan = plan_of(project, flow)
+    meter = Meter(plan, on_progress, once=once)
+    with opened(project, say=meter.stage) as open_:
+        return carry(open_, plan, meter, once=once, on_runner=on_runner)
+
+
+def carry(
+    open_: Open, plan: FlowPlan, meter: "Meter", *, once: bool, on_runner: Callable[[Runner], None] = lambda _: None
+) -> Summary:
+    """Run one flow over what is already open; see `run_flow`."""
+    runner = Runner(
+        plan,
+        open_.spark,
+        open_.stores,
+        places(open_.project, open_.fluss),
+        open_.state,
+        this_owner(),
+        alive=is_alive,
+        checkpoints=open_.project.state_dir / "checkpoints",
+        on_beat=meter.beat,
+    )
+    on_runner(runner)
+    open_.state.save_plan(plan)
+    meter.stage("running")
+    try:
+        runner.run(once=once)
+    except KeyboardInterrupt:
+        runner.stop()
+        raise
+    return meter.summary()
+
+
+@dataclass
+class Meter:
+    """Turns the beats of a runner into progress and, in the end, a summary."""
+
+    plan: FlowPlan
+    on_progress: OnProgress
+    once: bool
+    _beats: list[Beat] = field(default_factory=list)
+    _recent: deque[tuple[float, int]] = field(default_factory=deque)
+
+    def stage(self, text: str) -> None:
+        """Say what happens before, between or after epochs."""
+        last = self._beats[-1] if self._beats else None
+        self.on_progress(self._progress(last, text))
+
+    def beat(self, beat: Beat) -> None:
+        """Take note of a finished epoch."""
+        self._beats.append(beat)
+        self._recent.append((time.monotonic(), beat.read_rows))
+        while len(self._recent) > 2 and self._recent[-1][0] - self._recent[0][0] > _RATE_WINDOW_S:
+            self._recent.popleft()
+        self.on_progress(self._progress(beat, "running"))
+
+    def summary(self) -> Summary:
+        """What the run did."""
+        rows = dict.fromkeys(self.plan.tables, 0)
+        lags: dict[Layer, list[int]] = {layer: [] for layer in self.plan.layers}
+        for beat in self._beats:
+            for table, count in beat.record.rows.items():
+                rows[table] += count
+            for layer, lag in _freshness(beat).items():
+                lags[layer].append(lag)
+        first, last = (self._beats[0].record, self._beats[-1].record) if self._beats else (None, None)
+        seconds = (last.finished_ms - first.started_ms) / 1000 if first and last else 0.0
+        return Summary(
+            self.plan.flow,
+            len(self._beats),
+            rows,
+            seconds,
+            {layer: round(median(values)) for layer, values in lags.items() if values},
+        )
+
+    def _progress(self, beat: Beat | None, stage: str) -> Progress:
+        rate = 0.0
+        if len(self._recent) > 1:
+            (t0, n0), (t1, n1) = self._recent[0], self._recent[-1]
+            rate = (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
+        return Progress(
+            epoch=beat.record.epoch if beat else -1,
+            rows=beat.read_rows if beat else 0,
+            total_rows=beat.waiting_rows if beat and self.once else None,
+            rows_per_second=rate,
+            freshness_ms=_freshness(beat) if beat else {},
+            stage=stage,
+        )
+
+
+def _freshness(beat: Beat) -> dict[Layer, int]:
+    return {Layer(layer): ms - beat.record.at_ms for layer, ms in beat.record.layer_visible_ms.items()}

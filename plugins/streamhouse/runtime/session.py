@@ -1,0 +1,114 @@
+"""A local Spark session with our settings (facts in docs/spark.md)."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamhouse.errors import EnvironmentProblem
+from streamhouse.runtime.jars import SPARK_JARS, fetch
+from streamhouse.runtime.java import find_java
+from streamhouse.runtime.project import Project
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_STREAMING = "org.apache.spark.sql.execution.streaming.checkpointing"
+_TUNED = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.memory": "2g",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.maxResultSize": "2g",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    "spark.sql.ui.retainedExecutions": "50",
+    "spark.sql.streaming.minBatchesToRetain": "20",
+    # One runner holds the lease of a flow, so nothing else renames or writes in its checkpoint.
+    "spark.sql.streaming.checkpointFileManagerClass": f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+}
+_LOG4J = """\
+rootLogger.level = warn
+rootLogger.appenderRef.file.ref = file
+appender.file.type = RollingFile
+appender.file.name = file
+appender.file.fileName = {file}
+appender.file.filePattern = {file}.%i
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{{yyyy-MM-dd HH:mm:ss.SSS}} %p %c{{1}}: %m%n%ex
+appender.file.policies.type = Policies
+appender.file.policies.size.type = SizeBasedTriggeringPolicy
+appender.file.policies.size.size = 10MB
+appender.file.strategy.type = DefaultRolloverStrategy
+appender.file.strategy.max = 3
+"""
+
+
+def local_session(project: Project, *, name: str = "streamhouse") -> "SparkSession":
+    """The process' Spark session, made at the first call.
+
+    Its catalog `cold` holds the Iceberg tables; its class path has Fluss's client and Paimon.
+    Spark writes its log to `.streamhouse/logs/spark.log`.
+
+    Raises:
+        JavaMissingError: no Java 17 or later.
+        JarDownloadError: a connector could not be fetched.
+        EnvironmentProblem: Spark does not start.
+    """
+    java = find_java()
+    jars = fetch(SPARK_JARS, settings=project.settings.ivy_settings)
+    logs = project.state_dir / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    log4j = logs / "log4j2.properties"
+    log4j.write_text(_LOG4J.format(file=logs / "spark.log"))
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["JAVA_HOME"] = str(java.home)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(project.settings.spark.master).appName(name)
+    options = {
+        **_TUNED,
+        "spark.jars": ",".join(str(jar) for jar in jars),
+        "spark.driver.extraJavaOptions": _java_options(log4j),
+        "spark.sql.warehouse.dir": str(project.state_dir / "spark-warehouse"),
+        **cold_catalog(project.cold),
+        **project.settings.spark.conf,
+    }
+    for key, value in options.items():
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except (PySparkException, RuntimeError, OSError) as error:
+        raise EnvironmentProblem(
+            f"Spark does not start: {str(error).splitlines()[0]}", hint=f"its log: {logs / 'spark.log'}"
+        ) from error
+
+
+def cold_catalog(warehouse: str) -> dict[str, str]:
+    """Settings of the Iceberg catalog `cold` over a folder or object store.
+
+    They must be there when the session starts, since the store opens sessions of its own beside it.
+    """
+    return {
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.cold": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.cold.type": "hadoop",
+        "spark.sql.catalog.cold.warehouse": warehouse,
+        # Each session has a cache of its own: with one, rows just committed beside it are not seen.
+        "spark.sql.catalog.cold.cache-enabled": "false",
+    }
+
+
+def _java_options(log4j: Path) -> str:
+    opens = ("java.nio", "java.lang")
+    flags = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opens]
+    return " ".join([*flags, f"-Dlog4j2.configurationFile=file:{log4j}", "-XX:+UseSerialGC"])

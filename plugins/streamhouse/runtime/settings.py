@@ -1,0 +1,121 @@
+"""What `streamhouse.yaml` says: where the services and warehouses of a project are."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from streamhouse.errors import FileFormatError
+from streamhouse.model.types import Frozen
+from streamhouse.registry.problems import Problems
+from streamhouse.registry.shape import build, keep_known
+from streamhouse.registry.yaml_nodes import read_yaml
+
+FILE_NAME = "streamhouse.yaml"
+
+_FROM_ENVIRONMENT = {
+    "STREAMHOUSE_FLUSS": ("fluss",),
+    "STREAMHOUSE_STATE": ("state",),
+    "STREAMHOUSE_WARM": ("warm", "warehouse"),
+    "STREAMHOUSE_COLD": ("cold", "warehouse"),
+    "STREAMHOUSE_IVY_SETTINGS": ("ivy_settings",),
+    "STREAMHOUSE_SPARK_MASTER": ("spark", "master"),
+}
+
+
+def _spark_text(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+class WarehouseSettings(Frozen):
+    """Where the tables of a tier are: a folder (relative to the project) or an object store's URL."""
+
+    warehouse: str | None = Field(default=None, min_length=1)
+
+
+class SparkSettings(Frozen):
+    """Which Spark runs the flows."""
+
+    master: str = Field(default="local[*]", min_length=1)
+    conf: dict[str, Annotated[str, BeforeValidator(_spark_text)]] = Field(default_factory=dict)
+
+
+class Settings(Frozen):
+    """The settings of a project; all have defaults that need nothing but this machine."""
+
+    fluss: str | None = Field(
+        default=None,
+        pattern=r"^[^\s:,]+:\d+(,[^\s:,]+:\d+)*$",
+        description="host:port of an external Fluss cluster; absent: an embedded one",
+    )
+    warm: WarehouseSettings = WarehouseSettings()
+    cold: WarehouseSettings = WarehouseSettings()
+    state: str | None = Field(default=None, min_length=1, description="database URL; absent: SQLite in the project")
+    ivy_settings: Path | None = Field(default=None, description="Ivy settings file of a company mirror")
+    spark: SparkSettings = SparkSettings()
+    local_epoch_rows: int = Field(default=50_000, ge=0, description="larger epochs run on the executors")
+
+
+def load_settings(root: Path, environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings of the project at `root`; a variable of the environment wins over the file.
+
+    Args:
+        root: Folder of the project; it need not hold `streamhouse.yaml`.
+        environment: Holds `STREAMHOUSE_*`; None: that of the process.
+
+    Raises:
+        UnknownKeyError: the file has a key that is no setting.
+        FileFormatError: it is no YAML, or a value does not fit.
+        DefinitionErrors: several of these.
+    """
+    settings = _from_file(root / FILE_NAME)
+    given = os.environ if environment is None else environment
+    for variable, path in _FROM_ENVIRONMENT.items():
+        if given.get(variable):
+            settings = _replaced(settings, path, given[variable], variable)
+    if settings.ivy_settings is not None:
+        settings = settings.model_copy(update={"ivy_settings": root / settings.ivy_settings.expanduser()})
+    return settings
+
+
+def _from_file(file: Path) -> Settings:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Settings()
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{file.name} is not UTF-8 text", hint="save it as UTF-8") from error
+    if all(line.split("#")[0].strip() in ("", "---") for line in text.splitlines()):
+        return Settings()  # comments only: every default holds
+    document = read_yaml(text, file.name)
+    problems = Problems()
+    if not isinstance(document.data, dict):
+        raise FileFormatError(
+            "settings are 'key: value' lines", at=document.value_at(()), hint=f"known keys: {', '.join(_keys())}"
+        )
+    known = keep_known(document.data, Settings, document, problems)
+    settings = build(Settings, known, document, problems)
+    problems.raise_any()
+    return settings or Settings()
+
+
+def _replaced(settings: Settings, path: tuple[str, ...], value: str, variable: str) -> Settings:
+    data = settings.model_dump()
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    try:
+        return Settings.model_validate(data)
+    except ValidationError as error:
+        raise FileFormatError(
+            f"the environment variable {variable} cannot be '{value}'", hint=error.errors()[0]["msg"]
+        ) from error
+
+
+def _keys() -> list[str]:
+    return sorted(Settings.model_fields)

@@ -1,0 +1,25 @@
+"""Opens the stores of a project."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from streamhouse.model.types import Tier
+from streamhouse.runtime.project import Project
+from streamhouse.stores.base import Store
+from streamhouse.stores.places import Places, open_store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def places(project: Project, fluss: str | None) -> Places:
+    """Where the stores of a project are; `fluss` is host:port of the running server, if any."""
+    return Places(root=project.root, fluss=fluss, warm=project.warm, locks=project.state_dir / "locks")
+
+
+def open_stores(
+    project: Project, spark: "SparkSession | None", fluss: str | None, tiers: Iterable[Tier] = tuple(Tier)
+) -> dict[Tier, Store]:
+    """Connect to the tiers asked for; close each store afterwards."""
+    where = places(project, fluss)
+    return {tier: open_store(tier, where, spark) for tier in tiers}

@@ -1,0 +1,260 @@
+"""The embedded services: real servers, started, stopped, killed and started again."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import psutil
+import pyarrow as pa
+import pytest
+
+from streamhouse.errors import DiskFullError, PortTakenError, ServiceStartError
+from streamhouse.runtime.ports import free_ports
+from streamhouse.runtime.services import Services, running
+
+pytestmark = pytest.mark.services
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+SERVERS = {"zookeeper", "coordinator", "tablet"}
+
+
+@pytest.fixture
+def services(tmp_path):
+    # What a shell, a settings file and Java each have trouble with, all in one path.
+    root = tmp_path / "a #project: näme"
+    root.mkdir()
+    services = Services(root)
+    yield services
+    services.down()
+
+
+def path(name):
+    import fluss
+
+    return fluss.TablePath("fluss", name)
+
+
+def on(address, work):
+    import fluss
+
+    async def go():
+        connection = await fluss.FlussConnection.create(fluss.Config({"bootstrap.servers": address}))
+        try:
+            return await asyncio.wait_for(work(connection), 60)
+        finally:
+            await connection.close()
+
+    return asyncio.run(go())
+
+
+async def make_tables(connection):
+    import fluss
+
+    columns = pa.schema([("id", pa.int64()), ("amount", pa.int64())])
+    admin = connection.get_admin()
+    log = fluss.TableDescriptor(fluss.Schema(columns), bucket_count=2)
+    keyed = fluss.TableDescriptor(fluss.Schema(columns, ["id"]), bucket_count=2)
+    await admin.create_table(path("events"), log, ignore_if_exists=False)
+    await admin.create_table(path("totals"), keyed, ignore_if_exists=False)
+
+
+def write(first, end):
+    async def work(connection):
+        ids = list(range(first, end))
+        events = (await connection.get_table(path("events"))).new_append().create_writer()
+        events.write_arrow(pa.table({"id": ids, "amount": [i * 10 for i in ids]}))
+        await events.flush()
+        totals = (await connection.get_table(path("totals"))).new_upsert().create_writer()
+        for i in ids:
+            totals.upsert({"id": i % 100, "amount": i})
+        await totals.flush()
+
+    return work
+
+
+async def read(connection):
+    import fluss
+
+    events = await connection.get_table(path("events"))
+    scanner = await events.new_scan().with_fixed_schema(True).create_record_batch_log_scanner()
+    for bucket in range(2):
+        scanner.subscribe(bucket, fluss.EARLIEST_OFFSET)
+    ids = sorted((await scanner.to_arrow())["id"].to_pylist())
+
+    totals = await connection.get_table(path("totals"))
+    table_id = totals.get_table_info().table_id
+    rows = {}
+    for bucket in range(2):
+        scan = totals.new_scan().limit(2**31 - 1).create_bucket_batch_scanner(fluss.TableBucket(table_id, bucket))
+        while (batch := await scan.next_batch()) is not None:
+            rows.update(zip(batch.batch["id"].to_pylist(), batch.batch["amount"].to_pylist(), strict=True))
+    return ids, rows
+
+
+def kill(services):
+    found = [psutil.Process(service.pid) for service in services.status().services]
+    for process in found:
+        process.kill()
+    psutil.wait_procs(found, timeout=10)
+
+
+def test_rows_are_there_again_after_down_and_after_kill_9(services):
+    first = services.up()
+    on(first.fluss, make_tables)
+    on(first.fluss, write(0, 1000))
+    assert services.down()
+    second = services.up()
+    on(second.fluss, write(1000, 1500))
+    kill(services)
+    assert services.status().endpoints is None
+    began = time.monotonic()
+    third = services.up()
+    seconds = time.monotonic() - began
+    assert len({first.fluss, second.fluss, third.fluss}) == 3
+    ids, rows = on(third.fluss, read)
+    assert ids == list(range(1500))
+    assert rows == {i: 1400 + i for i in range(100)}
+    # The session of a killed server lives on for 20 s: a start that waits for its end takes longer.
+    assert seconds < 20
+    on(third.fluss, write(1500, 1600))
+    assert on(third.fluss, read)[0] == list(range(1600))
+
+
+def processes(services):
+    return {service.name: psutil.Process(service.pid) for service in services.status().services}
+
+
+def running_below(root):
+    """Servers of the project at `root`, whoever started them."""
+    marks = [str(Services(root).folder.conf)]
+    found = psutil.process_iter(["cmdline", "status"])
+    return [p for p in found if any(mark in a for a in p.info["cmdline"] or [] for mark in marks)]
+
+
+def python(code, *arguments):
+    """Another process that runs `code` with our packages on its path."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PLUGINS)},
+    )
+
+
+UP = """
+    import sys
+    from pathlib import Path
+    from streamhouse.runtime.services import Services
+    print(Services(Path(sys.argv[1])).up().fluss)
+"""
+
+
+def test_two_processes_that_start_at_once_share_one_cluster_on_loopback(tmp_path):
+    others = [python(UP, tmp_path) for _ in range(2)]
+    addresses = {other.communicate(timeout=120)[0] for other in others}
+    services = Services(tmp_path)
+    try:
+        assert addresses == {services.up().fluss + "\n"}
+        assert len(running_below(tmp_path)) == 3
+        found = processes(services)
+        assert set(found) == SERVERS
+        for name, process in found.items():
+            listening = [c.laddr for c in process.net_connections("inet") if c.status == psutil.CONN_LISTEN]
+            assert [a.ip for a in listening] == ["127.0.0.1"], name
+            assert os.getsid(process.pid) == process.pid, "Ctrl-C in the terminal must not reach it"
+            assert (tmp_path / f".streamhouse/services/logs/{name}.log").stat().st_size > 0
+    finally:
+        assert services.down()
+    assert not running_below(tmp_path)
+    assert not services.down()
+    assert services.status().services == ()
+
+
+def test_where_some_servers_died_all_start_again(services):
+    first = services.up()
+    old = processes(services)
+    old["coordinator"].kill()
+    psutil.wait_procs([old["coordinator"]], timeout=10)
+    assert {s.name for s in services.status().services if s.alive} == {"zookeeper", "tablet"}
+    second = services.up()
+    new = processes(services)
+    assert second != first
+    assert not {p.pid for p in old.values()} & {p.pid for p in new.values()}
+    assert services.up() == second
+
+
+def test_the_port_asked_for_is_used_or_refused(tmp_path):
+    [port] = free_ports(1)
+    services = Services(tmp_path, port=port)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", port))
+        other.listen()
+        with pytest.raises(PortTakenError, match=f"port {port} of 127.0.0.1 cannot be used: Address already in use"):
+            services.up()
+    assert not running_below(tmp_path)
+    try:
+        assert services.up().fluss == f"localhost:{port}"
+    finally:
+        services.down()
+
+
+def test_a_server_that_ends_at_its_start_is_told_with_its_reason(services):
+    services.folder.make()
+    (services.folder.zookeeper / "version-2").write_text("in the way")
+    with pytest.raises(ServiceStartError) as told:
+        services.up()
+    assert "the zookeeper server ended at its start: " in told.value.message
+    assert "version-2/snapshot.0 (Not a directory)" in told.value.message
+    assert str(services.folder.log("zookeeper")) in told.value.hint
+    assert not running_below(services.folder.base.parent.parent)
+    (services.folder.zookeeper / "version-2").unlink()
+    assert services.up()
+
+
+def test_nothing_starts_on_a_full_disk(tmp_path):
+    services = Services(tmp_path, least_free_bytes=2**62)
+    with pytest.raises(DiskFullError, match="MiB free"):
+        services.up()
+    assert not running_below(tmp_path)
+
+
+def test_running_stops_what_it_started_and_nothing_else(tmp_path):
+    def fail_inside():
+        with running(tmp_path):
+            assert len(running_below(tmp_path)) == 3
+            with running(tmp_path):  # finds them up, so they are not its own
+                pass
+            assert len(running_below(tmp_path)) == 3
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_inside()
+    assert not running_below(tmp_path)
+
+
+@pytest.mark.parametrize("when", ["while it starts", "when it is up"])
+def test_ctrl_c_leaves_no_server_behind(tmp_path, when):
+    other = python(
+        """
+        import sys, time
+        from pathlib import Path
+        from streamhouse.runtime.services import running
+        with running(Path(sys.argv[1]), lambda stage: print(stage.text, flush=True)):
+            print("body", flush=True)
+            time.sleep(60)
+        """,
+        tmp_path,
+    )
+    wanted = "starting Fluss\n" if when == "while it starts" else "body\n"
+    assert any(line == wanted for line in other.stdout)
+    assert len(running_below(tmp_path)) == 3
+    other.send_signal(signal.SIGINT)
+    other.communicate(timeout=60)
+    assert other.returncode not in (0, None)
+    assert not running_below(tmp_path)

@@ -1,0 +1,14 @@
+"""The embedded Fluss, started once for all tests that ask for it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from streamhouse.runtime.services import running
+
+
+@pytest.fixture(scope="session")
+def fluss(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address `localhost:PORT` of a Fluss that all tests of this run share: give tables names of their own."""
+    with running(tmp_path_factory.mktemp("fluss")) as endpoints:
+        yield endpoints.fluss
