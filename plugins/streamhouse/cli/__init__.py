@@ -1,0 +1,1 @@
+"""The `streamhouse` command: look up, compute, show."""

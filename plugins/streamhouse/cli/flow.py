@@ -1,0 +1,119 @@
+"""`streamhouse flow`: which action reads what and writes where."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.lazy import LazyGroup
+
+if TYPE_CHECKING:
+    from streamhouse.model.flow import Flow
+
+
+@click.group(cls=LazyGroup, short_help="List and show flows.")
+@shared_options
+def flow() -> None:
+    """Look at flows, which say what the actions read and write."""
+
+
+@flow.command(
+    "list",
+    epilog="""\b
+Examples:
+  streamhouse flow list
+  streamhouse flow list --json | jq -r '.flows[].flow'
+""",
+)
+@shared_options
+@click.pass_obj
+def list_(app: App) -> None:
+    """List every flow of the project."""
+    flows = list(app.registry.flows.values())
+    if app.as_json:
+        documents = [
+            {
+                "flow": f.flow,
+                "description": f.description,
+                "owner": f.owner,
+                "tags": f.tags,
+                "file": f.at.file,
+                "sources": list(f.sources),
+                "tables": [step.writes for step in f.steps],
+            }
+            for f in flows
+        ]
+        app.output.document({"flows": documents})
+        return
+    app.output.table(
+        ("flow", "owner", "sources", "steps", "file", "description"),
+        [(f.flow, f.owner or None, len(f.sources), len(f.steps), f.at.file, f.description) for f in flows],
+    )
+    app.note_broken_files()
+
+
+@flow.command(
+    epilog="""\b
+Example:
+  streamhouse flow show orders
+
+See also 'streamhouse plan orders --explain', which shows what the flow compiles to.
+"""
+)
+@click.argument("name")
+@shared_options
+@click.pass_obj
+def show(app: App, name: str) -> None:
+    """Show flow NAME as it is written: its sources, and its steps with what they read and write."""
+    found = app.registry.flow(name)
+    if app.as_json:
+        app.output.document(_document(found, app))
+    else:
+        _show(found, app)
+
+
+def _document(found: "Flow", app: App) -> dict[str, Any]:
+    return {
+        **found.model_dump(mode="json", by_alias=True),
+        "file": found.at.file,
+        "line": found.at.line,
+        "fingerprint": app.registry.fingerprint(found),
+    }
+
+
+def _show(found: "Flow", app: App) -> None:
+    from streamhouse.model.types import format_duration
+
+    output = app.output
+    output.line(found.flow, style="bold")
+    if found.description:
+        output.line(found.description)
+    facts = {
+        "file": found.at.file,
+        "owner": found.owner or None,
+        "tags": ", ".join(found.tags) or None,
+        "freshness": format_duration(found.freshness),
+    }
+    output.facts({name: value for name, value in facts.items() if value is not None})
+    if found.sources:
+        output.line()
+        output.table(
+            ("source", "kind", "options"),
+            [
+                (s.name, s.kind, ", ".join(f"{key}: {_short(value)}" for key, value in s.options.items()))
+                for s in found.sources.values()
+            ],
+        )
+    output.line()
+    rows = []
+    for step in found.steps:
+        reads = [
+            f"{read.table}{f' (as {read.mode.value})' if read.mode.value != 'changes' else ''}"
+            for read in step.reads.values()
+        ]
+        rows.append((step.writes, step.use, ", ".join(reads)))
+    output.table(("writes", "action", "reads"), rows)
+
+
+def _short(value: object) -> str:
+    return f"{len(value)} entries" if isinstance(value, dict | list) else str(value)

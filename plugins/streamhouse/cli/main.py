@@ -1,0 +1,104 @@
+"""Entry point: commands by name, errors to text and exit codes, signals to a clean end."""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.failures import INTERRUPTED, report
+from streamhouse.cli.lazy import LazyGroup
+
+EXIT_CODES = """\b
+Exit codes:
+  0  done                        5  a store refuses or does not answer
+  1  an error of Streamhouse     6  an epoch, lease or position is not as recorded
+  2  wrong usage                 10 plan: there is something to apply
+  3  wrong definitions or SQL    130 interrupted (Ctrl-C, SIGTERM)
+  4  the machine lacks something
+"""
+
+_COMPLETION = "_STREAMHOUSE_COMPLETE"  # click's name for it
+
+
+def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"streamhouse {version('streamhouse')}")
+        context.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_at={
+        "init": "streamhouse.cli.init:init",
+        "validate": "streamhouse.cli.validate:validate",
+        "plan": "streamhouse.cli.plan:plan",
+        "run": "streamhouse.cli.run:run",
+        "query": "streamhouse.cli.query:query",
+        "status": "streamhouse.cli.status:status",
+        "services": "streamhouse.cli.services:services",
+        "action": "streamhouse.cli.action:action",
+        "flow": "streamhouse.cli.flow:flow",
+        "demo": "streamhouse.cli.demo:demo",
+    },
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f"""\b
+Start here:
+  streamhouse init shop && cd shop
+  streamhouse run orders --once
+  streamhouse query "SELECT * FROM dws.revenue_by_product"
+
+{EXIT_CODES}""",
+)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@shared_options
+def streamhouse() -> None:
+    """Declare data flows in SQL and YAML; Streamhouse keeps their tables up to date."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; nothing it raises gets past here.
+
+    Args:
+        arguments: Without the program's name; None: those of the process.
+    """
+    if _COMPLETION in os.environ:
+        streamhouse.main(arguments, prog_name="streamhouse")  # a shell asks how a word could go on
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    app = App(as_json="--json" in given)
+    before = signal.signal(signal.SIGTERM, _interrupt) if _in_main_thread() else None
+    try:
+        # Not click's own main: it would print, and exit, in its own ways.
+        with streamhouse.make_context("streamhouse", given, obj=app) as context:
+            streamhouse.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`). Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("\ninterrupted", err=True)
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001  the last door: whatever it is, a person gets one line and no traceback
+        return report(error, app)
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+    return 0
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _in_main_thread() -> bool:
+    import threading
+
+    return threading.current_thread() is threading.main_thread()

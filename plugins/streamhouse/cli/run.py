@@ -1,0 +1,59 @@
+"""`streamhouse run`: bring a flow's tables up to date."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.output import Output, duration_text
+
+if TYPE_CHECKING:
+    from streamhouse.runtime.progress import Summary
+
+
+@click.command(
+    short_help="Run a flow: bring its tables up to date.",
+    epilog="""\b
+Examples:
+  streamhouse run orders --once    # take what is there, then stop
+  streamhouse run orders           # until Ctrl-C
+  streamhouse run orders --once --json | jq .rows
+""",
+)
+@click.argument("flow")
+@click.option("--once", is_flag=True, help="Stop when all rows that wait now are in every layer.")
+@shared_options
+@click.pass_obj
+def run(app: App, flow: str, once: bool) -> None:
+    """Run FLOW here: read new rows, update every layer, stop at Ctrl-C.
+
+    Starts the embedded services and Spark when they are not up, and stops what it started. A run
+    goes on from where the last one ended, also when that one was killed. Progress goes to standard
+    error, the result to standard output.
+    """
+    from streamhouse.cli.progress import ProgressView
+    from streamhouse.runtime.run import run_flow
+
+    with ProgressView(flow) as view:
+        summary = run_flow(app.project, flow, once=once, on_progress=view.show)
+    if app.as_json:
+        app.output.document(asdict(summary))
+    else:
+        _show(summary, app.output)
+
+
+def _show(summary: "Summary", output: Output) -> None:
+    if not summary.epochs:
+        output.line(f"{summary.flow}: nothing new to read, every table is up to date")
+        return
+    rate = sum(summary.rows.values()) / summary.seconds if summary.seconds else 0
+    epochs = "1 epoch" if summary.epochs == 1 else f"{summary.epochs:,} epochs"
+    output.line(
+        f"{summary.flow}: {epochs} in {duration_text(summary.seconds * 1000)}, {rate:,.0f} rows written per second"
+    )
+    output.table(("table", "rows written"), list(summary.rows.items()))
+    output.table(
+        ("layer", "freshness (median)"),
+        [(layer.value, duration_text(lag)) for layer, lag in summary.freshness_ms.items()],
+    )

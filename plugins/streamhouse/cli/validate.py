@@ -1,0 +1,94 @@
+"""`streamhouse validate`: every error of every file."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+
+if TYPE_CHECKING:
+    from streamhouse.errors import Location
+    from streamhouse.registry.problems import Notice
+    from streamhouse.runtime.check import Checked
+
+FAILED = 3
+
+
+@click.command(
+    short_help="Check every action and flow.",
+    epilog="""\b
+Examples:
+  streamhouse validate
+  streamhouse validate flows/orders.yaml
+  streamhouse validate --json | jq -r '.errors[].message'
+""",
+)
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@shared_options
+@click.pass_context
+def validate(context: click.Context, paths: tuple[Path, ...]) -> None:
+    """Check actions and flows; tell every error with its place, cause and remedy.
+
+    With PATHS (files or folders) the whole project is checked, but only errors in these are told.
+    Needs neither Java nor running services. Exits with 3 when there are errors.
+    """
+    from streamhouse.runtime.check import check_project
+
+    app: App = context.obj
+    began = time.monotonic()
+    checked = check_project(app.project, app.registry)
+    seconds = time.monotonic() - began
+    wanted = [path.resolve() for path in paths]
+    errors = [error for error in checked.errors if _is_in(error.at, wanted, app.project.root)]
+    notices = [notice for notice in checked.notices if _is_in(notice.at, wanted, app.project.root)]
+    if app.as_json:
+        app.output.document(_document(checked, errors, notices, app, seconds))
+    else:
+        for found in (*errors, *notices):
+            click.echo(str(found), err=True)
+        _summarise(app, errors, wanted, seconds)
+    if errors:
+        context.exit(FAILED)
+
+
+def _is_in(at: "Location | None", wanted: list[Path], root: Path) -> bool:
+    if not wanted or at is None:
+        return True
+    file = (root / at.file).resolve()
+    return any(path == file or path in file.parents for path in wanted)
+
+
+def _summarise(app: App, errors: list[Any], wanted: list[Path], seconds: float) -> None:
+    registry = app.registry
+    what = f"{_count(len(registry.actions), 'action')} and {_count(len(registry.flows), 'flow')}"
+    where = f" in {_count(len(wanted), 'path')}" if wanted else ""
+    if errors:
+        files = len({error.at.file for error in errors if error.at}) or 1
+        app.output.line(f"{_count(len(errors), 'error')} in {_count(files, 'file')}", style="red")
+    else:
+        app.output.line(f"{what}: no errors{where} ({seconds:.2f} s)", style="green")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _document(
+    checked: "Checked", errors: list[Any], notices: "list[Notice]", app: App, seconds: float
+) -> dict[str, Any]:
+    from streamhouse.cli.failures import error_document
+
+    return {
+        "ok": not errors,
+        "errors": [error_document(error) for error in errors],
+        "notices": [
+            {"message": n.message, "file": n.at.file, "line": n.at.line, "column": n.at.column, "hint": n.hint}
+            for n in notices
+        ],
+        "actions": len(app.registry.actions),
+        "flows": len(app.registry.flows),
+        "plans": {flow: plan.fingerprint for flow, plan in checked.plans.items()},
+        "seconds": round(seconds, 3),
+    }

@@ -1,0 +1,204 @@
+"""The command as a person uses it: real processes, real Fluss, real Spark."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
+
+TIMEOUT_S = 300
+
+
+@pytest.fixture(scope="module")
+def environment():
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("STREAMHOUSE_")}
+    return {**clean, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+
+
+@pytest.fixture(scope="module")
+def command():
+    return [sys.executable, "-c", "import sys; from streamhouse.cli.main import main; sys.exit(main())"]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory, command, environment):
+    """A project from `init`, with its services up for the length of this file."""
+    folder = tmp_path_factory.mktemp("cli") / "shop"
+    subprocess.run([*command, "init", str(folder)], env=environment, check=True, capture_output=True)
+    up = subprocess.run(
+        [*command, "services", "up"], cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
+    )
+    assert up.returncode == 0, up.stderr
+    yield folder
+    subprocess.run([*command, "services", "down"], cwd=folder, env=environment, check=True, timeout=TIMEOUT_S)
+
+
+@pytest.fixture(scope="module")
+def streamhouse(shop, command, environment):
+    def call(*arguments, code=0, cwd=shop):
+        done = subprocess.run(
+            [*command, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
+        )
+        assert done.returncode == code, f"{arguments}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+        return json.loads(done.stdout) if "--json" in arguments else done.stdout
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def first_run(streamhouse):
+    assert streamhouse("plan", "orders", "--json", code=10)["flows"][0]["applied"] is None
+    return streamhouse("run", "orders", "--once", "--json")
+
+
+def lines_of(folder, pattern="*.csv"):
+    found = []
+    for file in sorted((folder / "data").glob(pattern)):
+        with file.open() as text:
+            found += list(csv.DictReader(text))
+    return found
+
+
+def is_kept(line):
+    return int(line["quantity"]) >= 1 and line["price"] != ""
+
+
+def revenue(lines):
+    totals: dict[str, int] = {}
+    for line in filter(is_kept, lines):
+        cents = int(line["quantity"]) * round(float(line["price"]) * 100)
+        totals[line["product"]] = totals.get(line["product"], 0) + cents
+    return totals
+
+
+def test_services_are_up(streamhouse):
+    found = streamhouse("services", "status", "--json")
+    assert found["fluss"]
+    assert all(service["alive"] for service in found["services"])
+
+
+def test_the_first_run_takes_every_line(shop, first_run):
+    lines = lines_of(shop)
+    assert len(lines) == 120
+    assert first_run["rows"]["ods.orders"] == 120
+    assert first_run["rows"]["dwd.orders"] == sum(map(is_kept, lines)) < 120
+    assert first_run["epochs"] >= 1
+    assert set(first_run["freshness_ms"]) == {"ods", "dwd", "dws"}
+
+
+def test_the_tables_can_be_queried(shop, first_run, streamhouse):
+    found = streamhouse("query", "SELECT product, revenue_cents FROM dws.revenue_by_product", "--json")
+    assert {row["product"]: row["revenue_cents"] for row in found["rows"]} == revenue(lines_of(shop))
+    text = streamhouse("query", "SELECT count(*) AS n FROM ods.orders")
+    assert text.split() == ["n", "120", "1", "row"]
+
+
+def test_status_and_plan_after_a_run(first_run, streamhouse):
+    (flow,) = streamhouse("status", "orders", "--json")["flows"]
+    assert (flow["state"], flow["revision"], flow["epochs"]) == ("stopped", 1, first_run["epochs"])
+    assert flow["rows"]["ods.orders"] == 120
+    assert streamhouse("plan", "orders", "--json")["flows"][0]["changes"] is False
+
+
+def test_a_second_run_has_nothing_to_do(first_run, streamhouse):
+    assert "nothing new to read" in streamhouse("run", "orders", "--once")
+
+
+def test_ctrl_c_stops_a_run_cleanly_and_nothing_is_lost(shop, first_run, streamhouse, command, environment):
+    new = shop / "data" / "orders-2026-02.csv"
+    shutil.copyfile(shop / "data" / "orders-2026-01.csv", new)
+    process = subprocess.Popen(
+        [*command, "run", "orders"],
+        cwd=shop,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    seen = []
+    for line in process.stderr:
+        seen.append(line)
+        if " rows/s " in line:
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 130, (seen, out, err)
+    assert "Traceback" not in err
+    assert streamhouse("status", "orders", "--json")["flows"][0]["state"] == "stopped"
+    streamhouse("run", "orders", "--once")
+    found = streamhouse("query", "SELECT product, revenue_cents FROM dws.revenue_by_product", "--json")
+    expected = revenue(lines_of(shop))
+    assert {row["product"]: row["revenue_cents"] for row in found["rows"]} == expected
+    assert sum(expected.values()) == 2 * sum(revenue(lines_of(shop, "*01.csv")).values())
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "text"),
+    [
+        ("SELEC 1", 3, "SH601"),
+        ("SELECT nothing FROM ods.orders", 3, "SH601"),
+        ("SELECT * FROM ods.nothing", 3, "SH601"),
+        ("DROP TABLE ods.orders", 3, "SH601"),
+    ],
+)
+def test_wrong_queries_are_refused_in_words(first_run, shop, command, environment, sql, code, text):
+    done = subprocess.run(
+        [*command, "query", sql], cwd=shop, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
+    )
+    assert done.returncode == code
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_examples_run_on_real_spark(shop, streamhouse):
+    passed = streamhouse("action", "test", "--json")
+    assert (passed["passed"], passed["failed"]) == (2, 0)
+
+
+def test_failing_examples_show_what_differs(tmp_path, streamhouse):
+    write_action(
+        tmp_path,
+        "SELECT id, name FROM rows WHERE id > :least",
+        examples="""
+  - {given: {rows: [{id: 1, name: a}, {id: 2}, {id: 2}]}, expect: [{id: 2}, {id: 2, name: b}, {id: 3}]}
+  - {given: {rows: [{id: 5, name: x}]}, params: {least: 9}, expect: []}
+  - {given: {rows: []}, expect: [{nme: x}]}
+  - {given: {rows: [{id: many}]}, expect: []}
+  - {given: {}, expect: []}
+""",
+    )
+    found = streamhouse("action", "test", "--json", code=3, cwd=tmp_path)
+    assert (found["passed"], found["failed"]) == (2, 3)
+    first, _, third, fourth, _ = found["examples"]
+    assert first["missing"] == [{"id": 2, "name": "b"}, {"id": 3, "name": None}]
+    assert first["unexpected"] == [{"id": 2, "name": None}]
+    assert third["error"] == "the result has no column 'nme'; did you mean 'name'?"
+    assert fourth["error"] == "given rows, row 1, column 'id': 'many' is no int"
+
+
+def test_an_example_that_fails_in_spark_is_one_line(tmp_path, streamhouse):
+    write_action(
+        tmp_path,
+        "SELECT id, 1 / (id - 1) AS x FROM rows WHERE id >= :least",
+        examples="\n  - {given: {rows: [{id: 1}]}, expect: []}\n",
+    )
+    (example,) = streamhouse("action", "test", "--json", code=3, cwd=tmp_path)["examples"]
+    assert "DIVIDE_BY_ZERO" in example["error"]
+    assert "\n" not in example["error"]
+    assert "FAIL" in streamhouse("action", "test", code=3, cwd=tmp_path)
+
+
+def write_action(root: Path, sql: str, examples: str) -> None:
+    (root / "flows").mkdir()
+    (root / "actions").mkdir()
+    header = "action: pick\nstep: clean\ninputs:\n  rows: {id: int, name: string}\n"
+    header += f"params:\n  least: {{type: int, default: 1}}\nexamples:{examples}"
+    (root / "actions" / "pick.sql").write_text(f"/* ---\n{header}--- */\n{sql}\n")

@@ -1,0 +1,234 @@
+"""No traceback reaches a person: one line of cause, one of remedy, an exit code."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import click
+import pytest
+
+from streamhouse.cli import failures, main
+from streamhouse.cli.app import App
+from streamhouse.errors import DefinitionErrors, FileFormatError, LeaseHeldError, Location, StoreUnavailableError
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    (tmp_path / "flows").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("STREAMHOUSE_DEBUG", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Makes `streamhouse status` raise what it is given."""
+
+    def fail(error):
+        @click.command()
+        @click.option("--json", is_flag=True)
+        def command(json):
+            raise error
+
+        get_command = main.LazyGroup.get_command
+        monkeypatch.setattr(
+            main.LazyGroup, "get_command", lambda s, c, n: command if n == "status" else get_command(s, c, n)
+        )
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (
+            FileFormatError("bad", at=Location("flows/a.yaml", 3, 5), hint="fix it"),
+            3,
+            "flows/a.yaml:3:5: SH101 bad\n  hint: fix it\n",
+        ),
+        (StoreUnavailableError("gone"), 5, "SH401 gone\n"),
+        (LeaseHeldError("held", hint="wait"), 6, "SH501 held\n  hint: wait\n"),
+        (
+            DefinitionErrors(
+                [FileFormatError("two", at=Location("b", 2)), FileFormatError("one", at=Location("b", 1))]
+            ),
+            3,
+            "b:1:1: SH101 one\nb:2:1: SH101 two\n",
+        ),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            4,
+            "SH303 no room left on the disk\n  hint: free some disk space, then run again\n",
+        ),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "/x"),
+            4,
+            "SH300 Permission denied: /x\n  hint: check who owns the file and that you may write to its folder\n",
+        ),
+        (
+            ModuleNotFoundError("No module named 'pyspark'", name="pyspark.sql"),
+            4,
+            "SH306 the Python package 'pyspark' is not installed\n  hint: pip install 'streamhouse[engine]'\n",
+        ),
+        (KeyboardInterrupt(), 130, "\ninterrupted\n"),
+    ],
+    ids=["definition", "store", "engine", "several", "disk-full", "permission", "package", "ctrl-c"],
+)
+def test_each_class_has_its_text_and_exit_code(project, failing, capsys, error, code, text):
+    failing(error)
+    assert main.main(["status"]) == code
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", text)
+
+
+def test_a_full_disk_below_another_error_is_still_a_full_disk(project, failing, capsys):
+    error = RuntimeError("write failed")
+    error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+    failing(error)
+    assert main.main(["status"]) == 4
+    assert "SH303" in capsys.readouterr().err
+
+
+def test_an_unexpected_error_is_one_line_and_its_trace_is_kept(project, failing, capsys):
+    failing(ValueError("a bug\nof ours"))
+    assert main.main(["status"]) == 1
+    err = capsys.readouterr().err
+    (log,) = (project / ".streamhouse" / "logs").glob("crash-*.log")
+    assert err == f"SH000 internal error: ValueError: a bug of ours\n  hint: the full trace is in {log}\n"
+    assert "Traceback" in log.read_text()
+
+
+def test_debug_shows_the_trace(project, failing, capsys, monkeypatch):
+    monkeypatch.setenv("STREAMHOUSE_DEBUG", "1")
+    failing(ValueError("a bug"))
+    assert main.main(["status"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_trace_that_cannot_be_kept_is_no_second_failure(project, failing, capsys):
+    (project / ".streamhouse").touch()
+    failing(ValueError("a bug"))
+    assert main.main(["status"]) == 1
+    assert capsys.readouterr().err.endswith("hint: set STREAMHOUSE_DEBUG=1 to see the full trace\n")
+
+
+def test_json_errors_go_to_standard_output(project, failing, capsys):
+    failing(FileFormatError("bad", at=Location("flows/a.yaml", 3, 5), hint="fix it"))
+    assert main.main(["status", "--json"]) == 3
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert json.loads(out) == {
+        "error": {
+            "code": "SH101",
+            "message": "bad",
+            "file": "flows/a.yaml",
+            "line": 3,
+            "column": 5,
+            "hint": "fix it",
+        }
+    }
+
+
+def test_several_json_errors_are_all_told(project, failing, capsys):
+    failing(DefinitionErrors([FileFormatError("one"), FileFormatError("two")]))
+    assert main.main(["status", "--json"]) == 3
+    document = json.loads(capsys.readouterr().out)
+    assert [e["message"] for e in document["errors"]] == ["one", "two"]
+    assert document["error"] == document["errors"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["qery"], "no such command 'qery'; did you mean 'query'?"),
+        (["run"], "Missing argument 'FLOW'"),
+        (["validate", "no/such/file"], "does not exist"),
+        (["run", "x", "--nope"], "No such option"),
+        (["action", "shwo"], "did you mean 'show'?"),
+    ],
+)
+def test_wrong_usage_exits_with_2(project, capsys, arguments, text):
+    assert main.main(arguments) == 2
+    assert text in capsys.readouterr().err
+    assert main.main([*arguments, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "usage"
+
+
+def test_outside_a_project(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main.main(["status"]) == 4
+    err = capsys.readouterr().err
+    assert err.startswith("SH307 ")
+    assert "streamhouse init DIR" in err
+
+
+def test_wrong_settings_are_told_with_their_place(project, capsys):
+    (project / "streamhouse.yaml").write_text("flus: host:9123\n")
+    assert main.main(["status"]) == 3
+    assert capsys.readouterr().err == "streamhouse.yaml:1:1: SH102 unknown key 'flus'\n  hint: did you mean 'fluss'?\n"
+
+
+def test_project_and_json_may_stand_on_either_side(project, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir("/")
+    for arguments in (
+        ["--project", str(project), "--json", "status"],
+        ["status", "--json", "--project", str(project)],
+    ):
+        assert main.main(arguments) == 0
+        assert json.loads(capsys.readouterr().out) == {"project": str(project), "flows": []}
+
+
+def test_an_explicit_project_is_not_searched_upward(project, capsys):
+    (project / "inner").mkdir()
+    assert main.main(["status", "--project", str(project / "inner")]) == 4
+    assert "SH307" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_end_a_command_cleanly(project, number):
+    program = (
+        "import sys, time, click, streamhouse.cli.main as m\n"
+        "@click.command()\n"
+        "def wait():\n"
+        "    try:\n"
+        "        print('ready', flush=True); time.sleep(60)\n"
+        "    finally:\n"
+        "        print('cleaned', flush=True)\n"
+        "m.streamhouse.add_command(wait)\n"
+        "sys.exit(m.main(['wait']))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert (out, process.returncode) == ("cleaned\n", 130)
+    assert "Traceback" not in err
+
+
+def test_a_closed_pipe_is_no_error(project):
+    program = "import sys; from streamhouse.cli.main import main; sys.exit(main(['status', '--json']))"
+    read, write = os.pipe()
+    os.close(read)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=write, stderr=subprocess.PIPE, text=True, env=environment, check=False
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_lost_module_of_ours_is_an_internal_error():
+    assert failures.known_error(ModuleNotFoundError("No module named 'streamhouse.x'", name="streamhouse.x")) is None
+
+
+def test_reports_outside_a_project_keep_their_trace_elsewhere(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(failures.tempfile, "gettempdir", lambda: str(tmp_path / "temp"))
+    assert failures.report(ValueError("x"), App()) == 1
+    assert list((tmp_path / "temp").glob("crash-*.log"))

@@ -1,0 +1,111 @@
+import json
+
+import pytest
+
+from streamhouse.cli.init import write_project
+from streamhouse.cli.main import main
+from streamhouse.runtime.check import check_project
+from streamhouse.runtime.project import Project
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    write_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    return Project.at(tmp_path)
+
+
+@pytest.fixture
+def apply(project):
+    from streamhouse.registry import Registry
+
+    def apply():
+        (plan,) = check_project(project, Registry.load(project.root)).plans.values()
+        with project.state() as state:
+            return state.save_plan(plan)
+
+    return apply
+
+
+def document(capsys, *arguments):
+    capsys.readouterr()
+    code = main(["plan", *arguments, "--json"])
+    (flow,) = json.loads(capsys.readouterr().out)["flows"]
+    return code, flow
+
+
+def change(file, old, new):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def test_a_flow_that_was_never_applied(project, capsys):
+    code, flow = document(capsys)
+    assert code == 10
+    assert (flow["applied"], flow["changes"]) == (None, True)
+    assert set(flow["steps"].values()) == {"new"}
+    assert main(["plan", "orders"]) == 10
+    assert "never applied" in capsys.readouterr().out
+    assert not (project.state_dir / "state.db").exists()
+
+
+def test_nothing_to_do(project, apply, capsys):
+    apply()
+    code, flow = document(capsys, "orders")
+    assert code == 0
+    assert (flow["applied"]["revision"], flow["changes"]) == (1, False)
+    assert set(flow["steps"].values()) == {"same"}
+    assert main(["plan"]) == 0
+    assert "nothing to apply (revision 1)" in capsys.readouterr().out
+
+
+def test_a_comment_is_no_change(project, apply, capsys):
+    apply()
+    change(project.root / "actions" / "clean_orders.sql", "FROM orders\n", "FROM orders  -- all of them\n")
+    assert document(capsys)[0] == 0
+
+
+def test_steps_that_changed_came_or_went(project, apply, capsys):
+    apply()
+    change(project.root / "actions" / "clean_orders.sql", "default: 1", "default: 2")
+    change(project.root / "flows" / "orders.yaml", "writes: dws.revenue_by_product", "writes: dws.revenue")
+    code, flow = document(capsys, "orders")
+    assert code == 10
+    assert flow["steps"] == {
+        "ods.orders": "same",
+        "dwd.orders": "changed",
+        "dws.revenue": "new",
+        "dws.revenue_by_product": "removed",
+    }
+    assert main(["plan", "orders"]) == 10
+    lines = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert lines == [["changed", "dwd.orders"], ["new", "dws.revenue"], ["removed", "dws.revenue_by_product"]]
+
+
+def test_a_setting_of_the_flow_changed(project, apply, capsys):
+    apply()
+    change(project.root / "flows" / "orders.yaml", "sources:\n", "freshness: 9s\nsources:\n")
+    code, flow = document(capsys, "orders")
+    assert (code, set(flow["steps"].values())) == (10, {"same"})
+    assert main(["plan", "orders"]) == 10
+    assert "every step stays the same" in capsys.readouterr().out
+
+
+def test_explain_shows_strategies_with_their_reasons(project, capsys):
+    assert main(["plan", "orders", "--explain"]) == 10
+    out = capsys.readouterr().out
+    for word in ("dws.revenue_by_product", "merge", "map"):
+        assert word in out
+
+
+def test_a_broken_flow_is_refused_as_validate_does(project, capsys):
+    change(project.root / "flows" / "orders.yaml", "use: clean_orders", "use: clean_oders")
+    assert main(["plan"]) == 3
+    assert capsys.readouterr().err.startswith("flows/orders.yaml:10:11: SH201 ")
+
+
+def test_an_unknown_flow(project, capsys):
+    assert main(["plan", "ordrs"]) == 3
+    assert "did you mean 'orders'?" in capsys.readouterr().err

@@ -1,0 +1,98 @@
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from streamhouse.cli.init import write_project
+from streamhouse.cli.main import main
+from streamhouse.runtime.owner import this_owner
+from streamhouse.runtime.project import Project
+from streamhouse.state.records import EpochRecord, Owner, RunnerState
+
+TTL = timedelta(minutes=1)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    write_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    return Project.at(tmp_path)
+
+
+@pytest.fixture
+def state(project):
+    with project.state() as opened:
+        yield opened
+
+
+def flows(capsys, *arguments):
+    assert main(["status", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)["flows"]
+
+
+def test_a_flow_that_never_ran(project, capsys):
+    (flow,) = flows(capsys)
+    assert (flow["flow"], flow["state"], flow["epochs"]) == ("orders", "stopped", 0)
+    assert not project.state_dir.exists()
+
+
+def test_a_running_flow(state, capsys):
+    now = datetime.now(UTC)
+    owner = this_owner()
+    lease = state.acquire("orders", owner, TTL, now)
+    state.begin_epoch(lease, "main", 0, 1_000, now)
+    record = EpochRecord(
+        "orders", "main", 0, 1_000, 1_000, 1_500, rows={"ods.orders": 7}, layer_visible_ms={"ods": 1_040, "dws": 1_090}
+    )
+    state.finish_epoch(lease, record)
+    state.append_event("orders", "run", "began", now)
+    (flow,) = flows(capsys, "orders")
+    assert flow["state"] == "running"
+    assert flow["owner"] == {"host": owner.host, "pid": owner.pid}
+    assert (flow["epochs"], flow["rows"]) == (1, {"ods.orders": 7})
+    assert flow["freshness"]["dws"] == {"last_ms": 90, "p50_ms": 90, "p95_ms": 90, "epochs": 1}
+    assert [e["text"] for e in flow["events"]] == ["began"]
+    assert main(["status"]) == 0
+    assert capsys.readouterr().out.split("\n")[1].split()[:4] == ["orders", "running", "1", "7"]
+    assert main(["status", "orders"]) == 0
+    assert "90 ms" in capsys.readouterr().out
+
+
+def test_a_failed_flow_shows_its_error(state, capsys):
+    lease = state.acquire("orders", this_owner(), TTL, datetime.now(UTC))
+    state.set_runner_state(lease, RunnerState.FAILED, "SH405 a null key")
+    state.release(lease)
+    for arguments in (["status"], ["status", "orders"]):
+        assert main(arguments) == 0
+        out = capsys.readouterr().out
+        assert "failed" in out
+        assert "SH405 a null key" in out
+
+
+def test_a_runner_that_died_is_lost(state, capsys):
+    here = this_owner()
+    state.acquire("orders", Owner(here.host, here.pid, here.started_at - TTL), TTL, datetime.now(UTC))
+    (flow,) = flows(capsys)
+    assert flow["state"] == "lost"
+
+
+def test_a_flow_whose_file_is_gone_or_broken_is_still_shown(project, state, capsys):
+    state.acquire("old", this_owner(), TTL, datetime.now(UTC))
+    (project.root / "flows" / "orders.yaml").write_text("flow: [")
+    assert [f["flow"] for f in flows(capsys)] == ["old"]
+    assert flows(capsys, "old")[0]["state"] == "running"
+
+
+def test_an_unknown_flow(project, capsys):
+    assert main(["status", "ordrs"]) == 3
+    assert capsys.readouterr().err == "SH213 unknown flow 'ordrs'\n  hint: did you mean 'orders'?\n"
+
+
+def test_a_damaged_state_store(project, capsys):
+    project.state_dir.mkdir()
+    (project.state_dir / "state.db").write_text("no database" * 500)
+    assert main(["status"]) == 5
+    err = capsys.readouterr().err
+    assert err.startswith("SH401 ")
+    assert "hint: " in err
