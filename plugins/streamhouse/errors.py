@@ -59,9 +59,7 @@ class StreamhouseError(Exception):
         return _restore, (type(self), self.message, self.at, self.hint)
 
 
-def _restore(
-    kind: type[StreamhouseError], message: str, at: Location | None, hint: str | None
-) -> StreamhouseError:
+def _restore(kind: type[StreamhouseError], message: str, at: Location | None, hint: str | None) -> StreamhouseError:
     error = kind.__new__(kind)
     StreamhouseError.__init__(error, message, at=at, hint=hint)
     return error
@@ -259,6 +257,12 @@ class TierError(DefinitionError):
     code = "SH214"
 
 
+class OutputColumnError(DefinitionError):
+    """An output column has no name, or the name of another."""
+
+    code = "SH215"
+
+
 # --- SH3xx: environment -----------------------------------------------------------------------
 
 
@@ -303,6 +307,12 @@ class NotAProjectError(EnvironmentProblem):
     """The folder, and no folder above it, holds a Streamhouse project."""
 
     code = "SH307"
+
+
+class FolderNotEmptyError(EnvironmentProblem):
+    """A new project would be mixed with files that are there already."""
+
+    code = "SH308"
 
 
 # --- SH4xx: stores ----------------------------------------------------------------------------
@@ -373,3 +383,9 @@ class QueryRefusedError(QueryError):
     """The SQL is wrong, names an unknown table or column, or would change data."""
 
     code = "SH601"
+
+
+class QueryFailedError(QueryError):
+    """The query is well formed and fails on a row: a cast, a division, too large a result."""
+
+    code = "SH602"

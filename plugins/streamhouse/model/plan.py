@@ -7,8 +7,12 @@ from typing import Any
 from pydantic import Field
 
 from streamhouse.model.action import Expectation
-from streamhouse.model.table import Column, Table
+from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Duration, Frozen, Layer, ReadMode, StepKind, Strategy
+
+
+EXPECTATION = "_expectation"
+"""Column of a quarantine table: the expectation that its row violates."""
 
 
 class PlannedSource(Frozen):
@@ -50,6 +54,19 @@ class PlannedStep(Frozen):
         """Stable name of the step: the table it writes, which no other step does."""
         return self.writes.name
 
+    @property
+    def quarantine(self) -> Table | None:
+        """Where rows go that an expectation keeps out of the table; None when none does."""
+        if all(rule.on_violation != "quarantine" for rule in self.expect.values()):
+            return None
+        columns = tuple(c.model_copy(update={"nullable": True}) for c in self.writes.columns)
+        tier = self.writes.tiers.target.value
+        return Table(
+            name=f"{self.writes.name}__quarantine",
+            columns=(*columns, Column(name=EXPECTATION, type="string")),
+            tiers=Tiers.model_validate({tier: getattr(self.writes.tiers, tier)}),
+        )
+
 
 class Segment(Frozen):
     """Steps that share one clock, each after the steps that write what it reads."""
@@ -78,8 +95,9 @@ class FlowPlan(Frozen):
 
     @property
     def tables(self) -> dict[str, Table]:
-        """Every table this flow writes, by name, upstream first."""
-        return {step.writes.name: step.writes for step in self.steps}
+        """Every table this flow writes, by name, upstream first; quarantine tables after their own."""
+        written = (table for step in self.steps for table in (step.writes, step.quarantine))
+        return {table.name: table for table in written if table is not None}
 
     @property
     def layers(self) -> tuple[Layer, ...]:

@@ -101,5 +101,3 @@ class TableOptions(Frozen):
     buckets: int = Field(default=1, ge=1, description="the same count in hot and warm; cannot change later")
     tiers: Tiers | None = None
     description: str = ""
-
-

@@ -1,0 +1,1 @@
+"""Filling the tiers a flow does not write, and reading all of them under one name."""

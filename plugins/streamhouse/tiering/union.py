@@ -1,0 +1,164 @@
+"""One name reads all tiers: what a lake holds, and what came after it in the tier the flow writes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamhouse.errors import StateConflictError
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position, Tier
+from streamhouse.stores.base import Changes, FrameStore, LakeStore, LogStore, Store
+from streamhouse.tiering.cut import cut
+from streamhouse.tiering.mark import Mark, read_mark
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_TRIES = 20
+
+
+@dataclass(frozen=True)
+class Base:
+    """A lake's snapshot `at`, which holds the table up to `mark.offsets` of the tier the flow writes."""
+
+    lake: LakeStore
+    at: Position
+    mark: Mark
+
+
+def tiers_read(table: Table, *, through_lake: bool = False) -> tuple[Tier, ...]:
+    """The tiers a union read touches, the one the flow writes first.
+
+    That tier keeps every key of a keyed table (only the log of a log table grows old), so its state
+    alone is the answer, and the cheapest one. `through_lake` reads as if it did not.
+    """
+    if len(table.tiers.present) == 1 or (table.primary_key and not through_lake):
+        return (table.tiers.target,)
+    return (table.tiers.target, table.tiers.present[-1])
+
+
+def union_read(
+    table: Table,
+    stores: Mapping[Tier, Store],
+    columns: tuple[str, ...] | None = None,
+    *,
+    through_lake: bool = False,
+) -> pa.Table:
+    """All rows of `table`, whichever tier holds them, as of one moment during the call; in no order.
+
+    Args:
+        table: As the flow writes it.
+        stores: Has the tiers that `tiers_read` names.
+        columns: Names of the columns wanted, at least one; None: all.
+        through_lake: See `tiers_read`.
+
+    Raises:
+        RowsLostError: rows were dropped from the log before they were tiered.
+        StateConflictError: the lake's copy is that of another table.
+    """
+    wanted = columns or table.column_names
+    source, base = _sides(table, stores, through_lake=through_lake)
+    if base is None:
+        return source.read_state(table, columns=wanted)
+    needed = _with_key(table, wanted)
+    tail = read_tail(table, source, base, needed)
+    held = base.lake.read_state(table.replica, at=base.at, columns=needed)
+    return pa.concat_tables([without_changed(held, tail, table.primary_key), tail.upserts]).select(wanted)
+
+
+def union_frame(
+    spark: "SparkSession",
+    table: Table,
+    stores: Mapping[Tier, Store],
+    columns: tuple[str, ...] | None = None,
+    *,
+    through_lake: bool = False,
+) -> "DataFrame":
+    """As `union_read`, for Spark: what a lake holds stays there until Spark reads it."""
+    wanted = columns or table.column_names
+    source, base = _sides(table, stores, through_lake=through_lake)
+    if base is None:
+        return state_frame(spark, source, table, None, wanted)
+    needed = _with_key(table, wanted)
+    tail = read_tail(table, source, base, needed)
+    held = state_frame(spark, base.lake, table.replica, base.at, needed)
+    changed = changed_keys(tail, table.primary_key)
+    if changed is not None and changed.num_rows:
+        held = held.join(spark.createDataFrame(changed), list(table.primary_key), "left_anti")
+    return held.select(*wanted).unionByName(spark.createDataFrame(tail.upserts.select(wanted)))
+
+
+def state_frame(
+    spark: "SparkSession", store: Store, table: Table, at: Position | None, columns: tuple[str, ...]
+) -> "DataFrame":
+    """The rows of one tier at `at` (None: now)."""
+    if isinstance(store, FrameStore):
+        return store.dataframe(table, at).select(*columns)
+    return spark.createDataFrame(store.read_state(table, at=at, columns=columns))
+
+
+def find_base(table: Table, source: Store, lake: LakeStore) -> Base | None:
+    """The lake's newest snapshot with the offsets it holds; None while nothing was tiered."""
+    replica = table.replica
+    mark = read_mark(lake, replica, source.tier)
+    for _ in range(_TRIES):
+        if mark is None:
+            return None
+        at = lake.end(replica)
+        again = read_mark(lake, replica, source.tier)
+        # Between two equal answers no round was committed: the snapshot `at` is the mark's, or a compaction of it.
+        if again == mark:
+            return Base(lake, at, mark)
+        mark = again
+    raise StateConflictError(
+        f"{table.name}: its {lake.tier} copy changed {_TRIES} times while it was being read",
+        hint="tiering commits faster than snapshots can be read; tier in larger rounds",
+    )
+
+
+def read_tail(table: Table, source: Store, base: Base, columns: tuple[str, ...]) -> Changes:
+    """What `source` holds that `base` does not."""
+    oldest = source.start(table) if isinstance(source, LogStore) else {}
+    end = source.end(table)
+    cut(base.mark.offsets, oldest, end)
+    changes = source.read_changes(table, base.mark.offsets, end, columns)
+    return Changes(upserts=changes.upserts.select(columns), deletes=changes.deletes)
+
+
+def changed_keys(tail: Changes, keys: tuple[str, ...]) -> pa.Table | None:
+    """The keys that the tail upserts or deletes, once each; None for a log table."""
+    if not keys:
+        return None
+    changed = tail.upserts.select(keys)
+    return changed if tail.deletes is None else pa.concat_tables([changed, tail.deletes.select(keys)])
+
+
+def without_changed(rows: pa.Table, tail: Changes, keys: tuple[str, ...]) -> pa.Table:
+    """The rows whose key the tail neither upserts nor deletes; all rows of a log table."""
+    changed = changed_keys(tail, keys)
+    if changed is None or not changed.num_rows or not rows.num_rows:
+        return rows
+    if len(keys) == 1:
+        found = pc.is_in(rows.column(keys[0]), value_set=changed.column(0).combine_chunks())
+        return rows.filter(pc.invert(found))
+    # Joined on the keys alone: Arrow's join takes no nested columns along.
+    numbered = rows.select(keys).append_column("", pa.array(np.arange(rows.num_rows)))
+    kept = np.zeros(rows.num_rows, dtype=bool)
+    kept[numbered.join(changed, keys=list(keys), join_type="left anti").column("").to_numpy()] = True
+    return rows.filter(pa.array(kept))
+
+
+def _sides(table: Table, stores: Mapping[Tier, Store], *, through_lake: bool) -> tuple[Store, Base | None]:
+    tiers = tiers_read(table, through_lake=through_lake)
+    source = stores[tiers[0]]
+    if len(tiers) == 1:
+        return source, None
+    return source, find_base(table, source, cast("LakeStore", stores[tiers[1]]))
+
+
+def _with_key(table: Table, columns: tuple[str, ...]) -> tuple[str, ...]:
+    return columns + tuple(key for key in table.primary_key if key not in columns)
