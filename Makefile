@@ -18,7 +18,7 @@ export UV_LINK_MODE ?= hardlink
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(STAMP) ## Run the flow `retail` over a year of real rows, through hot, warm and cold tables
+demo: $(STAMP) ## Run both flows over a year of real rows, through hot, warm and cold tables
 	@$(BIN)/streamhouse demo
 
 test: check ## Every test there is: the checks, then real Fluss, Spark, Paimon and Iceberg

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamhouse.model.plan import FlowPlan, PlannedStep
+from streamhouse.model.types import Strategy
 from streamhouse.stores.arrow import conform
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ def batch(
     for step in plan.steps:
         rows = conform(_run(spark, step, known).toArrow(), step.writes.columns)
         if step.writes.primary_key:
-            # Of the rows a source delivers for one key, the last one is the row.
-            rows = _last_of_each_key(rows, step.writes.primary_key) if _reads_source(step, sources) else rows
+            # Of the rows that are appended for one key, the last one is the row.
+            rows = _last_of_each_key(rows, step.writes.primary_key) if step.strategy is Strategy.MAP else rows
             _check_key(step.id, rows, step.writes.primary_key)
         results[step.id] = rows
         known[step.id] = _frame(spark, rows)
@@ -71,10 +72,6 @@ def _run(spark: "SparkSession", step: PlannedStep, known: Mapping[str, "DataFram
     for read in step.reads:
         spark.catalog.dropTempView(read.port)
     return frame
-
-
-def _reads_source(step: PlannedStep, sources: Mapping[str, pa.Table]) -> bool:
-    return all(read.table in sources for read in step.reads)
 
 
 def _last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:

@@ -43,21 +43,18 @@ KILLS = [
 
 
 @pytest.fixture
-def project(tmp_path, fluss, monkeypatch):
-    """A project of its own, whose tables nobody else has, in the Fluss all tests share."""
+def project(tmp_path, fluss, spark, monkeypatch):
+    """A project of its own, whose tables nobody else has, in the Fluss and Iceberg catalog all tests share."""
     shutil.copytree(PROJECT, tmp_path / "project")
     monkeypatch.setenv("STREAMHOUSE_FLUSS", fluss)
+    monkeypatch.setenv("STREAMHOUSE_COLD", spark.conf.get("spark.sql.catalog.cold.warehouse"))
     monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", "local[2]")
     found = Project.at(tmp_path / "project")
-    drop_hot_tables(found)
     yield found
-    drop_hot_tables(found)
-
-
-def drop_hot_tables(project):
-    for store in open_stores(project, None, project.settings.fluss, ["hot"]).values():
-        for table in plan_of(project, FLOW).tables:
-            store.drop(table)
+    stores = open_stores(found, spark, fluss)
+    for table in plan_of(found, FLOW).tables.values():
+        stores[table.tiers.target].drop(table.name)
+    for store in stores.values():
         store.close()
 
 
@@ -67,7 +64,7 @@ def run(project, kill_at=None, timeout=240):
     if kill_at:
         environment[KILL_AT] = kill_at
     done = subprocess.run(
-        [sys.executable, "-m", "streamhouse.cli.main", "run", FLOW, "--once", "--project", str(project.root)],
+        [Path(sys.executable).with_name("streamhouse"), "run", FLOW, "--once", "--project", str(project.root)],
         env=environment,
         capture_output=True,
         text=True,

@@ -24,6 +24,10 @@ class Checkpoint:
         """The epoch of Spark's batch number."""
         return self.base + batch
 
+    def holds(self, epoch: int) -> bool:
+        """Whether Spark logged where the epoch ends."""
+        return (self.path / "offsets" / str(epoch - self.base)).is_file()
+
     def end_of(self, batch: int) -> Vector:
         """The vector at the end of a batch, which Spark logged before it began the batch.
 

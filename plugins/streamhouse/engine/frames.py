@@ -86,6 +86,10 @@ class Frames:
 
 
 def first_line(error: BaseException) -> str:
-    """What a library's error says in its first line, without stack or plan."""
-    text = str(error).strip().splitlines()
-    return text[0] if text else type(error).__name__
+    """What a library's error says, without stack or plan: of an error of the JVM, its first cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    if causes:
+        return causes[-1]
+    told = [line for line in lines if not line.startswith(("An error occurred while calling", ": "))]
+    return (told or lines or [type(error).__name__])[0]

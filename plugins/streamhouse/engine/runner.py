@@ -17,7 +17,14 @@ from streamhouse.engine.inputs import open_inputs
 from streamhouse.engine.points import reach
 from streamhouse.engine.source import epochs_stream
 from streamhouse.engine.vector import Vector, covers
-from streamhouse.errors import EngineError, EpochFailedError, LeaseLostError, StateConflictError, StreamhouseError
+from streamhouse.errors import (
+    DiskFullError,
+    EngineError,
+    EpochFailedError,
+    LeaseLostError,
+    StateConflictError,
+    StreamhouseError,
+)
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import Position, Strategy, Tier
 from streamhouse.state.records import EpochRecord, Lease, Owner, RunnerState
@@ -168,6 +175,12 @@ class Runner:
         if until is not None and covers(begin.positions, until) and not self._needs_tick(segment, last):
             return
         checkpoint = Checkpoint(self._checkpoints, self._plan.flow, segment.name, last.epoch + 1 if last else 0)
+        unfinished = self._state.unfinished(self._plan.flow, segment.name)
+        if unfinished is not None and not checkpoint.holds(unfinished):
+            raise StateConflictError(
+                f"epoch {unfinished} of {self._plan.flow} began, but its offset log is gone: {checkpoint.path}",
+                hint="bring the folder back: without it nobody knows which rows the epoch had",
+            )
 
         def epoch(_: "DataFrame", batch: int) -> None:
             if self._stop.is_set():
@@ -294,6 +307,8 @@ class _Carried:
 def _translate(failure: BaseException) -> BaseException:
     if isinstance(failure, StreamhouseError):
         return failure
+    if "No space left on device" in str(failure):
+        return DiskFullError("the disk is full", hint="free some space; the flow goes on where it stopped")
     return EpochFailedError(
         f"an epoch failed: {type(failure).__name__}: {first_line(failure)}",
         hint="nothing is lost; the epoch runs again at the next start. Spark's log: .streamhouse/logs/spark.log",

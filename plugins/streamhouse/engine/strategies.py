@@ -85,9 +85,9 @@ def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> Step
         rows = changes.upserts if changes else arrow_schema(inputs.columns[read.table]).empty_table()
         bound[read.port] = frames.frame(rows)
         if changes and inputs.keys.get(read.table) and step.strategy is Strategy.MAP:
-            touched += [
-                key_rows(part, read.key_columns) for part in (changes.upserts, changes.deletes) if part is not None
-            ]
+            # A key that did not exist before cannot have a row that must go.
+            known = (changes.upserts, changes.deletes) if changes.before is None else (changes.before,)
+            touched += [key_rows(part, read.key_columns) for part in known if part is not None]
     judged = frames.collect(step, frames.run(step, bound, inputs.at_ms))
     rows = judged.kept
     if step.strategy is Strategy.MAP:

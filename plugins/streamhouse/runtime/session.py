@@ -1,4 +1,4 @@
-"""A local Spark session with our settings (facts in docs/spark.md)."""
+"""A local Spark session with our settings (docs/findings.md says why)."""
 
 import os
 import sys
