@@ -94,9 +94,7 @@ def test_the_first_run_takes_every_line(shop, first_run):
     assert set(first_run["freshness_ms"]) == {"ods", "dwd", "dws"}
 
 
-def test_the_tables_can_be_queried(shop, first_run, streamhouse):
-    found = streamhouse("query", "SELECT product, revenue_cents FROM dws.revenue_by_product", "--json")
-    assert {row["product"]: row["revenue_cents"] for row in found["rows"]} == revenue(lines_of(shop))
+def test_the_tables_can_be_queried(first_run, streamhouse):
     text = streamhouse("query", "SELECT count(*) AS n FROM ods.orders")
     assert text.split() == ["n", "120", "1", "row"]
 
@@ -166,34 +164,25 @@ def test_examples_run_on_real_spark(shop, streamhouse):
 def test_failing_examples_show_what_differs(tmp_path, streamhouse):
     write_action(
         tmp_path,
-        "SELECT id, name FROM rows WHERE id > :least",
+        "SELECT id, name, 1 / (id - 7) AS ratio FROM rows WHERE id > :least",
         examples="""
   - {given: {rows: [{id: 1, name: a}, {id: 2}, {id: 2}]}, expect: [{id: 2}, {id: 2, name: b}, {id: 3}]}
   - {given: {rows: [{id: 5, name: x}]}, params: {least: 9}, expect: []}
   - {given: {rows: []}, expect: [{nme: x}]}
   - {given: {rows: [{id: many}]}, expect: []}
   - {given: {}, expect: []}
+  - {given: {rows: [{id: 7}]}, expect: []}
 """,
     )
     found = streamhouse("action", "test", "--json", code=3, cwd=tmp_path)
-    assert (found["passed"], found["failed"]) == (2, 3)
-    first, _, third, fourth, _ = found["examples"]
+    assert (found["passed"], found["failed"]) == (2, 4)
+    first, _, third, fourth, _, sixth = found["examples"]
     assert first["missing"] == [{"id": 2, "name": "b"}, {"id": 3, "name": None}]
     assert first["unexpected"] == [{"id": 2, "name": None}]
     assert third["error"] == "the result has no column 'nme'; did you mean 'name'?"
     assert fourth["error"] == "given rows, row 1, column 'id': 'many' is no int"
-
-
-def test_an_example_that_fails_in_spark_is_one_line(tmp_path, streamhouse):
-    write_action(
-        tmp_path,
-        "SELECT id, 1 / (id - 1) AS x FROM rows WHERE id >= :least",
-        examples="\n  - {given: {rows: [{id: 1}]}, expect: []}\n",
-    )
-    (example,) = streamhouse("action", "test", "--json", code=3, cwd=tmp_path)["examples"]
-    assert "DIVIDE_BY_ZERO" in example["error"]
-    assert "\n" not in example["error"]
-    assert "FAIL" in streamhouse("action", "test", code=3, cwd=tmp_path)
+    assert sixth["error"].startswith("[DIVIDE_BY_ZERO] ")
+    assert "\n" not in sixth["error"]
 
 
 def write_action(root: Path, sql: str, examples: str) -> None:

@@ -62,6 +62,10 @@ async def make_tables(connection):
     keyed = fluss.TableDescriptor(fluss.Schema(columns, ["id"]), bucket_count=2)
     await admin.create_table(path("events"), log, ignore_if_exists=False)
     await admin.create_table(path("totals"), keyed, ignore_if_exists=False)
+    by_day = pa.schema([("day", pa.string()), ("id", pa.int64())])
+    partitioned = fluss.TableDescriptor(fluss.Schema(by_day), partition_keys=["day"], bucket_count=1)
+    await admin.create_table(path("by_day"), partitioned, ignore_if_exists=False)
+    await admin.create_partition(path("by_day"), {"day": "2026-11-21"})
 
 
 def write(first, end):
@@ -74,8 +78,21 @@ def write(first, end):
         for i in ids:
             totals.upsert({"id": i % 100, "amount": i})
         await totals.flush()
+        by_day = (await connection.get_table(path("by_day"))).new_append().create_writer()
+        by_day.write_arrow(pa.table({"day": ["2026-11-21"] * len(ids), "id": ids}))
+        await by_day.flush()
 
     return work
+
+
+async def read_partition(connection):
+    import fluss
+
+    [partition] = await connection.get_admin().list_partition_infos(path("by_day"))
+    table = await connection.get_table(path("by_day"))
+    scanner = await table.new_scan().with_fixed_schema(True).create_record_batch_log_scanner()
+    scanner.subscribe_partition(partition.partition_id, 0, fluss.EARLIEST_OFFSET)
+    return sorted((await scanner.to_arrow())["id"].to_pylist())
 
 
 async def read(connection):
@@ -120,6 +137,7 @@ def test_rows_are_there_again_after_down_and_after_kill_9(services):
     ids, rows = on(third.fluss, read)
     assert ids == list(range(1500))
     assert rows == {i: 1400 + i for i in range(100)}
+    assert on(third.fluss, read_partition) == list(range(1500))
     # The session of a killed server lives on for 20 s: a start that waits for its end takes longer.
     assert seconds < 20
     on(third.fluss, write(1500, 1600))
@@ -238,8 +256,11 @@ def test_running_stops_what_it_started_and_nothing_else(tmp_path):
     assert not running_below(tmp_path)
 
 
-@pytest.mark.parametrize("when", ["while it starts", "when it is up"])
-def test_ctrl_c_leaves_no_server_behind(tmp_path, when):
+@pytest.mark.parametrize(
+    ("asked", "when"),
+    [(signal.SIGINT, "while it starts"), (signal.SIGINT, "when it is up"), (signal.SIGTERM, "when it is up")],
+)
+def test_being_asked_to_end_leaves_no_server_behind(tmp_path, asked, when):
     other = python(
         """
         import sys, time
@@ -254,7 +275,7 @@ def test_ctrl_c_leaves_no_server_behind(tmp_path, when):
     wanted = "starting Fluss\n" if when == "while it starts" else "body\n"
     assert any(line == wanted for line in other.stdout)
     assert len(running_below(tmp_path)) == 3
-    other.send_signal(signal.SIGINT)
+    other.send_signal(asked)
     other.communicate(timeout=60)
     assert other.returncode not in (0, None)
     assert not running_below(tmp_path)

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any, TextIO
 
 Cell = object  # shown with `text_of`
+_WHOLE_NAME = 32  # characters
 
 
 class Output:
@@ -60,9 +61,12 @@ class Output:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-        for header, numeric in zip(headers, right, strict=True):
-            table.add_column(Text(header), justify="right" if numeric else "left", overflow="fold")
+        table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+        for i, (header, numeric) in enumerate(zip(headers, right, strict=True)):
+            # Names stay whole where they can; it is the last column, mostly prose, that wraps.
+            longest = max((len(text_of(row[i])) for row in rows), default=0)
+            least = None if i == len(headers) - 1 else min(max(longest, len(header)), _WHOLE_NAME)
+            table.add_column(Text(header), justify="right" if numeric else "left", overflow="fold", min_width=least)
         for row in rows:
             table.add_row(*(Text(text_of(cell)) for cell in row))
         self._console().print(table)

@@ -28,6 +28,9 @@ _SETTINGS = {
     "zookeeper.client.max-retry-attempts": "20",
     "netty.server.num-network-threads": "2",
     "netty.server.num-worker-threads": "4",
+    # At its end a tablet server waits for another to take its buckets over; there is none.
+    "tablet-server.controlled-shutdown.max-retries": "1",
+    "tablet-server.controlled-shutdown.retry-interval": "100ms",
     "server.background.threads": "4",
     "server.io-pool.size": "4",
     "coordinator.io-pool.size": "2",

@@ -49,7 +49,6 @@ SERVER_JARS = (
     Jar("org.slf4j", "slf4j-simple", "1.7.36", 15_333),
 )
 SPARK_JARS = (
-    Jar("org.apache.fluss", "fluss-client", "0.9.1-incubating", 68_821_740),
     Jar("org.apache.paimon", "paimon-bundle", "1.4.2", 48_588_217),
     Jar("org.apache.iceberg", "iceberg-spark-runtime-4.1_2.13", "1.12.0", 48_309_426),
 )

@@ -55,7 +55,7 @@ async def _ask(address: str, tablet_port: int) -> str | None:
         finally:
             await connection.close()
     except fluss.FlussError as error:
-        return f"{asked}: {error.message}"
+        return f"{asked}: {error.message.splitlines()[0]}"  # the server sends its stack trace along
     except TimeoutError:
         return f"{asked} does not answer"
     return None

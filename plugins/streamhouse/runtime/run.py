@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
-from streamhouse.compiler import compile_project
 from streamhouse.engine.runner import Beat, Runner
-from streamhouse.errors import UnknownFlowError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Layer, Tier
 from streamhouse.registry import Registry
+from streamhouse.runtime.check import compile_with_upstream
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.progress import Progress, Summary
 from streamhouse.runtime.project import Project
@@ -48,14 +47,7 @@ def plan_of(project: Project, flow: str) -> FlowPlan:
         UnknownFlowError: no file defines it.
         DefinitionError: it, or a flow it reads from, is wrong.
     """
-    registry = Registry.load(project.root)
-    registry.flow(flow)
-    flows = list(registry.flows.values())
-    columns = {f.flow: project.source_columns(f) for f in flows}
-    plans = compile_project(flows, registry, columns)
-    if flow not in plans:
-        raise UnknownFlowError(flow, plans)
-    return plans[flow]
+    return compile_with_upstream(project, Registry.load(project.root), flow)
 
 
 @contextmanager
@@ -178,6 +170,8 @@ class Meter:
         if len(self._recent) > 1:
             (t0, n0), (t1, n1) = self._recent[0], self._recent[-1]
             rate = (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
+        elif beat:
+            rate = beat.read_rows * 1000 / max(1, beat.record.finished_ms - beat.record.started_ms)
         return Progress(
             epoch=beat.record.epoch if beat else -1,
             rows=beat.read_rows if beat else 0,

@@ -16,6 +16,7 @@ from streamhouse.runtime.ports import free_ports, require_free
 from streamhouse.runtime.service_state import ServiceState, load, save
 from streamhouse.runtime.stage import OnStage, Stage, silent
 from streamhouse.runtime.startup import PortLostError, start, stop
+from streamhouse.runtime.termination import sigterm_unwinds
 
 _PORT_TRIES = 3
 
@@ -160,16 +161,17 @@ class Services:
 def running(root: Path, progress: OnStage = silent, *, ivy_settings: Path | None = None) -> Iterator[Endpoints]:
     """The services of the project at `root`, for the length of a `with` block.
 
-    Starts what does not run and, however the block ends, stops what this call started: services
-    that ran before stay, and so do those that somebody has started anew in the meantime.
+    Starts what does not run and, however the block ends (also by Ctrl-C or SIGTERM), stops what this
+    call started: services that ran before stay, and so do those that somebody has started anew since.
 
     Raises:
         EnvironmentProblem: see `Services.up`.
     """
     services = Services(root, ivy_settings=ivy_settings)
-    endpoints, started = services.ensure(progress)
-    try:
-        yield endpoints
-    finally:
-        if started is not None:
-            services.stop_own(started, progress)
+    with sigterm_unwinds():
+        endpoints, started = services.ensure(progress)
+        try:
+            yield endpoints
+        finally:
+            if started is not None:
+                services.stop_own(started, progress)

@@ -103,8 +103,13 @@ class Database:
                         connection.exec_driver_sql("COMMIT")
                         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
                         connection.exec_driver_sql("BEGIN")
-                with self._engine.execution_options(streamhouse_write=True).begin() as connection:
-                    _create_tables(connection, self.location)
+                with self._engine.connect() as connection:
+                    exists = inspect(connection).has_table(schema_version.name)
+                if not exists:
+                    with self._engine.execution_options(streamhouse_write=True).begin() as connection:
+                        _create_tables(connection)
+                with self._engine.connect() as connection:
+                    _check_version(connection, self.location)
             self._ready = True
 
     def _creation_lock(self) -> AbstractContextManager[object]:
@@ -186,13 +191,16 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _create_tables(connection: Connection, location: str) -> None:
+def _create_tables(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_POSTGRES_SCHEMA_LOCK)))
-    if not inspect(connection).has_table(schema_version.name):
-        metadata.create_all(connection)
-        connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
-        return
+        if inspect(connection).has_table(schema_version.name):
+            return
+    metadata.create_all(connection)
+    connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
+
+
+def _check_version(connection: Connection, location: str) -> None:
     version = connection.execute(select(func.max(schema_version.c.version))).scalar_one_or_none()
     if version != SCHEMA_VERSION:
         raise StateConflictError(

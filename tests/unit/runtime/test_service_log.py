@@ -26,8 +26,7 @@ Caused by: java.io.FileNotFoundException: /a/snapshot.0 (Not a directory)
             "ERROR x.Y - no port",
         ),
         (
-            "Picked up JAVA_TOOL_OPTIONS: -Da=b\nError: Could not find or load main class Nope\n"
-            "Caused by: java.lang.ClassNotFoundException: Nope\n",
+            "Picked up JAVA_TOOL_OPTIONS: -Da\nError: not found\nCaused by: java.lang.ClassNotFoundException: Nope\n",
             "java.lang.ClassNotFoundException: Nope",
         ),
         (

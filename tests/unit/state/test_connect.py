@@ -5,9 +5,10 @@ import textwrap
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import create_engine, update
+from sqlalchemy import Engine, create_engine, event, update
 
 from streamhouse.errors import (
+    DiskFullError,
     EnvironmentProblem,
     FileFormatError,
     MissingPackageError,
@@ -77,6 +78,35 @@ def test_a_writer_that_never_ends_is_told_and_not_waited_for_forever(sqlite_url,
             store.append_event("a", "run", "two", now)
         assert refused.value.retryable
         other.close()
+
+
+def test_looking_does_not_wait_for_a_writer(sqlite_url, monkeypatch, now):
+    monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 200)
+    with StateStore(sqlite_url) as store:
+        store.append_event("a", "run", "one", now)
+    other = sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with StateStore(sqlite_url) as newcomer:
+        assert [e.text for e in newcomer.events()] == ["one"]
+    other.close()
+
+
+def test_a_full_disk_is_told_as_such_and_changes_nothing(sqlite_url, now):
+    with StateStore(sqlite_url) as store:
+        store.append_event("a", "run", "one", now)
+
+    def no_more_pages(connection, _):
+        connection.execute("PRAGMA max_page_count=1").close()  # as if not a page more could be had
+
+    event.listen(Engine, "connect", no_more_pages)
+    try:
+        with StateStore(sqlite_url) as store:
+            with pytest.raises(DiskFullError, match="no room left") as refused:
+                store.append_event("a", "run", "x" * 1_000_000, now)
+            assert "free some disk space" in refused.value.hint
+            assert [e.text for e in store.events()] == ["one"]
+    finally:
+        event.remove(Engine, "connect", no_more_pages)
 
 
 def test_processes_share_one_new_store(url, now):
