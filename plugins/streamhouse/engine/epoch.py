@@ -155,6 +155,8 @@ class _EpochRun:
         self.changes: dict[str, Future[Changes | None]] = {}
         self.written: dict[str, Future[Position]] = {}
         self.outcome = Outcome(ends=dict(ends))
+        self.frames: dict[str, DataFrame] = {}
+        self.framing = threading.Lock()
 
     def all(self) -> Outcome:
         """Start everything, wait for everything, raise the first error in step order."""
@@ -215,7 +217,16 @@ class _EpochRun:
         for read in step.reads:
             if read.mode is ReadMode.CHANGES and (found := self.changes[read.table].result()) is not None:
                 changes[read.table] = found
-        return StepInputs(self.o._columns, self.o._keys, changes, self._state, self.end.at_ms)
+        return StepInputs(self.o._columns, self.o._keys, changes, self._changed, self._state, self.end.at_ms)
+
+    def _changed(self, name: str) -> "DataFrame":
+        """What the epoch added or changed in a table that some step reads; one DataFrame for all its readers."""
+        with self.framing:
+            if name not in self.frames:
+                changes = self.changes[name].result()
+                assert changes is not None, "asked for only where there are changes"
+                self.frames[name] = self.o._frames.frame(changes.upserts)
+            return self.frames[name]
 
     def _is_due(self, step: PlannedStep, changes: Mapping[str, Changes]) -> bool:
         if step.strategy is not Strategy.FULL:

@@ -31,6 +31,7 @@ class StepInputs:
         columns: Table or source → its columns.
         keys: Table → primary key; empty for sources and log tables.
         changes: Table or source → what the epoch changed there; absent: nothing.
+        changed: Table or source in `changes` → its upserts, made a DataFrame once for all steps.
         state: Table or source → all its rows at the epoch's end.
         at_ms: The epoch's recorded time.
     """
@@ -38,6 +39,7 @@ class StepInputs:
     columns: Mapping[str, tuple[Column, ...]]
     keys: Mapping[str, tuple[str, ...]]
     changes: Mapping[str, Changes]
+    changed: Callable[[str], "DataFrame"]
     state: Callable[[str], "DataFrame"]
     at_ms: int
 
@@ -82,8 +84,10 @@ def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> Step
             bound[read.port] = inputs.state(read.table)
             continue
         changes = inputs.changes.get(read.table)
-        rows = changes.upserts if changes else arrow_schema(inputs.columns[read.table]).empty_table()
-        bound[read.port] = frames.frame(rows)
+        if changes:
+            bound[read.port] = inputs.changed(read.table)
+        else:
+            bound[read.port] = frames.frame(arrow_schema(inputs.columns[read.table]).empty_table())
         if changes and inputs.keys.get(read.table) and step.strategy is Strategy.MAP:
             # A key that did not exist before cannot have a row that must go.
             known = (changes.upserts, changes.deletes) if changes.before is None else (changes.before,)
