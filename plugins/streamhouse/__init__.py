@@ -1,0 +1,1 @@
+"""Streamhouse: declarative data flows for the streaming lakehouse."""

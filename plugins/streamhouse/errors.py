@@ -71,7 +71,7 @@ def did_you_mean(name: str, known: Collection[str], otherwise: str | None = None
     return f"did you mean '{close[0]}'?" if close else otherwise
 
 
-class DefinitionErrors(StreamhouseError):
+class DefinitionErrors(StreamhouseError):  # noqa: N818  it is several
     """Several definition errors at once, in the order of their places; `errors` holds each."""
 
     exit_code = 3
@@ -94,7 +94,7 @@ class DefinitionError(StreamhouseError):
     exit_code = 3
 
 
-class EnvironmentProblem(StreamhouseError):
+class EnvironmentProblem(StreamhouseError):  # noqa: N818  Python has an EnvironmentError already
     """The machine lacks something: Java, a port, disk, a jar."""
 
     code = "SH300"

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from tests.oracle import assert_same_rows, batch
 
 from streamhouse.compiler import compile_project
 from streamhouse.ingest.kinds import open_source
 from streamhouse.registry import Registry
 from streamhouse.runtime.examples import run_examples
+from tests.oracle import assert_same_rows, batch
 
 pytestmark = pytest.mark.spark
 

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.oracle import assert_same_rows, batch
 
 from streamhouse.engine.points import KILL_AT
 from streamhouse.ingest.kinds import open_source
@@ -16,26 +15,23 @@ from streamhouse.model.types import Strategy
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import plan_of
 from streamhouse.runtime.stores import open_stores
+from tests.oracle import assert_same_rows, batch
 
 PROJECT = Path(__file__).parents[1] / "fixtures" / "every_sink"
 FLOW = "sinks"
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
-# One process after the other: each dies at its point, in an epoch later than the one before.
+# One process after the other: each recovers the epoch that the one before died in, and dies in the next one.
+# Steps run side by side, so which other tables are written by then differs from run to run.
 KILLS = [
     "after_offset_log#2",
     "after_begin#2",
     "during_write:ods.hot_log#2",
     "between_writes:ods.hot_log#2",
-    "between_writes:ods.warm_log#2",
-    "between_writes:ods.cold_log#2",
-    "between_writes:dwd.hot_keyed#2",
-    "between_writes:dwd.warm_keyed#2",
     "between_writes:dwd.cold_keyed#2",
     "between_writes:dws.hot_totals#2",
     "between_writes:dws.warm_totals#2",
-    "between_writes:dws.average_line#2",
     "after_last_write#2",
     "during_recovery",
     "before_commit_log#2",

@@ -18,7 +18,7 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.tiering.mark import Mark, read_mark
 from streamhouse.tiering.move import tier, tier_all
-from streamhouse.tiering.union import tiers_read, union_frame, union_read
+from streamhouse.tiering.union import tiers_read, union_count, union_frame, union_read
 
 _numbers = count(1)
 COLUMNS = {"k": "bigint", "place": "string", "v": "int", "tags": "array<string>", "at": "timestamp"}
@@ -130,6 +130,7 @@ def assert_reads_as_written(writer, stores, request):
     assert read(union_read(table, stores, through_lake=True)) == writer.rows()
     some = union_read(table, stores, ("v",), through_lake=True)
     assert some.column_names == ["v"]
+    assert {union_count(table, stores, "v", through_lake=through) for through in (False, True)} == {some.num_rows}
     assert Counter(some.column("v").to_pylist()) == Counter(key[2] for key in writer.rows().elements())
     if Tier.COLD in table.tiers.present:
         frame = union_frame(request.getfixturevalue("spark"), table, stores, through_lake=True)
@@ -311,6 +312,7 @@ TIERING_PROCESS = """
 import sys
 from pathlib import Path
 from streamhouse.model.table import Table
+from streamhouse.model.types import Tier
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.session import local_session
 from streamhouse.runtime.settings import Settings
@@ -320,10 +322,10 @@ from streamhouse.tiering.move import tier
 root, fluss, lake, rows, table = sys.argv[1:]
 project = Project(Path(root), Settings.model_validate({"spark": {"master": "local[2]"}}))
 spark = local_session(project) if lake == "cold" else None
-stores = open_stores(project, spark, fluss, ["hot", lake])
+stores = open_stores(project, spark, fluss, [Tier.HOT, Tier(lake)])
 print("ready", flush=True)
 tell = lambda moved: print(moved.rows, flush=True)
-tier(Table.model_validate_json(table), stores["hot"], stores[lake], max_rows=int(rows), on_progress=tell)
+tier(Table.model_validate_json(table), stores[Tier.HOT], stores[Tier(lake)], max_rows=int(rows), on_progress=tell)
 print("done", flush=True)
 """
 
@@ -379,9 +381,9 @@ def test_kill_while_filling_the_cold_tier(fluss, tmp_path, spark):
     hot = FlussStore(fluss)
     writer = Writer(table, hot)
     for rounds, delay_s in [(1, 0.0), (1, 0.3), (1, 60)]:
-        for _ in range(3):
+        for _ in range(6):
             writer.write_some()
-        ended = tier_in_process(tmp_path, fluss, "cold", table, 8, rounds, delay_s)
+        ended = tier_in_process(tmp_path, fluss, "cold", table, 20, rounds, delay_s)
     assert ended
     (metadata,) = sorted((tmp_path / ".streamhouse/cold/dwd").glob("*/metadata/version-hint.text"))
     held = spark.read.format("iceberg").load(str(metadata.parent.parent)).toArrow()

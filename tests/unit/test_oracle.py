@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+
 from tests.oracle import assert_same_rows
 
 AT = datetime(2017, 1, 1, 11, 53, 26, tzinfo=UTC)

@@ -28,7 +28,8 @@ class EpochClock:
         inputs: Everything the segment reads, by name.
         first: Inputs that feed lookup tables. While more of their rows wait than one epoch may
             take, the others stand still, so that a fact finds its dimension as it would in a batch.
-        max_rows: Rows in one epoch, over all inputs; shared equally between those with a backlog.
+        max_rows: Rows in one epoch, over all inputs; shared equally between those with a backlog, of
+            which each gets one row at least.
         until: Where a drain ends; None: never.
         tick_after: How long after the last rows a tick is due; None: no step needs one.
         now_ms: The wall clock, epoch milliseconds.

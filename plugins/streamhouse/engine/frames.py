@@ -29,6 +29,15 @@ class Frames:
         """A DataFrame over rows that this process holds."""
         return self.spark.createDataFrame(rows)
 
+    def having_keys(self, rows: "DataFrame", keys: "DataFrame", columns: Mapping[str, str]) -> "DataFrame":
+        """The rows whose key is in `keys`; `columns` maps the columns of `keys` to those of `rows`.
+
+        NULL equals NULL here: what a NULL key means, the step's SQL says.
+        """
+        wanted = keys.select([keys[name].alias(f"__key_{name}") for name in columns])
+        met = [rows[column].eqNullSafe(wanted[f"__key_{name}"]) for name, column in columns.items()]
+        return rows.join(wanted, on=met, how="left_semi")
+
     def run(self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int) -> "DataFrame":
         """The step's SQL over one DataFrame for each port; clock functions say `at_ms`."""
         from pyspark.errors import AnalysisException

@@ -118,8 +118,7 @@ def _recompute(step: PlannedStep, inputs: StepInputs, frames: Frames, current: C
     for read in step.reads:
         state = inputs.state(read.table)
         if read.mode is ReadMode.CHANGES:
-            wanted = keys.withColumnsRenamed(read.key_columns)
-            state = state.join(wanted, on=list(read.key_columns.values()), how="left_semi")
+            state = frames.having_keys(state, keys, read.key_columns)
         bound[read.port] = state
     judged = frames.collect(step, frames.run(step, bound, inputs.at_ms))
     key = step.writes.primary_key
@@ -127,7 +126,8 @@ def _recompute(step: PlannedStep, inputs: StepInputs, frames: Frames, current: C
     before = touched
     if set(touched.column_names) != set(key):
         before = key_rows(with_keys(current(), touched), key)
-    gone = without_keys(before.select(list(key)), key_rows(rows, key))
+    # No row of a table has a NULL in its key; a changed input row may.
+    gone = without_keys(before.select(list(key)).drop_null(), key_rows(rows, key))
     return StepResult(Changes(rows, gone), judged)
 
 

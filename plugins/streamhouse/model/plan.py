@@ -10,7 +10,6 @@ from streamhouse.model.action import Expectation
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Duration, Frozen, Layer, ReadMode, StepKind, Strategy
 
-
 EXPECTATION = "_expectation"
 """Column of a quarantine table: the expectation that its row violates."""
 

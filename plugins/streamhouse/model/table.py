@@ -8,8 +8,10 @@ from streamhouse.model.types import TABLE_NAME, Duration, Frozen, Layer, MergeFu
 
 
 class Column(Frozen):
-    """One column. `type` is a Spark SQL type in canonical lower case: `bigint`, `decimal(12,2)`,
-    `timestamp` (an instant, microseconds), `timestamp_ntz`, `array<string>`, `struct<a:int,b:string>`.
+    """One column.
+
+    `type` is a Spark SQL type in canonical lower case: `bigint`, `decimal(12,2)`, `timestamp` (an
+    instant, microseconds), `timestamp_ntz`, `array<string>`, `struct<a:int,b:string>`.
     """
 
     name: str

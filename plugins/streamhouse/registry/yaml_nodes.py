@@ -223,6 +223,8 @@ def _translated(error: yaml.MarkedYAMLError, text: str, file: str, shift: int) -
     problem = (error.problem or error.context or "it cannot be read").strip()
     mark = error.problem_mark or error.context_mark
     begin = error.context_mark
+    if mark is not None and begin is not None and mark.line > text.count("\n"):
+        mark = begin  # libyaml looked for more behind the last line
     open_ended = begin is not None and begin.index < len(text) and text[begin.index] in "[{\"'"
     if begin is not None and open_ended and (mark is None or mark.index >= len(text.rstrip())):
         opening = text[begin.index]

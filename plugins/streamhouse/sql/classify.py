@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from streamhouse.errors import Location, StrategyError
 from streamhouse.model.types import MergeFunction, ReadMode, Strategy
+from streamhouse.sql.determinism import decides_by_clock
 from streamhouse.sql.fold import Fold, fold, group_keys, key_text
 from streamhouse.sql.rows import Arm, InputInfo, Inputs, NotProvenError, arms_of
 from streamhouse.sql.schema import Query
@@ -64,6 +65,8 @@ def classify(
         if strategy not in (None, candidate):
             continue
         try:
+            if candidate is not Strategy.FULL and decides_by_clock(query.tree):
+                raise NotProvenError("it changes with the time alone, for a clock stands outside the output columns")
             return prove(query, inputs, primary_key, failures)
         except NotProvenError as failure:
             failures[candidate] = str(failure)
@@ -88,7 +91,8 @@ def _prove_map(query: Query, inputs: Inputs, key: tuple[str, ...], _: dict[Strat
     if not updated:
         return Classification(Strategy.MAP, one, key)
     if len(arms) > 1:
-        raise NotProvenError(f"{drivers} are updated, and several of their rows may have one key")
+        ports = " and ".join(dict.fromkeys(arm.port for arm in updated))
+        raise NotProvenError(f"rows of {ports} are updated, and members of the UNION ALL may share a key")
     arm, own = arms[0], tuple(c.lower() for c in inputs[arms[0].port].primary_key)
     mapped = _traced_key(arm, own, key)
     if not key and not arm.single:

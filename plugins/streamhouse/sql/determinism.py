@@ -19,6 +19,21 @@ def fault(node: exp.Expr) -> str | None:
     return None
 
 
+def decides_by_clock(query: exp.Query) -> bool:
+    """Whether the time of day decides more than the value of an output column.
+
+    Such a result changes although no input does: `WHERE sold_at > now() - INTERVAL 1 DAY`.
+    """
+    shown = {id(part) for item in _outputs(query) for part in item.walk()}
+    return any(is_clock(node) and id(node) not in shown for node in query.find_all(exp.Func))
+
+
+def _outputs(query: exp.Expr) -> list[exp.Expr]:
+    if isinstance(query, exp.SetOperation):
+        return [*_outputs(query.this), *_outputs(query.expression)]
+    return list(query.selects) if isinstance(query, exp.Select) else []
+
+
 def is_clock(node: exp.Expr) -> bool:
     """Whether a node is a clock function, which `bind` replaces by the epoch's time."""
     if isinstance(node, exp.CurrentTimestamp | exp.CurrentDate | exp.Localtimestamp):

@@ -72,12 +72,14 @@ def analyse(
     convert_ports(query, ports, extra=extra_columns)
     visible = {name: port.visible(extra=False) for name, port in ports.items()}
     tree = _qualified(query, visible, at)
+    # A column that the port does not declare is not there, though the table has it.
+    seen = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
+    check_columns(_scope(tree, at), Inference(seen), sql, at)
     if extra_columns:
         append_columns(tree, ports, at)
         quote_names(tree)
     everything = {name: {c.name.lower(): c for c in port.bound} for name, port in ports.items()}
     inference, scope = Inference(everything), _scope(tree, at)
-    check_columns(scope, inference, sql, at)
     check_outputs(scope, inference, sql, at)
     # Places are not needed any more, and copying them is half the time of copying a tree.
     for node in tree.find_all(exp.Identifier, exp.Func):

@@ -18,7 +18,15 @@ from streamhouse.sql.dialect import render
 from streamhouse.sql.fold import group_keys
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.rows import Inputs, NotProvenError, plain_column
-from streamhouse.sql.scopes import TangledError, aggregates_in, conjuncts, inner_query, read_sources, selects_of, windows_in
+from streamhouse.sql.scopes import (
+    TangledError,
+    aggregates_in,
+    conjuncts,
+    inner_query,
+    read_sources,
+    selects_of,
+    windows_in,
+)
 
 Trace = dict[int, str]  # use of a port → its column
 _MOST_USES = 64

@@ -76,9 +76,10 @@ class Query:
                 column.set("catalog" if column.catalog else "db", None)  # dwd.orders.amount → orders.amount
         for node in stored:
             if not node.alias:
-                node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name, quoted=True)))
-            node.set("this", exp.to_identifier(views[table_name(node)], quoted=True))
+                node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name)))
+            node.set("this", exp.to_identifier(views[table_name(node)]))
             node.set("db", None)
+        sql.quote_names(bound)
         return bound
 
 

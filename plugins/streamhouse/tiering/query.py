@@ -15,7 +15,7 @@ from streamhouse.sql.dialect import place_of, render
 from streamhouse.stores.arrow import arrow_schema, arrow_type
 from streamhouse.stores.base import Store
 from streamhouse.tiering.ask import Query, Use
-from streamhouse.tiering.union import state_frame, union_frame
+from streamhouse.tiering.union import arrow_frame, state_count, state_frame, union_count, union_frame
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
@@ -43,7 +43,7 @@ def answer(query: Query, stores: Mapping[Tier, Store], spark: "SparkSession", *,
     views = {use.name: f"streamhouse_{run}_{number}" for number, use in enumerate(query.uses)}
     try:
         for use in query.uses:
-            _frame(use, stores, spark).createOrReplaceTempView(views[use.name])
+            _view(use, stores, spark, views[use.name]).createOrReplaceTempView(views[use.name])
         return _collect(query, spark, render(query.bound(views)), limit)
     finally:
         for view in views.values():
@@ -65,17 +65,31 @@ def _collect(query: Query, spark: "SparkSession", text: str, limit: int | None) 
         raise QueryFailedError("Spark ended while it ran the query", hint="its log says why") from error
 
 
-def _frame(use: Use, stores: Mapping[Tier, Store], spark: "SparkSession") -> "DataFrame":
-    columns = use.columns or (smallest_column(use.table),)
+def _view(use: Use, stores: Mapping[Tier, Store], spark: "SparkSession", name: str) -> "DataFrame":
+    if not use.columns:
+        # Of a table that is only counted no row travels to Spark; no other view has a column of this name.
+        return spark.range(_count(use, stores)).toDF(f"row_of_{name}")
     if use.part is None:
-        return union_frame(spark, use.table, stores, columns)
+        return union_frame(spark, use.table, stores, use.columns)
+    if (held := _held(use, stores)) is None:
+        return arrow_frame(spark, arrow_schema(map(use.table.column, use.columns)).empty_table())
+    return state_frame(spark, *held, None, use.columns)
+
+
+def _count(use: Use, stores: Mapping[Tier, Store]) -> int:
+    column = smallest_column(use.table)
+    if use.part is None:
+        return union_count(use.table, stores, column)
+    held = _held(use, stores)
+    return 0 if held is None else state_count(*held, None, column)
+
+
+def _held(use: Use, stores: Mapping[Tier, Store]) -> tuple[Store, Table] | None:
+    """The one tier that a part names, and the table as that tier holds it; None: nothing was tiered yet."""
     (tier,) = use.tiers
-    store = stores[tier]
     if tier is use.table.tiers.target:
-        return state_frame(spark, store, use.table, None, columns)
-    if store.columns(use.table.name) is None:  # nothing was tiered yet
-        return spark.createDataFrame(arrow_schema(map(use.table.column, columns)).empty_table())
-    return state_frame(spark, store, use.table.replica, None, columns)
+        return stores[tier], use.table
+    return None if stores[tier].columns(use.table.name) is None else (stores[tier], use.table.replica)
 
 
 def smallest_column(table: Table) -> str:

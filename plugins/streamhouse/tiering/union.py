@@ -88,8 +88,26 @@ def union_frame(
     held = state_frame(spark, base.lake, table.replica, base.at, needed)
     changed = changed_keys(tail, table.primary_key)
     if changed is not None and changed.num_rows:
-        held = held.join(spark.createDataFrame(changed), list(table.primary_key), "left_anti")
-    return held.select(*wanted).unionByName(spark.createDataFrame(tail.upserts.select(wanted)))
+        held = held.join(arrow_frame(spark, changed), list(table.primary_key), "left_anti")
+    return held.select(*wanted).unionByName(arrow_frame(spark, tail.upserts.select(wanted)))
+
+
+def union_count(table: Table, stores: Mapping[Tier, Store], column: str, *, through_lake: bool = False) -> int:
+    """How many rows `union_read` has; reads no more than `column`, and of a lake that counts by itself nothing."""
+    source, base = _sides(table, stores, through_lake=through_lake)
+    if base is None:
+        return state_count(source, table, None, column)
+    if table.primary_key:
+        return int(union_read(table, stores, (column,), through_lake=through_lake).num_rows)
+    tail = read_tail(table, source, base, (column,))
+    return state_count(base.lake, table.replica, base.at, column) + int(tail.upserts.num_rows)
+
+
+def state_count(store: Store, table: Table, at: Position | None, column: str) -> int:
+    """How many rows one tier has at `at` (None: now)."""
+    if isinstance(store, FrameStore):
+        return int(store.dataframe(table, at).count())
+    return int(store.read_state(table, at=at, columns=(column,)).num_rows)
 
 
 def state_frame(
@@ -98,7 +116,13 @@ def state_frame(
     """The rows of one tier at `at` (None: now)."""
     if isinstance(store, FrameStore):
         return store.dataframe(table, at).select(*columns)
-    return spark.createDataFrame(store.read_state(table, at=at, columns=columns))
+    return arrow_frame(spark, store.read_state(table, at=at, columns=columns))
+
+
+def arrow_frame(spark: "SparkSession", rows: pa.Table) -> "DataFrame":
+    """A DataFrame of rows that this process holds."""
+    # Spark fails on a nested column that is made of no chunks at all, which a filter may leave behind.
+    return spark.createDataFrame(rows if rows.num_rows else rows.schema.empty_table())
 
 
 def find_base(table: Table, source: Store, lake: LakeStore) -> Base | None:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from tests.golden import Golden
 
 from streamhouse.errors import DefinitionError, StreamhouseError
 from streamhouse.registry.problems import flat
 from streamhouse.registry.read_action import read_action
 from streamhouse.registry.read_flow import read_flow
+from tests.golden import Golden
 
 FILES = sorted(f for f in (Path(__file__).parents[2] / "fixtures/invalid").iterdir() if f.suffix in (".yaml", ".sql"))
 

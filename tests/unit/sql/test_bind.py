@@ -5,7 +5,9 @@ from streamhouse.sql.dialect import render
 
 
 def test_ports_become_tables_and_keep_their_alias() -> None:
-    sql = "WITH t AS (SELECT id FROM o AS x) SELECT t.id, o.a FROM t JOIN o ON t.id = o.id WHERE EXISTS(SELECT 1 FROM p)"
+    sql = (
+        "WITH t AS (SELECT id FROM o AS x) SELECT t.id, o.a FROM t JOIN o ON t.id = o.id WHERE EXISTS(SELECT 1 FROM p)"
+    )
     assert render(bind(sql, {"o": "v1", "p": "db.v2"}, 0)) == (
         "WITH t AS (SELECT id FROM v1 AS x) SELECT t.id, o.a FROM t JOIN v1 AS o ON t.id = o.id "
         "WHERE EXISTS(SELECT 1 FROM db.v2 AS p)"

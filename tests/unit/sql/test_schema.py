@@ -21,9 +21,7 @@ from tests.sql_corpus import AT, orders, typed
 
 def test_star_is_expanded_and_names_are_qualified() -> None:
     query = orders("SELECT * FROM c WHERE Region = 1")
-    assert query.sql == (
-        "SELECT c.cust AS cust, c.name AS name, c.region AS region FROM c AS c WHERE c.region = 1"
-    )
+    assert query.sql == ("SELECT c.cust AS cust, c.name AS name, c.region AS region FROM c AS c WHERE c.region = 1")
 
 
 @pytest.mark.parametrize(
@@ -102,9 +100,9 @@ def test_declared_type_wider_than_the_table_is_read_through_a_cast() -> None:
     assert query.reads == {"t": ("N",)}
 
 
-def test_undeclared_columns_are_not_seen() -> None:
+@pytest.mark.parametrize("sql", ["SELECT x FROM t", "SELECT t.x FROM t", "SELECT n FROM t WHERE t.x = 'a'"])
+def test_undeclared_columns_are_not_seen(sql: str) -> None:
     port = {"t": Port((Column(name="n", type="int"), Column(name="x", type="string")), {"n": "int"})}
-    sql = "SELECT x FROM t"
     with pytest.raises(UnknownColumnError):
         analyse(parse_query(sql, AT), port, sql, AT)
 
@@ -130,3 +128,10 @@ def test_nullability_is_known_where_it_is_sure() -> None:
         "WHERE ts IS NOT NULL GROUP BY s, ts, d"
     )
     assert {c.name: c.nullable for c in query.columns} == {"n": False, "s": True, "h": False, "c": False, "one": False}
+
+
+def test_extra_columns_pass_through_a_conversion() -> None:
+    bound = (Column(name="n", type="int"), Column(name="x", type="string"))
+    sql = "SELECT n FROM t"
+    query = analyse(parse_query(sql, AT), {"t": Port(bound, {"n": "bigint"})}, sql, AT, extra_columns=True)
+    assert [(c.name, c.type) for c in query.columns] == [("n", "bigint"), ("x", "string")]

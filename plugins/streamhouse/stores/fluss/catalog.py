@@ -10,7 +10,7 @@ from typing import TypeVar
 import pyarrow as pa
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
-from streamhouse.errors import StoreError, StoreUnavailableError
+from streamhouse.errors import StoreError, StoreUnavailableError, TableMissingError
 from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.fluss import proto
@@ -20,6 +20,9 @@ from streamhouse.stores.fluss.wire import Address, LeaderMovedError, Wire, refus
 _CREATE_DATABASE, _CREATE_TABLE, _DROP_TABLE, _TABLE_INFO = 1001, 1005, 1006, 1007
 _TABLE_SCHEMA, _METADATA, _LIST_OFFSETS = 1011, 1012, 1021
 _CLIENT = -1  # in place of the id of a following server
+
+_CREATE_ATTEMPTS = 4
+_CREATE_PATIENCE_S = 6.0
 
 T = TypeVar("T")
 
@@ -58,12 +61,27 @@ class Catalog:
         self._schemas: dict[tuple[int, int], pa.Schema] = {}
 
     def create(self, name: str, description: bytes) -> None:
-        """Create a table and its database where they are absent, and wait until all buckets have leaders."""
-        database = name.partition(".")[0]
-        self._ask_coordinator(_CREATE_DATABASE, proto.encode((1, database), (2, 1)), name)
-        self._ask_coordinator(_CREATE_TABLE, proto.encode((1, _path(name)), (2, description), (3, 1)), name)
-        self.forget(name)
-        self.on_leaders(name, lambda located: self.offsets(located, Bound.LATEST))
+        """Create a table and its database where they are absent, and wait until all buckets have leaders.
+
+        Raises:
+            StoreUnavailableError: a bucket has no leader.
+        """
+        attempts = 1 if self._exists(name) else _CREATE_ATTEMPTS
+        for attempt in range(1, attempts + 1):
+            database = name.partition(".")[0]
+            self._ask_coordinator(_CREATE_DATABASE, proto.encode((1, database), (2, 1)), name)
+            self._ask_coordinator(_CREATE_TABLE, proto.encode((1, _path(name)), (2, description), (3, 1)), name)
+            self.forget(name)
+            try:
+                self.on_leaders(name, lambda located: self.offsets(located, Bound.LATEST), _CREATE_PATIENCE_S)
+            except LeaderMovedError:
+                # Rarely, a coordinator of 0.9 overlooks a new table (its watcher drops the event when it reads
+                # the node late) and never gives it leaders. What never had a leader holds no rows: begin anew.
+                if attempt == attempts:
+                    raise
+                self.drop(name)
+            else:
+                return
 
     def drop(self, name: str) -> None:
         """Drop a table; do nothing when there is none."""
@@ -102,17 +120,17 @@ class Catalog:
         known = self._located.get(name)
         return known if known is not None else self._locate(name)
 
-    def on_leaders(self, name: str, work: Callable[[Located], T]) -> T:
+    def on_leaders(self, name: str, work: Callable[[Located], T], patience_s: float | None = None) -> T:
         """`work(located)`; when a leader turns out to have moved, again with fresh addresses.
 
         `work` must be safe to repeat.
 
         Raises:
-            StoreUnavailableError: a leader was still missing after the patience of this catalog.
+            StoreUnavailableError: a leader was still missing after `patience_s`, by default that of this catalog.
         """
         attempts = Retrying(
             retry=retry_if_exception_type(LeaderMovedError),
-            stop=stop_after_delay(self._patience_s),
+            stop=stop_after_delay(self._patience_s if patience_s is None else patience_s),
             wait=wait_random_exponential(multiplier=0.02, max=0.5),
             reraise=True,
         )
@@ -137,6 +155,13 @@ class Catalog:
                     raise refusal(code, proto.text(bucket, 3), located.name)
                 position[str(proto.number(bucket, 1))] = proto.number(bucket, 4)
         return dict(sorted(position.items(), key=lambda entry: int(entry[0])))
+
+    def _exists(self, name: str) -> bool:
+        try:
+            self.stored(name)
+        except TableMissingError:
+            return False
+        return True
 
     def _locate(self, name: str) -> Located:
         found = self.stored(name)

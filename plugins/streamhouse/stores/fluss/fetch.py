@@ -5,7 +5,7 @@ from time import monotonic
 
 import pyarrow as pa
 
-from streamhouse.errors import RowsLostError, StoreError, StoreUnavailableError
+from streamhouse.errors import RowsLostError, StoreUnavailableError
 from streamhouse.stores.fluss import proto
 from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
 from streamhouse.stores.fluss.log import LogBatch, decode_batches
@@ -15,12 +15,16 @@ from streamhouse.stores.fluss.wire import OUT_OF_RANGE, Address, refusal
 Ranges = dict[int, tuple[int, int]]
 """Bucket → `[start, end)` offsets."""
 
+RESTORED = "was the table restored from an older state, or dropped and created again?"
+
 _FETCH_LOG = 1015
+_PROJECTION_REFUSED = 34
 _CLIENT = -1
 _ANSWER_BYTES = 64 << 20
 _BUCKET_BYTES = 16 << 20
 _WAIT_MS = 100  # only spent when rows that exist are not there yet
-_STALL_S = 5.0
+_BEYOND_S = 1.0  # a new leader learns within it how far its predecessor was
+_STALL_S = 10.0
 
 
 class Reader:
@@ -31,7 +35,7 @@ class Reader:
         self._located = located
         names = located.stored.column_names
         self._fields = sorted(names.index(name) for name in columns)
-        self._whole = len(self._fields) == len(names)
+        self._projects = len(self._fields) < len(names)  # whether the server is asked to
         self.schema = self._projected(located.stored.schema_id)
 
     def read(self, ranges: Ranges) -> dict[int, list[LogBatch]]:
@@ -57,36 +61,38 @@ class Reader:
                         moved_at = monotonic()
                     if reached < end:
                         left[bucket] = (reached, end)
+                if left and monotonic() - moved_at > _BEYOND_S:
+                    self._refuse_beyond(left)
                 if left and monotonic() - moved_at > _STALL_S:
-                    raise self._stalled(left)
+                    raise StoreUnavailableError(f"Fluss sends no rows of {self._located.name}, buckets {sorted(left)}")
         return found
 
-    def _stalled(self, left: Ranges) -> StoreError:
+    def _refuse_beyond(self, left: Ranges) -> None:
         ends = self._catalog.offsets(self._located, Bound.LATEST)
         for bucket, (_, end) in left.items():
             if ends[str(bucket)] < end:
-                return RowsLostError(
+                raise RowsLostError(
                     f"{self._located.name}, bucket {bucket}: offset {end} was asked for, "
                     f"but the log ends at {ends[str(bucket)]}",
-                    hint="was the table restored from an older state, or dropped and created again?",
+                    hint=RESTORED,
                 )
-        return StoreUnavailableError(f"Fluss sends no rows of {self._located.name}: buckets {sorted(left)} stand still")
 
     def _fetch(self, address: Address, ranges: Ranges) -> dict[int, list[LogBatch]]:
         wanted = [
             (4, proto.encode((2, bucket), (3, start), (4, _BUCKET_BYTES))) for bucket, (start, _) in ranges.items()
         ]
-        projection = ((2, 0),) if self._whole else ((2, 1), (3, self._fields))
+        projection = ((2, 1), (3, self._fields)) if self._projects else ((2, 0),)
         table = proto.encode((1, self._located.stored.table_id), *projection, *wanted)
         body = proto.encode((1, _CLIENT), (2, _ANSWER_BYTES), (3, table), (4, _WAIT_MS), (5, 1))
+        projected = self._projects
         answer = self._catalog.wire.call(address, _FETCH_LOG, body, self._located.name)
         return {
-            proto.number(bucket, 2): self._batches(bucket, ranges[proto.number(bucket, 2)])
+            proto.number(bucket, 2): self._batches(bucket, ranges[proto.number(bucket, 2)], projected)
             for table_answer in proto.messages(answer, 1)
             for bucket in proto.messages(table_answer, 2)
         }
 
-    def _batches(self, answer: proto.Message, wanted: tuple[int, int]) -> list[LogBatch]:
+    def _batches(self, answer: proto.Message, wanted: tuple[int, int], projected: bool) -> list[LogBatch]:
         start, end = wanted
         name, bucket = self._located.name, proto.number(answer, 2)
         code = proto.number(answer, 3)
@@ -95,10 +101,15 @@ class Reader:
                 f"{name}, bucket {bucket}: the log no longer (or never) held offset {start}",
                 hint="rows past the table's log TTL are in warmer tiers only",
             )
+        if code == _PROJECTION_REFUSED and projected:
+            self._projects = False  # rows from before a column was added: take them whole from here on
+            return []
         if code:
             raise refusal(code, proto.text(answer, 4), name)
         if remote := proto.blob(answer, 7):
             return [self._project(batch) for batch in read_segments(proto.decode(remote), start, end, self._full)]
+        if not projected:
+            return [self._project(batch) for batch in decode_batches(proto.blob(answer, 8), self._full)]
         return [self._padded(batch) for batch in decode_batches(proto.blob(answer, 8), self._projected)]
 
     def _full(self, schema_id: int) -> pa.Schema:

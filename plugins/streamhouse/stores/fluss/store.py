@@ -14,7 +14,7 @@ from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Capabilities, Changes, WriteContext
 from streamhouse.stores.fluss import ddl
 from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
-from streamhouse.stores.fluss.fetch import Ranges, Reader
+from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader
 from streamhouse.stores.fluss.fold import ChangeLog, whole_changes, without_keys
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.replay import not_yet_written, settled_end
@@ -34,6 +34,7 @@ class FlussStore:
         bootstrap: `host:port` of a coordinator or tablet server; several with commas.
         min_log_ttl: Change logs of new tables are kept at least so long; a table's TTL cannot be
             changed later, and rows past it are lost to whoever has not read them.
+        timeout_s: A server that does not answer for so long counts as away.
     """
 
     tier = Tier.HOT
@@ -111,7 +112,10 @@ class FlussStore:
         state = self._state(table, wanted)
         if at is not None:
             # The end is read after the state, so the log tells every change the state holds.
-            ranges = {int(bucket): (at.get(bucket, 0), end) for bucket, end in self.end(table).items()}
+            ends = self.end(table)
+            if beyond := {bucket: offset for bucket, offset in at.items() if offset > ends.get(bucket, 0)}:
+                raise RowsLostError(f"{table.name} ends at {ends}, before {beyond}", hint=RESTORED)
+            ranges = {int(bucket): (at.get(bucket, 0), end) for bucket, end in ends.items()}
             state = self._log(table, ranges, wanted).undone(state, table.primary_key)
         return state.select(list(names))
 
@@ -200,9 +204,10 @@ class FlussStore:
                 found = reader.read(wider)
             except RowsLostError:
                 oldest = self._catalog.offsets(located, Bound.EARLIEST)
-                if any(ranges[bucket][0] < oldest[str(bucket)] for bucket in wider):
+                held = {b: (max(start, oldest[str(b)]), end) for b, (start, end) in wider.items()}
+                if held == wider or any(start > ranges[b][0] for b, (start, _) in held.items()):
                     raise
-                found = reader.read({b: (max(start, oldest[str(b)]), end) for b, (start, end) in wider.items()})
+                found = reader.read(held)  # only offsets before a range are gone
             return whole_changes(found, starts, reader.schema)
 
         return self._on_leaders(table, columns, read)

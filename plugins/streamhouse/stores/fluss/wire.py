@@ -18,7 +18,7 @@ _HEAD = struct.Struct(">ihhi")  # size, api, version, request
 _REPLY = struct.Struct(">ibi")  # size, kind, request
 _GONE = (4, 7)  # DATABASE_NOT_EXIST, TABLE_NOT_EXIST
 _MOVED = (9, 12, 21, 24, 36, 44)  # schema, leader, bucket or partition not (yet) known to this server
-_TRANSIENT = (1, 10, 11, 25, 26, 28, 29, 64)  # network, storage, timeout, too few replicas, back-pressure
+_TRANSIENT = (1, 10, 11, 17, 25, 26, 28, 29, 64)  # network, storage, no server up, timeout, replicas, back-pressure
 OUT_OF_RANGE = 19
 
 

@@ -1,0 +1,145 @@
+"""What the classifier proves holds on rows: a part computed alone is that part of the whole."""
+
+import random
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from streamhouse.model.types import MergeFunction, Strategy
+from streamhouse.sql.bind import bind
+from streamhouse.sql.classify import Classification
+from streamhouse.sql.dialect import render
+from streamhouse.sql.schema import Query
+from streamhouse.stores.arrow import arrow_schema
+from tests.sql_corpus import ORDERS, Case, cases, classified, columns, orders
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+Rows = dict[str, list[dict[str, Any]]]
+CASES = [case for case in cases() if case.expected in {"map", "merge", "recompute"}]
+
+
+def _tables(seed: int) -> Rows:
+    """Small tables whose values often meet, with NULLs; instants differ, so that order has no ties."""
+    dice = random.Random(seed)
+    begin = datetime(2024, 1, 1, tzinfo=UTC)
+    instants = iter(dice.sample(range(20_000), 200))
+
+    def at() -> datetime:
+        return begin + timedelta(seconds=next(instants))
+
+    def maybe(value: Any) -> Any:
+        return None if dice.random() < 0.1 else value
+
+    def numbers() -> list[int]:
+        return [dice.randrange(4) for _ in range(dice.randrange(3))]
+
+    o = [
+        {
+            "id": i, "cust": maybe(dice.randrange(6)), "store": maybe(dice.randrange(4)),
+            "amt": maybe(Decimal(dice.randrange(2000)) / 100), "ts": at(), "arr": numbers(),
+            "st": maybe(dice.choice(["a", "b", "x"])),
+        }
+        for i in range(40)
+    ]  # fmt: skip
+    k = [
+        {"id": i, "cust": maybe(dice.randrange(6)), "v": maybe(dice.randrange(5)), "ts": at(), "arr": numbers()}
+        for i in range(20)
+    ]
+    c = [{"cust": i, "name": dice.choice("pq"), "region": maybe(dice.randrange(3))} for i in dice.sample(range(7), 5)]
+    d = [{"cust": i, "label": dice.choice("abx")} for i in dice.sample(range(7), 5)]
+    return {"o": o, "k": k, "c": c, "d": d}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.sql[:70])
+def test_part_is_part_of_whole(spark: "SparkSession", case: Case) -> None:
+    seed = sum(case.sql.encode())
+    query, how, tables = orders(case.sql), classified(case), _tables(seed)
+    whole = _run(spark, query, tables)
+    driving = [port for port in query.reads if port != "d"]
+    if how.strategy is Strategy.MERGE:
+        parts = _halves(tables, driving, seed)
+        folded = _folded([row for part in parts for row in _run(spark, query, part)], how)
+        assert Counter(map(_shown, folded)) == Counter(map(_shown, whole))
+    elif how.key_columns:
+        chosen = _touched(tables, how, seed)
+        kept = {port: _with_key(tables[port], how.key_columns.get(port), chosen) for port in tables}
+        names = list(next(iter(how.key_columns.values())))
+        wanted = [row for row in whole if tuple(row[n] for n in names) in chosen]
+        assert Counter(map(_shown, _run(spark, query, kept))) == Counter(map(_shown, wanted))
+    else:
+        rows = [row for part in _halves(tables, driving, seed) for row in _run(spark, query, part)]
+        assert Counter(map(_shown, rows)) == Counter(map(_shown, whole))
+
+
+def _touched(tables: Rows, how: Classification, seed: int) -> set[tuple[Any, ...]]:
+    dice = random.Random(seed)
+    every = sorted(
+        {
+            tuple(row[c] for c in held.values())
+            for port, held in how.key_columns.items()
+            for row in tables[port]
+            if None not in [row[c] for c in held.values()]
+        }
+    )
+    return set(dice.sample(every, max(1, len(every) // 3)))
+
+
+def _with_key(rows: list[dict[str, Any]], held: dict[str, str] | None, keys: set[tuple[Any, ...]]) -> Any:
+    return rows if held is None else [r for r in rows if tuple(r[c] for c in held.values()) in keys]
+
+
+def _halves(tables: Rows, driving: list[str], seed: int) -> list[Rows]:
+    dice = random.Random(seed)
+    first = {port: [row for row in tables[port] if dice.random() < 0.5] for port in driving}
+    rest = {port: [row for row in tables[port] if row not in first[port]] for port in driving}
+    return [{**tables, **first}, {**tables, **rest}]
+
+
+def _folded(rows: list[dict[str, Any]], how: Classification) -> list[dict[str, Any]]:
+    folded: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        key = tuple(row[c] for c in how.primary_key)
+        if key not in folded:
+            folded[key] = row
+            continue
+        for column, function in how.merge.items():
+            folded[key][column] = _fold(function, folded[key][column], row[column])
+    return list(folded.values())
+
+
+def _fold(function: MergeFunction, old: Any, new: Any) -> Any:
+    if old is None or new is None:
+        return new if old is None else old
+    match function:
+        case MergeFunction.SUM:
+            return old + new
+        case MergeFunction.MIN:
+            return min(old, new)
+        case MergeFunction.MAX:
+            return max(old, new)
+        case MergeFunction.BOOL_OR:
+            return old or new
+        case MergeFunction.BOOL_AND:
+            return old and new
+        case _:
+            return new
+
+
+def _run(spark: "SparkSession", query: Query, tables: Rows) -> list[dict[str, Any]]:
+    names = {}
+    for port in query.reads:
+        names[port] = f"part_{port}"
+        rows = pa.Table.from_pylist(tables[port], arrow_schema(columns(ORDERS[port])))
+        spark.createDataFrame(rows).createOrReplaceTempView(names[port])
+    return [row.asDict(recursive=True) for row in spark.sql(render(bind(query.tree, names, 0))).collect()]
+
+
+def _shown(row: dict[str, Any]) -> str:
+    return str({k: sorted(v) if isinstance(v, list) else v for k, v in row.items()})
