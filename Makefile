@@ -13,7 +13,7 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 export UV_LINK_MODE ?= hardlink
 
-.PHONY: help demo test check bench format lock clean
+.PHONY: help demo test check bench soak format lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minut
 
 bench: $(STAMP) ## Measure against a peer, as ratios
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done
+
+soak: $(STAMP) ## Kill a flow at every named point, for every kind of table; about a quarter of an hour
+	STREAMHOUSE_SOAK=1 $(BIN)/pytest tests/integration/test_epochs.py
 
 format: $(STAMP) ## Rewrite the code in our format
 	$(BIN)/ruff format .

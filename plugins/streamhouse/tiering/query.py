@@ -117,6 +117,7 @@ def _place(query: Query, named: str) -> Location | None:
 _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"^\[(\w+)(\.\w+)*\]\s*", ""),  # Spark's name of the error
     (r"\s*SQLSTATE: \w+.*$", ""),  # and of its class, and the position in the SQL that we wrote
+    (r" If necessary set .*$", ""),  # a session setting, which a query cannot change
     (r"`streamhouse_\d+_\d+`\.", ""),
 ]
 
