@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
-from streamhouse.errors import EpochFailedError
+from streamhouse.errors import EpochFailedError, Location
 from streamhouse.model.action import Expectation
 from streamhouse.model.plan import EXPECTATION, PlannedStep
-from streamhouse.sql.dialect import SPARK
+from streamhouse.sql.dialect import parse_condition
 
 _FLAG = "__expect_"
 
@@ -40,13 +40,15 @@ def with_flags(query: exp.Query, expect: Mapping[str, Expectation]) -> exp.Query
 
     Example:
         >>> rule = {"paid": Expectation(check="cents > 0")}
-        >>> with_flags(parse_one("SELECT cents FROM sales"), rule).sql("spark")
+        >>> with_flags(exp.select("cents").from_("sales"), rule).sql("spark")
         'SELECT *, (cents > 0) IS TRUE AS __expect_paid FROM (SELECT cents FROM sales) AS result'
     """
     if not expect:
         return query
     flags = [
-        exp.alias_(exp.Is(this=exp.paren(parse_one(rule.check, dialect=SPARK)), expression=exp.true()), _FLAG + name)
+        exp.alias_(
+            exp.Is(this=exp.paren(parse_condition(rule.check, Location(name))), expression=exp.true()), _FLAG + name
+        )
         for name, rule in expect.items()
     ]
     return exp.select("*", *flags).from_(query.subquery("result"))

@@ -14,6 +14,7 @@ from streamhouse.sql.bind import bind
 from streamhouse.sql.dialect import render
 from streamhouse.sql.types import canonical_type
 from streamhouse.stores.arrow import arrow_schema, conform
+from streamhouse.stores.frame import arrow_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,7 +28,7 @@ class Frames:
 
     def frame(self, rows: pa.Table) -> "DataFrame":
         """A DataFrame over rows that this process holds."""
-        return self.spark.createDataFrame(rows)
+        return arrow_frame(self.spark, rows)
 
     def having_keys(self, rows: "DataFrame", keys: "DataFrame", columns: Mapping[str, str]) -> "DataFrame":
         """The rows whose key is in `keys`; `columns` maps the columns of `keys` to those of `rows`.

@@ -32,6 +32,7 @@ def open_store(tier: Tier, places: Places, spark: "SparkSession | None" = None) 
     Raises:
         StoreUnavailableError: the tier has no address, or needs a Spark session.
     """
+    tier = Tier(tier)
     if tier is Tier.HOT:
         from streamhouse.stores.fluss.store import FlussStore
 

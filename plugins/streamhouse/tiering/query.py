@@ -1,7 +1,7 @@
 """Answer a query from whichever tiers hold its rows."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,9 @@ from streamhouse.model.types import Tier
 from streamhouse.sql.dialect import place_of, render
 from streamhouse.stores.arrow import arrow_schema, arrow_type
 from streamhouse.stores.base import Store
+from streamhouse.stores.frame import arrow_frame
 from streamhouse.tiering.ask import Query, Use
-from streamhouse.tiering.union import arrow_frame, state_count, state_frame, union_count, union_frame
+from streamhouse.tiering.union import state_count, state_frame, union_count, union_frame
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
@@ -114,17 +115,17 @@ def _place(query: Query, named: str) -> Location | None:
     return None
 
 
-_NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
-    (r"^\[(\w+)(\.\w+)*\]\s*", ""),  # Spark's name of the error
-    (r"\s*SQLSTATE: \w+.*$", ""),  # and of its class, and the position in the SQL that we wrote
-    (r" If necessary set .*$", ""),  # a session setting, which a query cannot change
-    (r"`streamhouse_\d+_\d+`\.", ""),
-]
+_NOISE = (
+    r"^\[(\w+)(\.\w+)*\]\s*",  # Spark's name of the error
+    r"\s*SQLSTATE: \w+.*$",  # and of its class, and the position in the SQL that we wrote
+    r" If necessary set .*$",  # a session setting, which a query cannot change
+    r"`streamhouse_\d+_\d+`\.",
+)
 
 
 def _message(error: "PySparkException") -> str:
     lines = str(error).strip().splitlines()
     text = lines[0] if lines else type(error).__name__
-    for pattern, replacement in _NOISE:
-        text = re.sub(pattern, replacement, text)
+    for pattern in _NOISE:
+        text = re.sub(pattern, "", text)
     return text

@@ -12,6 +12,7 @@ from streamhouse.errors import StateConflictError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, FrameStore, LakeStore, LogStore, Store
+from streamhouse.stores.frame import arrow_frame
 from streamhouse.tiering.cut import cut
 from streamhouse.tiering.mark import Mark, read_mark
 
@@ -117,12 +118,6 @@ def state_frame(
     if isinstance(store, FrameStore):
         return store.dataframe(table, at).select(*columns)
     return arrow_frame(spark, store.read_state(table, at=at, columns=columns))
-
-
-def arrow_frame(spark: "SparkSession", rows: pa.Table) -> "DataFrame":
-    """A DataFrame of rows that this process holds."""
-    # Spark fails on a nested column that is made of no chunks at all, which a filter may leave behind.
-    return spark.createDataFrame(rows if rows.num_rows else rows.schema.empty_table())
 
 
 def find_base(table: Table, source: Store, lake: LakeStore) -> Base | None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
+from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg.statements import as_of, storage_type
 from streamhouse.stores.keyed import padded
 
@@ -24,7 +25,7 @@ def frame(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int) -
     A column that the table did not have at that snapshot is null.
     """
     if snapshot_id == 0:
-        return spark.createDataFrame(arrow_schema(table.columns).empty_table())
+        return arrow_frame(spark, arrow_schema(table.columns).empty_table())
     return _shown(spark.sql(as_of(catalog, table, snapshot_id)), table)
 
 
@@ -44,7 +45,7 @@ def difference(old: "DataFrame", new: "DataFrame", table: Table, columns: Sequen
     upserts = collected(changed.select(*dict.fromkeys([*columns, *key])), table)
     deletes = collected(old.select(*key).join(new.select(*key), key, "left_anti"), table)
     touched = pa.concat_tables([upserts.select(key), deletes])
-    before = old.join(old.sparkSession.createDataFrame(touched), key, "left_semi")
+    before = old.join(arrow_frame(old.sparkSession, touched), key, "left_semi")
     return Changes(
         upserts=upserts.select(list(columns)),
         deletes=deletes if deletes.num_rows else None,

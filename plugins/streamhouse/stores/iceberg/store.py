@@ -14,6 +14,7 @@ from streamhouse.model.types import Position, Tier
 from streamhouse.sql.types import canonical_type
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import EPOCH, SNAPSHOT_ID, WRITER, Capabilities, Changes, WriteContext
+from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg import reading, snapshots, statements
 from streamhouse.stores.iceberg.failures import translated
 from streamhouse.stores.keyed import rows_to_write
@@ -192,7 +193,7 @@ class IcebergStore:
             return
         session = self._session()
         # Spark makes a partition, and so a file, of every 10,000 Arrow rows.
-        frame = session.createDataFrame(rows).coalesce(rows.num_rows // _ROWS_PER_FILE + 1)
+        frame = arrow_frame(session, rows).coalesce(rows.num_rows // _ROWS_PER_FILE + 1)
         with snapshots.summary(session, properties):
             if not table.primary_key:
                 frame.writeTo(f"{self._catalog_name}.{table.name}").append()
