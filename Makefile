@@ -29,7 +29,7 @@ check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minut
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest tests/unit plugins --doctest-modules -q
+	$(BIN)/pytest tests/unit plugins --doctest-modules -q -n 2
 
 bench: $(STAMP) ## Measure against a peer, as ratios
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done
