@@ -131,3 +131,18 @@ def _show(found: "Action", app: App) -> None:
         )
     output.line()
     output.line(found.sql.strip())
+
+
+@action.command(
+    epilog="""\b
+Example:
+  streamhouse action schema > action.schema.json
+""",
+)
+@shared_options
+@click.pass_obj
+def schema(app: App) -> None:
+    """Print the JSON Schema of the YAML header of action files."""
+    from streamhouse.registry.schema_export import action_schema
+
+    app.output.document(action_schema())

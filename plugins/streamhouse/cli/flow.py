@@ -117,3 +117,18 @@ def _show(found: "Flow", app: App) -> None:
 
 def _short(value: object) -> str:
     return f"{len(value)} entries" if isinstance(value, dict | list) else str(value)
+
+
+@flow.command(
+    epilog="""\b
+Example:
+  streamhouse flow schema > flow.schema.json    # "# yaml-language-server: $schema=flow.schema.json" atop a flow
+""",
+)
+@shared_options
+@click.pass_obj
+def schema(app: App) -> None:
+    """Print the JSON Schema of flow files, by which editors complete and check them."""
+    from streamhouse.registry.schema_export import flow_schema
+
+    app.output.document(flow_schema())
