@@ -57,7 +57,6 @@ class Settings(Frozen):
     state: str | None = Field(default=None, min_length=1, description="database URL; absent: SQLite in the project")
     ivy_settings: Path | None = Field(default=None, description="Ivy settings file of a company mirror")
     spark: SparkSettings = SparkSettings()
-    local_epoch_rows: int = Field(default=50_000, ge=0, description="larger epochs run on the executors")
 
 
 def load_settings(root: Path, environment: Mapping[str, str] | None = None) -> Settings:

@@ -26,13 +26,11 @@ def test_everything_can_be_set(tmp_path):
         state: postgresql+psycopg://me@host/db
         ivy_settings: conf/ivy.xml
         spark: {master: "spark://host:7077", conf: {spark.driver.memory: 4g, spark.ui.enabled: true, spark.x: 3}}
-        local_epoch_rows: 7
         """,
     )
     assert settings.fluss == "one:9123,two:9123"
     assert settings.spark.conf == {"spark.driver.memory": "4g", "spark.ui.enabled": "true", "spark.x": "3"}
     assert settings.ivy_settings == tmp_path / "conf" / "ivy.xml"
-    assert settings.local_epoch_rows == 7
     project = Project.at(tmp_path)
     assert project.warm == "s3://bucket/warm"
     assert project.cold == str(tmp_path / "lake" / "cold")
@@ -48,8 +46,6 @@ def test_everything_can_be_set(tmp_path):
             "streamhouse.yaml:1:1: SH102 unknown key 'flus'\n  hint: did you mean 'fluss'?",
         ),
         ("spark:\n  mastr: x\n", UnknownKeyError, "streamhouse.yaml:2:3: SH102 unknown key 'mastr'"),
-        ("local_epoch_rows: -1\n", FileFormatError, "streamhouse.yaml:1:19: SH101"),
-        ("local_epoch_rows: many\n", FileFormatError, "streamhouse.yaml:1:19: SH101"),
         ("fluss: nohost\n", FileFormatError, "streamhouse.yaml:1:8: SH101"),
         ("warm: here\n", FileFormatError, "streamhouse.yaml:1:7: SH101 'warm' must be a mapping"),
         ("spark: {conf: [a]}\n", FileFormatError, "streamhouse.yaml:1:15: SH101"),
