@@ -53,6 +53,7 @@ class _Stalls:
 
     def __init__(self) -> None:
         self._view: ProgressView | None = None
+        self._text = ""
 
     def __enter__(self) -> "_Stalls":
         return self
@@ -65,7 +66,9 @@ class _Stalls:
 
     def stage(self, text: str) -> None:
         self._leave()
-        click.echo(f"{text} …", err=True)
+        if text != self._text:
+            self._text = text
+            click.echo(f"{text} …", err=True)
 
     def tiering(self, moved: "Moved") -> None:
         self._leave()

@@ -50,7 +50,7 @@ def run_query(
             fluss = stack.enter_context(running(project.root)).fluss
         ours = SparkSession.getActiveSession() is None
         say("starting Spark")
-        spark = local_session(project)
+        spark = local_session(project, say=say)
         if ours:
             stack.callback(spark.stop)
         stores = open_stores(project, spark, fluss, sorted(tiers))

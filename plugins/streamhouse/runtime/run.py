@@ -60,7 +60,7 @@ def opened(project: Project, *, say: Callable[[str], None] = lambda _: None) -> 
             services = running(project.root, lambda s: say(s.text), ivy_settings=project.settings.ivy_settings)
             fluss = stack.enter_context(services).fluss
         say("starting Spark")
-        spark = local_session(project)
+        spark = local_session(project, say=say)
         stack.callback(spark.stop)
         stores = open_stores(project, spark, fluss)
         for store in stores.values():

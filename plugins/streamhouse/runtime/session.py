@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,11 +54,13 @@ appender.file.strategy.max = 3
 """
 
 
-def local_session(project: Project, *, name: str = "streamhouse") -> "SparkSession":
+def local_session(
+    project: Project, *, name: str = "streamhouse", say: Callable[[str], None] = lambda _: None
+) -> "SparkSession":
     """The process' Spark session, made at the first call.
 
     Its catalog `cold` holds the Iceberg tables; its class path has Paimon, for upkeep of its tables.
-    Spark writes its log to `.streamhouse/logs/spark.log`.
+    Spark writes its log to `.streamhouse/logs/spark.log`. `say` is told which jars are being fetched.
 
     Raises:
         JavaMissingError: no Java 17 or later.
@@ -66,7 +68,7 @@ def local_session(project: Project, *, name: str = "streamhouse") -> "SparkSessi
         EnvironmentProblem: Spark does not start.
     """
     java = find_java()
-    jars = fetch(SPARK_JARS, settings=project.settings.ivy_settings)
+    jars = fetch(SPARK_JARS, settings=project.settings.ivy_settings, progress=lambda stage: say(stage.text))
     logs = project.state_dir / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     log4j = logs / "log4j2.properties"
