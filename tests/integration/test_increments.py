@@ -1,0 +1,130 @@
+"""Rows that come in parts, update and overtake each other: after each part every table equals the batch so far."""
+
+from pathlib import Path
+
+import pytest
+
+from streamhouse.ingest.kinds import open_source
+from streamhouse.model.types import Strategy
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.run import Meter, Open, carry, plan_of
+from streamhouse.runtime.settings import Settings
+from streamhouse.runtime.stores import open_stores
+from tests.oracle import assert_same_rows, batch
+
+pytestmark = [pytest.mark.services, pytest.mark.spark]
+
+HEADER = "/* ---\naction: {name}\nstep: {step}\ninputs: {inputs}\noutput: {{primary_key: [{key}]}}\n--- */\n{sql}\n"
+ORDERS = "{order_id: bigint, customer: string, cents: bigint}"
+CUSTOMERS = "{customer: string, city: string}"
+ACTIONS = {
+    "keep_orders": ("ingest", f"{{orders: {ORDERS}}}", "order_id", "SELECT order_id, customer, cents FROM orders"),
+    "keep_customers": ("ingest", f"{{rows: {CUSTOMERS}}}", "customer", "SELECT customer, city FROM rows"),
+    # Both sides change: an order that moves to another customer, a customer that moves to another city.
+    "orders_in_city": (
+        "clean",
+        f"{{orders: {ORDERS}, customers: {CUSTOMERS}}}",
+        "order_id, customer",
+        "SELECT order_id, o.customer, city, cents FROM orders AS o JOIN customers AS c ON c.customer = o.customer",
+    ),
+    "big_customers": (
+        "aggregate",
+        f"{{orders: {ORDERS}}}",
+        "customer",
+        "SELECT customer, SUM(cents) AS cents, COUNT(*) AS n FROM orders GROUP BY customer HAVING SUM(cents) > 100",
+    ),
+    "largest_order": (
+        "aggregate",
+        f"{{orders: {ORDERS}}}",
+        "customer",
+        "SELECT customer, order_id, cents FROM orders"  # noqa: ISC004  one query in two lines
+        " QUALIFY ROW_NUMBER() OVER (PARTITION BY customer ORDER BY cents DESC, order_id) = 1",
+    ),
+    "without_orders": (
+        "customize",
+        f"{{customers: {CUSTOMERS}, orders: {ORDERS}}}",
+        "customer",
+        "SELECT customer, city FROM customers LEFT ANTI JOIN orders ON orders.customer = customers.customer",
+    ),
+    "cheap_orders": (
+        "customize",
+        f"{{orders: {ORDERS}}}",
+        "order_id",
+        "SELECT order_id, cents FROM orders WHERE cents < 50",
+    ),
+    "all_of_it": (
+        "customize",
+        f"{{orders: {ORDERS}}}",
+        "place",
+        "SELECT ROW_NUMBER() OVER (ORDER BY cents DESC, order_id) AS place, order_id, cents FROM orders",
+    ),
+}
+FLOW = f"""\
+flow: increments
+max_rows_per_epoch: 3
+sources:
+  orders: {{files: {{path: data/orders/*.csv, columns: {ORDERS}}}}}
+  customers: {{files: {{path: data/customers/*.csv, columns: {CUSTOMERS}}}}}
+steps:
+  - {{use: keep_orders, reads: {{orders: orders}}, writes: ods.inc_orders}}
+  - {{use: keep_customers, reads: {{rows: customers}}, writes: ods.inc_customers}}
+  - {{use: orders_in_city, reads: {{orders: ods.inc_orders, customers: ods.inc_customers}}, writes: dwd.inc_in_city}}
+  - {{use: big_customers, reads: {{orders: ods.inc_orders}}, writes: dws.inc_big}}
+  - {{use: largest_order, reads: {{orders: ods.inc_orders}}, writes: dws.inc_largest}}
+  - {{use: without_orders, reads: {{customers: ods.inc_customers, orders: ods.inc_orders}}, writes: ads.inc_without}}
+  - {{use: cheap_orders, reads: {{orders: ods.inc_orders}}, writes: ads.inc_cheap}}
+  - {{use: all_of_it, reads: {{orders: ods.inc_orders}}, writes: ads.inc_all}}
+"""
+PARTS = [
+    (["1,ann,60", "2,ann,60", "3,bob,10"], ["ann,oslo", "bob,rome", "eve,bern"]),
+    (["3,bob,200", "4,eve,30"], ["bob,oslo"]),  # an order grows, a customer moves
+    (["2,bob,60", "1,ann,5", "4,bob,30"], ["zoe,rome"]),  # orders change hands: ann shrinks, eve has none left
+    (["5,new,70"], []),  # no such customer yet
+    ([], ["new,bern", "eve,oslo"]),  # now there is
+]
+
+
+@pytest.fixture
+def project(tmp_path, fluss):
+    (tmp_path / "actions").mkdir()
+    for name, (step, inputs, key, sql) in ACTIONS.items():
+        text = HEADER.format(name=name, step=step, inputs=inputs, key=key, sql=sql)
+        (tmp_path / "actions" / f"{name}.sql").write_text(text)
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "flows" / "increments.yaml").write_text(FLOW)
+    for folder in ("orders", "customers"):
+        (tmp_path / "data" / folder).mkdir(parents=True)
+    return Project(tmp_path, Settings(fluss=fluss))
+
+
+def add(folder: Path, number: int, header: str, rows: list[str]) -> None:
+    if rows or not number:
+        (folder / f"{number}.csv").write_text("\n".join([header, *rows]) + "\n")
+
+
+@pytest.mark.timeout(900)
+def test_after_each_part_the_tables_equal_the_batch(project, spark, fluss):
+    stores = open_stores(project, spark, fluss)
+    plan = None
+    try:
+        for number, (orders, customers) in enumerate(PARTS):
+            add(project.root / "data" / "orders", number, "order_id,customer,cents", orders)
+            add(project.root / "data" / "customers", number, "customer,city", customers)
+            plan = plan_of(project, "increments")
+            with project.state() as state:
+                open_ = Open(project, spark, fluss, stores, state)
+                carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
+            sources = {}
+            for source in plan.sources:
+                opened = open_source(source, project.root)
+                sources[source.name] = opened.read({}, opened.available())
+            for name, expected in batch(spark, plan, sources).items():
+                table = plan.tables[name]
+                actual = stores[table.tiers.target].read_state(table)
+                assert_same_rows(actual, expected, key=table.primary_key, name=f"{name} after part {number}")
+        assert {step.strategy for step in plan.steps} == {Strategy.MAP, Strategy.RECOMPUTE, Strategy.FULL}
+    finally:
+        for table in plan.tables.values() if plan else ():
+            stores[table.tiers.target].drop(table.name)
+        for store in stores.values():
+            store.close()
