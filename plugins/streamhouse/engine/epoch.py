@@ -82,7 +82,7 @@ class SegmentRunner:
             SchemaConflictError: a table stands with another schema.
             TypeMismatchError: Spark gives a step's result another type than the plan.
         """
-        for table in self._written():
+        for table in self._segment.tables.values():
             self._store(table).create(table)
         for step in self._segment.steps:
             self._frames.check(step, self._columns)
@@ -93,7 +93,7 @@ class SegmentRunner:
         Raises:
             StateConflictError: a table is not empty.
         """
-        for table in self._written():
+        for table in self._segment.tables.values():
             if any(self._store(table).end(table).values()):
                 raise StateConflictError(
                     f"{table.name} holds rows, but the state store knows of no epoch that wrote them",
@@ -119,10 +119,6 @@ class SegmentRunner:
     def close(self) -> None:
         """Stop the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _written(self) -> list[Table]:
-        tables = (table for step in self._segment.steps for table in (step.writes, step.quarantine))
-        return [table for table in tables if table is not None]
 
     def _store(self, table: Table) -> Store:
         return self._stores[table.tiers.target]

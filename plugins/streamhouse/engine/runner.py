@@ -128,8 +128,7 @@ class Runner:
 
     def _run_segment(self, segment: Segment, lease: Lease, *, once: bool) -> None:
         inputs = open_inputs(self._plan, self._places.root, self._stores)
-        read = {read.table for step in segment.steps for read in step.reads}
-        inputs = {name: given for name, given in inputs.items() if name in read}
+        inputs = {name: given for name, given in inputs.items() if name in segment.reads}
         runner = SegmentRunner(self._plan, segment, inputs, self._stores, Frames(self._spark))
         try:
             runner.prepare()
@@ -300,8 +299,7 @@ class _Carried:
 
     def first_ends(self) -> dict[str, Position]:
         """Where the tables ended before the first epoch: at their beginning, which only this flow writes."""
-        tables = (table for step in self.segment.steps for table in (step.writes, step.quarantine))
-        return {table.name: {} for table in tables if table is not None}
+        return {name: {} for name in self.segment.tables}
 
 
 def _translate(failure: BaseException) -> BaseException:

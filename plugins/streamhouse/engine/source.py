@@ -116,13 +116,12 @@ def segment_clock(options: Mapping[str, str]) -> EpochClock:
     plan = FlowPlan.model_validate_json(options["plan"])
     places = Places.model_validate_json(options["places"])
     segment = next(s for s in plan.segments if s.name == options["segment"])
-    read = {read.table for step in segment.steps for read in step.reads}
-    tiers = {table.tiers.target for table in plan.external if table.name in read}
+    tiers = {table.tiers.target for table in plan.external if table.name in segment.reads}
     inputs = open_inputs(plan, Path(places.root), {tier: open_store(tier, places) for tier in tiers})
     full = [step for step in segment.steps if step.strategy is Strategy.FULL]
     waits = [step.interval or timedelta(0) for step in full]
     return EpochClock(
-        {name: given for name, given in inputs.items() if name in read},
+        {name: given for name, given in inputs.items() if name in segment.reads},
         first={source.name for source in plan.sources if source.loads_first},
         max_rows=plan.max_rows_per_epoch,
         now_ms=lambda: time.time_ns() // 1_000_000,

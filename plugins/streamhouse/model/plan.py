@@ -73,6 +73,17 @@ class Segment(Frozen):
     name: str
     steps: tuple[PlannedStep, ...] = Field(min_length=1)
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """Every source and table that a step reads, also those the segment writes itself."""
+        return frozenset(read.table for step in self.steps for read in step.reads)
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Every table the segment writes, by name, upstream first; quarantine tables after their own."""
+        written = (table for step in self.steps for table in (step.writes, step.quarantine))
+        return {table.name: table for table in written if table is not None}
+
 
 class FlowPlan(Frozen):
     """Equal definitions give an equal plan, so plans can be compared, hashed and stored."""
@@ -95,8 +106,7 @@ class FlowPlan(Frozen):
     @property
     def tables(self) -> dict[str, Table]:
         """Every table this flow writes, by name, upstream first; quarantine tables after their own."""
-        written = (table for step in self.steps for table in (step.writes, step.quarantine))
-        return {table.name: table for table in written if table is not None}
+        return {name: table for segment in self.segments for name, table in segment.tables.items()}
 
     @property
     def layers(self) -> tuple[Layer, ...]:
