@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from streamhouse.engine.checkpoint import Checkpoint
-from streamhouse.engine.epoch import SegmentRunner
 from streamhouse.engine.frames import Frames, first_line
 from streamhouse.engine.inputs import open_inputs
 from streamhouse.engine.points import reach
+from streamhouse.engine.segment import SegmentRunner
 from streamhouse.engine.source import epochs_stream
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import (
@@ -74,6 +74,7 @@ class Runner:
         *,
         alive: Callable[[Owner], bool],
         checkpoints: Path,
+        cache: Path,
         on_beat: Callable[[Beat], None] = lambda _: None,
     ) -> None:
         self._plan = plan
@@ -84,6 +85,7 @@ class Runner:
         self._owner = owner
         self._alive = alive
         self._checkpoints = checkpoints
+        self._cache = cache
         self._on_beat = on_beat
         self._stop = threading.Event()
         self._failure: BaseException | None = None
@@ -127,9 +129,9 @@ class Runner:
                 continue  # the state store is away; the epoch's own record fails if it stays away
 
     def _run_segment(self, segment: Segment, lease: Lease, *, once: bool) -> None:
-        inputs = open_inputs(self._plan, self._places.root, self._stores)
-        inputs = {name: given for name, given in inputs.items() if name in segment.reads}
-        runner = SegmentRunner(self._plan, segment, inputs, self._stores, Frames(self._spark))
+        inputs = open_inputs(self._plan, segment, self._places.root, self._stores)
+        frames, cache = Frames(self._spark), self._cache / self._plan.flow
+        runner = SegmentRunner(self._plan, segment, inputs, self._stores, frames, self._places, cache)
         try:
             runner.prepare()
             begin = self._last_end(segment)
@@ -279,6 +281,7 @@ class Runner:
             layer_visible_ms={layer.value: ms for layer, ms in outcome.visible_ms.items()},
         )
         self._state.finish_epoch(lease, record)
+        carried.runner.settle(outcome, end)
         for rule, rows in outcome.violations.items():
             self._state.append_event(flow, "expectation", f"epoch {number}: {rows} rows violate {rule}")
         reach("before_commit_log")

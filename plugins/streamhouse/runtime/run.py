@@ -110,6 +110,7 @@ def carry(
         this_owner(),
         alive=is_alive,
         checkpoints=open_.project.state_dir / "checkpoints",
+        cache=open_.project.state_dir / "cache" / "states",
         on_beat=meter.beat,
     )
     on_runner(runner)
