@@ -57,9 +57,10 @@ class SegmentRunner:
         """
         parts = self._parts
         columns = {name: need.origin.columns for name, need in parts.needs.items()}
-        made = [parts.pool.submit(parts.store(table).create, table) for table in parts.segment.tables.values()]
         checked = [parts.pool.submit(parts.frames.check, step, columns) for step in parts.segment.steps]
-        for done in (*made, *checked):
+        for table in parts.segment.tables.values():
+            parts.store(table).create(table)
+        for done in checked:
             done.result()
 
     def check_empty(self) -> None:

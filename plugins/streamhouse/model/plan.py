@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from streamhouse.model.action import Expectation
+from streamhouse.model.flow import LOCAL_EPOCH_ROWS
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Duration, Frozen, Layer, ReadMode, StepKind, Strategy
 
@@ -46,6 +47,7 @@ class PlannedStep(Frozen):
     sql: str
     strategy: Strategy
     reason: str  # why this strategy, in words for a person
+    isolate: bool = False
     part: tuple[str, ...] = ()  # columns it writes besides the key, when other steps write the rest; empty: whole rows
     interval: Duration | None = None  # of a `full` step; None: every epoch that changes an input
     expect: dict[str, Expectation] = Field(default_factory=dict)
@@ -81,6 +83,7 @@ class Segment(Frozen):
 
     name: str
     steps: tuple[PlannedStep, ...] = Field(min_length=1)
+    interval: Duration | None = None  # between two epochs; None: as fast as the flow's freshness asks
 
     @property
     def reads(self) -> frozenset[str]:
@@ -103,6 +106,7 @@ class FlowPlan(Frozen):
     tags: tuple[str, ...] = ()
     freshness: Duration = timedelta(seconds=1)
     max_rows_per_epoch: int = 100_000
+    local_epoch_rows: int = LOCAL_EPOCH_ROWS
     sources: tuple[PlannedSource, ...]
     external: tuple[Table, ...] = ()  # tables of other flows that this one reads
     segments: tuple[Segment, ...] = Field(min_length=1)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
-from streamhouse.engine.runner import Beat, Runner
+from streamhouse.engine.runner import Runner
+from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Layer, Tier
 from streamhouse.registry import Registry
