@@ -21,6 +21,7 @@ class PlannedSource(Frozen):
     kind: str
     options: dict[str, Any] = Field(default_factory=dict)
     columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()  # empty: rows are only ever added
     loads_first: bool = False  # feeds a lookup table: its backlog is read before the others'
 
 
