@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamhouse.engine.clock import Input
-from streamhouse.ingest.base import Source
+from streamhouse.ingest.base import KeyedSource, Source
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
@@ -71,15 +71,37 @@ class SourceInput:
         return self.source.read({}, at)
 
 
-EpochInput = TableInput | SourceInput
+class KeyedSourceInput:
+    """A source of the flow whose rows are inserted, updated and deleted by their key."""
+
+    def __init__(self, source: KeyedSource) -> None:
+        self.source = source
+        self.available = source.available
+        self.advance = source.advance
+        self.rows_between = source.rows_between
+
+    def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
+        """What happened in the range, with the rows before."""
+        return self.source.changes(start, end, columns)
+
+    def state(self, at: Position) -> "pa.Table":
+        """All rows at `at`."""
+        return self.source.state(at)
+
+
+EpochInput = TableInput | SourceInput | KeyedSourceInput
 
 
 def open_inputs(plan: FlowPlan, root: Path, stores: Mapping[Tier, Store]) -> dict[str, EpochInput]:
     """Every source and every foreign table of a plan, by name."""
-    inputs: dict[str, EpochInput] = {s.name: SourceInput(open_source(s, root)) for s in plan.sources}
+    opened = {s.name: open_source(s, root) for s in plan.sources}
+    inputs: dict[str, EpochInput] = {
+        name: KeyedSourceInput(source) if isinstance(source, KeyedSource) else SourceInput(source)
+        for name, source in opened.items()
+    }
     for table in plan.external:
         inputs[table.name] = TableInput(table, stores[table.tiers.target])
     return inputs
 
 
-__all__ = ["EpochInput", "Input", "SourceInput", "TableInput", "open_inputs"]
+__all__ = ["EpochInput", "Input", "KeyedSourceInput", "SourceInput", "TableInput", "open_inputs"]
