@@ -47,6 +47,7 @@ class ExplainedSource:
     name: str
     kind: str
     columns: dict[str, str]
+    primary_key: tuple[str, ...]
     loads_first: bool
 
 
@@ -100,7 +101,8 @@ def explain(plan: FlowPlan) -> ExplainedPlan:
 
 
 def _source(source: PlannedSource) -> ExplainedSource:
-    return ExplainedSource(source.name, source.kind, {c.name: c.type for c in source.columns}, source.loads_first)
+    columns = {c.name: c.type for c in source.columns}
+    return ExplainedSource(source.name, source.kind, columns, source.primary_key, source.loads_first)
 
 
 def _segment(segment: Segment) -> ExplainedSegment:
@@ -140,7 +142,8 @@ def _tiers(tiers: Tiers) -> dict[str, str]:
 
 def _source_line(source: ExplainedSource) -> str:
     first = ", read before the others" if source.loads_first else ""
-    return f"source {source.name} ({source.kind}): {_count(len(source.columns), 'column')}{first}"
+    key = f", updated by {', '.join(source.primary_key)}" if source.primary_key else ""
+    return f"source {source.name} ({source.kind}): {_count(len(source.columns), 'column')}{key}{first}"
 
 
 def _segment_line(segment: ExplainedSegment) -> str:
