@@ -1,5 +1,7 @@
 """The SQL of the cold tier, as syntax trees; types that Iceberg lacks."""
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from streamhouse.model.table import Table
@@ -59,11 +61,32 @@ def merge_into(catalog: str, table: Table, view: str, kind: str) -> str:
         >>> merge_into("cold", table, "rows", "_rk").split(" WHEN ")[0]
         'MERGE INTO `cold`.`dws`.`t` AS target USING `rows` AS source ON `target`.`k` = `source`.`k`'
     """
-    names = table.column_names
-    deleted = _column(_SOURCE, kind).eq(DELETED)
+    return _merge(catalog, table, view, kind, table.column_names, _column(_SOURCE, kind).eq(DELETED))
+
+
+def merge_columns(catalog: str, table: Table, view: str, kind: str, others: Sequence[str]) -> str:
+    """MERGE of the columns of `view` but `kind` into rows whose `others` are kept.
+
+    A row whose `kind` is '-D' sets its columns (which must be null) as any other does, and deletes
+    the row when all `others` are null.
+
+    Example:
+        >>> from streamhouse.model.table import Column, Tiers
+        >>> columns = (Column(name="k", type="int"), Column(name="v", type="int"))
+        >>> table = Table(name="dws.t", columns=columns, primary_key=("k",), tiers=Tiers(cold="1d"))
+        >>> merge_columns("cold", table, "rows", "_rk", ["w"]).split(" WHEN ")[1]
+        "MATCHED AND `source`.`_rk` = '-D' AND `target`.`w` IS NULL THEN DELETE"
+    """
+    nothing_left = exp.and_(
+        _column(_SOURCE, kind).eq(DELETED), *(_column(_TARGET, name).is_(exp.null()) for name in others)
+    )
+    return _merge(catalog, table, view, kind, table.column_names, nothing_left)
+
+
+def _merge(catalog: str, table: Table, view: str, kind: str, names: Sequence[str], delete_when: exp.Condition) -> str:
     values = [_column(_SOURCE, name) for name in names]
     return exp.merge(
-        exp.When(matched=True, condition=deleted, then=exp.var("DELETE")),
+        exp.When(matched=True, condition=delete_when, then=exp.var("DELETE")),
         exp.When(
             matched=True,
             then=exp.Update(

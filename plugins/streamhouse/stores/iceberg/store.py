@@ -165,7 +165,7 @@ class IcebergStore:
         """
         if table.merge:
             raise StoreError(f"the cold tier cannot add up the values of {table.name}")
-        rows = rows_to_write(table, changes, _KIND if table.primary_key else None)
+        rows = rows_to_write(table, changes, _KIND if table.primary_key else None, context.columns)
         with self._locks.hold(self.tier, table.name), translated("writing", table.name):
             stored = self._table(table.name)
             last = snapshots.last_written(stored, context.writer)
@@ -200,9 +200,17 @@ class IcebergStore:
                 return
             frame.createOrReplaceTempView(_VIEW)
             try:
-                session.sql(statements.merge_into(self._catalog_name, table, _VIEW, _KIND))
+                session.sql(self._merge(table, stored, rows) if context.columns else self._upsert(table))
             finally:
                 session.catalog.dropTempView(_VIEW)
+
+    def _upsert(self, table: Table) -> str:
+        return statements.merge_into(self._catalog_name, table, _VIEW, _KIND)
+
+    def _merge(self, table: Table, stored: Any, rows: pa.Table) -> str:
+        written = table.model_copy(update={"columns": tuple(c for c in table.columns if c.name in rows.column_names)})
+        others = [c.name for c in self._columns(table.name, stored) if c.name not in rows.column_names]
+        return statements.merge_columns(self._catalog_name, written, _VIEW, _KIND, others)
 
     def _session(self) -> "SparkSession":
         """This thread's session beside the caller's: settings made for one commit stay out of others."""
