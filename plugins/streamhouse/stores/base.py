@@ -25,6 +25,7 @@ class Capabilities:
 
     upsert: bool = True  # tables with a primary key
     merge: bool = True  # folds values with `Table.merge` functions
+    add_merged_columns: bool = True  # `add_columns` of a table that merges
     changes: bool = True  # `read_changes` works
     before_images: bool = False  # `read_changes` of a keyed table tells the row before each change
     state_as_of: bool = False  # `read_state(at=…)` works for past positions
@@ -80,6 +81,20 @@ class Store(Protocol):
 
         Raises:
             SchemaConflictError: it stands with other columns, key, buckets or merge functions.
+        """
+
+    def add_columns(self, table: Table) -> None:
+        """Add the columns of `table` that the stored one lacks, at its end and nullable; nothing when there are none.
+
+        Rows written before read as NULL there. All writers and readers go on: those of this process
+        see the columns at their next call, those that know the narrower table never have to. In a
+        table that merges, `table.merge` tells how the new columns fold.
+
+        Raises:
+            TableMissingError: there is no such table.
+            SchemaConflictError: the stored columns are not the first ones of `table`, the key,
+                buckets or merge functions differ, or this store cannot add such a column; nothing
+                was changed.
         """
 
     def drop(self, name: str) -> None:

@@ -20,6 +20,7 @@ from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.replay import not_yet_written, settled_end
 from streamhouse.stores.fluss.wire import Wire
 from streamhouse.stores.keyed import DELETED, padded, rows_to_write
+from streamhouse.stores.widen import added, as_narrow_as
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ class FlussStore:
     """
 
     tier = Tier.HOT
-    capabilities = Capabilities(before_images=True, state_as_of=True)
+    capabilities = Capabilities(add_merged_columns=False, before_images=True, state_as_of=True)
 
     def __init__(self, bootstrap: str, min_log_ttl: timedelta = ddl.SAFE_LOG_TTL, timeout_s: float = 60.0) -> None:
         self._wire = Wire(bootstrap, timeout_s)
@@ -57,6 +58,25 @@ class FlussStore:
         self._catalog.create(table.name, ddl.describe(table, self._min_log_ttl))
         if reasons := ddl.differences(table, self._catalog.stored(table.name)):
             raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
+
+    def add_columns(self, table: Table) -> None:
+        """See `Store.add_columns`.
+
+        Raises:
+            SchemaConflictError: also for a table that merges: 0.9 cannot be told how to fold an added column.
+        """
+        found = self._catalog.stored(table.name)
+        have = len(found.columns)
+        if reasons := ddl.differences(as_narrow_as(table, have), found):
+            raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
+        columns = added(table, have)
+        if columns and table.merge:
+            raise SchemaConflictError(
+                f"Fluss cannot add {', '.join(c.name for c in columns)} to {table.name}, which merges",
+                hint="rebuild the table with the new column",
+            )
+        if columns:
+            self._catalog.add_columns(table.name, [(c.name, ddl.describe_type(c)) for c in columns])
 
     def drop(self, name: str) -> None:
         """See `Store.drop`."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from streamhouse.model.table import Table
+from streamhouse.model.table import Column, Table
 from streamhouse.sql.types import parse_type, type_name
 from streamhouse.stores.keyed import DELETED
 
@@ -37,18 +37,26 @@ def create_namespace(catalog: str, layer: str) -> str:
 
 def create_table(catalog: str, table: Table, properties: dict[str, str]) -> str:
     """CREATE TABLE with the columns of `table`, all nullable, not partitioned."""
-    columns = [
-        exp.ColumnDef(
-            this=exp.to_identifier(column.name, quoted=True), kind=parse_type(storage_type(column.type)).copy()
-        )
-        for column in table.columns
-    ]
     options = [exp.Property(this=exp.Literal.string(k), value=exp.Literal.string(v)) for k, v in properties.items()]
     return exp.Create(
-        this=exp.Schema(this=_name(catalog, table), expressions=columns),
+        this=exp.Schema(this=_name(catalog, table), expressions=_defined(table.columns)),
         kind="TABLE",
         properties=exp.Properties(expressions=[exp.FileFormatProperty(this=exp.var("iceberg")), *options]),
     ).sql(_SPARK)
+
+
+def add_columns(catalog: str, table: Table, columns: Sequence[Column]) -> str:
+    """ALTER TABLE that adds `columns`, all nullable, at the end."""
+    return exp.Alter(this=_name(catalog, table), kind="TABLE", actions=[exp.Schema(expressions=_defined(columns))]).sql(
+        _SPARK
+    )
+
+
+def set_property(catalog: str, table: Table, key: str, value: str) -> str:
+    """ALTER TABLE that sets one table property."""
+    entry = exp.Property(this=exp.Literal.string(key), value=exp.Literal.string(value))
+    change = exp.AlterSet(expressions=[exp.Properties(expressions=[entry])])
+    return exp.Alter(this=_name(catalog, table), kind="TABLE", actions=[change]).sql(_SPARK)
 
 
 def merge_into(catalog: str, table: Table, view: str, kind: str) -> str:
@@ -114,6 +122,15 @@ def as_of(catalog: str, table: Table, snapshot_id: int) -> str:
     source = _name(catalog, table)
     source.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(snapshot_id)))
     return exp.select("*").from_(source).sql(_SPARK)
+
+
+def _defined(columns: Sequence[Column]) -> list[exp.ColumnDef]:
+    return [
+        exp.ColumnDef(
+            this=exp.to_identifier(column.name, quoted=True), kind=parse_type(storage_type(column.type)).copy()
+        )
+        for column in columns
+    ]
 
 
 def _name(catalog: str, table: Table) -> exp.Table:

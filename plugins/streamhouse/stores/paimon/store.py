@@ -14,7 +14,16 @@ from streamhouse.stores.keyed import rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.paimon import commits, reading
 from streamhouse.stores.paimon.failures import translated
-from streamhouse.stores.paimon.schema import KIND, as_stored, has_kind, paimon_schema, refuse_difference, stored_columns
+from streamhouse.stores.paimon.schema import (
+    KIND,
+    additions,
+    as_stored,
+    has_kind,
+    paimon_schema,
+    refuse_difference,
+    stored_columns,
+)
+from streamhouse.stores.widen import added, as_narrow_as
 
 _SNAPSHOT = "snapshot"
 _HOW = {
@@ -75,6 +84,15 @@ class PaimonStore:
                 self._catalog.create_table(table.name, paimon_schema(table), False)
             else:
                 refuse_difference(table, handle)
+
+    def add_columns(self, table: Table) -> None:
+        """Add the columns the stored table lacks; see `Store.add_columns`."""
+        with self._locks.hold(self.tier, table.name), translated("altering", table.name):
+            handle = self._catalog.get_table(table.name)
+            have = len(stored_columns(handle))
+            refuse_difference(as_narrow_as(table, have), handle)
+            if columns := added(table, have):
+                self._catalog.alter_table(table.name, additions(table, columns), False)
 
     def drop(self, name: str) -> None:
         """Drop the table and its rows; see `Store.drop`."""
