@@ -58,8 +58,12 @@ class SegmentRunner:
         parts = self._parts
         columns = {name: need.origin.columns for name, need in parts.needs.items()}
         checked = [parts.pool.submit(parts.frames.check, step, columns) for step in parts.segment.steps]
+        shared = {step.writes.name for step in parts.segment.steps if step.part}
         for table in parts.segment.tables.values():
-            parts.store(table).create(table)
+            if table.name in shared and parts.store(table).columns(table.name) is not None:
+                parts.store(table).add_columns(table)  # a writer that came later brings columns of its own
+            else:
+                parts.store(table).create(table)
         for done in checked:
             done.result()
 
@@ -77,6 +81,12 @@ class SegmentRunner:
                     f"{table.name} holds rows, but the state store knows of no epoch that wrote them",
                     hint="bring the state store back, or drop the flow's tables to begin anew",
                 )
+
+    def ends(self) -> dict[str, Position]:
+        """Table written by the segment → its end as the store has it."""
+        parts = self._parts
+        asked = {name: parts.pool.submit(parts.store(table).end, table) for name, table in parts.segment.tables.items()}
+        return {name: end.result() for name, end in asked.items()}
 
     def run(self, epoch: int, start: Vector, end: Vector, ends: dict[str, Position], *, replay: bool) -> Outcome:
         """Run one epoch.
@@ -97,6 +107,9 @@ class SegmentRunner:
     def settle(self, outcome: Outcome, end: Vector) -> None:
         """Take the changes of a recorded epoch over into the states that are held."""
         self._parts.held.take_over(outcome.deltas, {**end.positions, **outcome.ends})
+        for delta in outcome.deltas.values():
+            if delta is not None:
+                delta.release()
 
     def close(self) -> None:
         """Stop the threads and close the cache."""
