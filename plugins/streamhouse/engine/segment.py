@@ -1,7 +1,9 @@
 """A segment in one process: what its epochs share, and its life before and between them."""
 
+import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 
 from streamhouse.engine.epoch import EpochRun, Outcome, SegmentParts
@@ -11,7 +13,7 @@ from streamhouse.engine.inputs import EpochInput, TableInput
 from streamhouse.engine.needs import needs_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StateConflictError
-from streamhouse.model.plan import FlowPlan, Segment
+from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Store
 from streamhouse.stores.places import Places
@@ -46,6 +48,7 @@ class SegmentRunner:
         held = HeldStates(cache / f"{segment.name}.duckdb", needs, {**inputs, **own}, frames)
         # One thread for each step: a step waits in its thread for the steps it reads from.
         pool = ThreadPoolExecutor(len(segment.steps) + len(inputs), thread_name_prefix=f"{plan.flow}/{segment.name}")
+        self._checked = cache / f"{segment.name}.checked"
         self._parts = SegmentParts(plan, segment, needs, inputs, stores, frames, held, places, pool)
 
     def prepare(self) -> None:
@@ -57,7 +60,7 @@ class SegmentRunner:
         """
         parts = self._parts
         columns = {name: need.origin.columns for name, need in parts.needs.items()}
-        checked = [parts.pool.submit(parts.frames.check, step, columns) for step in parts.segment.steps]
+        checked = [parts.pool.submit(parts.frames.check, step, columns) for step in self._unchecked()]
         shared = {step.writes.name for step in parts.segment.steps if step.part}
         for table in parts.segment.tables.values():
             if table.name in shared and parts.store(table).columns(table.name) is not None:
@@ -66,6 +69,22 @@ class SegmentRunner:
                 parts.store(table).create(table)
         for done in checked:
             done.result()
+        self._note_checked()
+
+    def _unchecked(self) -> tuple[PlannedStep, ...]:
+        """The steps to hold against Spark: none, when these very ones were before, by this Spark."""
+        noted = self._checked.read_text() if self._checked.is_file() else ""
+        return () if noted == self._signature() else self._parts.segment.steps
+
+    def _note_checked(self) -> None:
+        self._checked.parent.mkdir(parents=True, exist_ok=True)
+        self._checked.write_text(self._signature())
+
+    def _signature(self) -> str:
+        parts = self._parts
+        columns = [(name, [(c.name, c.type) for c in need.origin.columns]) for name, need in parts.needs.items()]
+        plan = parts.segment.model_dump_json() + json.dumps(columns)
+        return f"{parts.frames.spark.version} {sha256(plan.encode()).hexdigest()}"
 
     def check_empty(self) -> None:
         """Refuse to begin a flow anew over tables that hold rows: it would write them again.
