@@ -1,0 +1,174 @@
+"""A backfill after an edit: tables equal the batch of today's SQL, the stream goes on where it stood."""
+
+import pytest
+
+from streamhouse.errors import LeaseHeldError, RestateError
+from streamhouse.ingest.kinds import open_source
+from streamhouse.runtime import backfill as module
+from streamhouse.runtime.backfill import backfill
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.run import Meter, Open, carry, plan_of
+from streamhouse.runtime.settings import Settings
+from streamhouse.runtime.stores import open_stores
+from streamhouse.tiering.restate import Span
+from tests.oracle import assert_same_rows, batch
+
+pytestmark = [pytest.mark.services, pytest.mark.spark]
+
+ORDERS = "{order_id: int, customer: string, cents: bigint, at: timestamp}"
+ACTIONS = {
+    "keep": ("ingest", "{rows: {}}", "", "SELECT * FROM rows"),
+    "valid": (
+        "clean",
+        f"{{rows: {ORDERS}}}",
+        "output: {primary_key: [order_id], event_time: at}\n",
+        "SELECT order_id, customer, cents, at FROM rows WHERE cents > 0",
+    ),
+    "spent": (
+        "aggregate",
+        f"{{rows: {ORDERS}}}",
+        "",
+        "SELECT customer, SUM(cents) AS cents, MAX(at) AS last_at FROM rows GROUP BY customer",
+    ),
+    "average": (
+        "aggregate",
+        "{orders: {customer: string, cents: bigint}}",
+        "",
+        "SELECT customer, AVG(cents) AS cents FROM orders GROUP BY customer",
+    ),
+    "best": (
+        "customize",
+        "{customers: {customer: string, cents: bigint}}",
+        "output: {primary_key: [customer]}\n",
+        "SELECT customer, cents FROM customers WHERE cents > 50",
+    ),
+}
+FLOW = f"""\
+flow: history
+sources: {{orders: {{files: {{path: data/*.csv, columns: {ORDERS}}}}}}}
+steps:
+  - {{use: keep, reads: {{rows: orders}}, writes: ods.bf_orders}}
+  - {{use: valid, reads: {{rows: ods.bf_orders}}, writes: dwd.bf_orders}}
+  - {{use: spent, reads: {{rows: ods.bf_orders}}, writes: dws.bf_spent}}
+  - {{use: spent, reads: {{rows: ods.bf_orders}}, writes: dws.bf_warm}}
+  - {{use: average, reads: {{orders: dwd.bf_orders}}, writes: dws.bf_average}}
+  - {{use: best, reads: {{customers: dws.bf_spent}}, writes: ads.bf_best}}
+tables:
+  dws.bf_warm: {{tiers: {{warm: 7d}}}}
+"""
+PARTS = [
+    "1,ann,60,2026-01-01\n2,ann,-5,2026-01-02\n3,bob,10,2026-01-03\n",
+    "4,bob,45,2026-02-01\n1,ann,70,2026-02-02\n5,eve,-9,2026-02-03\n",
+    "6,eve,80,2026-03-01\n3,zoe,11,2026-03-02\n",
+]
+
+
+@pytest.fixture
+def project(tmp_path, fluss, spark, monkeypatch):
+    (tmp_path / "actions").mkdir()
+    for name in ACTIONS:
+        write_action(tmp_path, name)
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "flows" / "history.yaml").write_text(FLOW)
+    (tmp_path / "data").mkdir()
+    found = Project(tmp_path, Settings(fluss=fluss))
+    stores = open_stores(found, spark, fluss)
+    with found.state() as state:
+        open_ = Open(found, spark, fluss, stores, state)
+
+        class Opened:
+            def __enter__(self):
+                return open_
+
+            def __exit__(self, *_):
+                return None
+
+        # The session and services of the test run; backfill would start its own.
+        monkeypatch.setattr(module, "opened", lambda *_, **__: Opened())
+        yield open_
+    for table in plan_of(found, "history").tables.values():
+        stores[table.tiers.target].drop(table.name)
+    for store in stores.values():
+        store.close()
+
+
+def write_action(root, name, sql=None):
+    step, inputs, output, query = ACTIONS[name]
+    (root / "actions" / f"{name}.sql").write_text(
+        f"/* ---\naction: {name}\nstep: {step}\ninputs: {inputs}\n{output}--- */\n{sql or query}\n"
+    )
+
+
+def run(open_, part):
+    root = open_.project.root
+    (root / "data" / f"{part}.csv").write_text(f"order_id,customer,cents,at\n{PARTS[part]}")
+    plan = plan_of(open_.project, "history")
+    carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
+
+
+def assert_equals_batch(open_):
+    plan = plan_of(open_.project, "history")
+    sources = {}
+    for source in plan.sources:
+        opened = open_source(source, open_.project.root)
+        sources[source.name] = opened.read({}, opened.available())
+    for name, expected in batch(open_.spark, plan, sources).items():
+        table = plan.tables[name]
+        actual = open_.stores[table.tiers.target].read_state(table)
+        assert_same_rows(actual, expected, key=table.primary_key, name=name)
+
+
+@pytest.mark.timeout(900)
+def test_after_an_edit_and_a_backfill_everything_equals_the_batch(project):
+    root = project.project.root
+    run(project, 0)
+    run(project, 1)
+    assert [(r.upserts, r.deletes) for r in backfill(project.project, "history")] == [(0, 0)] * 6
+    write_action(root, "valid", "SELECT order_id, upper(customer) AS customer, cents, at FROM rows WHERE cents > 20")
+    write_action(
+        root, "spent", "SELECT customer, SUM(cents + 1) AS cents, MAX(at) AS last_at FROM rows GROUP BY customer"
+    )
+    dry = backfill(project.project, "history", dry_run=True)
+    assert {r.table: (r.upserts, r.deletes) for r in dry} == {
+        "ods.bf_orders": (0, 0),
+        "dwd.bf_orders": (2, 1),
+        "dws.bf_spent": (3, 0),
+        "dws.bf_warm": (3, 0),
+        "dws.bf_average": (2, 2),
+        "ads.bf_best": (2, 0),
+    }
+    done = backfill(project.project, "history")
+    assert done == dry
+    assert_equals_batch(project)
+    assert {(r.upserts, r.deletes) for r in backfill(project.project, "history")} == {(0, 0)}
+    run(project, 2)
+    assert_equals_batch(project)
+
+
+@pytest.mark.timeout(900)
+def test_a_part_of_the_history(project):
+    run(project, 0)
+    run(project, 1)
+    root = project.project.root
+    write_action(root, "valid", "SELECT order_id, customer, cents * 2 AS cents, at FROM rows WHERE cents > 0")
+    from datetime import UTC, datetime
+
+    span = Span(datetime(2026, 2, 2, tzinfo=UTC), None)
+    with pytest.raises(RestateError, match="no event time"):
+        backfill(project.project, "history", tables=["dwd.bf_orders"], span=span)
+    plan = plan_of(project.project, "history")
+    table = plan.tables["dwd.bf_orders"]
+    rows = project.stores[table.tiers.target].read_state(table).to_pylist()
+    assert {row["order_id"]: row["cents"] for row in rows} == {1: 140, 3: 10, 4: 45}  # that table was done
+    write_action(root, "keep", "SELECT * FROM rows WHERE cents > 0")
+    with pytest.raises(RestateError, match="rows are not in its history"):
+        backfill(project.project, "history", tables=["ods.bf_orders"])
+    from datetime import timedelta
+
+    from streamhouse.state.records import Owner
+
+    other = Owner("elsewhere", 1, datetime.now(UTC))
+    lease = project.state.acquire("history", other, timedelta(seconds=60), datetime.now(UTC))
+    with pytest.raises(LeaseHeldError):
+        backfill(project.project, "history")
+    project.state.release(lease)
