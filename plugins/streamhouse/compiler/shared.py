@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from streamhouse.errors import DuplicateWriterError, Location, StreamhouseError
 from streamhouse.model.plan import FlowPlan, PlannedStep
-from streamhouse.model.table import Table
+from streamhouse.model.table import Table, Tiers
+from streamhouse.model.types import format_duration
 
 
 def joined(known: Table | None, part: Table) -> Table:
@@ -39,7 +40,7 @@ def disagreements(known: Table | None, part: Table, at: Location) -> list[Stream
         )
     wrong += [
         DuplicateWriterError(
-            f"the writers of {part.name} want other {what}: {getattr(known, what)} and {getattr(part, what)}",
+            f"the writers of {part.name} want other {what}: {_shown(known, what)} and {_shown(part, what)}",
             at=at,
             hint="say the same under 'tables' in each flow that writes it",
         )
@@ -47,6 +48,13 @@ def disagreements(known: Table | None, part: Table, at: Location) -> list[Stream
         if getattr(known, what) != getattr(part, what)
     ]
     return wrong
+
+
+def _shown(table: Table, what: str) -> str:
+    value = getattr(table, what)
+    if isinstance(value, Tiers):
+        return ", ".join(f"{tier} {format_duration(getattr(value, tier.value))}" for tier in value.present)
+    return ", ".join(value) or "the primary key" if isinstance(value, tuple) else str(value)
 
 
 def with_tables(plan: FlowPlan, tables: dict[str, Table]) -> FlowPlan:
