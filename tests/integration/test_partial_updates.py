@@ -53,7 +53,10 @@ def expected(parts: int) -> tuple[dict, dict]:
 @pytest.mark.parametrize("tier", TIERS)
 def test_each_writer_keeps_to_its_columns(project, spark, fluss, tier):
     for flow in (project.root / "flows").iterdir():
-        text = flow.read_text().replace("partial_update: true", f"partial_update: true, tiers: {{{TIERS[tier]}}}")
+        text = "".join(
+            line for line in flow.read_text().splitlines(keepends=True) if tier != "cold" or "active" not in line
+        )
+        text = text.replace("partial_update: true", f"partial_update: true, tiers: {{{TIERS[tier]}}}")
         flow.write_text(text)
     stores = open_stores(project, spark, fluss)
     tables = {}
@@ -75,6 +78,8 @@ def test_each_writer_keeps_to_its_columns(project, spark, fluss, tier):
         plan = plan_of(project, "orders")  # the clicks of the last run are seen at the next one
         with project.state() as state:
             carry(Open(project, spark, fluss, stores, state), plan, Meter(plan, lambda _: None, once=True), once=True)
+        if tier == "cold":  # its changes cannot be followed, so no step reads it
+            return
         active = stores[tables["ads.active"].tiers.target].read_state(tables["ads.active"]).to_pylist()
         wanted = {n: (orders, clicks) for n, (clicks, _, orders) in wide.items() if clicks and clicks > 10}
         assert {r["customer"]: (r["orders"], r["clicks"]) for r in active} == wanted

@@ -11,7 +11,7 @@ from streamhouse.compiler.check import (
     check_table_options,
 )
 from streamhouse.compiler.order import foreign_writers, ordered_flows, ordered_steps, writers, writes_place
-from streamhouse.compiler.segments import segments
+from streamhouse.compiler.segments import check_streams, segments
 from streamhouse.compiler.shared import disagreements, joined, whole_tables, with_tables
 from streamhouse.compiler.step import plan_step
 from streamhouse.errors import (
@@ -191,6 +191,8 @@ def _plan(
     written = {step.writes.name: step for step in steps}
     used = {read.table for step in steps for read in step.reads}
     first = _loads_first(written)
+    cut = segments(tuple(steps), external, flow.commit_interval)
+    check_streams(flow, cut, readable_tables={**external, **{s.writes.name: s.writes for s in steps}})
     return FlowPlan(
         flow=flow.flow,
         description=flow.description,
@@ -212,7 +214,7 @@ def _plan(
         ),
         local_epoch_rows=flow.local_epoch_rows,
         external=tuple(external[name] for name in sorted(used) if name in external and name not in written),
-        segments=segments(tuple(steps), external, flow.commit_interval),
+        segments=cut,
     )
 
 

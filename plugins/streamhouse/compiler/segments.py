@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
+from streamhouse.errors import StrategyError, TierError
+from streamhouse.model.flow import Flow
 from streamhouse.model.plan import PlannedStep, Segment
 from streamhouse.model.table import Table
-from streamhouse.model.types import Tier
+from streamhouse.model.types import Strategy, Tier
 
 MAIN = "main"
 _LAKE = "lake"
@@ -52,3 +54,38 @@ def _own(external: Mapping[str, Table], name: str) -> frozenset[str]:
     """A table of another flow that has no hot tier changes as seldom as one of ours."""
     table = external.get(name)
     return frozenset({_LAKE}) if table is not None and table.tiers.target is not Tier.HOT else frozenset()
+
+
+def check_streams(flow: Flow, cut: tuple[Segment, ...], readable_tables: Mapping[str, Table]) -> None:
+    """Refuse what a segment could not follow.
+
+    Raises:
+        TierError: it reads a table that other segments write and that is in the cold tier alone.
+        StrategyError: it keeps the last row of each key of a log whose order its buckets do not keep.
+    """
+    for segment in cut:
+        for step in segment.steps:
+            for read in step.reads:
+                table = readable_tables.get(read.table)
+                if table is None or table.name in segment.tables:
+                    continue
+                if table.tiers.target is Tier.COLD:
+                    raise TierError(
+                        f"{table.name} is in the cold tier alone, which tells no changes, and {step.id} follows it",
+                        at=flow.places.get(f"tables.{table.name}", flow.at),
+                        hint="give it a hot or warm tier as well",
+                    )
+                if _loses_order(step, table):
+                    raise StrategyError(
+                        f"{step.id} keeps the last row of each key, and {table.name} keeps no order between its"
+                        f" {table.buckets} buckets",
+                        at=flow.places.get(f"tables.{table.name}", flow.at),
+                        hint=f"give {table.name} one bucket, or a bucket_key that is part of its reader's key",
+                    )
+
+
+def _loses_order(step: PlannedStep, log: Table) -> bool:
+    """Whether rows of one key may come from several buckets of a log, whose rows have no order then."""
+    if step.strategy is not Strategy.MAP or not step.writes.primary_key or log.primary_key or log.buckets == 1:
+        return False
+    return not log.bucket_key or not set(log.bucket_key) <= set(step.writes.primary_key)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Delta:
     """Made in one form; the other is made when a step asks for it, once for all steps. Safe for threads.
 
-    On the local route rows are Arrow in the driver; on the executor route they are a DataFrame whose rows
-    were only added, and which is computed once.
+    On the local route rows are Arrow in the driver; on the executor route they are a DataFrame of rows that were
+    added or replaced (nothing is deleted there), and which is computed once.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Delta:
         self._collect = collect
         self._rows = rows
         self._lock = Lock()
-        self.spread = changes is None  # on the executor route: rows were only added
+        self.spread = changes is None  # on the executor route
 
     @property
     def rows(self) -> int:

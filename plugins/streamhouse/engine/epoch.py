@@ -189,7 +189,7 @@ class EpochRun:
         """Whether Spark's tasks run and write the step: its rows are only added, and nobody must count them first."""
         return (
             step.strategy in (Strategy.MAP, Strategy.MERGE)
-            and all(delta.spread for delta in inputs.deltas.values())
+            and all(delta.spread and not inputs.needs[name].key for name, delta in inputs.deltas.items())
             and not step.expect
             and not step.part
             and can_spread(step.writes)
