@@ -103,3 +103,14 @@ def test_two_hundred_actions_are_checked_fast_and_without_pyarrow_or_java(projec
     assert done.stdout.endswith("0 False False\n")
     assert "200 actions" in done.stdout
     assert min(seconds) < 2.0, seconds
+
+
+def test_a_source_of_changes_without_columns(project, capsys):
+    flow = project / "flows" / "orders.yaml"
+    text = flow.read_text()
+    begin = text.index("  lines:\n")
+    end = text.index("steps:")
+    flow.write_text(f"{text[:begin]}  lines: {{cdc: {{path: data/*.jsonl, primary_key: [order_id]}}}}\n{text[end:]}")
+    assert main(["validate"]) == 3
+    err = capsys.readouterr().err
+    assert "SH212 cdc needs the option 'columns'\n  hint: columns: what to take of each row: {id: bigint" in err

@@ -1,9 +1,12 @@
 import base64
 import json
+import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -469,3 +472,15 @@ def test_options_that_are_wrong_are_told(tmp_path, options, message, hint):
     assert refused.value.at == Location("flows/f.yaml", 3)
     assert message in refused.value.message
     assert hint in refused.value.hint
+
+
+def test_what_the_docs_show_is_true(tmp_path):
+    docs = (Path(__file__).parents[3] / "docs" / "sources.md").read_text()
+    options = yaml.safe_load(re.search(r"```yaml\n(.*?)```", docs, re.DOTALL).group(1))["sources"]["orders"]["cdc"]
+    folder = tmp_path / "data" / "orders"
+    folder.mkdir(parents=True)
+    write(folder / "3.jsonl", *[""] * 16, event("c", None, {"order_id": 1, "amount": "x"}))
+    source = open_cdc(options, tmp_path)
+    with pytest.raises(SourceError) as refused:
+        source.state(source.available())
+    assert str(refused.value) in docs
