@@ -7,6 +7,7 @@ dead attempt left (`WriteContext.replay_from`); hence a task never writes twice,
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
@@ -145,8 +146,12 @@ def _until_no_task_runs(spark: "SparkSession", tag: str, name: str) -> None:
     Raises:
         StateConflictError: they still run, so they may still write.
     """
-    tracker = spark.sparkContext._jsc.sc().statusTracker()
-    jobs = spark.sparkContext.statusTracker()
+    from py4j.protocol import Py4JError
+
+    context = spark.sparkContext._jsc.sc()
+    with suppress(Py4JError):  # it has too much to tell: the trackers are asked again below
+        context.listenerBus().waitUntilEmpty(int(_WAIT_S * 1000))
+    tracker, jobs = context.statusTracker(), spark.sparkContext.statusTracker()
     deadline = monotonic() + _WAIT_S
     while monotonic() < deadline:
         known = [job for number in tracker.getJobIdsForTag(tag) if (job := jobs.getJobInfo(number))]

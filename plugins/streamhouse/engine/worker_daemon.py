@@ -14,6 +14,7 @@ import sys
 import zipimport
 from contextlib import suppress
 from importlib.machinery import PathFinder
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 # Imported, never used: the native clients make their threads at first use, and threads do not survive a fork.
@@ -35,9 +36,9 @@ _WARM = (
 MODULE = "streamhouse.engine.worker_daemon"
 
 
-def prepare(python: tuple[int, ...] = sys.version_info[:2]) -> None:
+def prepare() -> None:
     """Make this process a good parent: no zip to read again, everything imported, nothing for the collector."""
-    if python < (3, 12):  # from then on a zip is read again only when a module is looked for in it
+    if zips_are_read_again(sys.version_info[:2], _installed_spark()):
         if zips := spark_zips(sys.path):
             sys.path[:] = [entry for entry in sys.path if entry not in zips]
             for entry in [entry for entry in sys.path_importer_cache if entry.startswith(zips)]:
@@ -51,6 +52,12 @@ def prepare(python: tuple[int, ...] = sys.version_info[:2]) -> None:
     gc.freeze()  # Spark collects after each task: it need not look at what will never go
 
 
+def zips_are_read_again(python: tuple[int, ...], spark: str) -> bool:
+    """Whether each task pays for the zips on the path; since Python 3.12, or Spark 4.2, it does not."""
+    major, minor = (int(part) for part in spark.split(".")[:2])
+    return python < (3, 12) and (major, minor) < (4, 2)
+
+
 def spark_zips(path: list[str]) -> tuple[str, ...]:
     """The entries of `path` that are Spark's own zips, when the same Spark is installed beside them; else none."""
     ours = tuple(entry for entry in path if Path(entry).name == "pyspark.zip" or _is_py4j(Path(entry)))
@@ -61,6 +68,13 @@ def spark_zips(path: list[str]) -> tuple[str, ...]:
     installed = Path(pyspark.origin).with_name("version.py").read_text(encoding="utf-8")
     same = all(_version(entry) == installed for entry in ours if not _is_py4j(Path(entry)))
     return ours if same else ()
+
+
+def _installed_spark() -> str:
+    try:
+        return version("pyspark")
+    except PackageNotFoundError:
+        return "0.0"  # it comes as a zip alone, whose version only an import would tell
 
 
 def _is_py4j(entry: Path) -> bool:

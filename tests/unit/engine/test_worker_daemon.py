@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streamhouse.engine.worker_daemon import spark_zips
+from streamhouse.engine.worker_daemon import spark_zips, zips_are_read_again
 
 PYSPARK = Path(find_spec("pyspark").origin)
 LIB = PYSPARK.parent / "python" / "lib"
@@ -37,3 +37,17 @@ def test_they_stay_when_another_spark_is_installed(zips, tmp_path):
     (tmp_path / "py4j").mkdir()
     (tmp_path / "py4j" / "__init__.py").touch()
     assert spark_zips([*zips, str(tmp_path), *packages]) == ()
+
+
+@pytest.mark.parametrize(
+    ("python", "spark", "again"),
+    [
+        ((3, 11), "4.1.4", True),
+        ((3, 10), "3.5.0", True),
+        ((3, 12), "4.1.4", False),
+        ((3, 11), "4.2.0", False),
+        ((3, 11), "5.0.0.dev1", False),
+    ],
+)
+def test_zips_need_care_where_each_task_reads_them(python, spark, again):
+    assert zips_are_read_again(python, spark) is again
