@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.lease import leased
+from streamhouse.engine.rows_source import spread_changes
 from streamhouse.errors import RestateError, StateConflictError, UnknownTableError, did_you_mean
 from streamhouse.ingest.base import KeyedSource
 from streamhouse.ingest.kinds import open_source
@@ -15,6 +16,7 @@ from streamhouse.model.types import Position
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import Open, opened, plan_of
+from streamhouse.runtime.stores import places
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import WriteContext
 from streamhouse.stores.frame import arrow_frame
@@ -177,8 +179,9 @@ def _last_epoch(open_: Open, plan: FlowPlan, segment: Segment) -> EpochRecord:
 
 
 def _source_rows(open_: Open, planned: PlannedSource, read: PlannedRead, at: Position) -> "DataFrame":
-    source = open_source(planned, open_.project.root)
+    root = open_.project.root
+    source = open_source(planned, root)
     columns = read.columns or tuple(column.name for column in planned.columns[:1])
     if isinstance(source, KeyedSource):
         return arrow_frame(open_.spark, source.state(at, columns))
-    return arrow_frame(open_.spark, source.read({}, at, columns))
+    return spread_changes(open_.spark, planned, places(open_.project, open_.fluss), root, {}, at, columns)

@@ -55,7 +55,7 @@ def test_nested_values_and_nulls_come_back_as_they_were(tmp_path: Path) -> None:
     cache.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(epochs, st.sampled_from(["oslo", None]))
 def test_a_keyed_table_equals_a_dictionary(tmp_path_factory, history, city) -> None:
     cache = StateCache(tmp_path_factory.mktemp("states") / "s.duckdb", [KEYED])
