@@ -110,20 +110,25 @@ def main() -> None:
         for _ in write(_load(args), root / "data", parts=args.epochs):
             pass
         write_project(root, args.rounds + 1, -(-args.events // args.epochs))
-        with opened(Project.at(root), say=print) as open_:
-            bench = Bench(open_, root / "data", Path(folder) / "peers")
-            loading = bench.load()
-            print(f"{args.events:,} events in {args.epochs} epochs; into ODS: {_show(loading, args.events)}")
-            bench.query(0, range(args.rounds, args.rounds + 1))  # warms up both sides
-            results = []
-            for query in args.queries:
-                try:
-                    results.append(bench.query(query, range(args.rounds)))
-                except StreamhouseError as error:
-                    print(f"q{query:<3} does not run: {error}")
-                    continue
-                _print(results[-1], args.events)
-    _conclude(results, len(args.queries), args.events)
+        results: list[Result] = []
+        try:
+            with opened(Project.at(root), say=print) as open_:
+                _measure(Bench(open_, root / "data", Path(folder) / "peers"), args, results)
+        finally:  # also of a run that was cut off
+            _conclude(results, len(args.queries), args.events)
+
+
+def _measure(bench: Bench, args: argparse.Namespace, results: list[Result]) -> None:
+    loading = bench.load()
+    print(f"{args.events:,} events in {args.epochs} epochs; into ODS: {_show(loading, args.events)}", flush=True)
+    bench.query(0, range(args.rounds, args.rounds + 1))  # warms up both sides
+    for query in args.queries:
+        try:
+            results.append(bench.query(query, range(args.rounds)))
+        except StreamhouseError as error:
+            print(f"q{query:<3} does not run: {error}", flush=True)
+            continue
+        _print(results[-1], args.events)
 
 
 def _load(args: argparse.Namespace) -> Load:
