@@ -188,7 +188,7 @@ def _queries(text: str) -> list[int]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--events", type=int, default=200_000, help="of all three streams together")
+    parser.add_argument("--events", type=int, default=100_000, help="of all three streams together")
     parser.add_argument("--epochs", type=int, default=5, help="into which the events are split")
     parser.add_argument("--rounds", type=int, default=2, help="of each query that has a peer")
     parser.add_argument("--seed", type=int, default=1)
