@@ -144,6 +144,17 @@ class Store(Protocol):
                 columns that are unknown, of the key, or none.
         """
 
+    def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """Set the rows of a keyed table, whatever its merge functions say, and return its new end.
+
+        `write`, but in a table with `merge` an upsert sets the whole row, the last one of each key
+        given, and deletes remove rows: what later epochs add is folded into it. The same promises
+        hold. Call it while no epoch of another writer is unfinished: a replay could take the keys
+        set here for its own.
+
+        A log table is refused. Without `merge` it is `write`.
+        """
+
     def close(self) -> None:
         """Release connections; the store cannot be used afterwards."""
 

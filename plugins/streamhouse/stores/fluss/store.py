@@ -15,11 +15,11 @@ from streamhouse.stores.base import Capabilities, Changes, WriteContext
 from streamhouse.stores.fluss import ddl
 from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
 from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader
-from streamhouse.stores.fluss.fold import ChangeLog, absent, whole_changes, without_keys
+from streamhouse.stores.fluss.fold import ChangeLog, whole_changes
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.replay import not_yet_written, settled_end
 from streamhouse.stores.fluss.wire import Wire
-from streamhouse.stores.keyed import DELETED, padded, rows_to_write
+from streamhouse.stores.keyed import DELETED, absent, padded, refuse_log, rows_to_set, rows_to_write, without_keys
 from streamhouse.stores.widen import added, as_narrow_as
 
 T = TypeVar("T")
@@ -150,13 +150,39 @@ class FlussStore:
         rows = rows_to_write(table, changes, _KIND if plain_key else None, context.columns)
         deletes = None
         if plain_key:
-            deleted = pc.equal(rows.column(_KIND), DELETED)
-            deletes = rows.filter(deleted).select(list(table.primary_key))
-            rows = rows.filter(pc.invert(deleted)).drop_columns([_KIND])
+            rows, deletes = _apart(table, rows)
         elif context.replay_from is not None:
             rows = self._left_to_write(table, rows, context.replay_from)
         if rows.num_rows or deletes:
             self._send(table, rows, deletes, partial=context.columns is not None)
+        return self.end(table)
+
+    def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """See `Store.replace`; in a table that merges, a reader may find a key gone for a moment.
+
+        Raises:
+            SchemaConflictError: a table that merges was created by a version that could not do this.
+        """
+        refuse_log(table)
+        if not table.merge:
+            return self.write(table, changes, context)
+        rows, deletes = _apart(table, rows_to_set(table, changes, _KIND, context.columns))
+        located = self._located(table, table.column_names)
+        if located.stored.properties.get(ddl.DELETES) != ddl.DELETES_ALLOWED:
+            raise SchemaConflictError(
+                f"values of {table.name} cannot be set: it ignores deletes",
+                hint="drop the table and fill it again; tables created now allow them",
+            )
+        before = self.end(table)
+        keys = rows.select(list(table.primary_key))
+        try:
+            writes = self._native.overwrite(_target(located), padded(rows, located.stored.columns), keys, deletes)
+        except StoreError:
+            self._catalog.forget(table.name)
+            raise
+        self._native.confirm(table.name, writes[: deletes.num_rows])
+        writes = writes[deletes.num_rows :]
+        self._native.confirm(table.name, [writes[i] for i in self._unseen(table, before, rows)])
         return self.end(table)
 
     def close(self) -> None:
@@ -210,11 +236,15 @@ class FlussStore:
         written = pa.concat_tables([padded(deletes, _pick(table, names)), rows]) if deletes else rows
         before = self.end(table)
         writes = self._native.upsert(target, rows, deletes, names)
-        if len(writes) > _FEW_ROWS and not any(pa.types.is_nested(field.type) for field in written.schema):
-            # As in `_upsert`; but other writers change the same keys, so the values must be there, too.
-            after = {int(bucket): (before[bucket], end) for bucket, end in self.end(table).items()}
-            writes = [writes[i] for i in absent(written, self._log(table, after, names).images().select(names))]
-        self._native.confirm(table.name, writes)
+        self._native.confirm(table.name, [writes[i] for i in self._unseen(table, before, written)])
+
+    def _unseen(self, table: Table, before: Position, written: pa.Table) -> list[int]:
+        """Indexes of the rows that the log since `before` does not show; as in `_upsert`, but values count, too."""
+        if written.num_rows <= _FEW_ROWS or any(pa.types.is_nested(field.type) for field in written.schema):
+            return list(range(written.num_rows))
+        after = {int(bucket): (before[bucket], end) for bucket, end in self.end(table).items()}
+        names = tuple(written.column_names)
+        return absent(written, self._log(table, after, names).images().select(names))
 
     def _appended(self, table: Table, ranges: Ranges, names: tuple[str, ...]) -> pa.Table:
         columns = names or table.column_names[:1]  # rows without columns could not be counted
@@ -269,6 +299,13 @@ class FlussStore:
                     f"Fluss's {table.name} lacks {', '.join(missing)}", hint="apply the flow's plan to add them"
                 )
         return located
+
+
+def _apart(table: Table, rows: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """The rows to upsert, and the keys to delete."""
+    deleted = pc.equal(rows.column(_KIND), DELETED)
+    upserts = rows.filter(pc.invert(deleted)).drop_columns([_KIND])
+    return upserts, rows.filter(deleted).select(list(table.primary_key))
 
 
 def _with_key(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from streamhouse.stores.base import EPOCH, SNAPSHOT_ID, WRITER, Capabilities, Ch
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg import reading, snapshots, statements
 from streamhouse.stores.iceberg.failures import translated
-from streamhouse.stores.keyed import padded, rows_to_write
+from streamhouse.stores.keyed import padded, refuse_log, rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.widen import added, as_narrow_as
 
@@ -192,6 +192,11 @@ class IcebergStore:
             if last is not None:
                 snapshots.tag(stored, context.writer, int(last[SNAPSHOT_ID]))
             return {_SNAPSHOT: snapshots.current_id(stored)}
+
+    def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """`write`, as no table of this tier merges; see `Store.replace`."""
+        refuse_log(table)
+        return self.write(table, changes, context)
 
     def snapshot_properties(self, table: Table) -> dict[str, str]:
         """See `LakeStore.snapshot_properties`."""

@@ -10,7 +10,7 @@ from streamhouse.errors import MissingPackageError
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import EPOCH, WRITER, Capabilities, Changes, WriteContext
-from streamhouse.stores.keyed import rows_to_write
+from streamhouse.stores.keyed import refuse_log, rows_to_set, rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.paimon import commits, reading
 from streamhouse.stores.paimon.failures import translated
@@ -157,6 +157,28 @@ class PaimonStore:
                 commits.tag_commit(handle, last)
             return self._end(handle)
 
+    def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """Set rows in one snapshot, once; see `Store.replace`.
+
+        A table that merges is read and written anew as a whole, by this process: set as many
+        keys at once as there are.
+        """
+        refuse_log(table)
+        if not table.merge:
+            return self.write(table, changes, context)
+        rows = rows_to_set(table, changes, KIND, context.columns)
+        user = commits.commit_user(context.writer)
+        with self._locks.hold(self.tier, table.name), translated("writing", table.name):
+            handle = self._handle(table.name)
+            last = commits.last_commit(handle, user)
+            repeated = last is not None and last.commit_identifier >= context.epoch
+            if not repeated and (rows.num_rows or context.properties):
+                self._commit(handle, reading.with_rows_set(handle, table, rows), user, context, overwrite=True)
+                last = commits.last_commit(handle, user)
+            if last is not None:
+                commits.tag_commit(handle, last)
+            return self._end(handle)
+
     def snapshot_properties(self, table: Table) -> dict[str, str]:
         """See `LakeStore.snapshot_properties`."""
         with translated("reading", table.name):
@@ -173,14 +195,21 @@ class PaimonStore:
         latest = handle.snapshot_manager().get_latest_snapshot()
         return {_SNAPSHOT: latest.id if latest else 0}
 
-    def _commit(self, handle: Any, rows: pa.Table, user: str, context: WriteContext) -> None:
+    def _commit(
+        self, handle: Any, rows: pa.Table, user: str, context: WriteContext, *, overwrite: bool = False
+    ) -> None:
         builder = handle.new_stream_write_builder()._with_commit_user(user)
         properties = {**context.properties, WRITER: context.writer, EPOCH: str(context.epoch)}
         write, commit = builder.new_write(), builder.new_commit()
         try:
             write.write_arrow(as_stored(handle, rows))
             messages = write.prepare_commit(context.epoch)
-            commit.commit(messages, context.epoch, snapshot_properties=properties)
+            if overwrite:
+                # pypaimon offers this to batch writers only, which cannot choose their identifier.
+                written = [message for message in messages if not message.is_empty()]
+                commit.file_store_commit.overwrite({}, written, context.epoch, properties)
+            else:
+                commit.commit(messages, context.epoch, snapshot_properties=properties)
         finally:
             write.close()
             commit.close()
