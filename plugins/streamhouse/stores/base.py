@@ -27,6 +27,7 @@ class Capabilities:
     merge: bool = True  # folds values with `Table.merge` functions
     add_merged_columns: bool = True  # `add_columns` of a table that merges
     changes: bool = True  # `read_changes` works
+    cuts_commits: bool = False  # `advance` stops within what one `write` wrote, to keep to its number of rows
     before_images: bool = False  # `read_changes` of a keyed table tells the row before each change
     state_as_of: bool = False  # `read_state(at=…)` works for past positions
 
@@ -105,6 +106,27 @@ class Store(Protocol):
 
     def end(self, table: Table) -> Position:
         """The position after the last visible row."""
+
+    def rows_between(self, table: Table, start: Position, end: Position) -> int:
+        """About how many rows `read_changes` of the range has to read: 0 for an empty range only.
+
+        Counts what was written, so a row that was changed twice counts twice. From the beginning
+        (`start` empty) it is what the state at `end` takes where the store keeps no log of it.
+
+        Raises:
+            RowsLostError: what the range holds is no longer known.
+        """
+
+    def advance(self, table: Table, start: Position, max_rows: int) -> Position:
+        """How far to read from `start` at once: about `max_rows` by `rows_between`, and further than `start`.
+
+        It is `start` at the table's end only. A store may cut between its commits only; then one
+        commit may have more rows. Where the beginning of the history is gone, the first step goes
+        to the oldest state that can be read.
+
+        Raises:
+            RowsLostError: rows after `start` are no longer held.
+        """
 
     def read_changes(
         self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None

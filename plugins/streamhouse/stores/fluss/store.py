@@ -20,6 +20,7 @@ from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.replay import not_yet_written, settled_end
 from streamhouse.stores.fluss.wire import Wire
 from streamhouse.stores.keyed import DELETED, absent, padded, refuse_log, rows_to_set, rows_to_write, without_keys
+from streamhouse.stores.pace import by_offsets, offsets_between
 from streamhouse.stores.widen import added, as_narrow_as
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ class FlussStore:
     """
 
     tier = Tier.HOT
-    capabilities = Capabilities(add_merged_columns=False, before_images=True, state_as_of=True)
+    capabilities = Capabilities(add_merged_columns=False, cuts_commits=True, before_images=True, state_as_of=True)
 
     def __init__(self, bootstrap: str, min_log_ttl: timedelta = ddl.SAFE_LOG_TTL, timeout_s: float = 60.0) -> None:
         self._wire = Wire(bootstrap, timeout_s)
@@ -96,6 +97,18 @@ class FlussStore:
     def start(self, table: Table) -> Position:
         """The oldest offset each bucket retains."""
         return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.EARLIEST))
+
+    def rows_between(self, table: Table, start: Position, end: Position) -> int:  # noqa: ARG002  others ask the table
+        """Offsets in the range; see `Store.rows_between`. An update takes two."""
+        return offsets_between(start, end)
+
+    def advance(self, table: Table, start: Position, max_rows: int) -> Position:
+        """The same share of each bucket's backlog; see `Store.advance`."""
+        further = by_offsets(start, self.end(table), max_rows)
+        if table.primary_key and not any(start.values()):
+            # Before its log begins, the state of a keyed table cannot be read.
+            return {bucket: max(first, further[bucket]) for bucket, first in self.start(table).items()}
+        return further
 
     def read_changes(
         self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None

@@ -19,6 +19,7 @@ from streamhouse.stores.iceberg import reading, snapshots, statements
 from streamhouse.stores.iceberg.failures import translated
 from streamhouse.stores.keyed import padded, refuse_log, rows_to_write
 from streamhouse.stores.lock import TableLocks
+from streamhouse.stores.pace import by_snapshots
 from streamhouse.stores.widen import added, as_narrow_as
 
 if TYPE_CHECKING:
@@ -118,6 +119,22 @@ class IcebergStore:
         """The newest snapshot; 0 before the first."""
         with translated("reading", table.name):
             return {_SNAPSHOT: snapshots.current_id(self._table(table.name))}
+
+    def rows_between(self, table: Table, start: Position, end: Position) -> int:
+        """Rows that the snapshots of the range added; see `Store.rows_between`."""
+        first, last = start.get(_SNAPSHOT, 0), end.get(_SNAPSHOT, 0)
+        if first == last:
+            return 0
+        with translated("reading", table.name):
+            return max(1, sum(rows for _, rows in self._steps(table, self._table(table.name), first, last)))
+
+    def advance(self, table: Table, start: Position, max_rows: int) -> Position:
+        """Whole snapshots; see `Store.advance`."""
+        first = start.get(_SNAPSHOT, 0)
+        with translated("reading", table.name):
+            stored = self._table(table.name)
+            steps = self._steps(table, stored, first, snapshots.current_id(stored))
+            return {_SNAPSHOT: by_snapshots(steps, first, max_rows)}
 
     def read_changes(
         self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
@@ -255,6 +272,15 @@ class IcebergStore:
                 f"Iceberg has no table {name}", hint="it is created when the flow that writes it starts"
             )
         return stored
+
+    def _steps(self, table: Table, stored: Any, start: int, end: int) -> list[tuple[int, int]]:
+        steps = snapshots.after(stored, start, end)
+        if steps is None:
+            raise RowsLostError(
+                f"Iceberg no longer holds {table.name} as of snapshot {start}, up to which it was read",
+                hint="keep snapshots longer than the reader may be down, then rebuild the tables downstream",
+            )
+        return steps
 
     def _refuse_expired(self, table: Table, stored: Any, snapshot_id: int) -> None:
         if snapshot_id and not snapshots.holds(stored, snapshot_id):

@@ -82,7 +82,7 @@ def changes(handle: Any, table: Table, start: int, end: int, columns: Sequence[s
     if start == 0:
         return Changes(upserts=state(handle, table, end, columns))
     key = list(table.primary_key)
-    snapshots = _between(handle, table, start, end)
+    snapshots = [_snapshot(handle, table, number) for number in range(start + 1, end + 1)]
     if key and any(snapshot.commit_kind == _OVERWRITE for snapshot in snapshots):
         # `PaimonStore.replace` writes every row anew.
         old, new = (state(handle, table, snapshot_id, table.column_names) for snapshot_id in (start, end))
@@ -104,23 +104,26 @@ def changes(handle: Any, table: Table, start: int, end: int, columns: Sequence[s
     )
 
 
-def _between(handle: Any, table: Table, start: int, end: int) -> list[Any]:
-    """The snapshots `start + 1 … end`.
+def rows_written(handle: Any, table: Table, snapshot_id: int) -> int:
+    """How many rows a reader of the changes of one snapshot has to read.
 
     Raises:
-        RowsLostError: one was expired.
+        RowsLostError: it was expired.
     """
-    manager = handle.snapshot_manager()
-    found = []
-    for number in range(start + 1, end + 1):
-        snapshot = manager.get_snapshot_by_id(number)
-        if snapshot is None:
-            raise RowsLostError(
-                f"Paimon no longer holds snapshot {number} of {table.name}, which was not read yet",
-                hint="keep snapshots longer than the reader may be down, then rebuild the tables downstream",
-            )
-        found.append(snapshot)
-    return found
+    snapshot = _snapshot(handle, table, snapshot_id)
+    if snapshot.commit_kind == _OVERWRITE:
+        return int(snapshot.total_record_count)
+    return int(snapshot.delta_record_count) if snapshot.commit_kind == "APPEND" else 0
+
+
+def _snapshot(handle: Any, table: Table, snapshot_id: int) -> Any:
+    snapshot = handle.snapshot_manager().get_snapshot_by_id(snapshot_id)
+    if snapshot is None:
+        raise RowsLostError(
+            f"Paimon no longer holds snapshot {snapshot_id} of {table.name}, which was not read yet",
+            hint="keep snapshots longer than the reader may be down, then rebuild the tables downstream",
+        )
+    return snapshot
 
 
 def _difference(old: pa.Table, new: pa.Table, key: Sequence[str], columns: Sequence[str]) -> Changes:
