@@ -87,15 +87,16 @@ class Store(Protocol):
     def add_columns(self, table: Table) -> None:
         """Add the columns of `table` that the stored one lacks, at its end and nullable; nothing when there are none.
 
-        Rows written before read as NULL there. All writers and readers go on: those of this process
-        see the columns at their next call, those that know the narrower table never have to. In a
-        table that merges, `table.merge` tells how the new columns fold.
+        Columns are told by name. One that only the stored table has stays: it is another writer's,
+        or one that a plan gave up. Rows written before read as NULL in a new column. All writers
+        and readers go on: those of this process see the columns at their next call, those that
+        know fewer or another order of them never have to. In a table that merges, `table.merge`
+        tells how the new columns fold.
 
         Raises:
             TableMissingError: there is no such table.
-            SchemaConflictError: the stored columns are not the first ones of `table`, the key,
-                buckets or merge functions differ, or this store cannot add such a column; nothing
-                was changed.
+            SchemaConflictError: a stored column has another type in `table`, the key, buckets or
+                merge functions differ, or this store cannot add such a column; nothing was changed.
         """
 
     def drop(self, name: str) -> None:

@@ -73,7 +73,7 @@ class ChangeLog:
         first, _ = self._bounds(keys)
         before = first[np.isin(self.kinds[first], (BEFORE, DELETED))]
         untouched = without_keys(state, _pick(self.rows.select(list(keys)), first))
-        return pa.concat_tables([untouched, _pick(self.rows, before)])
+        return pa.concat_tables([untouched, _pick(self.rows.select(state.column_names), before)])
 
     def _bounds(self, keys: Sequence[str]) -> tuple[Indexes, Indexes]:
         """Indexes of the first and of the last row of each key."""

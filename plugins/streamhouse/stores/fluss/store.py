@@ -31,7 +31,7 @@ from streamhouse.stores.keyed import (
     without_keys,
 )
 from streamhouse.stores.pace import by_offsets, offsets_between
-from streamhouse.stores.widen import added, as_narrow_as
+from streamhouse.stores.widen import missing, with_columns
 
 T = TypeVar("T")
 
@@ -77,17 +77,21 @@ class FlussStore:
             SchemaConflictError: also for a table that merges: 0.9 cannot be told how to fold an added column.
         """
         found = self._catalog.stored(table.name)
-        have = len(found.columns)
-        if reasons := ddl.differences(as_narrow_as(table, have), found):
+        columns = missing(table, found.columns)
+        if reasons := ddl.differences(with_columns(table, found.columns), found):
             raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
-        columns = added(table, have)
         if columns and table.merge:
             raise SchemaConflictError(
                 f"Fluss cannot add {', '.join(c.name for c in columns)} to {table.name}, which merges",
                 hint="rebuild the table with the new column",
             )
-        if columns:
+        if not columns:
+            return
+        try:
             self._catalog.add_columns(table.name, [(c.name, ddl.describe_type(c)) for c in columns])
+        except StoreError:
+            if missing(table, self._catalog.stored(table.name).columns):
+                raise  # else somebody added them at the same moment
 
     def drop(self, name: str) -> None:
         """See `Store.drop`."""
@@ -202,7 +206,7 @@ class FlussStore:
                 f"values of {table.name} cannot be set: it ignores deletes",
                 hint="drop the table and fill it again; tables created now allow them",
             )
-        before = self.end(table)
+        before = self._mark(table, rows)
         keys = rows.select(list(table.primary_key))
         try:
             writes = self._native.overwrite(_target(located), padded(rows, located.stored.columns), keys, deletes)
@@ -263,13 +267,18 @@ class FlussStore:
     def _update(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None) -> None:
         names = tuple(rows.column_names)
         written = pa.concat_tables([padded(deletes, _pick(table, names)), rows]) if deletes else rows
-        before = self.end(table)
+        before = self._mark(table, written)
         writes = self._native.upsert(target, rows, deletes, names)
         self._native.confirm(table.name, [writes[i] for i in self._unseen(table, before, written)])
 
-    def _unseen(self, table: Table, before: Position, written: pa.Table) -> list[int]:
+    def _mark(self, table: Table, rows: pa.Table) -> Position | None:
+        """Where to look for `rows` in the log later; None: each one is waited for instead."""
+        nested = any(pa.types.is_nested(field.type) for field in rows.schema)
+        return None if nested or rows.num_rows <= _FEW_ROWS else self.end(table)
+
+    def _unseen(self, table: Table, before: Position | None, written: pa.Table) -> list[int]:
         """Indexes of the rows that the log since `before` does not show; as in `_upsert`, but values count, too."""
-        if written.num_rows <= _FEW_ROWS or any(pa.types.is_nested(field.type) for field in written.schema):
+        if before is None:
             return list(range(written.num_rows))
         after = {int(bucket): (before[bucket], end) for bucket, end in self.end(table).items()}
         names = tuple(written.column_names)

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from streamhouse.stores.iceberg.failures import translated
 from streamhouse.stores.keyed import keys_to_find, padded, refuse_log, rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_snapshots
-from streamhouse.stores.widen import added, as_narrow_as
+from streamhouse.stores.widen import missing, with_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -84,7 +84,11 @@ class IcebergStore:
             if stored is not None:
                 self._refuse_difference(table, stored)
                 return
-            properties = {**_PROPERTIES, _KEY: json.dumps(table.primary_key), _TYPES: json.dumps(_hidden_types(table))}
+            properties = {
+                **_PROPERTIES,
+                _KEY: json.dumps(table.primary_key),
+                _TYPES: json.dumps(_hidden_types(table.columns)),
+            }
             spark = self._spark_provider()
             spark.sql(statements.create_namespace(self._catalog_name, table.layer.value))
             spark.sql(statements.create_table(self._catalog_name, table, properties))
@@ -93,15 +97,17 @@ class IcebergStore:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
         with self._locks.hold(self.tier, table.name), translated("altering", table.name):
             stored = self._table(table.name)
-            have = len(self._columns(table.name, stored))
-            self._refuse_difference(as_narrow_as(table, have), stored)
-            if not (columns := added(table, have)):
+            have = self._columns(table.name, stored)
+            columns = missing(table, have)
+            self._refuse_difference(with_columns(table, have), stored)
+            if not columns:
                 return
             spark = self._spark_provider()
-            types = json.dumps(_hidden_types(table))
-            if types != stored.properties().get(_TYPES):
+            known: dict[str, str] = json.loads(stored.properties().get(_TYPES) or "{}")
+            types = known | _hidden_types(columns)
+            if types != known:
                 # First: a type of a column that is not there (yet) harms nobody.
-                spark.sql(statements.set_property(self._catalog_name, table, _TYPES, types))
+                spark.sql(statements.set_property(self._catalog_name, table, _TYPES, json.dumps(types)))
             spark.sql(statements.add_columns(self._catalog_name, table, columns))
 
     def drop(self, name: str) -> None:
@@ -317,6 +323,6 @@ class IcebergStore:
                 )
 
 
-def _hidden_types(table: Table) -> dict[str, str]:
+def _hidden_types(columns: Sequence[Column]) -> dict[str, str]:
     """The types that Iceberg widens, by column."""
-    return {c.name: c.type for c in table.columns if statements.storage_type(c.type) != c.type}
+    return {c.name: c.type for c in columns if statements.storage_type(c.type) != c.type}

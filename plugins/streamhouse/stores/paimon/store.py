@@ -25,7 +25,7 @@ from streamhouse.stores.paimon.schema import (
     refuse_difference,
     stored_columns,
 )
-from streamhouse.stores.widen import added, as_narrow_as
+from streamhouse.stores.widen import missing, with_columns
 
 _SNAPSHOT = "snapshot"
 _KNOWN_SNAPSHOTS = 100_000
@@ -93,9 +93,10 @@ class PaimonStore:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
         with self._locks.hold(self.tier, table.name), translated("altering", table.name):
             handle = self._catalog.get_table(table.name)
-            have = len(stored_columns(handle))
-            refuse_difference(as_narrow_as(table, have), handle)
-            if columns := added(table, have):
+            stored = stored_columns(handle)
+            columns = missing(table, stored)
+            refuse_difference(with_columns(table, stored), handle)
+            if columns:
                 self._catalog.alter_table(table.name, additions(table, columns), False)
 
     def drop(self, name: str) -> None:
