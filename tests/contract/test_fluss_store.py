@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -127,6 +128,45 @@ def test_a_sum_that_does_not_fit_is_an_error(fluss_store: FlussStore, make_table
     with pytest.raises(StoreError, match="precision"):
         fluss_store.write(table, Changes(most), FIRST)
     assert set(by_key(fluss_store.read_state(table)).values()) == {Decimal("99.99")}
+
+
+# --- added columns ----------------------------------------------------------------------------
+
+
+def test_a_process_that_knows_the_narrower_table_goes_on(fluss: str, fluss_store: FlussStore, make_table: Make) -> None:
+    table = make_table(k="bigint", v="bigint", key=("k",))
+    wide = table.model_copy(update={"columns": (*table.columns, Column(name="w", type="string"))})
+    fluss_store.create(table)
+    other = FlussStore(fluss)
+    try:
+        other.write(table, Changes(numbers(table, 0, 3)), FIRST)  # it remembers the table as it is now
+        fluss_store.add_columns(wide)
+        fluss_store.write(
+            wide, Changes(pa.table({"k": [1, 2], "w": ["x", "y"]})), WriteContext("w/s", 0, columns=("w",))
+        )
+        other.write(table, Changes(pa.table({"k": [2, 3], "v": [9, 9]})), WriteContext("v/s", 0, columns=("v",)))
+        other.write(table, Changes(numbers(table, 4, 5)), FIRST)
+        expected = [(0, 0, None), (1, 1, "x"), (2, 9, "y"), (3, 9, None), (4, 4, None)]
+        assert sorted((r["k"], r["v"], r["w"]) for r in other.read_state(wide).to_pylist()) == expected
+        found = other.read_changes(wide, {}, other.end(wide)).upserts
+        assert sorted((r["k"], r["v"], r["w"]) for r in found.to_pylist()) == expected
+        assert by_key(other.read_state(table)) == {k: v for k, v, _ in expected}
+    finally:
+        other.close()
+
+
+def test_two_processes_add_the_same_column_at_once(fluss: str, fluss_store: FlussStore, make_table: Make) -> None:
+    table = make_table(k="bigint", key=("k",))
+    fluss_store.create(table)
+    others = [FlussStore(fluss) for _ in range(3)]
+    for number in range(5):
+        columns = (*table.columns, Column(name=f"c{number}", type="int"))
+        table = table.model_copy(update={"columns": columns})
+        with ThreadPoolExecutor(len(others)) as pool:
+            list(pool.map(FlussStore.add_columns, others, [table] * len(others)))
+        assert [c.name for c in fluss_store.columns(table.name) or ()] == list(table.column_names)
+    for other in others:
+        other.close()
 
 
 # --- states and changes of earlier offsets ----------------------------------------------------

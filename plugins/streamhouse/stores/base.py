@@ -27,6 +27,7 @@ class Capabilities:
     merge: bool = True  # folds values with `Table.merge` functions
     add_merged_columns: bool = True  # `add_columns` of a table that merges
     changes: bool = True  # `read_changes` works
+    cuts_commits: bool = False  # `advance` stops within what one `write` wrote, to keep to its number of rows
     before_images: bool = False  # `read_changes` of a keyed table tells the row before each change
     state_as_of: bool = False  # `read_state(at=…)` works for past positions
 
@@ -86,15 +87,16 @@ class Store(Protocol):
     def add_columns(self, table: Table) -> None:
         """Add the columns of `table` that the stored one lacks, at its end and nullable; nothing when there are none.
 
-        Rows written before read as NULL there. All writers and readers go on: those of this process
-        see the columns at their next call, those that know the narrower table never have to. In a
-        table that merges, `table.merge` tells how the new columns fold.
+        Columns are told by name. One that only the stored table has stays: it is another writer's,
+        or one that a plan gave up. Rows written before read as NULL in a new column. All writers
+        and readers go on: those of this process see the columns at their next call, those that
+        know fewer or another order of them never have to. In a table that merges, `table.merge`
+        tells how the new columns fold.
 
         Raises:
             TableMissingError: there is no such table.
-            SchemaConflictError: the stored columns are not the first ones of `table`, the key,
-                buckets or merge functions differ, or this store cannot add such a column; nothing
-                was changed.
+            SchemaConflictError: a stored column has another type in `table`, the key, buckets or
+                merge functions differ, or this store cannot add such a column; nothing was changed.
         """
 
     def drop(self, name: str) -> None:
@@ -105,6 +107,27 @@ class Store(Protocol):
 
     def end(self, table: Table) -> Position:
         """The position after the last visible row."""
+
+    def rows_between(self, table: Table, start: Position, end: Position) -> int:
+        """About how many rows `read_changes` of the range has to read: 0 for an empty range only.
+
+        Counts what was written, so a row that was changed twice counts twice. From the beginning
+        (`start` empty) it is what the state at `end` takes where the store keeps no log of it.
+
+        Raises:
+            RowsLostError: what the range holds is no longer known.
+        """
+
+    def advance(self, table: Table, start: Position, max_rows: int) -> Position:
+        """How far to read from `start` at once: about `max_rows` by `rows_between`, and further than `start`.
+
+        It is `start` at the table's end only. A store may cut between its commits only; then one
+        commit may have more rows. Where the beginning of the history is gone, the first step goes
+        to the oldest state that can be read.
+
+        Raises:
+            RowsLostError: rows after `start` are no longer held.
+        """
 
     def read_changes(
         self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
@@ -119,6 +142,21 @@ class Store(Protocol):
         self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None
     ) -> "pa.Table":
         """All rows at `at` (None: now), in no order; a keyed table has one row for each key."""
+
+    def read_keys(self, table: Table, keys: "pa.Table", columns: tuple[str, ...] | None = None) -> "pa.Table":
+        """The rows of a keyed table that have one of `keys` now, each once, in no order.
+
+        No index is behind it: it may read the whole table, and always does in the hot tier.
+
+        Args:
+            table: Has a primary key.
+            keys: At least the columns of the primary key; may repeat, and need not be stored. A
+                key with a NULL finds nothing.
+            columns: Of the result; None means all.
+
+        Raises:
+            StoreError: the table has no key.
+        """
 
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` once, however often the same epoch calls, and return the table's new end.
@@ -142,6 +180,17 @@ class Store(Protocol):
             WriteRefusedError: a null key, an absent column, a value that does not fit, a delete
                 where the table cannot delete; a partial write of another kind of table, or of
                 columns that are unknown, of the key, or none.
+        """
+
+    def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """Set the rows of a keyed table, whatever its merge functions say, and return its new end.
+
+        `write`, but in a table with `merge` an upsert sets the whole row, the last one of each key
+        given, and deletes remove rows: what later epochs add is folded into it. The same promises
+        hold. Call it while no epoch of another writer is unfinished: a replay could take the keys
+        set here for its own.
+
+        A log table is refused. Without `merge` it is `write`.
         """
 
     def close(self) -> None:

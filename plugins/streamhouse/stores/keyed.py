@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamhouse.errors import WriteRefusedError
+from streamhouse.errors import StoreError, WriteRefusedError
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes
@@ -70,6 +70,20 @@ def last_of_each_key(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     return rows.filter(pa.array(kept))  # not take(): that lacks chunked nested columns
 
 
+def keys_to_find(table: Table, keys: pa.Table) -> pa.Table:
+    """The distinct keys among `keys`, with the types of `table`; those with a null are left out.
+
+    Raises:
+        StoreError: the table has no key.
+        WriteRefusedError: a key column is absent, or a value does not fit its type.
+    """
+    if not table.primary_key:
+        raise StoreError(f"{table.name} has no primary key to look rows up by")
+    key = list(table.primary_key)
+    typed = _conform(table, keys, [table.column(name) for name in key])
+    return typed.drop_null().group_by(key).aggregate([])
+
+
 def with_keys(rows: pa.Table, wanted: pa.Table) -> pa.Table:
     """The rows whose key is in `wanted`; its columns are the key, and each key is there once."""
     keys = wanted.column_names
@@ -80,6 +94,30 @@ def with_keys(rows: pa.Table, wanted: pa.Table) -> pa.Table:
     kept = np.zeros(rows.num_rows, dtype=bool)
     kept[found] = True
     return rows.filter(pa.array(kept))
+
+
+def without_keys(rows: pa.Table, unwanted: pa.Table) -> pa.Table:
+    """The rows whose key is not among `unwanted`, whose columns are the key."""
+    if not rows.num_rows or not unwanted.num_rows:
+        return rows
+    keys = unwanted.column_names
+    numbered = rows.select(keys).append_column("", pa.array(np.arange(rows.num_rows)))
+    kept = np.zeros(rows.num_rows, dtype=bool)
+    kept[numbered.join(unwanted, keys=keys, join_type="left anti").column("").to_numpy()] = True
+    return rows.filter(pa.array(kept))
+
+
+def absent(rows: pa.Table, seen: pa.Table) -> list[int]:
+    """Indexes of the rows that are not among `seen`, which has the same columns; nulls are equal.
+
+    No two `rows` are equal, and no column is nested.
+    """
+    ours = rows.append_column("", pa.array(np.arange(rows.num_rows)))
+    theirs = seen.append_column("", pa.array(np.full(seen.num_rows, -1)))
+    bounds = pa.concat_tables([ours, theirs]).group_by(rows.column_names).aggregate([("", "min"), ("", "max")])
+    lowest, highest = bounds.column("_min").to_numpy(), bounds.column("_max").to_numpy()
+    missing: list[int] = np.sort(highest[lowest >= 0]).tolist()
+    return missing
 
 
 def padded(rows: pa.Table, columns: Sequence[Column]) -> pa.Table:
@@ -94,6 +132,23 @@ def padded(rows: pa.Table, columns: Sequence[Column]) -> pa.Table:
         for field in schema
     ]
     return pa.table(arrays, schema=schema)
+
+
+def rows_to_set(table: Table, changes: Changes, kind: str, owned: Sequence[str] | None) -> pa.Table:
+    """`rows_to_write` for `Store.replace` of a table that merges: each key once, with its `kind`.
+
+    Raises:
+        WriteRefusedError: as there; also when only `owned` columns are to be set.
+    """
+    if owned is not None:
+        _partial(table, owned)
+    return rows_to_write(table.replica, changes, kind)
+
+
+def refuse_log(table: Table) -> None:
+    """Raise WriteRefusedError when the table has no key, so that no row of it can be set."""
+    if not table.primary_key:
+        raise WriteRefusedError(f"{table.name} has no primary key, so its rows cannot be set")
 
 
 def completed(partial: pa.Table, stored: pa.Table, key: Sequence[str], kind: str) -> pa.Table:

@@ -4,7 +4,7 @@ import pytest
 from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.stores.base import Changes
-from streamhouse.stores.keyed import completed, last_of_each_key, rows_to_write, with_keys
+from streamhouse.stores.keyed import absent, completed, last_of_each_key, rows_to_write, with_keys
 
 TABLE = Table(
     name="ods.t",
@@ -70,3 +70,11 @@ def test_a_partial_write_keeps_the_columns_of_others():
         {"k": 2, "l": "a", "v": [9], "w": None, "kind": "+U"},
     ]
     assert completed(partial, stored.slice(0, 0), ["k", "l"], "kind").column("k").to_pylist() == [1, 2]
+
+
+def test_absent_rows_are_found_by_every_value_with_nulls_equal():
+    seen = pa.table({"k": [1, 2, 3, 2], "v": ["a", None, "c", "b"]})
+    wanted = pa.table({"k": [3, 2, 1, 4, 3], "v": ["c", None, "b", None, None]})
+    assert absent(wanted, seen) == [2, 3, 4]
+    assert absent(wanted, seen.slice(0, 0)) == [0, 1, 2, 3, 4]
+    assert absent(wanted.slice(0, 2), seen) == []

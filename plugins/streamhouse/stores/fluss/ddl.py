@@ -14,6 +14,9 @@ from streamhouse.sql.types import parse_type, type_name
 SAFE_LOG_TTL = timedelta(days=7)
 """Fluss deletes older rows whether a tiering task took them or not, and a table's TTL cannot change."""
 
+DELETES, DELETES_ALLOWED = "table.delete.behavior", "allow"
+"""Without this property, a table that merges ignores deletes without a word."""
+
 _T = exp.DataType.Type
 _SIMPLE = {
     "boolean": "BOOLEAN",
@@ -101,7 +104,7 @@ def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
         "table.log.ttl": f"{int(ttl.total_seconds())}s",
     }
     if table.merge:
-        properties["table.merge-engine"] = "aggregation"
+        properties |= {"table.merge-engine": "aggregation", DELETES: DELETES_ALLOWED}
     return json.dumps(
         {
             "version": 1,

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from streamhouse.stores.base import Changes
 from streamhouse.stores.fluss.log import AFTER, BEFORE, DELETED, INSERTED, LogBatch
+from streamhouse.stores.keyed import without_keys
 
 Kinds: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int8]]"
 Indexes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
@@ -72,7 +73,7 @@ class ChangeLog:
         first, _ = self._bounds(keys)
         before = first[np.isin(self.kinds[first], (BEFORE, DELETED))]
         untouched = without_keys(state, _pick(self.rows.select(list(keys)), first))
-        return pa.concat_tables([untouched, _pick(self.rows, before)])
+        return pa.concat_tables([untouched, _pick(self.rows.select(state.column_names), before)])
 
     def _bounds(self, keys: Sequence[str]) -> tuple[Indexes, Indexes]:
         """Indexes of the first and of the last row of each key."""
@@ -82,30 +83,6 @@ class ChangeLog:
         numbered = self.rows.select(list(keys)).append_column("", pa.array(np.arange(self.rows.num_rows)))
         bounds = numbered.group_by(list(keys), use_threads=False).aggregate([("", "min"), ("", "max")])
         return bounds.column("_min").to_numpy(), bounds.column("_max").to_numpy()
-
-
-def without_keys(rows: pa.Table, unwanted: pa.Table) -> pa.Table:
-    """The rows whose key is not among `unwanted`, whose columns are the key."""
-    if not rows.num_rows or not unwanted.num_rows:
-        return rows
-    keys = unwanted.column_names
-    numbered = rows.select(keys).append_column("", pa.array(np.arange(rows.num_rows)))
-    kept = np.zeros(rows.num_rows, dtype=bool)
-    kept[numbered.join(unwanted, keys=keys, join_type="left anti").column("").to_numpy()] = True
-    return rows.filter(pa.array(kept))
-
-
-def absent(rows: pa.Table, seen: pa.Table) -> list[int]:
-    """Indexes of the rows that are not among `seen`, which has the same columns; nulls are equal.
-
-    No two `rows` are equal, and no column is nested.
-    """
-    ours = rows.append_column("", pa.array(np.arange(rows.num_rows)))
-    theirs = seen.append_column("", pa.array(np.full(seen.num_rows, -1)))
-    bounds = pa.concat_tables([ours, theirs]).group_by(rows.column_names).aggregate([("", "min"), ("", "max")])
-    lowest, highest = bounds.column("_min").to_numpy(), bounds.column("_max").to_numpy()
-    missing: list[int] = np.sort(highest[lowest >= 0]).tolist()
-    return missing
 
 
 def _pick(rows: pa.Table, indexes: Indexes) -> pa.Table:

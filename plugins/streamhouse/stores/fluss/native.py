@@ -88,6 +88,29 @@ class Native:
             columns,
         )
 
+    def overwrite(self, target: Target, rows: pa.Table, keys: pa.Table, deletes: pa.Table | None) -> list[Write]:
+        """Send deletes of keys, then each row behind a delete of its own key, which a merge then begins with.
+
+        Args:
+            target: A table that merges and allows deletes.
+            rows: With all columns in their order.
+            keys: The key of each row, in the order of the primary key.
+            deletes: Further keys, likewise.
+
+        Returns:
+            One write for each of `deletes`, then for each row, as `upsert` does. Both writes of a
+            key are together in almost every case; else it is gone for a moment.
+        """
+
+        def enqueue(writer: Any) -> list[Write]:
+            writes = [writer.delete(key) for key in _tuples(deletes)]
+            for key, row in zip(_tuples(keys), _tuples(rows), strict=True):
+                writer.delete(key)
+                writes.append(writer.upsert(row))
+            return writes
+
+        return self._write(target, enqueue)
+
     def confirm(self, name: str, writes: Sequence[Write]) -> None:
         """Wait until each write is durable; about 0.2 ms each, so choose which ones need it.
 

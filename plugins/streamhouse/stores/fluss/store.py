@@ -15,12 +15,23 @@ from streamhouse.stores.base import Capabilities, Changes, WriteContext
 from streamhouse.stores.fluss import ddl
 from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
 from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader
-from streamhouse.stores.fluss.fold import ChangeLog, absent, whole_changes, without_keys
+from streamhouse.stores.fluss.fold import ChangeLog, whole_changes
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.replay import not_yet_written, settled_end
 from streamhouse.stores.fluss.wire import Wire
-from streamhouse.stores.keyed import DELETED, padded, rows_to_write
-from streamhouse.stores.widen import added, as_narrow_as
+from streamhouse.stores.keyed import (
+    DELETED,
+    absent,
+    keys_to_find,
+    padded,
+    refuse_log,
+    rows_to_set,
+    rows_to_write,
+    with_keys,
+    without_keys,
+)
+from streamhouse.stores.pace import by_offsets, offsets_between
+from streamhouse.stores.widen import missing, with_columns
 
 T = TypeVar("T")
 
@@ -39,7 +50,7 @@ class FlussStore:
     """
 
     tier = Tier.HOT
-    capabilities = Capabilities(add_merged_columns=False, before_images=True, state_as_of=True)
+    capabilities = Capabilities(add_merged_columns=False, cuts_commits=True, before_images=True, state_as_of=True)
 
     def __init__(self, bootstrap: str, min_log_ttl: timedelta = ddl.SAFE_LOG_TTL, timeout_s: float = 60.0) -> None:
         self._wire = Wire(bootstrap, timeout_s)
@@ -66,17 +77,21 @@ class FlussStore:
             SchemaConflictError: also for a table that merges: 0.9 cannot be told how to fold an added column.
         """
         found = self._catalog.stored(table.name)
-        have = len(found.columns)
-        if reasons := ddl.differences(as_narrow_as(table, have), found):
+        columns = missing(table, found.columns)
+        if reasons := ddl.differences(with_columns(table, found.columns), found):
             raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
-        columns = added(table, have)
         if columns and table.merge:
             raise SchemaConflictError(
                 f"Fluss cannot add {', '.join(c.name for c in columns)} to {table.name}, which merges",
                 hint="rebuild the table with the new column",
             )
-        if columns:
+        if not columns:
+            return
+        try:
             self._catalog.add_columns(table.name, [(c.name, ddl.describe_type(c)) for c in columns])
+        except StoreError:
+            if missing(table, self._catalog.stored(table.name).columns):
+                raise  # else somebody added them at the same moment
 
     def drop(self, name: str) -> None:
         """See `Store.drop`."""
@@ -96,6 +111,18 @@ class FlussStore:
     def start(self, table: Table) -> Position:
         """The oldest offset each bucket retains."""
         return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.EARLIEST))
+
+    def rows_between(self, table: Table, start: Position, end: Position) -> int:  # noqa: ARG002  others ask the table
+        """Offsets in the range; see `Store.rows_between`. An update takes two."""
+        return offsets_between(start, end)
+
+    def advance(self, table: Table, start: Position, max_rows: int) -> Position:
+        """The same share of each bucket's backlog; see `Store.advance`."""
+        further = by_offsets(start, self.end(table), max_rows)
+        if table.primary_key and not any(start.values()):
+            # Before its log begins, the state of a keyed table cannot be read.
+            return {bucket: max(first, further[bucket]) for bucket, first in self.start(table).items()}
+        return further
 
     def read_changes(
         self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
@@ -139,6 +166,12 @@ class FlussStore:
             state = self._log(table, ranges, wanted).undone(state, table.primary_key)
         return state.select(list(names))
 
+    def read_keys(self, table: Table, keys: pa.Table, columns: tuple[str, ...] | None = None) -> pa.Table:
+        """See `Store.read_keys`; reads the state of every bucket."""
+        names = table.column_names if columns is None else columns
+        wanted = keys_to_find(table, keys)
+        return with_keys(self._state(table, _with_key(table, names)), wanted).select(list(names))
+
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """See `Store.write`.
 
@@ -150,13 +183,39 @@ class FlussStore:
         rows = rows_to_write(table, changes, _KIND if plain_key else None, context.columns)
         deletes = None
         if plain_key:
-            deleted = pc.equal(rows.column(_KIND), DELETED)
-            deletes = rows.filter(deleted).select(list(table.primary_key))
-            rows = rows.filter(pc.invert(deleted)).drop_columns([_KIND])
+            rows, deletes = _apart(table, rows)
         elif context.replay_from is not None:
             rows = self._left_to_write(table, rows, context.replay_from)
         if rows.num_rows or deletes:
             self._send(table, rows, deletes, partial=context.columns is not None)
+        return self.end(table)
+
+    def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """See `Store.replace`; in a table that merges, a reader may find a key gone for a moment.
+
+        Raises:
+            SchemaConflictError: a table that merges was created by a version that could not do this.
+        """
+        refuse_log(table)
+        if not table.merge:
+            return self.write(table, changes, context)
+        rows, deletes = _apart(table, rows_to_set(table, changes, _KIND, context.columns))
+        located = self._located(table, table.column_names)
+        if located.stored.properties.get(ddl.DELETES) != ddl.DELETES_ALLOWED:
+            raise SchemaConflictError(
+                f"values of {table.name} cannot be set: it ignores deletes",
+                hint="drop the table and fill it again; tables created now allow them",
+            )
+        before = self._mark(table, rows)
+        keys = rows.select(list(table.primary_key))
+        try:
+            writes = self._native.overwrite(_target(located), padded(rows, located.stored.columns), keys, deletes)
+        except StoreError:
+            self._catalog.forget(table.name)
+            raise
+        self._native.confirm(table.name, writes[: deletes.num_rows])
+        writes = writes[deletes.num_rows :]
+        self._native.confirm(table.name, [writes[i] for i in self._unseen(table, before, rows)])
         return self.end(table)
 
     def close(self) -> None:
@@ -208,13 +267,22 @@ class FlussStore:
     def _update(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None) -> None:
         names = tuple(rows.column_names)
         written = pa.concat_tables([padded(deletes, _pick(table, names)), rows]) if deletes else rows
-        before = self.end(table)
+        before = self._mark(table, written)
         writes = self._native.upsert(target, rows, deletes, names)
-        if len(writes) > _FEW_ROWS and not any(pa.types.is_nested(field.type) for field in written.schema):
-            # As in `_upsert`; but other writers change the same keys, so the values must be there, too.
-            after = {int(bucket): (before[bucket], end) for bucket, end in self.end(table).items()}
-            writes = [writes[i] for i in absent(written, self._log(table, after, names).images().select(names))]
-        self._native.confirm(table.name, writes)
+        self._native.confirm(table.name, [writes[i] for i in self._unseen(table, before, written)])
+
+    def _mark(self, table: Table, rows: pa.Table) -> Position | None:
+        """Where to look for `rows` in the log later; None: each one is waited for instead."""
+        nested = any(pa.types.is_nested(field.type) for field in rows.schema)
+        return None if nested or rows.num_rows <= _FEW_ROWS else self.end(table)
+
+    def _unseen(self, table: Table, before: Position | None, written: pa.Table) -> list[int]:
+        """Indexes of the rows that the log since `before` does not show; as in `_upsert`, but values count, too."""
+        if before is None:
+            return list(range(written.num_rows))
+        after = {int(bucket): (before[bucket], end) for bucket, end in self.end(table).items()}
+        names = tuple(written.column_names)
+        return absent(written, self._log(table, after, names).images().select(names))
 
     def _appended(self, table: Table, ranges: Ranges, names: tuple[str, ...]) -> pa.Table:
         columns = names or table.column_names[:1]  # rows without columns could not be counted
@@ -269,6 +337,13 @@ class FlussStore:
                     f"Fluss's {table.name} lacks {', '.join(missing)}", hint="apply the flow's plan to add them"
                 )
         return located
+
+
+def _apart(table: Table, rows: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """The rows to upsert, and the keys to delete."""
+    deleted = pc.equal(rows.column(_KIND), DELETED)
+    upserts = rows.filter(pc.invert(deleted)).drop_columns([_KIND])
+    return upserts, rows.filter(deleted).select(list(table.primary_key))
 
 
 def _with_key(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -57,6 +57,20 @@ def follows(table: Any, start: int, end: int) -> bool:
     return any(snapshot.parentId() == start for snapshot in _back(table, end))
 
 
+def after(table: Any, start: int, end: int) -> list[tuple[int, int]] | None:
+    """Id and rows written of each snapshot after `start` up to `end`, oldest first; None: `start` is no longer held.
+
+    From 0, when the first snapshots are gone, the oldest one held stands for all before it.
+    """
+    found: list[tuple[int, int]] = []
+    for snapshot in _back(table, end):
+        if snapshot.snapshotId() == start:
+            return found[::-1]
+        first = start == 0 and (snapshot.parentId() is None or table.snapshot(snapshot.parentId()) is None)
+        found.append((int(snapshot.snapshotId()), _rows(snapshot, whole=first)))
+    return found[::-1] if start == 0 else None
+
+
 def last_written(table: Any, writer: str) -> dict[str, str] | None:
     """The properties of the newest snapshot of `writer`; None when there is none."""
     return next((p for p in _written(table) if p[WRITER] == writer), None)
@@ -112,6 +126,13 @@ def _written(table: Any) -> Iterator[dict[str, str]]:
     for snapshot in sorted(kept, key=lambda s: -s.sequenceNumber()):
         if properties := _properties(snapshot):
             yield properties
+
+
+def _rows(snapshot: Any, *, whole: bool) -> int:
+    summary_ = snapshot.summary()
+    if not whole and snapshot.operation() == "replace":  # a compaction
+        return 0
+    return int(summary_.getOrDefault("total-records" if whole else "added-records", "0"))
 
 
 def _back(table: Any, snapshot_id: int | None) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,10 @@ from streamhouse.stores.base import EPOCH, SNAPSHOT_ID, WRITER, Capabilities, Ch
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg import reading, snapshots, statements
 from streamhouse.stores.iceberg.failures import translated
-from streamhouse.stores.keyed import padded, rows_to_write
+from streamhouse.stores.keyed import keys_to_find, padded, refuse_log, rows_to_write
 from streamhouse.stores.lock import TableLocks
-from streamhouse.stores.widen import added, as_narrow_as
+from streamhouse.stores.pace import by_snapshots
+from streamhouse.stores.widen import missing, with_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,7 +84,11 @@ class IcebergStore:
             if stored is not None:
                 self._refuse_difference(table, stored)
                 return
-            properties = {**_PROPERTIES, _KEY: json.dumps(table.primary_key), _TYPES: json.dumps(_hidden_types(table))}
+            properties = {
+                **_PROPERTIES,
+                _KEY: json.dumps(table.primary_key),
+                _TYPES: json.dumps(_hidden_types(table.columns)),
+            }
             spark = self._spark_provider()
             spark.sql(statements.create_namespace(self._catalog_name, table.layer.value))
             spark.sql(statements.create_table(self._catalog_name, table, properties))
@@ -92,15 +97,17 @@ class IcebergStore:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
         with self._locks.hold(self.tier, table.name), translated("altering", table.name):
             stored = self._table(table.name)
-            have = len(self._columns(table.name, stored))
-            self._refuse_difference(as_narrow_as(table, have), stored)
-            if not (columns := added(table, have)):
+            have = self._columns(table.name, stored)
+            columns = missing(table, have)
+            self._refuse_difference(with_columns(table, have), stored)
+            if not columns:
                 return
             spark = self._spark_provider()
-            types = json.dumps(_hidden_types(table))
-            if types != stored.properties().get(_TYPES):
+            known: dict[str, str] = json.loads(stored.properties().get(_TYPES) or "{}")
+            types = known | _hidden_types(columns)
+            if types != known:
                 # First: a type of a column that is not there (yet) harms nobody.
-                spark.sql(statements.set_property(self._catalog_name, table, _TYPES, types))
+                spark.sql(statements.set_property(self._catalog_name, table, _TYPES, json.dumps(types)))
             spark.sql(statements.add_columns(self._catalog_name, table, columns))
 
     def drop(self, name: str) -> None:
@@ -118,6 +125,22 @@ class IcebergStore:
         """The newest snapshot; 0 before the first."""
         with translated("reading", table.name):
             return {_SNAPSHOT: snapshots.current_id(self._table(table.name))}
+
+    def rows_between(self, table: Table, start: Position, end: Position) -> int:
+        """Rows that the snapshots of the range added; see `Store.rows_between`."""
+        first, last = start.get(_SNAPSHOT, 0), end.get(_SNAPSHOT, 0)
+        if first == last:
+            return 0
+        with translated("reading", table.name):
+            return max(1, sum(rows for _, rows in self._steps(table, self._table(table.name), first, last)))
+
+    def advance(self, table: Table, start: Position, max_rows: int) -> Position:
+        """Whole snapshots; see `Store.advance`."""
+        first = start.get(_SNAPSHOT, 0)
+        with translated("reading", table.name):
+            stored = self._table(table.name)
+            steps = self._steps(table, stored, first, snapshots.current_id(stored))
+            return {_SNAPSHOT: by_snapshots(steps, first, max_rows)}
 
     def read_changes(
         self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
@@ -173,6 +196,15 @@ class IcebergStore:
             self._refuse_expired(table, stored, snapshot_id)
             return reading.frame(self._spark_provider(), self._catalog_name, table, snapshot_id)
 
+    def read_keys(self, table: Table, keys: pa.Table, columns: tuple[str, ...] | None = None) -> pa.Table:
+        """See `Store.read_keys`; Spark joins the keys to the table."""
+        wanted = keys_to_find(table, keys)
+        names = table.column_names if columns is None else columns
+        found = self.dataframe(table)
+        with translated("reading", table.name):
+            given = arrow_frame(self._spark_provider(), wanted)
+            return reading.collected(found.join(given, list(table.primary_key), "left_semi").select(*names), table)
+
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` in one snapshot, once; see `Store.write`.
 
@@ -192,6 +224,11 @@ class IcebergStore:
             if last is not None:
                 snapshots.tag(stored, context.writer, int(last[SNAPSHOT_ID]))
             return {_SNAPSHOT: snapshots.current_id(stored)}
+
+    def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """`write`, as no table of this tier merges; see `Store.replace`."""
+        refuse_log(table)
+        return self.write(table, changes, context)
 
     def snapshot_properties(self, table: Table) -> dict[str, str]:
         """See `LakeStore.snapshot_properties`."""
@@ -251,6 +288,15 @@ class IcebergStore:
             )
         return stored
 
+    def _steps(self, table: Table, stored: Any, start: int, end: int) -> list[tuple[int, int]]:
+        steps = snapshots.after(stored, start, end)
+        if steps is None:
+            raise RowsLostError(
+                f"Iceberg no longer holds {table.name} as of snapshot {start}, up to which it was read",
+                hint="keep snapshots longer than the reader may be down, then rebuild the tables downstream",
+            )
+        return steps
+
     def _refuse_expired(self, table: Table, stored: Any, snapshot_id: int) -> None:
         if snapshot_id and not snapshots.holds(stored, snapshot_id):
             raise RowsLostError(f"Iceberg no longer holds {table.name} as of snapshot {snapshot_id}")
@@ -277,6 +323,6 @@ class IcebergStore:
                 )
 
 
-def _hidden_types(table: Table) -> dict[str, str]:
+def _hidden_types(columns: Sequence[Column]) -> dict[str, str]:
     """The types that Iceberg widens, by column."""
-    return {c.name: c.type for c in table.columns if statements.storage_type(c.type) != c.type}
+    return {c.name: c.type for c in columns if statements.storage_type(c.type) != c.type}

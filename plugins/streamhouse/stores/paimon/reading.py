@@ -3,16 +3,27 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from streamhouse.errors import RowsLostError, StoreError
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
-from streamhouse.stores.keyed import DELETED, completed, last_of_each_key, padded, with_keys
+from streamhouse.stores.keyed import (
+    DELETED,
+    UPSERTED,
+    absent,
+    completed,
+    last_of_each_key,
+    padded,
+    with_keys,
+    without_keys,
+)
 from streamhouse.stores.paimon.schema import KIND, stored_columns
 
 _ROW_KIND = "_row_kind"
+_OVERWRITE = "OVERWRITE"
 _MAX_PUSHED_KEYS = 1000
 
 
@@ -51,6 +62,15 @@ def whole_rows(handle: Any, table: Table, partial: pa.Table) -> pa.Table:
     )
 
 
+def with_rows_set(handle: Any, table: Table, rows: pa.Table) -> pa.Table:
+    """Every row of the newest snapshot, but of the keys of `rows` only those that its `KIND` does not delete."""
+    latest = handle.snapshot_manager().get_latest_snapshot()
+    wide = table.model_copy(update={"columns": stored_columns(handle)})
+    stored = state(handle, wide, latest.id if latest else 0, wide.column_names)
+    set_ = rows.filter(pa.compute.equal(rows.column(KIND), UPSERTED))
+    return pa.concat_tables([without_keys(stored, rows.select(list(table.primary_key))), padded(set_, wide.columns)])
+
+
 def changes(handle: Any, table: Table, start: int, end: int, columns: Sequence[str]) -> Changes:
     """What the snapshots `start + 1 … end` did; from 0 it is the state at `end`.
 
@@ -62,12 +82,17 @@ def changes(handle: Any, table: Table, start: int, end: int, columns: Sequence[s
     if start == 0:
         return Changes(upserts=state(handle, table, end, columns))
     key = list(table.primary_key)
+    snapshots = [_snapshot(handle, table, number) for number in range(start + 1, end + 1)]
+    if key and any(snapshot.commit_kind == _OVERWRITE for snapshot in snapshots):
+        # `PaimonStore.replace` writes every row anew.
+        old, new = (state(handle, table, snapshot_id, table.column_names) for snapshot_id in (start, end))
+        return _difference(old, new, key, columns)
     if table.merge:
         # The files of a snapshot hold what was added; what a reader wants is the sum.
-        touched = _delta(handle, table, start, end, key).select(key).group_by(key).aggregate([])
+        touched = _delta(handle, table, snapshots, key).select(key).group_by(key).aggregate([])
         return Changes(upserts=state(handle, table, end, columns, keys=touched))
     asked = list(dict.fromkeys([*columns, *key]))
-    delta = _delta(handle, table, start, end, asked)
+    delta = _delta(handle, table, snapshots, asked)
     if not key:
         return Changes(upserts=delta.select(list(columns)))
     folded = last_of_each_key(delta, key)
@@ -79,23 +104,49 @@ def changes(handle: Any, table: Table, start: int, end: int, columns: Sequence[s
     )
 
 
-def _delta(handle: Any, table: Table, start: int, end: int, columns: Sequence[str]) -> pa.Table:
+def rows_written(handle: Any, table: Table, snapshot_id: int) -> int:
+    """How many rows a reader of the changes of one snapshot has to read.
+
+    Raises:
+        RowsLostError: it was expired.
+    """
+    snapshot = _snapshot(handle, table, snapshot_id)
+    if snapshot.commit_kind == _OVERWRITE:
+        return int(snapshot.total_record_count)
+    return int(snapshot.delta_record_count) if snapshot.commit_kind == "APPEND" else 0
+
+
+def _snapshot(handle: Any, table: Table, snapshot_id: int) -> Any:
+    snapshot = handle.snapshot_manager().get_snapshot_by_id(snapshot_id)
+    if snapshot is None:
+        raise RowsLostError(
+            f"Paimon no longer holds snapshot {snapshot_id} of {table.name}, which was not read yet",
+            hint="keep snapshots longer than the reader may be down, then rebuild the tables downstream",
+        )
+    return snapshot
+
+
+def _difference(old: pa.Table, new: pa.Table, key: Sequence[str], columns: Sequence[str]) -> Changes:
+    if any(pa.types.is_nested(field.type) for field in new.schema):
+        changed = new  # Arrow cannot compare such values: every row may be another one
+    else:
+        kept = np.zeros(new.num_rows, dtype=bool)
+        kept[absent(new, old)] = True
+        changed = new.filter(pa.array(kept))
+    deletes = without_keys(old.select(list(key)), new.select(list(key)))
+    return Changes(upserts=changed.select(list(columns)), deletes=deletes if deletes.num_rows else None)
+
+
+def _delta(handle: Any, table: Table, snapshots: Sequence[Any], columns: Sequence[str]) -> pa.Table:
     """Rows as written, oldest snapshot first, with their kind in `_row_kind`."""
-    manager = handle.snapshot_manager()
     builder = handle.new_stream_read_builder().with_projection(_present(handle, columns)).with_include_row_kind(True)
     scan, read = builder.new_streaming_scan(), builder.new_read()
     shown = [Column(name=_ROW_KIND, type="string"), *_columns(table, columns)]
     parts = [arrow_schema(shown).empty_table()]
-    for number in range(start + 1, end + 1):
-        snapshot = manager.get_snapshot_by_id(number)
-        if snapshot is None:
-            raise RowsLostError(
-                f"Paimon no longer holds snapshot {number} of {table.name}, which was not read yet",
-                hint="keep snapshots longer than the reader may be down, then rebuild the tables downstream",
-            )
-        if snapshot.commit_kind == "OVERWRITE":
+    for snapshot in snapshots:
+        if snapshot.commit_kind == _OVERWRITE:
             raise StoreError(
-                f"snapshot {number} of {table.name} overwrote rows, so what changed in it cannot be told",
+                f"snapshot {snapshot.id} of {table.name} overwrote rows, so what changed in it cannot be told",
                 hint="rebuild the tables downstream",
             )
         if snapshot.commit_kind != "APPEND":

@@ -1,5 +1,6 @@
 """Paimon behind the `LakeStore` protocol."""
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,8 +11,9 @@ from streamhouse.errors import MissingPackageError
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import EPOCH, WRITER, Capabilities, Changes, WriteContext
-from streamhouse.stores.keyed import rows_to_write
+from streamhouse.stores.keyed import keys_to_find, refuse_log, rows_to_set, rows_to_write
 from streamhouse.stores.lock import TableLocks
+from streamhouse.stores.pace import by_snapshots
 from streamhouse.stores.paimon import commits, reading
 from streamhouse.stores.paimon.failures import translated
 from streamhouse.stores.paimon.schema import (
@@ -23,9 +25,10 @@ from streamhouse.stores.paimon.schema import (
     refuse_difference,
     stored_columns,
 )
-from streamhouse.stores.widen import added, as_narrow_as
+from streamhouse.stores.widen import missing, with_columns
 
 _SNAPSHOT = "snapshot"
+_KNOWN_SNAPSHOTS = 100_000
 _HOW = {
     # Without these, keys are hashed and rows merged one by one in Python: twenty times slower.
     "write.native.enabled": "true",
@@ -69,6 +72,7 @@ class PaimonStore:
         from pypaimon import CatalogFactory
 
         self._locks = TableLocks(lock_dir)
+        self._rows: dict[tuple[str, int], int] = {}  # table name, snapshot → rows it wrote; asked for in each poll
         with translated("opening", str(warehouse)):
             self._catalog: Any = CatalogFactory.create({"warehouse": str(warehouse)})
 
@@ -89,15 +93,17 @@ class PaimonStore:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
         with self._locks.hold(self.tier, table.name), translated("altering", table.name):
             handle = self._catalog.get_table(table.name)
-            have = len(stored_columns(handle))
-            refuse_difference(as_narrow_as(table, have), handle)
-            if columns := added(table, have):
+            stored = stored_columns(handle)
+            columns = missing(table, stored)
+            refuse_difference(with_columns(table, stored), handle)
+            if columns:
                 self._catalog.alter_table(table.name, additions(table, columns), False)
 
     def drop(self, name: str) -> None:
         """Drop the table and its rows; see `Store.drop`."""
         with self._locks.hold(self.tier, name), translated("dropping", name):
             self._catalog.drop_table(name, True)
+            self._rows.clear()
 
     def columns(self, name: str) -> tuple[Column, ...] | None:
         """The stored columns in their order; None when there is no such table."""
@@ -114,6 +120,22 @@ class PaimonStore:
         """The newest snapshot; 0 before the first."""
         with translated("reading", table.name):
             return self._end(self._handle(table.name))
+
+    def rows_between(self, table: Table, start: Position, end: Position) -> int:
+        """Rows that the snapshots of the range wrote; see `Store.rows_between`."""
+        first, last = start.get(_SNAPSHOT, 0), end.get(_SNAPSHOT, 0)
+        if first >= last:
+            return 0
+        with translated("reading", table.name):
+            # A range without rows counts, too: a reader that stood before it would find it expired one day.
+            return max(1, sum(rows for _, rows in self._steps(table, first, last)))
+
+    def advance(self, table: Table, start: Position, max_rows: int) -> Position:
+        """Whole snapshots; see `Store.advance`."""
+        first = start.get(_SNAPSHOT, 0)
+        with translated("reading", table.name):
+            last = self._end(self._handle(table.name))[_SNAPSHOT]
+            return {_SNAPSHOT: by_snapshots(self._steps(table, first, last), first, max_rows)}
 
     def read_changes(
         self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
@@ -136,6 +158,14 @@ class PaimonStore:
             snapshot = (self._end(handle) if at is None else at).get(_SNAPSHOT, 0)
             return reading.state(handle, table, snapshot, table.column_names if columns is None else columns)
 
+    def read_keys(self, table: Table, keys: pa.Table, columns: tuple[str, ...] | None = None) -> pa.Table:
+        """See `Store.read_keys`; what files say of their keys bounds what is read."""
+        wanted = keys_to_find(table, keys)
+        names = table.column_names if columns is None else columns
+        with translated("reading", table.name):
+            handle = self._handle(table.name)
+            return reading.state(handle, table, self._end(handle)[_SNAPSHOT], names, wanted)
+
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` in one snapshot, once; see `Store.write`.
 
@@ -157,6 +187,28 @@ class PaimonStore:
                 commits.tag_commit(handle, last)
             return self._end(handle)
 
+    def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
+        """Set rows in one snapshot, once; see `Store.replace`.
+
+        A table that merges is read and written anew as a whole, by this process: set as many
+        keys at once as there are.
+        """
+        refuse_log(table)
+        if not table.merge:
+            return self.write(table, changes, context)
+        rows = rows_to_set(table, changes, KIND, context.columns)
+        user = commits.commit_user(context.writer)
+        with self._locks.hold(self.tier, table.name), translated("writing", table.name):
+            handle = self._handle(table.name)
+            last = commits.last_commit(handle, user)
+            repeated = last is not None and last.commit_identifier >= context.epoch
+            if not repeated and (rows.num_rows or context.properties):
+                self._commit(handle, reading.with_rows_set(handle, table, rows), user, context, overwrite=True)
+                last = commits.last_commit(handle, user)
+            if last is not None:
+                commits.tag_commit(handle, last)
+            return self._end(handle)
+
     def snapshot_properties(self, table: Table) -> dict[str, str]:
         """See `LakeStore.snapshot_properties`."""
         with translated("reading", table.name):
@@ -169,18 +221,41 @@ class PaimonStore:
         # Loaded anew for each call (0.7 ms): a handle never sees columns added after it was made.
         return self._catalog.get_table(name).copy(_HOW)
 
+    def _steps(self, table: Table, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Id and rows of each snapshot after `start`; when the first ones are gone, from 0 to the oldest one is one."""
+        handle = self._handle(table.name)
+        if start == 0 and end > 0:
+            oldest = handle.snapshot_manager().try_get_earliest_snapshot()
+            start = min(oldest.id, end)
+            yield start, oldest.total_record_count
+        for number in range(start + 1, end + 1):
+            rows = self._rows.get((table.name, number))
+            if rows is None:
+                rows = reading.rows_written(handle, table, number)
+                if len(self._rows) >= _KNOWN_SNAPSHOTS:
+                    self._rows.clear()
+                self._rows[table.name, number] = rows
+            yield number, rows
+
     def _end(self, handle: Any) -> Position:
         latest = handle.snapshot_manager().get_latest_snapshot()
         return {_SNAPSHOT: latest.id if latest else 0}
 
-    def _commit(self, handle: Any, rows: pa.Table, user: str, context: WriteContext) -> None:
+    def _commit(
+        self, handle: Any, rows: pa.Table, user: str, context: WriteContext, *, overwrite: bool = False
+    ) -> None:
         builder = handle.new_stream_write_builder()._with_commit_user(user)
         properties = {**context.properties, WRITER: context.writer, EPOCH: str(context.epoch)}
         write, commit = builder.new_write(), builder.new_commit()
         try:
             write.write_arrow(as_stored(handle, rows))
             messages = write.prepare_commit(context.epoch)
-            commit.commit(messages, context.epoch, snapshot_properties=properties)
+            if overwrite:
+                # pypaimon offers this to batch writers only, which cannot choose their identifier.
+                written = [message for message in messages if not message.is_empty()]
+                commit.file_store_commit.overwrite({}, written, context.epoch, properties)
+            else:
+                commit.commit(messages, context.epoch, snapshot_properties=properties)
         finally:
             write.close()
             commit.close()
