@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from streamhouse import errors
 from streamhouse.errors import EngineError, StreamhouseError
 
-_TOLD = re.compile(r"streamhouse-error (?P<told>\{.*\}) end of error")
+# The text holds lines of source, too: also the one below that makes the text.
+_TOLD = re.compile(r'streamhouse-error (?P<told>\{"kind": .*\}) end of error')
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """How a range is cut into shares for Spark's tasks."""
 
+from traceback import format_exception
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,7 +72,8 @@ def test_an_empty_range_has_no_shares(tmp_path):
 def test_an_error_of_ours_comes_back_from_a_worker(error):
     with pytest.raises(RuntimeError) as told, telling():
         raise error
-    wrapped = RuntimeError(f"Job aborted\nTraceback (most recent call last):\nRuntimeError: {told.value}\n\n\tat java")
+    trace = "".join(format_exception(told.value))  # with lines of source, as Spark shows it
+    wrapped = RuntimeError(f"Job aborted\n{trace}\n\tat java")
     found = from_worker(wrapped)
     assert type(found) is type(error)
     assert str(found) == str(error).replace(f"{error.at}: {error.code} ", f"{error.code} {error.at}: ")
