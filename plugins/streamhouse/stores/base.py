@@ -143,21 +143,6 @@ class Store(Protocol):
     ) -> "pa.Table":
         """All rows at `at` (None: now), in no order; a keyed table has one row for each key."""
 
-    def read_keys(self, table: Table, keys: "pa.Table", columns: tuple[str, ...] | None = None) -> "pa.Table":
-        """The rows of a keyed table that have one of `keys` now, each once, in no order.
-
-        No index is behind it: it may read the whole table, and always does in the hot tier.
-
-        Args:
-            table: Has a primary key.
-            keys: At least the columns of the primary key; may repeat, and need not be stored. A
-                key with a NULL finds nothing.
-            columns: Of the result; None means all.
-
-        Raises:
-            StoreError: the table has no key.
-        """
-
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` once, however often the same epoch calls, and return the table's new end.
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamhouse.errors import StoreError, WriteRefusedError
+from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes
@@ -68,20 +68,6 @@ def last_of_each_key(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     kept = np.zeros(rows.num_rows, dtype=bool)
     kept[last] = True
     return rows.filter(pa.array(kept))  # not take(): that lacks chunked nested columns
-
-
-def keys_to_find(table: Table, keys: pa.Table) -> pa.Table:
-    """The distinct keys among `keys`, with the types of `table`; those with a null are left out.
-
-    Raises:
-        StoreError: the table has no key.
-        WriteRefusedError: a key column is absent, or a value does not fit its type.
-    """
-    if not table.primary_key:
-        raise StoreError(f"{table.name} has no primary key to look rows up by")
-    key = list(table.primary_key)
-    typed = _conform(table, keys, [table.column(name) for name in key])
-    return typed.drop_null().group_by(key).aggregate([])
 
 
 def with_keys(rows: pa.Table, wanted: pa.Table) -> pa.Table:

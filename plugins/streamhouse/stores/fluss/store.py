@@ -19,17 +19,7 @@ from streamhouse.stores.fluss.fold import ChangeLog, whole_changes
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.replay import not_yet_written, settled_end
 from streamhouse.stores.fluss.wire import Wire
-from streamhouse.stores.keyed import (
-    DELETED,
-    absent,
-    keys_to_find,
-    padded,
-    refuse_log,
-    rows_to_set,
-    rows_to_write,
-    with_keys,
-    without_keys,
-)
+from streamhouse.stores.keyed import DELETED, absent, padded, refuse_log, rows_to_set, rows_to_write, without_keys
 from streamhouse.stores.pace import by_offsets, offsets_between
 from streamhouse.stores.widen import missing, with_columns
 
@@ -165,12 +155,6 @@ class FlussStore:
             ranges = {int(bucket): (at.get(bucket, 0), end) for bucket, end in ends.items()}
             state = self._log(table, ranges, wanted).undone(state, table.primary_key)
         return state.select(list(names))
-
-    def read_keys(self, table: Table, keys: pa.Table, columns: tuple[str, ...] | None = None) -> pa.Table:
-        """See `Store.read_keys`; reads the state of every bucket."""
-        names = table.column_names if columns is None else columns
-        wanted = keys_to_find(table, keys)
-        return with_keys(self._state(table, _with_key(table, names)), wanted).select(list(names))
 
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """See `Store.write`.

@@ -17,7 +17,7 @@ from streamhouse.stores.base import EPOCH, SNAPSHOT_ID, WRITER, Capabilities, Ch
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg import reading, snapshots, statements
 from streamhouse.stores.iceberg.failures import translated
-from streamhouse.stores.keyed import keys_to_find, padded, refuse_log, rows_to_write
+from streamhouse.stores.keyed import padded, refuse_log, rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_snapshots
 from streamhouse.stores.widen import missing, with_columns
@@ -195,15 +195,6 @@ class IcebergStore:
             snapshot_id = snapshots.current_id(stored) if at is None else at.get(_SNAPSHOT, 0)
             self._refuse_expired(table, stored, snapshot_id)
             return reading.frame(self._spark_provider(), self._catalog_name, table, snapshot_id)
-
-    def read_keys(self, table: Table, keys: pa.Table, columns: tuple[str, ...] | None = None) -> pa.Table:
-        """See `Store.read_keys`; Spark joins the keys to the table."""
-        wanted = keys_to_find(table, keys)
-        names = table.column_names if columns is None else columns
-        found = self.dataframe(table)
-        with translated("reading", table.name):
-            given = arrow_frame(self._spark_provider(), wanted)
-            return reading.collected(found.join(given, list(table.primary_key), "left_semi").select(*names), table)
 
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` in one snapshot, once; see `Store.write`.

@@ -11,7 +11,7 @@ from streamhouse.errors import MissingPackageError
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import EPOCH, WRITER, Capabilities, Changes, WriteContext
-from streamhouse.stores.keyed import keys_to_find, refuse_log, rows_to_set, rows_to_write
+from streamhouse.stores.keyed import refuse_log, rows_to_set, rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_snapshots
 from streamhouse.stores.paimon import commits, reading
@@ -157,14 +157,6 @@ class PaimonStore:
             handle = self._handle(table.name)
             snapshot = (self._end(handle) if at is None else at).get(_SNAPSHOT, 0)
             return reading.state(handle, table, snapshot, table.column_names if columns is None else columns)
-
-    def read_keys(self, table: Table, keys: pa.Table, columns: tuple[str, ...] | None = None) -> pa.Table:
-        """See `Store.read_keys`; what files say of their keys bounds what is read."""
-        wanted = keys_to_find(table, keys)
-        names = table.column_names if columns is None else columns
-        with translated("reading", table.name):
-            handle = self._handle(table.name)
-            return reading.state(handle, table, self._end(handle)[_SNAPSHOT], names, wanted)
 
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` in one snapshot, once; see `Store.write`.
