@@ -21,7 +21,7 @@ _ROWS_AT_ONCE = 250_000
 
 
 class TableInput:
-    """A table of another flow. Its offsets count rows (log table) or changes (keyed table)."""
+    """A table of another flow or segment."""
 
     def __init__(self, table: Table, store: Store) -> None:
         self.table = table
@@ -32,21 +32,12 @@ class TableInput:
         return self.store.end(self.table)
 
     def advance(self, start: Position, max_rows: int) -> Position:
-        """At most `max_rows` further, the same share of each bucket's backlog."""
-        end = self.available()
-        waiting = {key: value - start.get(key, 0) for key, value in end.items() if value > start.get(key, 0)}
-        total = sum(waiting.values())
-        if total <= max_rows:
-            return {**start, **end}
-        share = {key: start.get(key, 0) + rows * max_rows // total for key, rows in waiting.items()}
-        if all(share[key] == start.get(key, 0) for key in share):  # fewer rows allowed than buckets
-            fullest = max(waiting, key=lambda key: waiting[key])
-            share[fullest] += 1
-        return {**start, **share}
+        """About `max_rows` further."""
+        return self.store.advance(self.table, start, max_rows)
 
     def rows_between(self, start: Position, end: Position) -> int:
-        """Offsets between the two, over all buckets."""
-        return sum(max(0, value - start.get(key, 0)) for key, value in end.items())
+        """About how many rows the range has."""
+        return self.store.rows_between(self.table, start, end)
 
     def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
         """What happened in the range."""
