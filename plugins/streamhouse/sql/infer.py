@@ -15,6 +15,7 @@ from streamhouse.sql import functions
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.scopes import conjuncts, function_name, inner_query
 from streamhouse.sql.spark_type import SparkType
+from streamhouse.sql.windows import is_bound
 from streamhouse.sql.words import words
 
 _DAYS = frozenset({"DAY", "DAYS", "WEEK", "WEEKS"})
@@ -145,6 +146,10 @@ class Inference:
         """Lower-case names of a port's columns; empty for a name no port has."""
         return tuple(self._ports.get(port, ()))
 
+    def required_columns(self, port: str) -> tuple[str, ...]:
+        """Those of a port's columns that never hold NULL."""
+        return tuple(name for name, column in self._ports.get(port, {}).items() if not column.nullable)
+
     # --- nullability ---
 
     def nullable(self, node: exp.Expr, scope: Scope) -> bool:
@@ -166,6 +171,8 @@ class Inference:
             given = self.type_of(node.this, scope)
             sure = given is not None and given.kind != "string" and not node.args.get("safe")
             return not sure or self.nullable(node.this, scope)
+        if is_bound(node):
+            return False
         if isinstance(node, exp.Anonymous) and function_name(node) in {"date_trunc", "hour", "year", "month"}:
             return any(self.nullable(e, scope) for e in node.expressions)
         return True
