@@ -38,7 +38,7 @@ CUTS = {
 def generated(tmp_path_factory) -> dict[str, pa.Table]:
     folder = tmp_path_factory.mktemp("tpch")
     generator = Path(sysconfig.get_path("scripts")) / "tpchgen-cli"
-    subprocess.run([generator, "parquet", "-s", SCALE, "--output-dir", folder], check=True)  # noqa: S603  our own tool
+    subprocess.run([generator, "parquet", "-s", SCALE, "--output-dir", folder], check=True)
     return {name: pq.read_table(folder / f"{name}.parquet") for name in TABLES}
 
 
