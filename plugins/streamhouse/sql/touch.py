@@ -6,24 +6,28 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.model.types import ReadMode
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.rows import Inputs, NotProvenError
-from streamhouse.sql.tracer import Tracer
+from streamhouse.sql.tracer import Tracer, identical
 from streamhouse.sql.traces import Relation
 
 
 def key_columns(scope: Scope, key: tuple[str, ...], inputs: Inputs, inference: Inference) -> dict[str, dict[str, str]]:
-    """For each driving port, the largest common part of `key` → the column that holds it there.
+    """For each driving port, output columns → the columns that hold them there; the same for every port.
 
+    They are the largest part of `key` that every port has, or, where it has none, of all output columns.
     Restricting every driving port to rows with certain values in those columns and running the query
-    gives exactly the result rows with those values in the key.
+    gives exactly the result rows with those values.
 
     Raises:
-        NotProvenError: no part of the key traces to every driving port.
+        NotProvenError: no column traces to every driving port.
     """
     tracer = Tracer(inputs, inference)
     relation = tracer.relation(scope)
     _refuse_unseen(scope, inputs, tracer)
     missing: dict[str, str] = {}
     found = _common(relation, key, missing)
+    if not any(found.values()):
+        outputs = inference.outputs(scope)
+        found = _common(relation, tuple(c.name for c in outputs if c.name not in key and identical(c.type, c.type)), {})
     if not any(found.values()):
         tied = set.intersection(*(set(trace) for trace in relation.traces.values())) if relation.traces else set()
         ends = dict.fromkeys(why for use, why in tracer.ends.items() if use not in tied)
