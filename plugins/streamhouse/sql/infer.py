@@ -138,6 +138,10 @@ class Inference:
         """Lower-case names of a port's columns; empty for a name no port has."""
         return tuple(self._ports.get(port, ()))
 
+    def port_type(self, port: str, column: str) -> SparkType:
+        """The type of a port's column."""
+        return t.spark_type(self._ports[port][column].type)
+
     def required_columns(self, port: str) -> tuple[str, ...]:
         """Those of a port's columns that never hold NULL."""
         return tuple(name for name, column in self._ports.get(port, {}).items() if not column.nullable)

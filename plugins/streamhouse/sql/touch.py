@@ -4,7 +4,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.model.types import ReadMode
-from streamhouse.sql.infer import Inference
+from streamhouse.sql.infer import Inference, Typed
 from streamhouse.sql.rows import Inputs, NotProvenError
 from streamhouse.sql.tracer import Tracer, identical
 from streamhouse.sql.traces import Relation
@@ -23,11 +23,12 @@ def key_columns(scope: Scope, key: tuple[str, ...], inputs: Inputs, inference: I
     tracer = Tracer(inputs, inference)
     relation = tracer.relation(scope)
     _refuse_unseen(scope, inputs, tracer)
+    outputs = inference.outputs(scope)
     missing: dict[str, str] = {}
-    found = _common(relation, key, missing)
+    found = _common(relation, [c for name in key for c in outputs if c.name == name], inference, missing)
     if not any(found.values()):
-        outputs = inference.outputs(scope)
-        found = _common(relation, tuple(c.name for c in outputs if c.name not in key and identical(c.type, c.type)), {})
+        others = [c for c in outputs if c.name not in key and identical(c.type, c.type)]
+        found = _common(relation, others, inference, {})
     if not any(found.values()):
         tied = set.intersection(*(set(trace) for trace in relation.traces.values())) if relation.traces else set()
         ends = dict.fromkeys(why for use, why in tracer.ends.items() if use not in tied)
@@ -35,25 +36,33 @@ def key_columns(scope: Scope, key: tuple[str, ...], inputs: Inputs, inference: I
     return found
 
 
-def _common(relation: Relation, names: tuple[str, ...], missing: dict[str, str]) -> dict[str, dict[str, str]]:
+def _common(
+    relation: Relation, columns: list[Typed], inference: Inference, missing: dict[str, str]
+) -> dict[str, dict[str, str]]:
+    """Port → those of `columns` that have a trace to every use of every port → the column there.
+
+    `missing` gets, for each of the others, why not.
+    """
     found: dict[str, dict[str, str]] = {port: {} for port in relation.uses.values()}
-    for column in names:
-        trace = relation.traces.get(column, {})
-        lost = [port for use, port in relation.uses.items() if use not in trace]
-        if lost:
-            missing[column] = f"'{column}' does not trace to a column of {lost[0]}"
-            continue
-        columns: dict[str, set[str]] = {}
+    for column in columns:
+        name, trace = column.name, relation.traces.get(column.name, {})
+        held: dict[str, str] = {}
         for use, port in relation.uses.items():
-            columns.setdefault(port, set()).add(trace[use])
-        twice = [port for port, several in columns.items() if len(several) > 1]
-        if twice:
-            missing[column] = f"'{column}' is in several columns of {twice[0]}"
-            continue
-        taken = any(next(iter(one)) in found[port].values() for port, one in columns.items())
-        if not taken:
-            for port, one in columns.items():
-                found[port][column] = next(iter(one))
+            own = trace.get(use)
+            if own is None:
+                missing[name] = f"'{name}' does not trace to a column of {port}"
+            elif held.setdefault(port, own) != own:
+                missing[name] = f"'{name}' is in several columns of {port}"
+            elif inference.port_type(port, own) != column.type:
+                # Keys of several inputs are put together, and compared with those of the result.
+                missing[name] = f"'{name}' is {column.type}, and {port}.{own} is {inference.port_type(port, own)}"
+            else:
+                continue
+            break
+        else:
+            if not any(own in found[port].values() for port, own in held.items()):
+                for port, own in held.items():
+                    found[port][name] = own
     return found
 
 
