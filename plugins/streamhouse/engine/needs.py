@@ -71,6 +71,7 @@ def _add_own(wanted: _Wanted, step: PlannedStep) -> None:
         wanted.columns.update(column.name for column in step.columns)
         wanted.state = True
     elif step.strategy is Strategy.RECOMPUTE and touched != set(step.writes.primary_key):
+        wanted.columns.update(touched)
         wanted.state = True
 
 

@@ -33,7 +33,7 @@ class PlannedRead(Frozen):
     table: str
     mode: ReadMode
     columns: tuple[str, ...]  # the columns the SQL uses, in the order of the input
-    key_columns: dict[str, str] = Field(default_factory=dict)  # output key column → column here; `recompute` only
+    key_columns: dict[str, str] = Field(default_factory=dict)  # output column → column here, for touched rows
 
 
 class PlannedStep(Frozen):

@@ -20,7 +20,8 @@ from streamhouse.errors import (
 from streamhouse.sql import functions
 from streamhouse.sql.determinism import fault
 from streamhouse.sql.dialect import place_of, render
-from streamhouse.sql.infer import TYPED, Inference
+from streamhouse.sql.expressions import TYPED
+from streamhouse.sql.infer import Inference
 from streamhouse.sql.scopes import function_name, selects_of
 from streamhouse.sql.spark_type import STRING, VOID
 

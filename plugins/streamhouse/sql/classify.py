@@ -24,8 +24,8 @@ class Classification:
         reason: For a person.
         primary_key: Of the output; empty: an append-only log.
         merge: Strategy `merge` only: every column outside the key → how the store folds it.
-        key_columns: Port → output key column → input column. `recompute`: for every driving port the
-            same key columns. `map` of an updated input: the whole key.
+        key_columns: Port → output column → input column. `recompute`: for every driving port the same
+            columns, of the key where it has some. `map` of an updated input: the whole key.
     """
 
     strategy: Strategy

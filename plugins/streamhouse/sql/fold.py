@@ -7,10 +7,10 @@ from sqlglot.optimizer.scope import Scope
 
 from streamhouse.model.types import MergeFunction, ReadMode
 from streamhouse.sql.dialect import render
-from streamhouse.sql.functions import TIME_WINDOWS
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.rows import Inputs, NotProvenError, refuse_cuts, source_arms
 from streamhouse.sql.scopes import aggregates_in, function_name, generators_in, peel
+from streamhouse.sql.windows import is_bound
 from streamhouse.sql.words import words
 
 _FOLDS = {
@@ -68,11 +68,7 @@ def key_text(node: exp.Expr) -> str:
     The start of a time window tells the window, so `window(ts, '1 hour').start` stands for it.
     """
     inner = node.unnest()
-    if isinstance(inner, exp.Dot) and inner.expression.name in {"start", "end"}:
-        owner = inner.this.unnest()
-        if isinstance(owner, exp.Anonymous) and function_name(owner) in TIME_WINDOWS:
-            return render(owner)
-    return render(inner)
+    return render(inner.this.unnest() if is_bound(inner) else inner)
 
 
 def fold(root: Scope, inputs: Inputs, inference: Inference) -> Fold:

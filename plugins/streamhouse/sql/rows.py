@@ -18,6 +18,7 @@ from streamhouse.sql.scopes import (
     selects_of,
     windows_in,
 )
+from streamhouse.sql.windows import hops
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def arms_of(scope: Scope, inputs: Inputs, inference: Inference) -> tuple[Arm, ..
         return arms_of(inner, inputs, inference)
     refuse_regrouping(query)
     arms, multiplies = source_arms(scope, inputs, inference)
-    multiplies = multiplies or any(generators_in(item) for item in query.selects)
+    multiplies = multiplies or hops(query) or any(generators_in(item) for item in query.selects)
     return tuple(Arm(arm.port, _kept(scope, arm, inference), arm.single and not multiplies) for arm in arms)
 
 

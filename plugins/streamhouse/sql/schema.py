@@ -19,6 +19,7 @@ from streamhouse.sql.dialect import SPARK, quote_names, render
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.ports import Port, append_columns, convert_ports
 from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
+from streamhouse.sql.windows import spell_windows
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ def analyse(
         DefinitionErrors: several of these.
     """
     check_tables(query, ports, sql, at)
+    spell_windows(query, {name for port in ports.values() for name in port.visible(extra=True)})
     check_names(query, sql, at)
     check_functions(query, sql, at)
     convert_ports(query, ports, extra=extra_columns)
@@ -75,6 +77,7 @@ def analyse(
     # A column that the port does not declare is not there, though the table has it.
     seen = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
     check_columns(_scope(tree, at), Inference(seen), sql, at)
+    _forget_order(tree)
     if extra_columns:
         append_columns(tree, ports, at)
         quote_names(tree)
@@ -113,6 +116,13 @@ def _qualified(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], at
     assert isinstance(tree, exp.Query)
     quote_names(tree)
     return tree
+
+
+def _forget_order(tree: exp.Query) -> None:
+    # A table is a set of rows. With LIMIT the order chooses them, and stays.
+    if not any(tree.args.get(clause) for clause in ("limit", "offset", "fetch")):
+        for clause in ("order", "sort", "cluster", "distribute"):
+            tree.set(clause, None)
 
 
 def _scope(tree: exp.Query, at: Location) -> Scope:

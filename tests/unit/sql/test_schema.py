@@ -27,7 +27,8 @@ def test_star_is_expanded_and_names_are_qualified() -> None:
 @pytest.mark.parametrize(
     ("sql", "reads"),
     [
-        ("SELECT id FROM o WHERE amt > 1 ORDER BY ts", ("id", "amt", "ts")),
+        ("SELECT id FROM o WHERE amt > 1 ORDER BY ts", ("id", "amt")),
+        ("SELECT id FROM o WHERE amt > 1 ORDER BY ts LIMIT 3", ("id", "amt", "ts")),
         ("WITH t AS (SELECT * FROM o) SELECT id FROM t", ("id",)),
         ("WITH t AS (SELECT *, amt * 2 AS twice FROM o) SELECT id, twice FROM t", ("id", "amt")),
         ("WITH t AS (SELECT * FROM o), unused AS (SELECT * FROM t) SELECT id FROM t", ("id",)),
@@ -135,3 +136,28 @@ def test_extra_columns_pass_through_a_conversion() -> None:
     sql = "SELECT n FROM t"
     query = analyse(parse_query(sql, AT), {"t": Port(bound, {"n": "bigint"})}, sql, AT, extra_columns=True)
     assert [(c.name, c.type) for c in query.columns] == [("n", "bigint"), ("x", "string")]
+
+
+@pytest.mark.parametrize(
+    ("sql", "canonical"),
+    [
+        ("SELECT id FROM o ORDER BY ts", "SELECT o.id AS id FROM o AS o"),
+        ("SELECT id FROM o SORT BY ts", "SELECT o.id AS id FROM o AS o"),
+        ("SELECT id FROM o ORDER BY ts LIMIT 1", "SELECT o.id AS id FROM o AS o ORDER BY o.ts LIMIT 1"),
+        (
+            "SELECT id FROM o UNION ALL SELECT id FROM k ORDER BY id",
+            "SELECT o.id AS id FROM o AS o UNION ALL SELECT k.id AS id FROM k AS k",
+        ),
+        (
+            "SELECT window.start AS s FROM o GROUP BY window(ts, '1 hour')",
+            "SELECT WINDOW(o.ts, '1 hour').start AS s FROM o AS o GROUP BY WINDOW(o.ts, '1 hour')",
+        ),
+    ],
+)
+def test_canonical_sql(sql: str, canonical: str) -> None:
+    assert orders(sql).sql == canonical
+
+
+def test_order_of_a_column_that_is_not_there() -> None:
+    with pytest.raises(UnknownColumnError, match="nope"):
+        orders("SELECT id FROM o ORDER BY nope")

@@ -1,0 +1,100 @@
+"""The types of function calls; `functions` has what holds for a function wherever it stands."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from streamhouse.sql import functions
+from streamhouse.sql import spark_type as t
+from streamhouse.sql.literals import date_part_type, json_type, whole_number
+from streamhouse.sql.scopes import function_name
+from streamhouse.sql.spark_type import SparkType
+from streamhouse.sql.words import words
+
+if TYPE_CHECKING:
+    from streamhouse.sql.infer import Inference
+
+_CASTS = words(
+    """
+    bigint binary boolean date decimal double float int smallint string timestamp tinyint
+    """
+)
+Lambda = Mapping[str, SparkType | None]
+"""Names of a lambda expression → their types."""
+
+
+def call_type(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    """The type of a call of a function; None: it cannot be told."""
+    name = function_name(node)
+    fixed = functions.FIXED.get(name)
+    if fixed is not None:
+        return fixed
+    arguments = _arguments(node)
+    if name in functions.SHAPED:
+        return _shaped(types, name, arguments, scope, names)
+    rule = functions.RULES.get(name)
+    if rule is None:
+        return None
+    if name in {"round", "bround"} and len(arguments) == 2:
+        digits = whole_number(arguments[1])
+        if digits is None:
+            return None
+        rule = functions.round_rule(digits)
+    return rule([types.type_of(a, scope, names) for a in arguments if not isinstance(a, exp.Lambda)])
+
+
+def _shaped(types: "Inference", name: str, arguments: list[exp.Expr], scope: Scope, names: Lambda) -> SparkType | None:
+    if name in _CASTS and len(arguments) == 1:
+        return t.spark_type(name)
+    if name in {"datediff", "date_diff"}:
+        return t.BIGINT if len(arguments) == 3 else t.INT
+    if name in {"dateadd", "date_add", "timestampadd"}:
+        if len(arguments) == 2:
+            return t.DATE
+        start = types.type_of(arguments[2], scope, names)
+        return start if start in (t.TIMESTAMP, t.TIMESTAMP_NTZ) else None
+    if name == "named_struct":
+        return _named_struct(types, arguments, scope, names)
+    if name == "from_json" and len(arguments) >= 2 and isinstance(arguments[1], exp.Literal):
+        return json_type(arguments[1].name)
+    if name == "date_part" and isinstance(arguments[0], exp.Literal):
+        return date_part_type(arguments[0].name)
+    if name == "transform" and len(arguments) == 2 and isinstance(arguments[1], exp.Lambda):
+        given = types.type_of(arguments[0], scope, names)
+        body = _lambda(types, arguments[1], [given.element if given else None, t.INT], scope, names)
+        return t.array_of(body) if body else None
+    if name in {"aggregate", "reduce"} and len(arguments) == 3 and isinstance(arguments[2], exp.Lambda):
+        given, start = (types.type_of(a, scope, names) for a in arguments[:2])
+        merged = _lambda(types, arguments[2], [start, given.element if given else None], scope, names)
+        return start if start == merged else None
+    return None
+
+
+def _lambda(
+    types: "Inference", node: exp.Lambda, given: list[SparkType | None], scope: Scope, names: Lambda
+) -> SparkType | None:
+    own = {p.name: kind for p, kind in zip(node.expressions, given, strict=False)}
+    return types.type_of(node.this, scope, {**names, **own})
+
+
+def _named_struct(types: "Inference", arguments: list[exp.Expr], scope: Scope, names: Lambda) -> SparkType | None:
+    fields = []
+    for name, value in zip(arguments[::2], arguments[1::2], strict=False):
+        kind = types.type_of(value, scope, names)
+        if kind is None or not isinstance(name, exp.Literal):
+            return None
+        fields.append((name.name, kind))
+    return t.struct_of(*fields)
+
+
+def _arguments(node: exp.Expr) -> list[exp.Expr]:
+    if isinstance(node, exp.Anonymous):
+        arguments = list(node.expressions)
+    else:
+        arguments = [node.this, *([node.expression] if node.args.get("expression") else []), *node.expressions]
+    first = arguments[0] if arguments else None
+    if isinstance(first, exp.Distinct):
+        arguments = [*first.expressions, *arguments[1:]]
+    return [a.this if isinstance(a, exp.Order) else a for a in arguments if isinstance(a, exp.Expression)]

@@ -1,0 +1,199 @@
+"""The type of one expression from the types of its parts: a rule for each class of syntax tree."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from streamhouse.sql import functions
+from streamhouse.sql import spark_type as t
+from streamhouse.sql.calls import Lambda, call_type
+from streamhouse.sql.literals import date_part_type, digits_of, literal_type, time_arithmetic
+from streamhouse.sql.scopes import function_name
+from streamhouse.sql.spark_type import SparkType
+
+if TYPE_CHECKING:
+    from streamhouse.sql.infer import Inference
+
+_DAYS = frozenset({"DAY", "DAYS", "WEEK", "WEEKS"})
+_MONTHS = frozenset({"MONTH", "MONTHS", "YEAR", "YEARS", "QUARTER"})
+
+
+def _column(types: "Inference", node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
+    found = types.resolve(node, scope) if isinstance(node, exp.Column) else None
+    return found.type if found else None
+
+
+def _inner(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    return types.type_of(node.this, scope, names)
+
+
+def _name(_types: "Inference", node: exp.Expr, _scope: Scope, names: Lambda) -> SparkType | None:
+    return names.get(node.name)
+
+
+def _literal(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+    return literal_type(node) if isinstance(node, exp.Literal) else None
+
+
+def _cast(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+    return t.from_tree(node.args["to"])
+
+
+def _case(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    results = [branch.args["true"] for branch in node.args["ifs"]]
+    if node.args.get("default") is not None:
+        results.append(node.args["default"])
+    return t.widest(*(types.type_of(r, scope, names) for r in results))
+
+
+def _binary(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    operator = _OPERATORS[type(node)]
+    left, right = (types.type_of(e, scope, names) for e in (node.this, node.expression))
+    if left is None or right is None:
+        return None
+    if left.numeric and right.numeric:
+        # A whole number written next to a decimal counts with the digits it has.
+        if left.kind == "decimal":
+            right = digits_of(node.expression) or right
+        elif right.kind == "decimal":
+            left = digits_of(node.this) or left
+    if operator in "+-" and (shifted := time_arithmetic(operator, left, right)):
+        return shifted
+    return t.arithmetic(operator, left, right)
+
+
+def _bits(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    wide = t.widest(*(types.type_of(e, scope, names) for e in (node.this, node.expression)))
+    return wide if wide and wide.integral else None
+
+
+def _concat(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    parts = [types.type_of(e, scope, names) for e in (node.this, node.expression)]
+    return functions.RULES["concat"](parts)
+
+
+def _interval(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+    unit = node.args.get("unit")
+    if not isinstance(unit, exp.Var):
+        return None
+    if unit.name.upper() in _MONTHS:
+        return SparkType("month_interval")
+    return SparkType("day_interval" if unit.name.upper() in _DAYS else "time_interval")
+
+
+def _dot(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    owner, name = types.type_of(node.this, scope, names), node.expression.name
+    if owner is None:
+        return None
+    if owner.element is not None:
+        field = owner.element.field(name)
+        return t.array_of(field) if field else None
+    return owner.fields[1][1] if owner.kind == "map" else owner.field(name)
+
+
+def _bracket(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    owner = types.type_of(node.this, scope, names)
+    if owner is None or len(node.expressions) != 1:
+        return None
+    key = node.expressions[0]
+    if owner.kind == "struct":
+        return owner.field(key.name) if isinstance(key, exp.Literal) and key.is_string else None
+    return owner.fields[1][1] if owner.kind == "map" else owner.element
+
+
+def _subquery(types: "Inference", node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
+    inner = next((s for s in scope.subquery_scopes if s.expression is node.this), None)
+    columns = types.outputs(inner) if inner is not None else ()
+    return columns[0].type if len(columns) == 1 else None
+
+
+def _extract(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+    return date_part_type(node.name)
+
+
+def _struct(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    fields = []
+    for i, item in enumerate(node.expressions):
+        value = item.expression if isinstance(item, exp.PropertyEQ) else item.unalias()
+        name = item.this.name if isinstance(item, exp.PropertyEQ) else item.alias_or_name
+        kind = types.type_of(value, scope, names)
+        if kind is None:
+            return None
+        fields.append((name or f"col{i + 1}", kind))
+    return t.struct_of(*fields)
+
+
+def _within_group(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+    call = node.this
+    order = node.args.get("expression")
+    ordered = order.expressions if isinstance(order, exp.Order) else []
+    name = function_name(call)
+    if name in {"percentile_cont", "percentile_disc"} and len(ordered) == 1:
+        return t.DOUBLE
+    return t.STRING if name in {"listagg", "string_agg"} else None
+
+
+def _explode(types: "Inference", node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
+    columns = types.generator(node, scope)
+    return columns[0] if len(columns) == 1 else None
+
+
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.Mod: "%",
+    exp.IntDiv: "div",
+}
+Rule = Callable[["Inference", exp.Expr, Scope, Lambda], SparkType | None]
+
+
+def _always(kind: SparkType) -> Rule:
+    return lambda *_: kind
+
+
+RULES: dict[type[exp.Expr], Rule] = {
+    exp.Column: _column,
+    exp.Identifier: _name,
+    exp.Alias: _inner,
+    exp.Paren: _inner,
+    exp.Neg: _inner,
+    exp.BitwiseNot: _inner,
+    exp.Window: _inner,
+    exp.Filter: _inner,
+    exp.IgnoreNulls: _inner,
+    exp.RespectNulls: _inner,
+    exp.Distinct: _inner,
+    exp.Literal: _literal,
+    exp.Boolean: _always(t.BOOLEAN),
+    exp.Null: _always(t.VOID),
+    exp.HexString: _always(t.BINARY),
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Case: _case,
+    **dict.fromkeys(_OPERATORS, _binary),
+    **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), _bits),
+    exp.DPipe: _concat,
+    exp.Interval: _interval,
+    exp.Dot: _dot,
+    exp.Bracket: _bracket,
+    exp.Subquery: _subquery,
+    exp.Extract: _extract,
+    exp.Struct: _struct,
+    exp.WithinGroup: _within_group,
+    exp.Explode: _explode,
+    exp.ExplodeOuter: _explode,
+    exp.CurrentTimestamp: _always(t.TIMESTAMP),
+    exp.CurrentDate: _always(t.DATE),
+    exp.Localtimestamp: _always(t.TIMESTAMP_NTZ),
+    **dict.fromkeys(
+        (exp.And, exp.Or, exp.Not, exp.Between, exp.Exists, exp.In, exp.Is, exp.NullSafeEQ), _always(t.BOOLEAN)
+    ),
+    exp.Anonymous: call_type,
+}
+
+TYPED = frozenset(RULES)
+"""Classes of expressions that `Inference` has a rule for."""

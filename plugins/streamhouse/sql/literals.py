@@ -1,0 +1,69 @@
+"""Types that depend on how a value is written, and those of arithmetic with dates and times."""
+
+from sqlglot import exp
+
+from streamhouse.sql import spark_type as t
+from streamhouse.sql.spark_type import SparkType
+
+
+def literal_type(node: exp.Literal) -> SparkType | None:
+    """What a number or text is, as Spark reads it."""
+    if node.is_string:
+        return t.STRING
+    text = node.name.lower()
+    if "e" in text:
+        return t.DOUBLE
+    if "." in text:
+        whole, _, fraction = text.partition(".")
+        digits = len(whole.lstrip("0")) + len(fraction)
+        return t.decimal(max(digits, len(fraction), 1), len(fraction))
+    value = int(text)
+    if value < 2**31:
+        return t.INT
+    return t.BIGINT if value < 2**63 else t.decimal(len(text), 0)
+
+
+def whole_number(node: exp.Expr) -> int | None:
+    """The value of a whole number as written; None: it is none."""
+    sign = -1 if isinstance(node, exp.Neg) else 1
+    inner = node.this if isinstance(node, exp.Neg) else node
+    if isinstance(inner, exp.Literal) and not inner.is_string and inner.name.isdigit():
+        return sign * int(inner.name)
+    return None
+
+
+def digits_of(node: exp.Expr) -> SparkType | None:
+    """The decimal that has just the digits of a whole number as written."""
+    number = whole_number(node.unnest())
+    return None if number is None else t.decimal(len(str(abs(number))), 0)
+
+
+def date_part_type(field: str) -> SparkType:
+    """The type of one field of a date or time."""
+    seconds = {"SECOND", "S", "SEC", "SECONDS", "SECS"}
+    return t.decimal(8, 6) if field.upper() in seconds else t.INT
+
+
+def json_type(schema: str) -> SparkType | None:
+    """The type that a schema of `from_json` names."""
+    for text in (schema, f"struct<{schema}>"):
+        try:
+            return t.spark_type(text)
+        except ValueError:
+            continue
+    return None
+
+
+def time_arithmetic(operator: str, left: SparkType, right: SparkType) -> SparkType | None:
+    """The type of a sum or difference of dates, times and intervals; None: it is none."""
+    if right.kind.endswith("_interval") and left.kind in {"date", "timestamp", "timestamp_ntz"}:
+        return t.TIMESTAMP if left == t.DATE and right.kind == "time_interval" else left
+    if operator == "+" and left.kind.endswith("_interval") and right.kind in {"timestamp", "timestamp_ntz", "date"}:
+        return time_arithmetic(operator, right, left)
+    if left == t.DATE and right.kind in {"int", "smallint", "tinyint"}:
+        return t.DATE
+    if operator == "-" and left == right == t.DATE:
+        return SparkType("day_interval")
+    if operator == "-" and left.kind == right.kind and left.kind in {"timestamp", "timestamp_ntz"}:
+        return SparkType("time_interval")
+    return None

@@ -1,0 +1,54 @@
+"""Time windows: `window(ts, '1 hour')` and `session_window(ts, '1 hour')`."""
+
+from collections.abc import Collection
+
+from sqlglot import exp
+
+from streamhouse.sql.functions import TIME_WINDOWS
+from streamhouse.sql.scopes import function_name, own_nodes
+
+_AFTER_GROUPING = ("expressions", "having", "order", "qualify")
+
+
+def spell_windows(query: exp.Query, columns: Collection[str]) -> None:
+    """Write `window.start` out as `window(ts, '1 hour').start` where a GROUP BY says which window; changes the tree.
+
+    Args:
+        query: As parsed.
+        columns: Names of columns that the inputs have; one of that name is not a window.
+    """
+    for select in query.find_all(exp.Select):
+        group = select.args.get("group")
+        for call in group.expressions if group is not None else ():
+            name = function_name(call)
+            if name in TIME_WINDOWS and name not in columns:
+                _spell(select, name, call)
+
+
+def _spell(select: exp.Select, name: str, call: exp.Expr) -> None:
+    from_ = select.args.get("from_")
+    sources = [from_.this] if from_ is not None else []
+    sources += [join.this for join in select.args.get("joins") or []]
+    if any(source.alias_or_name.lower() == name for source in sources):
+        return
+    for clause in _AFTER_GROUPING:
+        value = select.args.get(clause)
+        for root in value if isinstance(value, list) else [value] if value is not None else []:
+            for node in list(own_nodes(root)):
+                if isinstance(node, exp.Column) and node.table.lower() == name:
+                    node.replace(exp.Dot(this=call.copy(), expression=node.this))
+
+
+def is_bound(node: exp.Expr) -> bool:
+    """Whether an expression is the start or end of a time window, which is never NULL: rows without a time are out."""
+    if not isinstance(node, exp.Dot) or node.expression.name not in {"start", "end"}:
+        return False
+    return function_name(node.this.unnest()) in TIME_WINDOWS
+
+
+def hops(select: exp.Select) -> bool:
+    """Whether a row may be in several windows, and so is several rows, wherever the window stands."""
+    return any(
+        isinstance(node, exp.Anonymous) and function_name(node) == "window" and len(node.expressions) > 2
+        for node in own_nodes(select)
+    )
