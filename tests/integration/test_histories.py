@@ -1,0 +1,211 @@
+"""Random flows over random histories, cut, restarted and edited at random: every table equals the batch."""
+
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, note, settings
+
+from streamhouse.errors import DefinitionError, DefinitionErrors, StoreUnavailableError
+from streamhouse.ingest.kinds import open_source
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.run import Meter, Open, carry, plan_of
+from streamhouse.runtime.settings import Settings
+from streamhouse.runtime.stores import open_stores
+from tests.histories import Case, Part, Step, cases, csv_text
+from tests.oracle import assert_same_rows, batch
+
+pytestmark = [pytest.mark.services, pytest.mark.spark]
+
+SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))
+EXAMPLES = int(os.environ.get("STREAMHOUSE_EXAMPLES", "300" if SOAKING else "12"))
+_numbers = itertools.count()
+
+
+class Failing:
+    """A store that goes away once, at a given write over all tiers, before or after its effect."""
+
+    def __init__(self, store, writes: Iterator[int], fail: tuple[int, bool]) -> None:
+        self._store = store
+        self._writes = writes
+        self._number, self._after = fail
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def write(self, table, changes, context):
+        fails = next(self._writes) == self._number
+        if fails and not self._after:
+            raise StoreUnavailableError(f"{table.name}: the server is gone")
+        position = self._store.write(table, changes, context)
+        if fails:
+            raise StoreUnavailableError(f"{table.name}: the server is gone, and had written")
+        return position
+
+
+class World:
+    """One case in a project of its own, with tables that nobody else has."""
+
+    def __init__(self, case: Case, spark, fluss) -> None:
+        self.case = case
+        self.spark = spark
+        self.fluss = fluss
+        self.prefix = f"h{next(_numbers)}_"
+        self.root = Path(tempfile.mkdtemp(prefix="history-"))
+        self.steps = list(case.steps)
+        for folder in ("actions", "flows", *(f"data/{name}" for name in case.sources)):
+            (self.root / folder).mkdir(parents=True)
+        self.project = Project(self.root, Settings(fluss=fluss))
+        self.write()
+        self.stores = open_stores(self.project, spark, fluss)
+
+    def __enter__(self) -> "World":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for flow in self.case.flows():
+            for table in plan_of(self.project, self.name(flow)).tables.values():
+                self.stores[table.tiers.target].drop(table.name)
+        for store in self.stores.values():
+            store.close()
+        shutil.rmtree(self.root)
+
+    def name(self, name: str) -> str:
+        """Of a table or flow, as it is called here."""
+        layer, _, table = name.rpartition(".")
+        return f"{layer}.{self.prefix}{table}" if layer else self.prefix + name
+
+    def write(self) -> None:
+        """The files of all steps as they are now."""
+        number = 0
+        for flow, steps in self.case.flows().items():
+            lines = [f"flow: {self.name(flow)}", f"max_rows_per_epoch: {self.case.max_rows}", "sources:"]
+            for name, columns in self.case.sources.items():
+                typed = ", ".join(f'{column}: "{kind}"' for column, kind in columns.items())
+                lines.append(f'  {name}: {{files: {{path: "data/{name}/*.csv", columns: {{{typed}}}}}}}')
+            if not any(table in self.case.sources for step in steps for table in step.reads.values()):
+                del lines[-1 - len(self.case.sources) :]
+            lines.append("steps:")
+            options = []
+            for _ in steps:
+                step = self.steps[number]
+                table = self.name(step.writes)
+                reads = []
+                for port, read in step.reads.items():
+                    target = read if read in self.case.sources else self.name(read)
+                    reads.append(
+                        f"{port}: {{table: {target}, as: lookup}}" if port in step.lookups else f"{port}: {target}"
+                    )
+                action = f"{self.prefix}s{number}"
+                lines.append(f"  - {{use: {action}, reads: {{{', '.join(reads)}}}, writes: {table}}}")
+                options.append(f"  {table}: {{buckets: {step.buckets}, tiers: {{{step.tier}: 7d}}}}")
+                ports = ", ".join(f"{port}: {{}}" for port in step.reads)
+                key = f"\noutput: {{primary_key: [{', '.join(step.key)}]}}" if step.key else ""
+                header = f"action: {action}\nstep: {step.kind}\ninputs: {{{ports}}}{key}"
+                (self.root / "actions" / f"{action}.sql").write_text(f"/* ---\n{header}\n--- */\n{step.sql}\n")
+                number += 1
+            lines += ["tables:", *options]
+            (self.root / "flows" / f"{self.name(flow)}.yaml").write_text("\n".join(lines) + "\n")
+
+    def edit(self, number: int) -> None:
+        """Write a step's SQL otherwise; leave it where that would make another table of it."""
+        flow = next(f for f, steps in self.case.flows().items() if self.case.steps[number] in steps)
+        before = plan_of(self.project, self.name(flow)).tables
+        step = self.steps[number]
+        self.steps[number] = replace(step, sql=f"WITH edited AS ({step.sql}) SELECT * FROM edited")
+        self.write()
+        try:
+            same = plan_of(self.project, self.name(flow)).tables == before
+        except (DefinitionError, DefinitionErrors):
+            same = False
+        if not same:
+            self.steps[number] = step
+            self.write()
+
+    def take(self, number: int, part: Part) -> None:
+        """Let one part happen and run the flows over it."""
+        for source, rows in part.rows.items():
+            share = -(-len(rows) // part.files)
+            for file in range(part.files):
+                if cut := rows[file * share : (file + 1) * share]:
+                    text = csv_text(self.case.sources[source], cut)
+                    (self.root / "data" / source / f"{number}-{file}.csv").write_text(text)
+        if part.restart:
+            for store in self.stores.values():
+                store.close()
+            self.stores = open_stores(self.project, self.spark, self.fluss)
+        if part.forget:
+            shutil.rmtree(self.project.state_dir / "cache", ignore_errors=True)
+        if part.edit is not None:
+            self.edit(part.edit)
+        writes = itertools.count()
+        stores = self.stores
+        if part.fail:
+            stores = {tier: Failing(store, writes, part.fail) for tier, store in stores.items()}
+        last = number == len(self.case.parts) - 1
+        for flow in self.case.flows():
+            if flow == "up" or part.down or last:
+                self.run(flow, stores)
+        if last or (part.check and part.down):
+            self.compare(f"after part {number}")
+
+    def run(self, flow: str, stores) -> None:
+        plan = plan_of(self.project, self.name(flow))
+        with self.project.state() as state:
+            open_ = Open(self.project, self.spark, self.fluss, stores, state)
+            carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
+
+    def compare(self, when: str) -> None:
+        known = {}
+        for flow in self.case.flows():
+            plan = plan_of(self.project, self.name(flow))
+            sources = {}
+            for source in plan.sources:
+                opened = open_source(source, self.root)
+                sources[source.name] = opened.read({}, opened.available())
+            known |= batch(self.spark, plan, sources, {table.name: known[table.name] for table in plan.external})
+            for name, table in plan.tables.items():
+                actual = self.stores[table.tiers.target].read_state(table)
+                strategy = next(step.strategy for step in plan.steps if step.writes.name == name)
+                told = f"{name.replace(self.prefix, '')} ({strategy}) {when}"
+                assert_same_rows(actual, known[name], key=table.primary_key, name=told)
+
+
+def play(case: Case, spark, fluss) -> None:
+    """Let a case happen; every comparison on the way must hold."""
+    with World(case, spark, fluss) as world:
+        for number, part in enumerate(case.parts):
+            world.take(number, part)
+
+
+@pytest.mark.timeout(14400 if SOAKING else 900)
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    derandomize=not SOAKING,
+    print_blob=SOAKING,
+    phases=(Phase.explicit, Phase.generate, Phase.shrink),
+    suppress_health_check=list(HealthCheck),
+)
+@given(case=cases())
+def test_whatever_happens_the_tables_equal_the_batch(spark, fluss, case):
+    note(str(case))
+    play(case, spark, fluss)
+
+
+# What the search above has found, each as small as it could be made.
+FOUND: dict[str, Case] = {}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_found_before(name, spark, fluss):
+    play(FOUND[name], spark, fluss)
+
+
+__all__ = ["Case", "Part", "Step"]
