@@ -47,7 +47,7 @@ class Part:
         edit: The step, by number, whose SQL is written otherwise before the run.
         down: Whether the flow that reads the first one's tables runs too.
         check: Whether tables are compared after the run.
-        fail: The write, counted from 0 in this part, at which the store fails once; whether it had written by then.
+        fail: The step, by number, whose first write of this part fails; whether the store had written by then.
     """
 
     rows: Mapping[str, tuple[Row, ...]]
@@ -95,7 +95,9 @@ class Case:
                 f"step {part.edit} edited" if part.edit is not None else "",
                 "" if part.down else "second flow waits",
                 "compared" if part.check else "",
-                f"write {part.fail[0]} fails {'after' if part.fail[1] else 'before'} its effect" if part.fail else "",
+                f"write of step {part.fail[0]} fails {'after' if part.fail[1] else 'before'} its effect"
+                if part.fail
+                else "",
             ]
             lines.append(f"part {number}: {', '.join(w for w in what if w)}".rstrip(": "))
             lines += [f"  {name} {row}" for name, rows in part.rows.items() for row in map(_shown, rows)]
@@ -288,19 +290,21 @@ class _Grammar:
             options += [(f"DATE_TRUNC('HOUR', {text})", kind, null), (f"CAST({text} AS DATE)", "date", null)]
         return self.pick(options)
 
-    def aggregate(self, relation: Relation, port: str) -> tuple[str, str, bool]:
+    def aggregate(self, relation: Relation, port: str, *, adds_up: bool = False) -> tuple[str, str, bool]:
+        """SQL, type, and whether it may be null; with `adds_up` only what a store can fold."""
         column = self.pick(relation.types)
         kind, text = relation.types[column], f"{port}.{column}"
         only = f" FILTER (WHERE {self.condition(relation, port)})" if self.chance(5) else ""
         options = [
             (f"COUNT(*){only}", "bigint", False),
             (f"COUNT({text}){only}", "bigint", False),
-            (f"COUNT(DISTINCT {text})", "bigint", False),
             (f"MIN({text}){only}", kind, True),
             (f"MAX({text}){only}", kind, True),
         ]
+        if not adds_up:
+            options += [(f"COUNT(DISTINCT {text})", "bigint", False)]
         if _numeric(kind):
-            options += [(f"CAST(AVG({text}) AS DOUBLE)", "double", True)]
+            options += [] if adds_up else [(f"CAST(AVG({text}) AS DOUBLE)", "double", True)]
             added = _sum_type(kind)
             if added:
                 options += [(f"SUM({text}){only}", added, True)] * 3
@@ -356,10 +360,11 @@ class _Grammar:
                 text = self.pick([text, f"DATE_TRUNC('HOUR', {text})", f"WINDOW({text}, '1 hour').start"])
             groups.append(text.removesuffix(".start"))
             made.add(text, x.types[column], null=False, key=True)
+        adds_up = not x.key and self.pick([True, True, False])
         for _ in range(self.draw(st.integers(1, 3))):
-            sql, kind, null = self.aggregate(x, "x")
+            sql, kind, null = self.aggregate(x, "x", adds_up=adds_up)
             made.add(sql, kind, null=null)
-        having = self.pick(["", "", "", " HAVING COUNT(*) > 1", " HAVING COUNT(*) < 3"])
+        having = "" if adds_up else self.pick(["", "", " HAVING COUNT(*) > 1", " HAVING COUNT(*) < 3"])
         where = _not_null(x, "x", columns)
         if self.chance(3):
             where.append(self.condition(x, "x"))
@@ -563,7 +568,14 @@ def cases(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Case:
     if split is None and grammar.chance(4):
         split = len(steps) - 1
     steps = [_placed(grammar, step, last=step.writes not in read) for step in steps]
-    parts = [replace(p, edit=p.edit % len(steps) if p.edit is not None else None) for p in parts]
+    parts = [
+        replace(
+            part,
+            edit=part.edit % len(steps) if part.edit is not None else None,
+            fail=(part.fail[0] % len(steps), part.fail[1]) if part.fail else None,
+        )
+        for part in parts
+    ]
     return Case(sources, tuple(steps), tuple(parts), max_rows=draw(st.integers(2, 9)), split=split)
 
 
