@@ -1,5 +1,6 @@
 """Arrow in, Spark SQL, Arrow out: the only place where the engine touches a DataFrame."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+_NOT_IN_NAMES = re.compile(r"\W")
+
+
 class Frames:
     """Runs the SQL of steps in one Spark session. Safe to call from several threads for different steps."""
 
@@ -30,20 +34,24 @@ class Frames:
         """A DataFrame over rows that this process holds."""
         return arrow_frame(self.spark, rows)
 
-    def having_keys(self, rows: "DataFrame", keys: "DataFrame", columns: Mapping[str, str]) -> "DataFrame":
-        """The rows whose key is in `keys`; `columns` maps the columns of `keys` to those of `rows`.
+    def rows(self, frame: "DataFrame") -> pa.Table:
+        """The rows of a DataFrame in this process.
 
-        NULL equals NULL here: what a NULL key means, the step's SQL says.
+        Raises:
+            EpochFailedError: the SQL behind it fails on a row.
         """
-        wanted = keys.select([keys[name].alias(f"__key_{name}") for name in columns])
-        met = [rows[column].eqNullSafe(wanted[f"__key_{name}"]) for name, column in columns.items()]
-        return rows.join(wanted, on=met, how="left_semi")
+        from pyspark.errors import PySparkException
+
+        try:
+            return frame.toArrow()
+        except PySparkException as error:
+            raise EpochFailedError(f"an action fails on a row: {first_line(error)}") from error
 
     def run(self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int) -> "DataFrame":
         """The step's SQL over one DataFrame for each port; clock functions say `at_ms`."""
         from pyspark.errors import AnalysisException
 
-        views = {port: f"{step.id}.{port}".replace(".", "__") for port in inputs}
+        views = {port: _NOT_IN_NAMES.sub("__", f"{step.id}.{port}") for port in inputs}
         for port, frame in inputs.items():
             frame.createOrReplaceTempView(views[port])
         query = with_flags(bind(step.sql, views, at_ms), step.expect)
@@ -65,7 +73,7 @@ class Frames:
 
         try:
             judged = judge(step, frame.toArrow())
-            return replace(judged, kept=conform(judged.kept, step.writes.columns))
+            return replace(judged, kept=conform(judged.kept, step.columns))
         except PySparkException as error:
             raise EpochFailedError(
                 f"{step.id}: action '{step.action}' fails on a row: {first_line(error)}",
@@ -86,7 +94,7 @@ class Frames:
         """
         empty = {read.port: self.frame(arrow_schema(input_columns[read.table]).empty_table()) for read in step.reads}
         found = {f.name: canonical_type(f.dataType.simpleString()) for f in self.run(step, empty, 0).schema.fields}
-        planned = {column.name: column.type for column in step.writes.columns}
+        planned = {column.name: column.type for column in step.columns}
         wrong = [f"{n} is {found.get(n, 'absent')}, planned {t}" for n, t in planned.items() if found.get(n) != t]
         if wrong:
             raise TypeMismatchError(

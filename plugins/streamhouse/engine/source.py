@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamhouse.engine.clock import EpochClock
 from streamhouse.engine.inputs import open_inputs
+from streamhouse.engine.needs import loads_first
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import EngineError
 from streamhouse.model.plan import FlowPlan
@@ -116,13 +117,14 @@ def segment_clock(options: Mapping[str, str]) -> EpochClock:
     plan = FlowPlan.model_validate_json(options["plan"])
     places = Places.model_validate_json(options["places"])
     segment = next(s for s in plan.segments if s.name == options["segment"])
-    tiers = {table.tiers.target for table in plan.external if table.name in segment.reads}
-    inputs = open_inputs(plan, Path(places.root), {tier: open_store(tier, places) for tier in tiers})
+    read = (table for table in plan.readable if table.name in segment.reads and table.name not in segment.tables)
+    tiers = {table.tiers.target for table in read}
+    inputs = open_inputs(plan, segment, Path(places.root), {tier: open_store(tier, places) for tier in tiers})
     full = [step for step in segment.steps if step.strategy is Strategy.FULL]
     waits = [step.interval or timedelta(0) for step in full]
     return EpochClock(
-        {name: given for name, given in inputs.items() if name in segment.reads},
-        first={source.name for source in plan.sources if source.loads_first},
+        inputs,
+        first=loads_first(segment),
         max_rows=plan.max_rows_per_epoch,
         now_ms=lambda: time.time_ns() // 1_000_000,
         until=json.loads(options["until"]),

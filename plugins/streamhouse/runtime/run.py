@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
-from streamhouse.engine.runner import Beat, Runner
+from streamhouse.engine.runner import Runner
+from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Layer, Tier
 from streamhouse.registry import Registry
@@ -110,6 +111,7 @@ def carry(
         this_owner(),
         alive=is_alive,
         checkpoints=open_.project.state_dir / "checkpoints",
+        cache=open_.project.state_dir / "cache" / "states",
         on_beat=meter.beat,
     )
     on_runner(runner)
