@@ -59,6 +59,7 @@ class World:
         self.prefix = f"h{next(_numbers)}_"
         self.root = Path(tempfile.mkdtemp(prefix="history-"))
         self.steps = list(case.steps)
+        self.edits = itertools.count()
         for folder in ("actions", "flows", *(f"data/{name}" for name in case.sources)):
             (self.root / folder).mkdir(parents=True)
         self.project = Project(self.root, Settings(fluss=fluss))
@@ -117,8 +118,8 @@ class World:
         """Write a step's SQL otherwise; leave it where that would make another table of it."""
         flow = next(f for f, steps in self.case.flows().items() if self.case.steps[number] in steps)
         before = plan_of(self.project, self.name(flow)).tables
-        step = self.steps[number]
-        self.steps[number] = replace(step, sql=f"WITH edited AS ({step.sql}) SELECT * FROM edited")
+        step, name = self.steps[number], f"edited{next(self.edits)}"
+        self.steps[number] = replace(step, sql=f"WITH {name} AS ({step.sql}) SELECT * FROM {name}")
         self.write()
         try:
             same = plan_of(self.project, self.name(flow)).tables == before
@@ -237,6 +238,38 @@ FOUND: dict[str, Case] = {
             Part({"a": ((1, 1, 1), (2, 2, 2)), "b": ((1, 1), (2, 1))}),
             Part({"a": ((1, 2, 1),)}, fail=(3, False)),
         ),
+    ),
+    # A `full` step may find that nothing differs; those that read it have nothing to do then.
+    "a recompute of a full step that changes nothing": Case(
+        {"a": _A},
+        (
+            _KEEP_A,
+            Step("dwd.t1", "SELECT 1 AS k1, MAX(x.g) AS v1 FROM x", {"x": "ods.a"}, ("k1",)),
+            Step("dwd.t2", "SELECT k1, COUNT(v1) AS v1 FROM x GROUP BY k1", {"x": "dwd.t1"}, ("k1",)),
+        ),
+        (Part({"a": ((1, 1, 1),)}), Part({"a": ((1, 1, 1),)})),
+    ),
+    # A name of an inner WITH is not that of the outer one, nor that of a port.
+    "a WITH inside a WITH": Case(
+        {"a": _A, "b": _B},
+        (
+            _KEEP_A,
+            _KEEP_B,
+            Step(
+                "dwd.t2",
+                "WITH q AS (WITH q AS (SELECT id, g FROM x) SELECT id, g FROM q WHERE id > 1) SELECT id, g FROM q",
+                {"x": "ods.a"},
+                ("id",),
+            ),
+            Step(
+                "dwd.t3",
+                "SELECT y.g, q.n FROM (WITH y AS (SELECT g, COUNT(*) AS n FROM x GROUP BY g) SELECT * FROM y) AS q"
+                " JOIN y ON y.g = q.g",
+                {"x": "ods.a", "y": "ods.b"},
+                ("g",),
+            ),
+        ),
+        (Part({"a": ((1, 1, 1), (2, 1, 1)), "b": ((1, 1),)}),),
     ),
     # Rows of one key in two buckets have no order, unless the step runs in the segment that writes the log.
     "a keyed lake table after a log of two buckets": Case(
