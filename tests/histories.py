@@ -564,9 +564,9 @@ def cases(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Case:
         made = _derived(grammar, pool, len(steps), crossed=split is not None)
         steps.append(made[0])
         pool.append(made[1])
-    read = {table for step in steps for table in step.reads.values()}
     if split is None and grammar.chance(4):
         split = len(steps) - 1
+    read = {table for step in steps for table in step.reads.values()}
     steps = [_placed(grammar, step, last=step.writes not in read) for step in steps]
     parts = [
         replace(
@@ -612,10 +612,9 @@ def _derived(grammar: _Grammar, pool: list[Relation], number: int, *, crossed: b
 
 
 def _placed(grammar: _Grammar, step: Step, *, last: bool) -> Step:
-    """In a tier: a keyed table that others read needs one that tells the row before a change."""
+    """In a tier: what is grouped may be merged, which the cold tier cannot do; a log that is read stays in order."""
     tier = grammar.pick(["hot"] * 6 + ["warm"] * 2 + (["cold"] if "GROUP BY" not in step.sql else ["hot"]))
-    if not last and (step.key or tier == "cold"):
-        tier = "hot"
+    tier = tier if last or step.key else "hot"
     return replace(step, tier=tier, buckets=grammar.pick([1, 1, 2]) if step.key and tier != "cold" else 1)
 
 
