@@ -177,7 +177,7 @@ def _readable(
         if name not in source_columns:
             problems.add(SourceError(f"the columns of source '{name}' are not known", at=_place(source.at, flow)))
         else:
-            readable[name] = Readable(source_columns[name], source=True)
+            readable[name] = Readable(source_columns[name], source.primary_key, source=True)
     return readable
 
 
@@ -204,6 +204,7 @@ def _plan(
                 kind=source.kind,
                 options=source.options,
                 columns=readable[name].columns,
+                primary_key=readable[name].primary_key,
                 loads_first=name in first,
             )
             for name, source in sorted(flow.sources.items())

@@ -31,7 +31,7 @@ def segments(
     for step in steps:
         behind = frozenset[str]().union(*(cuts.get(read.table, _own(external, read.table)) for read in step.reads))
         if step.isolate:
-            behind |= {step.writes.name}
+            behind |= {f"{step.writes.name}.{step.action}"}
         if step.writes.tiers.target is not Tier.HOT:
             behind |= {_LAKE}
         grouped.setdefault(behind, []).append(step)

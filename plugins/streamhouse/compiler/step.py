@@ -76,7 +76,7 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         inputs,
         primary_key=tuple(c.lower() for c in declared),
         strategy=strategy,
-        without=(Strategy.MERGE,) if options.partial_update else (),
+        without={Strategy.MERGE: "a table with several writers does not fold"} if options.partial_update else {},
         at=step.places.get("strategy", step.at) if step.strategy else action.sql_at,
     )
     table = _table(step, action, query, how, options, options_at)

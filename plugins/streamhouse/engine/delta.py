@@ -34,7 +34,7 @@ class Delta:
         self._collect = collect
         self._rows = rows
         self._lock = Lock()
-        self.spread = changes is None
+        self.spread = changes is None  # on the executor route: rows were only added
 
     @property
     def rows(self) -> int:
@@ -50,6 +50,11 @@ class Delta:
                 assert self._frame is not None
                 self._changes = Changes(self._collect(self._frame))
             return self._changes
+
+    def release(self) -> None:
+        """Let Spark forget rows that it kept for several readers."""
+        if self.spread and self._frame is not None:
+            self._frame.unpersist()
 
     def frame(self) -> "DataFrame":
         """The rows that were added or replaced."""

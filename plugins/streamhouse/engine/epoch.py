@@ -15,7 +15,9 @@ from streamhouse.engine.held import HeldStates
 from streamhouse.engine.inputs import EpochInput
 from streamhouse.engine.needs import Need
 from streamhouse.engine.points import reach
-from streamhouse.engine.strategies import StepInputs, StepResult, run_step
+from streamhouse.engine.rows_source import can_spread_changes, spread_changes
+from streamhouse.engine.spread import can_spread, spread_write
+from streamhouse.engine.strategies import StepInputs, StepResult, changed_rows, run_step
 from streamhouse.engine.vector import Vector
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
@@ -97,6 +99,8 @@ class EpochRun:
         self._deltas: dict[str, Future[Delta | None]] = {name: Future() for name in names}
         self._states = _EpochStates(parts.held, self._deltas)
         self._lock = threading.Lock()
+        # What a dead attempt wrote is told apart in the driver alone, so an epoch is repeated there.
+        self._spread = not replay and self._rows() > parts.plan.local_epoch_rows
 
     def all(self) -> Outcome:
         """Start everything, wait for everything, raise the first error in step order."""
@@ -110,6 +114,13 @@ class EpochRun:
             self._outcome.deltas[name] = delta.result()
         return self._outcome
 
+    def _rows(self) -> int:
+        """How many rows the epoch's ranges have."""
+        start, end = self._start.positions, self._end.positions
+        return sum(
+            given.rows_between(start.get(name, {}), end.get(name, {})) for name, given in self._parts.inputs.items()
+        )
+
     def _read(self, name: str, given: EpochInput) -> None:
         try:
             self._deltas[name].set_result(self._read_range(name, given))
@@ -122,7 +133,14 @@ class EpochRun:
         need = self._parts.needs[name]
         if start == end or not (need.changes or need.state):
             return None
-        delta = self._delta(given.changes(start, end, need.column_names))
+        if self._spread and need.changes and not need.key and can_spread_changes(need.origin):
+            parts = self._parts
+            frame = spread_changes(
+                parts.frames.spark, need.origin, parts.places, parts.places.root, start, end, need.column_names
+            )
+            delta = self._spread_delta(name, frame, given.rows_between(start, end))
+        else:
+            delta = self._delta(given.changes(start, end, need.column_names))
         if need.changes:
             self._outcome.read[name] = delta.rows
         return delta
@@ -133,6 +151,8 @@ class EpochRun:
             inputs = self._inputs_of(step)
             if not self._is_due(step, inputs.deltas):
                 self._deltas[step.id].set_result(None)
+            elif self._spreads(step, inputs):
+                self._write_spread(step, inputs)
             else:
                 result = run_step(step, inputs, self._parts.frames)
                 early = not self._parts.needs[table.name].read_back
@@ -165,6 +185,40 @@ class EpochRun:
             return True
         return False
 
+    def _spreads(self, step: PlannedStep, inputs: StepInputs) -> bool:
+        """Whether Spark's tasks run and write the step: its rows are only added, and nobody must count them first."""
+        return (
+            step.strategy in (Strategy.MAP, Strategy.MERGE)
+            and all(delta.spread for delta in inputs.deltas.values())
+            and not step.expect
+            and not step.part
+            and can_spread(step.writes)
+        )
+
+    def _write_spread(self, step: PlannedStep, inputs: StepInputs) -> None:
+        parts, table = self._parts, step.writes
+        frame = parts.frames.kept(step, changed_rows(step, inputs, parts.frames))
+        if step.strategy is Strategy.MAP and table.primary_key:
+            frame = parts.frames.last_of_each_key(frame, table.primary_key)
+        read_back = parts.needs[table.name].read_back
+        delta = self._spread_delta(table.name, frame, None)
+        if not read_back:
+            self._deltas[step.id].set_result(delta)
+        reach("during_write", table.name)
+        written = spread_write(delta.frame(), table, parts.places, parts.store(table), self._context(step, table))
+        reach("between_writes", table.name)
+        self._wrote(table, written.end, written.rows)
+        if read_back:
+            self._deltas[step.id].set_result(self._read_back(table, written.end))
+
+    def _spread_delta(self, name: str, frame: "DataFrame", rows: int | None) -> Delta:
+        readers = sum(read.table == name for step in self._parts.segment.steps for read in step.reads)
+        own_write = name not in self._parts.inputs
+        if readers + own_write > 1 or self._parts.needs[name].state:
+            frame = frame.persist()
+        frames = self._parts.frames
+        return Delta(frame=frame, make_frame=frames.frame, collect=frames.rows, rows=rows)
+
     def _write_result(self, step: PlannedStep, result: StepResult) -> Position:
         for rule, rows in result.judged.violations.items():
             self._outcome.violations[f"{step.id}.{rule}"] = rows
@@ -180,18 +234,24 @@ class EpochRun:
         if not count(changes) and not self._replay:
             return before
         reach("during_write", table.name)
-        context = WriteContext(
+        position = self._parts.store(table).write(table, changes, self._context(step, table))
+        reach("between_writes", table.name)
+        self._wrote(table, position, count(changes))
+        return position
+
+    def _context(self, step: PlannedStep, table: Table) -> WriteContext:
+        return WriteContext(
             self._parts.writer(step),
             self._epoch,
-            replay_from=before if self._replay else None,
+            replay_from=self._ends_before.get(table.name, {}) if self._replay else None,
             properties={"streamhouse.at_ms": str(self._end.at_ms)},
+            columns=step.part if step.part and table is step.writes else None,
         )
-        position = self._parts.store(table).write(table, changes, context)
-        reach("between_writes", table.name)
+
+    def _wrote(self, table: Table, end: Position, rows: int) -> None:
         with self._lock:
-            self._outcome.ends[table.name] = position
-            self._outcome.rows[table.name] = self._outcome.rows.get(table.name, 0) + count(changes)
-        return position
+            self._outcome.ends[table.name] = end
+            self._outcome.rows[table.name] = self._outcome.rows.get(table.name, 0) + rows
 
     def _read_back(self, table: Table, end: Position) -> Delta | None:
         """What the store says changed in a table that merges: values as they are now, not what was added."""

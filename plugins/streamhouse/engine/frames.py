@@ -1,13 +1,13 @@
 """Arrow in, Spark SQL, Arrow out: the only place where the engine touches a DataFrame."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.engine.expectations import Judged, judge, with_flags
+from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
 from streamhouse.errors import EpochFailedError, TypeMismatchError
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Column
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+_ROW = "__row"
 _NOT_IN_NAMES = re.compile(r"\W")
 
 
@@ -84,6 +85,21 @@ class Frames:
                 f"{step.id}: a result does not fit the table: {first_line(error)}",
                 hint=f"CAST the column in action '{step.action}'",
             ) from error
+
+    def kept(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
+        """The rows that expectations let into the table, with the columns the step writes; no violation is counted."""
+        flags = [FLAG + name for name, rule in step.expect.items() if rule.on_violation in ("drop", "quarantine")]
+        for flag in flags:
+            frame = frame.where(frame[flag])
+        return frame.select([column.name for column in step.columns])
+
+    def last_of_each_key(self, rows: "DataFrame", key: Sequence[str]) -> "DataFrame":
+        """Of rows in the order they happened, the last of each key."""
+        from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+        whole = F.struct(*rows.columns)
+        numbered = rows.withColumn(_ROW, F.monotonically_increasing_id())
+        return numbered.groupBy(*key).agg(F.max_by(whole, F.col(_ROW)).alias(_ROW)).select(f"{_ROW}.*")
 
     def check(self, step: PlannedStep, input_columns: Mapping[str, tuple[Column, ...]]) -> None:
         """Compare what Spark says of the step's result with the plan, without reading a row.

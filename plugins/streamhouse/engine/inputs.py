@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from streamhouse.engine.clock import Input
 from streamhouse.engine.vector import cap
-from streamhouse.ingest.base import Source
+from streamhouse.ingest.base import KeyedSource, Source
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.table import Table
@@ -84,13 +84,33 @@ class SourceInput:
             start = end
 
 
-EpochInput = TableInput | SourceInput
+class KeyedSourceInput:
+    """A source of the flow whose rows are updated and deleted by key."""
+
+    def __init__(self, source: KeyedSource) -> None:
+        self.source = source
+        self.available = source.available
+        self.advance = source.advance
+        self.rows_between = source.rows_between
+
+    def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
+        """What happened in the range; the rows before it are known to whoever holds the state."""
+        return self.source.changes(start, end, columns, before=False)
+
+    def parts(self, at: Position, columns: tuple[str, ...]) -> "Iterator[pa.Table]":
+        """The rows at `at`, one for each key, all at once."""
+        yield self.source.state(at, columns)
+
+
+EpochInput = TableInput | SourceInput | KeyedSourceInput
 
 
 def open_inputs(plan: FlowPlan, segment: Segment, root: Path, stores: Mapping[Tier, Store]) -> dict[str, EpochInput]:
     """Everything a segment reads and does not write itself, by name."""
+    opened = {source.name: open_source(source, root) for source in plan.sources if source.name in segment.reads}
     inputs: dict[str, EpochInput] = {
-        source.name: SourceInput(open_source(source, root)) for source in plan.sources if source.name in segment.reads
+        name: KeyedSourceInput(source) if isinstance(source, KeyedSource) else SourceInput(source)
+        for name, source in opened.items()
     }
     for table in plan.readable:
         if table.name in segment.reads and table.name not in segment.tables:
@@ -98,4 +118,4 @@ def open_inputs(plan: FlowPlan, segment: Segment, root: Path, stores: Mapping[Ti
     return inputs
 
 
-__all__ = ["EpochInput", "Input", "SourceInput", "TableInput", "open_inputs"]
+__all__ = ["EpochInput", "Input", "KeyedSourceInput", "SourceInput", "TableInput", "open_inputs"]

@@ -3,23 +3,21 @@
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streamhouse.engine.lease import leased
 from streamhouse.engine.stream import Beat, SegmentStream, Surroundings
 from streamhouse.errors import LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
-from streamhouse.state.records import Lease, Owner, RunnerState
+from streamhouse.state.records import Owner, RunnerState
 from streamhouse.state.store import StateStore
 from streamhouse.stores.base import Store
 from streamhouse.stores.places import Places
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-LEASE_TTL = timedelta(seconds=15)
 
 
 class Runner:
@@ -67,33 +65,33 @@ class Runner:
             LeaseLostError: a newer runner took it over meanwhile.
             StreamhouseError: an epoch failed for good; the flow's state says so too.
         """
-        lease = self._state.acquire(self._plan.flow, self._owner, LEASE_TTL, _now(), alive=self._alive)
-        heartbeat = threading.Thread(target=self._heartbeat, args=(lease,), daemon=True, name="lease")
-        heartbeat.start()
-        around = Surroundings(
-            plan=self._plan,
-            spark=self._spark,
-            stores=self._stores,
-            places=self._places,
-            state=self._state,
-            lease=lease,
-            checkpoints=self._checkpoints,
-            cache=self._cache,
-            stop=self._stop,
-            on_beat=self._on_beat,
-        )
-        try:
-            self._carry([SegmentStream(around, segment) for segment in self._plan.segments], once=once)
-            if self._lost is not None:
-                raise self._lost
-        except StreamhouseError as error:
-            if not isinstance(error, LeaseLostError):
-                self._state.set_runner_state(lease, RunnerState.FAILED, str(error))
-            raise
-        finally:
-            self._stop.set()
-            heartbeat.join()
-            self._state.release(lease)
+        with leased(self._state, self._plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as lease:
+            around = Surroundings(
+                plan=self._plan,
+                spark=self._spark,
+                stores=self._stores,
+                places=self._places,
+                state=self._state,
+                lease=lease,
+                checkpoints=self._checkpoints,
+                cache=self._cache,
+                stop=self._stop,
+                on_beat=self._on_beat,
+            )
+            try:
+                self._carry([SegmentStream(around, segment) for segment in self._plan.segments], once=once)
+                if self._lost is not None:
+                    raise self._lost
+            except StreamhouseError as error:
+                if not isinstance(error, LeaseLostError):
+                    self._state.set_runner_state(lease, RunnerState.FAILED, str(error))
+                raise
+            finally:
+                self._stop.set()
+
+    def _lose(self, error: LeaseLostError) -> None:
+        self._lost = error
+        self._stop.set()
 
     def _carry(self, streams: list[SegmentStream], *, once: bool) -> None:
         if once or len(streams) == 1:
@@ -109,17 +107,3 @@ class Runner:
                 self._stop.set()  # one that fails takes the others with it
         for future in (*done, *running):
             future.result()
-
-    def _heartbeat(self, lease: Lease) -> None:
-        while not self._stop.wait(LEASE_TTL.total_seconds() / 3):
-            try:
-                self._state.renew(lease, _now())
-            except LeaseLostError as error:
-                self._lost = error
-                self._stop.set()
-            except StreamhouseError:
-                continue  # the state store is away; the epoch's own record fails if it stays away
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

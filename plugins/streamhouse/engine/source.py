@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamReader
 
 FORMAT = "streamhouse_epochs"
+_IDLE_WAIT_S = 1.0  # a stop waits for it
 _VECTOR = "vector"
 
 
@@ -57,6 +58,8 @@ def epochs_stream(
         "places": places.model_dump_json(),
         "begin": begin.to_json(),
         "until": json.dumps(until),
+        # A row that comes while nothing else does is seen within a quarter of the freshness.
+        "poll_s": str(0.0 if until is not None else plan.freshness.total_seconds() / 4),
     }
     return spark.readStream.format(FORMAT).options(**options)
 
@@ -86,8 +89,16 @@ def _data_source() -> Any:
                 self.clock = segment_clock(self.options)
             if self.last is None:  # Spark calls `partitions` first when its log holds an epoch
                 self.last = Vector.from_json(self.options["begin"])
-            self.last = self.clock.next(self.last)
+            self.last = self._wait_for_rows(self.clock, self.last)
             return {_VECTOR: self.last.to_json()}
+
+        def _wait_for_rows(self, clock: EpochClock, last: Vector) -> Vector:
+            """The next vector. While nothing is new, wait here: to ask a store costs less than Spark's trigger."""
+            poll_s = float(self.options["poll_s"])
+            until = time.monotonic() + (_IDLE_WAIT_S if poll_s else 0.0)
+            while (found := clock.next(last)) == last and time.monotonic() < until:
+                time.sleep(poll_s)
+            return found
 
         def partitions(self, start: dict[str, str], end: dict[str, str]) -> list[Any]:  # noqa: ARG002
             self.last = Vector.from_json(end[_VECTOR])

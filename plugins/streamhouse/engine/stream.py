@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,8 +103,8 @@ class SegmentStream:
             runner.prepare()
             self._last = around.state.last_epoch(plan.flow, self._segment.name)
             begin = self._begin()
-            if self._last is None and around.state.unfinished(plan.flow, self._segment.name) is None:
-                runner.check_empty()
+            if around.state.unfinished(plan.flow, self._segment.name) is None:
+                self._find_ends(runner)
             available = {name: given.available() for name, given in inputs.items()}
             self._waiting_rows = sum(
                 given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in inputs.items()
@@ -124,6 +124,13 @@ class SegmentStream:
 
     def _sleep(self, seconds: float) -> None:
         self._around.stop.wait(seconds)
+
+    def _find_ends(self, runner: SegmentRunner) -> None:
+        """Where the tables end, now that no attempt is unfinished: a backfill may have written to them since."""
+        if self._last is None:
+            runner.check_empty()
+        else:
+            self._last = replace(self._last, ends=runner.ends())
 
     def _tell_retry(self, retry: RetryCallState) -> None:
         error = retry.outcome.exception() if retry.outcome else None

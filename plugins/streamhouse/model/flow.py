@@ -16,9 +16,15 @@ class Source(Frozen):
     """Where rows come from: one kind of source and its options."""
 
     name: str
-    kind: str  # replay, files, …: a kind known to the package `ingest`
+    kind: str  # replay, files, cdc, …: a kind known to the package `ingest`
     options: dict[str, Any] = Field(default_factory=dict)
     at: Location = Field(default=Location(""), exclude=True)
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        """By which rows are updated and deleted, of a kind that has this option; empty: rows are only added."""
+        given = self.options.get("primary_key", ())
+        return tuple(str(name) for name in given) if isinstance(given, list | tuple) else ()
 
 
 class Read(Frozen):

@@ -1,6 +1,6 @@
 """Chooses how a step is kept up to date (design D6): the cheapest strategy that is proven exact."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -41,7 +41,7 @@ def classify(
     *,
     primary_key: tuple[str, ...] = (),
     strategy: Strategy | None = None,
-    without: Collection[Strategy] = (),
+    without: Mapping[Strategy, str] | None = None,
     at: Location | None = None,
 ) -> Classification:
     """Choose a strategy, or check the one a person named.
@@ -51,7 +51,7 @@ def classify(
         inputs: Of every port.
         primary_key: As declared; empty: derived where the SQL shows it.
         strategy: As declared; None: the cheapest that is exact.
-        without: Strategies that the table written rules out.
+        without: Strategies that the table written rules out, with the reason.
         at: Place for errors.
 
     Raises:
@@ -66,8 +66,8 @@ def classify(
     for candidate, prove in _PROOFS.items():
         if strategy not in (None, candidate):
             continue
-        if candidate in without:
-            failures[candidate] = "the table cannot be kept so"
+        if without and candidate in without:
+            failures[candidate] = without[candidate]
             continue
         try:
             if candidate is not Strategy.FULL and decides_by_clock(query.tree):
