@@ -298,7 +298,18 @@ FOUND: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize("name", FOUND)
+# Not mended yet: whoever does takes the name out.
+OPEN = {
+    "a recompute of a full step that changes nothing",
+    "a WITH inside a WITH",
+    "a keyed lake table after a log of two buckets",
+    "a key in both arms of a UNION ALL of logs",
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.xfail(strict=True)) if n in OPEN else n for n in FOUND]
+)
 def test_found_before(name, spark, fluss):
     play(FOUND[name], spark, fluss)
 
