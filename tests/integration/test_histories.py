@@ -244,8 +244,8 @@ FOUND: dict[str, Case] = {
         {"a": _A},
         (
             _KEEP_A,
-            Step("dwd.t1", "SELECT 1 AS k1, MAX(x.g) AS v1 FROM x", {"x": "ods.a"}, ("k1",)),
-            Step("dwd.t2", "SELECT k1, COUNT(v1) AS v1 FROM x GROUP BY k1", {"x": "dwd.t1"}, ("k1",)),
+            Step("dwd.t1", "SELECT 1 AS k1, MAX(x.a1) AS v1 FROM x", {"x": "ods.a"}, ("k1",)),
+            Step("dwd.t2", "SELECT v1 AS k1, COUNT(*) AS n FROM x GROUP BY v1", {"x": "dwd.t1"}, ("k1",)),
         ),
         (Part({"a": ((1, 1, 1),)}), Part({"a": ((1, 1, 1),)})),
     ),
