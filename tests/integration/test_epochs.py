@@ -98,7 +98,7 @@ def command(project):
     return [Path(sys.executable).with_name("streamhouse"), "run", FLOW, "--once", "--project", str(project.root)]
 
 
-def run(project, kill_at=None, timeout=240):
+def run(project, kill_at=None, timeout=600):
     """One process that drains the flow; its exit code and what it printed."""
     environment = dict(os.environ)
     if kill_at:
