@@ -34,8 +34,8 @@ check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minut
 bench: $(STAMP) ## Measure: one row from source to ADS
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done
 
-soak: $(STAMP) ## Kill a flow at every named point, for every kind of table; about a quarter of an hour
-	STREAMHOUSE_SOAK=1 $(BIN)/pytest tests/integration/test_epochs.py
+soak: $(STAMP) ## Kill a flow at every point, search hundreds of random histories, keep stores away; hours
+	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(addprefix tests/integration/test_,epochs.py histories.py outages.py)
 
 format: $(STAMP) ## Rewrite the code in our format
 	$(BIN)/ruff format .

@@ -111,6 +111,15 @@ class Native:
 
         return self._write(target, enqueue)
 
+    def settle(self, name: str) -> None:
+        """Wait for the last write to a table, when it was not answered in time; its rows are there then.
+
+        Raises:
+            StoreUnavailableError: it is still not answered.
+        """
+        if unanswered := self._unanswered.get(name):
+            self._await_write(name, unanswered)
+
     def confirm(self, name: str, writes: Sequence[Write]) -> None:
         """Wait until each write is durable; about 0.2 ms each, so choose which ones need it.
 
@@ -154,8 +163,7 @@ class Native:
             return self._write_alone(target, enqueue, columns)
 
     def _write_alone(self, target: Target, enqueue: Callable[[Any], list[Write]], columns: Columns) -> list[Write]:
-        if unanswered := self._unanswered.get(target.name):
-            self._await_write(target.name, unanswered)
+        self.settle(target.name)
         writer = self._run(target.name, lambda: self._writer(target, columns))
         try:
             # On the caller's thread: it converts rows, and waits while the client's buffer is full.

@@ -208,6 +208,7 @@ class FlussStore:
         self._wire.close()
 
     def _left_to_write(self, table: Table, rows: pa.Table, replay_from: Position) -> pa.Table:
+        self._native.settle(table.name)  # an attempt of this very process may still be on its way
         end = settled_end(lambda: self.end(table))
         if not table.primary_key:
             return not_yet_written(table.name, rows, self.read_changes(table, replay_from, end).upserts)
