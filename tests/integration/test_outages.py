@@ -236,7 +236,6 @@ def test_a_table_that_was_changed_beside_us(project, spark):
     assert epochs(project) == done
 
 
-@pytest.mark.xfail(strict=True, reason="the flow goes on in a new, empty table")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", ["ods.out_warm", "ods.out_cold", "ods.out_lines"] if SOAKING else ["ods.out_warm"])
 def test_a_table_that_was_removed_beside_us(project, spark, name):

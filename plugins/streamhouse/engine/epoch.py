@@ -133,6 +133,7 @@ class EpochRun:
         need = self._parts.needs[name]
         if start == end or not (need.changes or need.state):
             return None
+        delta: Delta | None
         if self._spread and need.changes and not need.key and can_spread_changes(need.origin):
             parts = self._parts
             frame = spread_changes(
@@ -141,7 +142,7 @@ class EpochRun:
             delta = self._spread_delta(name, frame, given.rows_between(start, end))
         else:
             delta = self._delta(given.changes(start, end, need.column_names))
-        if need.changes:
+        if need.changes and delta is not None:
             self._outcome.read[name] = delta.rows
         return delta
 
@@ -261,7 +262,10 @@ class EpochRun:
         names = self._parts.needs[table.name].column_names
         return self._delta(self._parts.store(table).read_changes(table, start, end, names))
 
-    def _delta(self, changes: Changes) -> Delta:
+    def _delta(self, changes: Changes) -> Delta | None:
+        """None where nothing changed, so that no step is run for it."""
+        if not count(changes):
+            return None
         return Delta(changes=changes, make_frame=self._parts.frames.frame, collect=self._parts.frames.rows)
 
 

@@ -11,7 +11,7 @@ from streamhouse.engine.frames import Frames
 from streamhouse.engine.held import HeldStates
 from streamhouse.engine.inputs import EpochInput, TableInput
 from streamhouse.engine.needs import needs_of
-from streamhouse.engine.vector import Vector
+from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.types import Position, Tier
@@ -51,10 +51,14 @@ class SegmentRunner:
         self._checked = cache / f"{segment.name}.checked"
         self._parts = SegmentParts(plan, segment, needs, inputs, stores, frames, held, places, pool)
 
-    def prepare(self) -> None:
+    def prepare(self, ends: Mapping[str, Position]) -> None:
         """Create the tables that are missing, and hold the plan's types against Spark's.
 
+        Args:
+            ends: Table → its end after the last finished epoch; empty before the first.
+
         Raises:
+            StateConflictError: a table that held rows is gone.
             SchemaConflictError: a table stands with another schema.
             TypeMismatchError: Spark gives a step's result another type than the plan.
         """
@@ -63,6 +67,8 @@ class SegmentRunner:
         checked = [parts.pool.submit(parts.frames.check, step, columns) for step in self._unchecked()]
         shared = {step.writes.name for step in parts.segment.steps if step.part}
         for table in parts.segment.tables.values():
+            if any(ends.get(table.name, {}).values()) and parts.store(table).columns(table.name) is None:
+                raise _removed(table.name, "is gone")
             if table.name in shared and parts.store(table).columns(table.name) is not None:
                 parts.store(table).add_columns(table)  # a writer that came later brings columns of its own
             else:
@@ -101,11 +107,22 @@ class SegmentRunner:
                     hint="bring the state store back, or drop the flow's tables to begin anew",
                 )
 
-    def ends(self) -> dict[str, Position]:
-        """Table written by the segment → its end as the store has it."""
+    def ends(self, recorded: Mapping[str, Position]) -> dict[str, Position]:
+        """Table written by the segment → its end as the store has it.
+
+        Raises:
+            StateConflictError: a table ends before where the last finished epoch left it.
+        """
         parts = self._parts
         asked = {name: parts.pool.submit(parts.store(table).end, table) for name, table in parts.segment.tables.items()}
-        return {name: end.result() for name, end in asked.items()}
+        found = {name: end.result() for name, end in asked.items()}
+        for name, end in found.items():
+            # Iceberg's snapshots bear random numbers.
+            if parts.segment.tables[name].tiers.target is not Tier.COLD and not covers(
+                {name: end}, {name: recorded.get(name, {})}
+            ):
+                raise _removed(name, f"ends at {end}, before {recorded[name]}, where the flow left it")
+        return found
 
     def run(self, epoch: int, start: Vector, end: Vector, ends: dict[str, Position], *, replay: bool) -> Outcome:
         """Run one epoch.
@@ -134,3 +151,10 @@ class SegmentRunner:
         """Stop the threads and close the cache."""
         self._parts.pool.shutdown(wait=True, cancel_futures=True)
         self._parts.held.close()
+
+
+def _removed(table: str, what: str) -> StateConflictError:
+    return StateConflictError(
+        f"{table} {what}: it was dropped, or made anew, beside the flow",
+        hint="bring the table back; or begin the flow anew: drop its tables and its state",
+    )

@@ -100,8 +100,8 @@ class SegmentStream:
         frames = Frames(around.spark)
         runner = SegmentRunner(plan, self._segment, inputs, around.stores, frames, around.places, cache)
         try:
-            runner.prepare()
             self._last = around.state.last_epoch(plan.flow, self._segment.name)
+            runner.prepare(self._last.ends if self._last else {})
             begin = self._begin()
             if around.state.unfinished(plan.flow, self._segment.name) is None:
                 self._find_ends(runner)
@@ -130,7 +130,7 @@ class SegmentStream:
         if self._last is None:
             runner.check_empty()
         else:
-            self._last = replace(self._last, ends=runner.ends())
+            self._last = replace(self._last, ends=runner.ends(self._last.ends))
 
     def _tell_retry(self, retry: RetryCallState) -> None:
         error = retry.outcome.exception() if retry.outcome else None

@@ -93,8 +93,10 @@ def _prove_map(query: Query, inputs: Inputs, key: tuple[str, ...], _: dict[Strat
     drivers = " and ".join(dict.fromkeys(arm.port for arm in arms))
     one = f"each output row comes from one row of {drivers}"
     updated = [arm for arm in arms if not inputs[arm.port].append_only]
-    if not updated:
+    if not updated and (len(arms) == 1 or not key):
         return Classification(Strategy.MAP, one, key)
+    if not updated:
+        raise NotProvenError("members of the UNION ALL may share a key, and which comes last depends on the epochs")
     if len(arms) > 1:
         ports = " and ".join(dict.fromkeys(arm.port for arm in updated))
         raise NotProvenError(f"rows of {ports} are updated, and members of the UNION ALL may share a key")
