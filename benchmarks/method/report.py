@@ -40,16 +40,16 @@ class Figure:
         if bound.at_least is not None and not self.ours >= bound.at_least:
             found.append(f"≥ {bound.at_least:g} {self.unit}")
         wanted = [(peer, times) for peer, times in bound.times.items() if peer in self.peers]
-        return found + [f"{times:g}× better than {peer}" for peer, times in wanted if not self.factor(peer) >= times]
+        return found + [f"{times:.3g}x better than {peer}" for peer, times in wanted if not self.factor(peer) >= times]
 
     def __str__(self) -> str:
         parts = [f"ours {self.ours:,.3g} {self.unit}"]
         for peer, value in self.peers.items():
-            parts.append(f"{peer} {value:,.3g} ({self.factor(peer):.2f}×)")
+            parts.append(f"{peer} {value:,.3g} ({self.factor(peer):.2f}x)")
         bound = self.bound
         targets = [f"≤ {bound.at_most:g}"] if bound.at_most is not None else []
         targets += [f"≥ {bound.at_least:g}"] if bound.at_least is not None else []
-        targets += [f"{peer} {times:g}×" for peer, times in bound.times.items()]
+        targets += [f"{peer} {times:.3g}x" for peer, times in bound.times.items()]
         text = f"{self.name}: {', '.join(parts)}"
         if targets:
             text += f"; target {', '.join(targets)}: {'met' if not self.misses else 'MISSED'}"

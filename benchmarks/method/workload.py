@@ -10,15 +10,13 @@ import pyarrow.parquet as pq
 
 ACTIONS = Path(__file__).parents[1] / "actions"
 PACKAGE = "benchmark_events"
-DWD_SHARE = 19 / 20  # clean_events drops every twentieth event
-STORES = 500
 
 _FLOW = """\
 flow: {name}
 freshness: {freshness_ms}ms
 max_rows_per_epoch: {max_rows}
 sources:
-  events: {{replay: {{package: {package}, table: {table}, speed: {speed}}}}}
+  events: {{replay: {{package: {package}, table: {table}, speed: {speed}{limit}}}}}
 steps:
   - {{use: take_events, reads: {{events: events}}, writes: ods.{name}}}
   - {{use: clean_events, reads: {{events: ods.{name}}}, writes: dwd.{name}}}
@@ -40,6 +38,7 @@ class Chain:
     freshness_ms: int = 1000
     max_rows: int = 100_000
     buckets: int = 1
+    limit: int | None = None  # only the first events
 
 
 def new_project(root: Path) -> Path:
@@ -83,5 +82,6 @@ def add_chain(root: Path, chain: Chain) -> None:
         table=chain.events,
         speed=f"{chain.per_second}/s" if chain.per_second else "max",
         buckets=chain.buckets,
+        limit=f", limit: {chain.limit}" if chain.limit else "",
     )
     (root / "flows" / f"{chain.name}.yaml").write_text(text)
