@@ -43,9 +43,9 @@ class Figure:
         return found + [f"{times:.3g}x better than {peer}" for peer, times in wanted if not self.factor(peer) >= times]
 
     def __str__(self) -> str:
-        parts = [f"ours {self.ours:,.3g} {self.unit}"]
+        parts = [f"ours {_text(self.ours)} {self.unit}"]
         for peer, value in self.peers.items():
-            parts.append(f"{peer} {value:,.3g} ({self.factor(peer):.2f}x)")
+            parts.append(f"{peer} {_text(value)} ({self.factor(peer):.2f}x)")
         bound = self.bound
         targets = [f"≤ {bound.at_most:g}"] if bound.at_most is not None else []
         targets += [f"≥ {bound.at_least:g}"] if bound.at_least is not None else []
@@ -54,6 +54,10 @@ class Figure:
         if targets:
             text += f"; target {', '.join(targets)}: {'met' if not self.misses else 'MISSED'}"
         return text
+
+
+def _text(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def show(figures: list[Figure]) -> None:
