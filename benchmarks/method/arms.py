@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import psutil
 
 from method.machine import cpu_seconds, tree
 
 BENCHMARKS = Path(__file__).parents[1]
+T = TypeVar("T")
 OURS, STOCK, TUNED = "ours", "stock", "tuned"
 
 
@@ -118,7 +119,7 @@ def arms(root: Path, fluss: str, names: Sequence[str] = (OURS, STOCK, TUNED)) ->
         yield {name: stack.enter_context(Arm(name, root, fluss)) for name in names}
 
 
-def in_turn(names: Sequence[str], rounds: int) -> Iterator[str]:
+def in_turn(names: Sequence[T], rounds: int) -> Iterator[T]:
     """Every name once in each round; each round begins one further, so that none always comes first."""
     for n in range(rounds):
         shift = n % len(names)

@@ -1,0 +1,103 @@
+"""32 flows of four layers in one process, and nothing to read: cores and memory.
+
+Every flow first takes 100 events. Memory is PSS over the process tree, Fluss apart; each flow's share is all of it
+divided by the flows, and what one more flow takes is told beside it.
+
+    python benchmarks/idle.py [--quick]
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from method.machine import LoadMeter, cpu_seconds, megabytes, tree
+from method.report import Bound, Figure, show
+from method.workload import PACKAGE, Chain, add_chain, new_project, write_events
+
+from streamhouse.engine.runner import Runner
+from streamhouse.model.types import Tier
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.run import Meter, Open, carry, opened, plan_of
+from streamhouse.runtime.services import Services, running
+
+EVENTS = 100
+SETTLE_S = 15
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="3 flows for 5 seconds")
+    given = parser.parse_args()
+    flows, seconds = (3, 5) if given.quick else (32, 60)
+    with tempfile.TemporaryDirectory() as folder:
+        root = new_project(Path(folder))
+        write_events(root, "events", EVENTS)
+        names = [f"idle_{n}" for n in range(flows)]
+        for name in names:
+            add_chain(root, Chain(name, "events", None))
+        # Spark's reader processes find the events as a package, and so must this process.
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
+        sys.path.insert(0, str(root))
+        assert (root / PACKAGE).is_dir()
+        with running(root), opened(Project.at(root)) as open_:
+            _measure(open_, names, seconds)
+
+
+def _measure(open_: Open, names: list[str], seconds: int) -> None:
+    services = [service.pid for service in Services(open_.project.root).status().services]
+    ours = [os.getpid()]
+    before_mb = megabytes(ours) - megabytes(services)
+    runners: list[Runner] = []
+    threads = [threading.Thread(target=_carry, args=(open_, name, runners)) for name in names]
+    try:
+        for thread in threads:
+            thread.start()
+            time.sleep(0.2)
+        _await_first_epochs(open_, names, threads)
+        time.sleep(SETTLE_S)
+        meter = LoadMeter()
+        cpu_s, services_s = cpu_seconds(ours) - cpu_seconds(services), cpu_seconds(services)
+        time.sleep(seconds)
+        cpu_s, services_s = cpu_seconds(ours) - cpu_seconds(services) - cpu_s, cpu_seconds(services) - services_s
+        load = meter.load()
+        all_mb, processes = megabytes(ours) - megabytes(services), len(tree(ours)) - len(tree(services))
+    finally:
+        for runner in runners:
+            runner.stop()
+        for thread in threads:
+            thread.join()
+    for name in names:
+        rows = open_.stores[Tier.HOT].read_state(plan_of(open_.project, name).tables[f"ods.{name}"]).num_rows
+        if rows != EVENTS:
+            sys.exit(f"WRONG: ods.{name} has {rows} rows")
+    show(
+        [
+            Figure(f"{len(names)} idle flows", "cores", cpu_s / seconds, bound=Bound(at_most=0.1)),
+            Figure("memory, each", "MB", all_mb / len(names), bound=Bound(at_most=120)),
+            Figure("memory, one more flow", "MB", (all_mb - before_mb) / len(names)),
+        ]
+    )
+    print(f"{processes} processes, {all_mb:,.0f} MB ({before_mb:,.0f} before the first flow), ", end="")
+    print(f"Fluss {services_s / seconds:.3f} cores; {load}")
+
+
+def _carry(open_: Open, name: str, runners: list[Runner]) -> None:
+    plan = plan_of(open_.project, name)
+    carry(open_, plan, Meter(plan, lambda _: None, once=False), once=False, on_runner=runners.append)
+
+
+def _await_first_epochs(open_: Open, names: list[str], threads: list[threading.Thread]) -> None:
+    waiting = set(names)
+    while waiting:
+        if not all(thread.is_alive() for thread in threads):
+            sys.exit("a flow ended by itself")
+        waiting -= {name for name in waiting if open_.state.recent_epochs(name, limit=1)}
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    main()
