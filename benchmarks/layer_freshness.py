@@ -20,7 +20,7 @@ import numpy as np
 from method.arms import OURS, STOCK, TUNED, Arm, Seen, arms, in_turn
 from method.machine import Load, LoadMeter, cpu_seconds
 from method.report import Bound, Figure, show
-from method.workload import Chain, add_chain, expected_board, new_project, write_events
+from method.workload import Chain, add_chain, new_project, write_events, wrong_stores
 
 from streamhouse.runtime.services import Services, running
 
@@ -100,27 +100,21 @@ def _measure(started: dict[str, Arm], services: list[int], rates: tuple[int, ...
     if times.pilot:
         window(OURS, rates[0], WARM_UP_S, times.pilot, T_MS)
         for peer in (STOCK, TUNED):
-            best[peer] = _better_trigger(peer, lambda ms, peer=peer: window(peer, rates[0], WARM_UP_S, times.pilot, ms))
+            pilot = {ms: window(peer, rates[0], WARM_UP_S, times.pilot, ms) for ms in (T_MS, FASTEST_MS)}
+            best[peer] = min(pilot, key=lambda ms: pilot[ms].mean_s["ads"])
+            for trigger_ms, done in pilot.items():
+                _tell(rates[0], f"pilot, {peer}", trigger_ms, done)
     for rate in rates:
         for name in in_turn(list(started), times.rounds):
             done = window(name, rate, times.settle, times.window, best[name])
             found.setdefault((name, rate), []).append(done)
-            _tell(name, rate, best[name], done)
+            _tell(rate, name, best[name], done)
     for rate in rates:
         show(_figures({name: found[name, rate] for name in started}, rate))
         for name, arm in started.items():
             _check(arm, rate, name)
     if len(rates) > 1:
         show([_marginal(found, list(started), rates)])
-
-
-def _better_trigger(peer: str, run: Callable[[int], Window]) -> int:
-    ages = {}
-    for trigger_ms in (T_MS, FASTEST_MS):
-        done = run(trigger_ms)
-        ages[trigger_ms] = done.mean_s["ads"]
-        print(f"pilot, {peer}, trigger {trigger_ms} ms: mean age {done.mean_s['ads']:.2f} s, {done.load}", flush=True)
-    return min(ages, key=lambda trigger_ms: ages[trigger_ms])
 
 
 def _window(arm: Arm, rate: int, settle_s: float, window_s: float, trigger_ms: int, services: list[int]) -> Window:
@@ -151,7 +145,7 @@ def _ages_s(seen: list[Seen], zero_ms: float, rate: int) -> "np.ndarray[tuple[in
     return np.concatenate(parts) / 1000 if parts else np.empty(0)
 
 
-def _tell(name: str, rate: int, trigger_ms: int, done: Window) -> None:
+def _tell(rate: int, name: str, trigger_ms: int, done: Window) -> None:
     ages = ", ".join(f"{layer} {age:.2f}" for layer, age in done.mean_s.items())
     print(
         f"{rate:,}/s {name}{'' if name == OURS else f' (trigger {trigger_ms} ms)'}: mean age {ages} s, "
@@ -180,22 +174,15 @@ def _marginal(found: dict[tuple[str, int], list[Window]], names: list[str], rate
     slow, fast = rates[0], rates[-1]
     cost = {}
     for name in names:
-        cores, events = (
-            [mean(value(window) for window in found[name, rate]) for rate in (slow, fast)]
-            for value in (lambda w: w.cores, lambda w: w.events / w.seconds)
-        )
+        cores = [mean(w.cores for w in found[name, rate]) for rate in (slow, fast)]
+        events = [mean(w.events / w.seconds for w in found[name, rate]) for rate in (slow, fast)]
         cost[name] = (cores[1] - cores[0]) / (events[1] - events[0]) * 1e6
     return Figure("processor per further million events", "CPU-s", cost.pop(OURS), cost, Bound(at_most=6))
 
 
 def _check(arm: Arm, rate: int, name: str) -> None:
-    board = arm.board(f"paced_{rate}")
-    # A peer is stopped between its layers, so its last one may lack the newest events.
-    exact = expected_board(board["ods"])
-    if name == OURS and (board["lines"], board["cents"]) != exact:
-        print(f"{name}: WRONG: {board['ods']:,} events give {exact}, ADS has {board['lines']}, {board['cents']}")
-    elif board["lines"] > exact[0]:
-        print(f"{name}: WRONG: more lines in ADS than events: {board}")
+    if wrong := wrong_stores(arm.board(f"paced_{rate}")):
+        raise SystemExit(f"{name}: WRONG at {rate}/s: {len(wrong)} stores of ADS")
 
 
 if __name__ == "__main__":

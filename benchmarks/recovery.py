@@ -217,7 +217,7 @@ def _carry_on(root: Path, tell: Callable[..., None]) -> None:
         return run(segment, *args, **more)
 
     prepare, run = SegmentRunner.prepare, SegmentRunner.run
-    SegmentRunner.prepare, SegmentRunner.run = timed_prepare, timed_run  # type: ignore[method-assign]
+    SegmentRunner.prepare, SegmentRunner.run = timed_prepare, timed_run  # type: ignore[method-assign, assignment]
 
     project = Project.at(root)
     plan = plan_of(project, FLOW)
@@ -226,7 +226,7 @@ def _carry_on(root: Path, tell: Callable[..., None]) -> None:
     with opened(project, say=lambda text: tell(stage_of[text]) if text in stage_of else None) as open_:
         tell("Spark session, stores")
         hot = _Failing(open_.stores[Tier.HOT])
-        open_.stores[Tier.HOT] = hot  # type: ignore[assignment]
+        open_.stores[Tier.HOT] = hot
         current: list[Runner] = []
         stopping = threading.Event()
 

@@ -92,9 +92,13 @@ class Arm:
         """Run a chain until what waits is in every layer; seconds. `way` is for peers, see `peer.py`."""
         return float(self._ask("drain", chain=chain, way=way))
 
-    def board(self, chain: str) -> dict[str, int]:
-        """Rows of the chain's ODS, and sums over its last layer, as they stand."""
-        found: dict[str, int] = self._ask("board", chain=chain)
+    def ods_rows(self, chain: str) -> int:
+        """Rows of the chain's ODS."""
+        return int(self._ask("ods_rows", chain=chain))
+
+    def board(self, chain: str) -> dict[str, list[int]]:
+        """The chain's last layer, by column; see `workload.wrong_stores`."""
+        found: dict[str, list[int]] = self._ask("board", chain=chain)
         return found
 
     def _ask(self, operation: str, **request: Any) -> Any:

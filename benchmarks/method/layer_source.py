@@ -25,7 +25,7 @@ FORMAT = "layer"
 _SPLIT_ROWS = 50_000  # a batch of more source rows is read by as many tasks as there are cores
 
 
-class LayerSource(DataSource):  # type: ignore[misc]
+class LayerSource(DataSource):
     """Options: `plan` (JSON), `table` (what to read), `columns` (JSON), `root`, `fluss`, `max_rows` (0: no bound)."""
 
     @classmethod
@@ -43,7 +43,7 @@ class LayerSource(DataSource):  # type: ignore[misc]
         return LayerReader(dict(self.options))
 
 
-class Slice(InputPartition):  # type: ignore[misc]
+class Slice(InputPartition):
     """What one task reads."""
 
     def __init__(self, start: Position, end: Position) -> None:
@@ -52,7 +52,7 @@ class Slice(InputPartition):  # type: ignore[misc]
         self.end = end
 
 
-class LayerReader(DataSourceStreamReader):  # type: ignore[misc]
+class LayerReader(DataSourceStreamReader):
     """Offsets are positions, and when they were seen."""
 
     def __init__(self, options: dict[str, str]) -> None:
@@ -83,7 +83,7 @@ class LayerReader(DataSourceStreamReader):  # type: ignore[misc]
         slices = [Slice(others, others | {key: last[key]}) for key in grown]
         return slices or [Slice(last, last)]
 
-    def read(self, partition: Slice) -> Iterator[pa.RecordBatch]:
+    def read(self, partition: Slice) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         """The rows of the slice."""
         names = json.loads(self.options["columns"])
         columns = [column for column in _opened(_key(self.options)).columns if column.name in names]
@@ -109,8 +109,10 @@ class _Opened:
             share = max(1, max_rows // table.buckets)
             return {key: min(end, start.get(key, 0) + share) for key, end in store.end(table).items()}
 
-        self.advance = advance
-        self.read = lambda start, end, columns: store.read_changes(table, start, end, columns).upserts
+        def read(start: Position, end: Position, columns: tuple[str, ...] | None = None) -> pa.Table:
+            return store.read_changes(table, start, end, columns).upserts
+
+        self.advance, self.read = advance, read
 
 
 def _key(options: dict[str, str]) -> tuple[str, str, str, str, int]:

@@ -6,8 +6,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from method.serve import private_stdout, serve, wait_until
-from streamhouse.engine.runner import Runner
+from method.serve import OPERATIONS, private_stdout, serve, wait_until
+from method.workload import BOARD
+from streamhouse.engine.runner import Beat, Runner
+from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import Meter, Open, carry, opened, plan_of
@@ -66,29 +68,37 @@ class Ours:
             raise self._failure
         return time.monotonic() - began
 
-    def board(self, chain: str) -> dict[str, int]:
+    def ods_rows(self, chain: str) -> int:
+        """See `Arm.ods_rows`."""
+        table = plan_of(self._open.project, chain).tables[f"ods.{chain}"]
+        return int(self._open.stores[Tier.HOT].read_state(table, columns=("event_id",)).num_rows)
+
+    def board(self, chain: str) -> dict[str, list[int]]:
         """See `Arm.board`."""
-        tables = plan_of(self._open.project, chain).tables
-        hot = self._open.stores[Tier.HOT]
-        ods = hot.read_state(tables[f"ods.{chain}"], columns=("event_id",))
-        board = hot.read_state(tables[f"ads.{chain}"])
-        return {"ods": ods.num_rows, **{name: int(board.column(name).to_numpy().sum()) for name in ("lines", "cents")}}
+        table = plan_of(self._open.project, chain).tables[f"ads.{chain}"]
+        found: dict[str, list[int]] = self._open.stores[Tier.HOT].read_state(table, columns=BOARD).to_pydict()
+        return found
 
     def _carry(self, chain: str, *, once: bool, take: Any) -> None:
         plan = plan_of(self._open.project, chain)
-        meter = Meter(plan, lambda _: None, once=once)
-        beat = meter.beat
-
-        def keep(found: Any) -> None:
-            if _row(found.record.end) > _row(found.record.start):
-                self._records.append(found.record)
-            beat(found)
-
-        meter.beat = keep  # type: ignore[method-assign]
+        meter = _Keeping(plan, self._records, once=once)
         try:
             carry(self._open, plan, meter, once=once, on_runner=take)
         except BaseException as error:  # noqa: BLE001  told by `end`
             self._failure = error
+
+
+class _Keeping(Meter):
+    """Keeps what the runner records of epochs that brought rows."""
+
+    def __init__(self, plan: FlowPlan, records: list[EpochRecord], *, once: bool) -> None:
+        super().__init__(plan, lambda _: None, once=once)
+        self._records = records
+
+    def beat(self, beat: Beat) -> None:
+        super().beat(beat)
+        if _row(beat.record.end) > _row(beat.record.start):
+            self._records.append(beat.record)
 
 
 def _row(positions: dict[str, dict[str, int]]) -> int:
@@ -100,7 +110,7 @@ def main() -> None:
     replies = private_stdout()
     with opened(Project.at(Path(sys.argv[1]))) as open_:
         ours = Ours(open_)
-        operations = {name: getattr(ours, name) for name in ("begin", "end", "zero_ms", "drain", "board")}
+        operations = {name: getattr(ours, name) for name in OPERATIONS}
         serve(operations, replies)
 
 

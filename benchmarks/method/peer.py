@@ -9,13 +9,14 @@ import os
 import sys
 import threading
 import time
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from method.serve import private_stdout, serve, wait_until
-from method.workload import expected_board
+from method.serve import OPERATIONS, private_stdout, serve, wait_until
+from method.workload import BOARD, expected_board
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.table import Table
 from streamhouse.runtime.java import find_java
@@ -72,6 +73,9 @@ class Peer:
         self._zeros: list[tuple[int, int]] = []
         self._ends: dict[str, int] = {}  # table → source rows it holds
         self._lock = threading.Lock()
+        self._writing: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # step → held while it writes
+        self._stopping = threading.Event()
+        self._written: dict[str, int] = {}  # step → its last batch in the table
 
     def begin(self, chain: str, trigger_ms: int) -> None:
         """See `Arm.begin`."""
@@ -85,7 +89,10 @@ class Peer:
         """See `Arm.end`."""
         if error := self._failed():
             raise error
+        self._stopping.set()
         for query in self._queries:
+            with self._writing[query.name]:
+                pass  # the batch in hand is written; the next one will raise
             query.stop()
         return self._seen
 
@@ -105,7 +112,7 @@ class Peer:
         rows = int(plan.sources[0].options["limit"])
         lines, _ = expected_board(rows)
         # Of several buckets one may be behind although the last event is there, so the sums decide.
-        while self._ends.get(plan.steps[-1].id, 0) < rows or self._sums(plan.steps[-1].writes)["lines"] != lines:
+        while self._ends.get(plan.steps[-1].id, 0) < rows or sum(self._board(plan.steps[-1].writes)["lines"]) != lines:
             if error := self._failed():
                 raise error
             time.sleep(0.02)
@@ -113,15 +120,18 @@ class Peer:
         self.end()
         return seconds
 
-    def board(self, chain: str) -> dict[str, int]:
-        """See `Arm.board`."""
-        tables = self._plan(chain).tables
-        ods = self._store.read_state(tables[self._mine(f"ods.{chain}")], columns=("event_id",))
-        return {"ods": ods.num_rows} | self._sums(tables[self._mine(f"ads.{chain}")])
+    def ods_rows(self, chain: str) -> int:
+        """See `Arm.ods_rows`."""
+        table = self._plan(chain).tables[self._mine(f"ods.{chain}")]
+        return int(self._store.read_state(table, columns=("event_id",)).num_rows)
 
-    def _sums(self, board: Table) -> dict[str, int]:
-        rows = self._store.read_state(board)
-        return {name: int(rows.column(name).to_numpy().sum()) for name in ("lines", "cents")}
+    def board(self, chain: str) -> dict[str, list[int]]:
+        """See `Arm.board`."""
+        return self._board(self._plan(chain).tables[self._mine(f"ads.{chain}")])
+
+    def _board(self, table: Table) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = self._store.read_state(table, columns=BOARD).to_pydict()
+        return found
 
     def _failed(self) -> Exception | None:
         return next((error for query in self._queries if (error := query.exception())), None)
@@ -137,6 +147,7 @@ class Peer:
         return FlowPlan.model_validate_json(text)
 
     def _start(self, plan: FlowPlan, step: PlannedStep, trigger: dict[str, Any], max_rows: int) -> "StreamingQuery":
+        self._stopping.clear()
         read = step.reads[0]
         self._store.create(step.writes)
         checkpoint = self._checkpoints / step.id
@@ -150,11 +161,18 @@ class Peer:
         )
 
         def write(rows: "DataFrame", batch: int) -> None:
-            rows.createOrReplaceTempView(read.port)
-            found = conform(rows.sparkSession.sql(step.sql).toArrow(), step.writes.columns)
-            if found.num_rows:
-                self._store.write(step.writes, Changes(found), WriteContext(f"{self._name}/{step.id}", batch))
-                self._note(step.writes, found, checkpoint / "offsets" / str(batch))
+            with self._writing[step.id]:
+                if self._stopping.is_set():
+                    raise InterruptedError("the benchmark stops this query between two batches")
+                # Sums added twice would be wrong: a batch that was written before a stop comes again.
+                if batch <= self._written.get(step.id, -1):
+                    return
+                rows.createOrReplaceTempView(read.port)
+                found = conform(rows.sparkSession.sql(step.sql).toArrow(), step.writes.columns)
+                if found.num_rows:
+                    self._store.write(step.writes, Changes(found), WriteContext(f"{self._name}/{step.id}", batch))
+                    self._note(step.writes, found, checkpoint / "offsets" / str(batch))
+                self._written[step.id] = batch
 
         writer = stream.load().writeStream.foreachBatch(write).option("checkpointLocation", str(checkpoint))
         return writer.queryName(step.id).trigger(**trigger).start()
@@ -197,7 +215,7 @@ def main() -> None:
     root, fluss, name = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     spark = session(root, name)
     peer = Peer(root, fluss, name, spark)
-    serve({name: getattr(peer, name) for name in ("begin", "end", "zero_ms", "drain", "board")}, replies)
+    serve({name: getattr(peer, name) for name in OPERATIONS}, replies)
     spark.stop()
 
 

@@ -8,6 +8,8 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
+OPERATIONS = ("begin", "end", "zero_ms", "drain", "ods_rows", "board")
+
 
 def serve(operations: Mapping[str, Callable[..., Any]], replies_fd: int) -> None:
     """Call the operation that each line of standard input names, until there are no more lines."""

@@ -13,10 +13,10 @@ if importlib.util.find_spec("pyspark") is not None:
     folders = [path for path in sys.path if not path.endswith(".zip")]
     sys.path[:] = folders
     sys.path_importer_cache.clear()
-zipimport.zipimporter.invalidate_caches = lambda _: None  # type: ignore[method-assign]
+zipimport.zipimporter.invalidate_caches = lambda _: None  # type: ignore[method-assign, assignment]
 
 import numpy  # noqa: E402, F401
-import pandas  # noqa: E402, F401
+import pandas  # type: ignore[import-untyped]  # noqa: E402, F401
 import pyarrow  # noqa: E402, F401
 import pyspark.daemon  # noqa: E402, TID253
 import pyspark.worker  # noqa: E402, TID253
@@ -27,4 +27,4 @@ gc.collect()
 gc.freeze()
 
 if __name__ == "__main__":
-    pyspark.daemon.manager()
+    pyspark.daemon.manager()  # type: ignore[no-untyped-call]

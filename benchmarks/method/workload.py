@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 
 ACTIONS = Path(__file__).parents[1] / "actions"
 PACKAGE = "benchmark_events"
+STORES = 500
+BOARD = ("store_id", "lines", "cents", "last_event_id")  # columns of the last layer that are checked
 
 _FLOW = """\
 flow: {name}
@@ -70,6 +72,26 @@ def expected_board(rows: int) -> tuple[int, int]:
     quantity = event % 20
     cents = quantity * np.round((event * 13 % 10_000) / 100 * 100).astype(np.int64)
     return int((quantity > 0).sum()), int(cents.sum())
+
+
+def wrong_stores(board: dict[str, list[int]]) -> list[int]:
+    """The stores whose sums are not those of all their events up to `last_event_id`.
+
+    Args:
+        board: Columns of the last layer, as lists: `store_id`, `lines`, `cents` and `last_event_id`.
+    """
+    store = np.array(board["store_id"], np.int64)
+    last = np.full(STORES, -1, np.int64)
+    last[store] = board["last_event_id"]
+    event = np.arange(int(last.max()) + 1, dtype=np.int64)
+    of = event * 7_919 % 100_003 % STORES
+    counted = (event % 20 > 0) & (event <= last[of])
+    cents = event % 20 * np.round((event * 13 % 10_000) / 100 * 100).astype(np.int64)
+    lines = np.bincount(of[counted], minlength=STORES)
+    # Sums of whole numbers below 2**53 are exact as floats.
+    sums = np.bincount(of[counted], weights=cents[counted], minlength=STORES).astype(np.int64)
+    right = (lines[store] == np.array(board["lines"])) & (sums[store] == np.array(board["cents"]))
+    return [int(s) for s in store[~right]]
 
 
 def add_chain(root: Path, chain: Chain) -> None:
