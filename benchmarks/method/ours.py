@@ -25,6 +25,7 @@ class Ours:
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._records: list[EpochRecord] = []
+        self._began_ms = 0.0
 
     def begin(self, chain: str, trigger_ms: int | None) -> None:  # noqa: ARG002  for peers
         """See `Arm.begin`. The flow's freshness decides how often it looks."""
@@ -35,6 +36,7 @@ class Ours:
             ready.set()
 
         self._records = []
+        self._began_ms = time.time() * 1000
         self._failure = None
         self._thread = threading.Thread(target=self._carry, args=(chain,), kwargs={"once": False, "take": take})
         self._thread.start()
@@ -57,7 +59,9 @@ class Ours:
 
     def zero_ms(self, per_second: int) -> float:
         """See `Arm.zero_ms`."""
-        return min(record.at_ms - _row(record.end) * 1000 / per_second for record in self._records)
+        # An epoch that was logged before the last stop, and run after it, belongs to an earlier pace.
+        records = [record for record in self._records if record.at_ms >= self._began_ms]
+        return min(record.at_ms - _row(record.end) * 1000 / per_second for record in records)
 
     def drain(self, chain: str, way: str) -> float:  # noqa: ARG002  for peers
         """See `Arm.drain`."""

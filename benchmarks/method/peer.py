@@ -71,6 +71,7 @@ class Peer:
         self._queries: list[StreamingQuery] = []
         self._seen: list[dict[str, Any]] = []
         self._zeros: list[tuple[int, int]] = []
+        self._began_ms = 0.0
         self._ends: dict[str, int] = {}  # table → source rows it holds
         self._lock = threading.Lock()
         self._writing: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # step → held while it writes
@@ -81,6 +82,7 @@ class Peer:
         """See `Arm.begin`."""
         plan = self._plan(chain)
         self._seen, self._zeros = [], []
+        self._began_ms = time.time() * 1000
         trigger = {"processingTime": f"{trigger_ms} milliseconds"}
         self._queries = [self._start(plan, step, trigger, 0) for step in plan.steps]
         wait_until(lambda: any(s["layer"] == "ads" for s in self._seen) or self._failed() is not None)
@@ -98,7 +100,8 @@ class Peer:
 
     def zero_ms(self, per_second: int) -> float:
         """See `Arm.zero_ms`."""
-        return min(at_ms - row * 1000 / per_second for at_ms, row in self._zeros)
+        # A batch that was logged before the last stop, and run after it, belongs to an earlier pace.
+        return min(at_ms - row * 1000 / per_second for at_ms, row in self._zeros if at_ms >= self._began_ms)
 
     def drain(self, chain: str, way: str) -> float:
         """See `Arm.drain`; `way` is ALL_AT_ONCE or SIDE_BY_SIDE."""
