@@ -376,6 +376,12 @@ class StateConflictError(EngineError):
     code = "SH504"
 
 
+class RestateError(EngineError):
+    """A table cannot be brought to what its whole history says."""
+
+    code = "SH505"
+
+
 # --- SH6xx: queries ---------------------------------------------------------------------------
 
 

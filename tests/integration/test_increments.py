@@ -62,6 +62,7 @@ ACTIONS = {
 FLOW = f"""\
 flow: increments
 max_rows_per_epoch: 3
+local_epoch_rows: LOCAL_ROWS
 sources:
   orders: {{files: {{path: data/orders/*.csv, columns: {ORDERS}}}}}
   customers: {{files: {{path: data/customers/*.csv, columns: {CUSTOMERS}}}}}
@@ -75,6 +76,7 @@ steps:
   - {{use: cheap_orders, reads: {{orders: ods.inc_orders}}, writes: ads.inc_cheap}}
   - {{use: all_of_it, reads: {{orders: ods.inc_orders}}, writes: ads.inc_all}}
 """
+LOCAL_ROWS = {"local": "50000", "executors": "0"}
 PARTS = [
     (["1,ann,60", "2,ann,60", "3,bob,10"], ["ann,oslo", "bob,rome", "eve,bern"]),
     (["3,bob,200", "4,eve,30"], ["bob,oslo"]),  # an order grows, a customer moves
@@ -84,14 +86,14 @@ PARTS = [
 ]
 
 
-@pytest.fixture
-def project(tmp_path, fluss):
+@pytest.fixture(params=["local", "executors"])
+def project(tmp_path, fluss, request):
     (tmp_path / "actions").mkdir()
     for name, (step, inputs, key, sql) in ACTIONS.items():
         text = HEADER.format(name=name, step=step, inputs=inputs, key=key, sql=sql)
         (tmp_path / "actions" / f"{name}.sql").write_text(text)
     (tmp_path / "flows").mkdir()
-    (tmp_path / "flows" / "increments.yaml").write_text(FLOW)
+    (tmp_path / "flows" / "increments.yaml").write_text(FLOW.replace("LOCAL_ROWS", LOCAL_ROWS[request.param]))
     for folder in ("orders", "customers"):
         (tmp_path / "data" / folder).mkdir(parents=True)
     return Project(tmp_path, Settings(fluss=fluss))

@@ -1,6 +1,7 @@
 """`streamhouse demo`: the whole path on real rows."""
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -62,7 +63,7 @@ class _Stalls:
         self._leave()
 
     def flow(self, name: str) -> "OnProgress":
-        return self._enter(name).show
+        return partial(self._enter(name).show, name)
 
     def stage(self, text: str) -> None:
         self._leave()

@@ -16,7 +16,7 @@ EXIT_CODES = """\b
 Exit codes:
   0  done                        5  a store refuses or does not answer
   1  an error of Streamhouse     6  an epoch, lease or position is not as recorded
-  2  wrong usage                 10 plan: there is something to apply
+  2  wrong usage                 10 plan, backfill --dry-run: something would change
   3  wrong definitions or SQL    130 interrupted (Ctrl-C, SIGTERM)
   4  the machine lacks something
 """
@@ -39,6 +39,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "validate": "streamhouse.cli.validate:validate",
         "plan": "streamhouse.cli.plan:plan",
         "run": "streamhouse.cli.run:run",
+        "backfill": "streamhouse.cli.backfill:backfill",
         "query": "streamhouse.cli.query:query",
         "status": "streamhouse.cli.status:status",
         "services": "streamhouse.cli.services:services",

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
@@ -20,18 +21,18 @@ class ProgressView:
     `LINE_EVERY_S` seconds in between, so that a log stays readable.
     """
 
-    def __init__(self, flow: str, stream: TextIO | None = None) -> None:
-        self._flow = flow
+    def __init__(self, *flows: str, stream: TextIO | None = None) -> None:
+        self._flows = flows
         self._stream = stream or sys.stderr
         self._bar: Any = None
-        self._task: Any = None
-        self._last_line = float("-inf")
-        self._last: Progress | None = None
-        self._stage = ""
+        self._tasks: dict[str, Any] = {}
+        self._last_line = dict.fromkeys(flows, float("-inf"))
+        self._unsaid: dict[str, Progress] = {}
+        self._stage: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         if self._stream.isatty():
-            self._bar, self._task = _live_bar(self._flow, self._stream)
+            self._bar, self._tasks = _live_bars(self._flows, self._stream)
             self._bar.start()
         return self
 
@@ -40,15 +41,14 @@ class ProgressView:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
-        elif self._last is not None:
-            self._line(self._last)  # how far it came, however it ended
+        for flow, progress in self._unsaid.items():
+            self._line(flow, progress)  # how far it came, however it ended
 
-    def show(self, progress: "Progress") -> None:
-        """Take note of how far the run is; cheap enough to call after each epoch."""
-        self._last = progress
+    def show(self, flow: str, progress: "Progress") -> None:
+        """Take note of how far the run of a flow is; cheap enough to call after each epoch."""
         if self._bar is not None:
             self._bar.update(
-                self._task,
+                self._tasks[flow],
                 completed=progress.rows,
                 total=progress.total_rows,
                 facts=facts_text(progress),
@@ -56,15 +56,17 @@ class ProgressView:
             )
             return
         now = time.monotonic()
-        if progress.stage != self._stage or now - self._last_line >= LINE_EVERY_S:
-            self._stage = progress.stage
-            self._last_line = now
-            self._line(progress)
-            self._last = None
+        if progress.stage != self._stage.get(flow) or now - self._last_line[flow] >= LINE_EVERY_S:
+            self._stage[flow] = progress.stage
+            self._last_line[flow] = now
+            self._unsaid.pop(flow, None)
+            self._line(flow, progress)
+        else:
+            self._unsaid[flow] = progress
 
-    def _line(self, progress: "Progress") -> None:
+    def _line(self, flow: str, progress: "Progress") -> None:
         facts = facts_text(progress)
-        self._stream.write(f"{self._flow}: {progress.stage}{f'  {facts}' if facts else ''}\n")
+        self._stream.write(f"{flow}: {progress.stage}{f'  {facts}' if facts else ''}\n")
         self._stream.flush()
 
 
@@ -78,7 +80,7 @@ def facts_text(progress: "Progress") -> str:
     return "  ".join(parts)
 
 
-def _live_bar(flow: str, stream: TextIO) -> tuple[Any, Any]:
+def _live_bars(flows: Sequence[str], stream: TextIO) -> tuple[Any, dict[str, Any]]:
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -94,4 +96,4 @@ def _live_bar(flow: str, stream: TextIO) -> tuple[Any, Any]:
         refresh_per_second=4,
         transient=True,
     )
-    return bar, bar.add_task(flow, total=None, facts="", stage="starting")
+    return bar, {flow: bar.add_task(flow, total=None, facts="", stage="starting") for flow in flows}

@@ -18,28 +18,32 @@ if TYPE_CHECKING:
 Examples:
   streamhouse run orders --once    # take what is there, then stop
   streamhouse run orders           # until Ctrl-C
+  streamhouse run orders returns   # both in one process
   streamhouse run orders --once --json | jq .rows
 """,
 )
-@click.argument("flow")
+@click.argument("flows", nargs=-1, required=True, metavar="FLOW...")
 @click.option("--once", is_flag=True, help="Stop when all rows that wait now are in every layer.")
 @shared_options
 @click.pass_obj
-def run(app: App, flow: str, once: bool) -> None:
-    """Run FLOW here: read new rows, update every layer, stop at Ctrl-C.
+def run(app: App, flows: tuple[str, ...], once: bool) -> None:
+    """Run each FLOW here: read new rows, update every layer, stop at Ctrl-C.
 
     Starts the embedded services and Spark when they are not up, and stops what it started. A run
     goes on from where the last one ended, also when that one was killed. Progress goes to standard
     error, the result to standard output.
     """
     from streamhouse.cli.progress import ProgressView
-    from streamhouse.runtime.run import run_flow
+    from streamhouse.runtime.run import run_flows
 
-    with ProgressView(flow) as view:
-        summary = run_flow(app.project, flow, once=once, on_progress=view.show)
+    names = tuple(dict.fromkeys(flows))
+    with ProgressView(*names) as view:
+        summaries = run_flows(app.project, names, once=once, on_progress=view.show)
     if app.as_json:
-        app.output.document(asdict(summary))
-    else:
+        documents = [asdict(summary) for summary in summaries]
+        app.output.document(documents[0] if len(documents) == 1 else {"flows": documents})
+        return
+    for summary in summaries:
         _show(summary, app.output)
 
 

@@ -10,7 +10,9 @@ from streamhouse.compiler.check import (
     check_reads,
     check_table_options,
 )
-from streamhouse.compiler.order import foreign_writers, ordered_flows, ordered_steps, writers
+from streamhouse.compiler.order import foreign_writers, ordered_flows, ordered_steps, writers, writes_place
+from streamhouse.compiler.segments import segments
+from streamhouse.compiler.shared import disagreements, joined, whole_tables, with_tables
 from streamhouse.compiler.step import plan_step
 from streamhouse.errors import (
     Location,
@@ -20,7 +22,7 @@ from streamhouse.errors import (
 )
 from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow
-from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep, Segment
+from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import ReadMode
 from streamhouse.registry.problems import Problems
@@ -75,6 +77,7 @@ def compile_flow(
         raise
     readable = _readable(flow, source_columns, external, problems)
     planned: list[PlannedStep] = []
+    shared: dict[str, Table] = {}
     for step in order:
         action = actions.get(step.use)
         if action is None:
@@ -89,9 +92,15 @@ def compile_flow(
             problems.add(error)
             continue
         planned.append(done)
-        readable[step.writes] = Readable(done.writes.columns, done.writes.primary_key)
+        table = done.writes
+        if done.part:
+            # Of the flows compiled before this one, and of the steps before this one.
+            known = shared.get(step.writes, external.get(step.writes))
+            problems.add(*disagreements(known, table, writes_place(step)))
+            table = shared[step.writes] = joined(known, table)
+        readable[step.writes] = Readable(table.columns, table.primary_key)
     problems.raise_any()
-    return _plan(flow, planned, readable, external)
+    return with_tables(_plan(flow, planned, readable, external), shared)
 
 
 def compile_project(
@@ -113,10 +122,10 @@ def compile_project(
     """
     named = {flow.flow: flow for flow in flows}
     problems = Problems()
-    owner, duplicates = foreign_writers(named)
+    owners, duplicates = foreign_writers(named)
     problems.add(*duplicates)
     try:
-        order = ordered_flows(named, owner)
+        order = ordered_flows(named, owners)
     except StreamhouseError as error:
         problems.add(error)
         problems.raise_any()
@@ -126,7 +135,7 @@ def compile_project(
     failed: set[str] = set()
     for name in order:
         flow = named[name]
-        read = {owner.get(r.table, name) for step in flow.steps for r in step.reads.values()}
+        read = {owner for step in flow.steps for r in step.reads.values() for owner in owners.get(r.table, ())}
         if read & failed:
             failed.add(name)
             continue
@@ -138,7 +147,8 @@ def compile_project(
             continue
         tables |= plans[name].tables
     problems.raise_any()
-    return plans
+    whole = whole_tables(plans.values())
+    return {name: with_tables(plan, whole) for name, plan in plans.items()}
 
 
 def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Action]:
@@ -167,7 +177,7 @@ def _readable(
         if name not in source_columns:
             problems.add(SourceError(f"the columns of source '{name}' are not known", at=_place(source.at, flow)))
         else:
-            readable[name] = Readable(source_columns[name], source=True)
+            readable[name] = Readable(source_columns[name], source.primary_key, source=True)
     return readable
 
 
@@ -194,13 +204,15 @@ def _plan(
                 kind=source.kind,
                 options=source.options,
                 columns=readable[name].columns,
+                primary_key=readable[name].primary_key,
                 loads_first=name in first,
             )
             for name, source in sorted(flow.sources.items())
             if name in used
         ),
+        local_epoch_rows=flow.local_epoch_rows,
         external=tuple(external[name] for name in sorted(used) if name in external and name not in written),
-        segments=(Segment(name="main", steps=tuple(steps)),),
+        segments=segments(tuple(steps), external, flow.commit_interval),
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep
+from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
 from streamhouse.model.table import Tiers
 from streamhouse.model.types import ReadMode, format_duration
 
@@ -24,6 +24,7 @@ class ExplainedStep:
     """One step, as `explain` shows it."""
 
     writes: str
+    part: tuple[str, ...]
     layer: str
     action: str
     reads: tuple[ExplainedRead, ...]
@@ -46,7 +47,17 @@ class ExplainedSource:
     name: str
     kind: str
     columns: dict[str, str]
+    primary_key: tuple[str, ...]
     loads_first: bool
+
+
+@dataclass(frozen=True)
+class ExplainedSegment:
+    """The steps that share one clock, as `explain` shows them."""
+
+    name: str
+    tables: tuple[str, ...]
+    interval: str | None
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,7 @@ class ExplainedPlan:
     freshness: str
     sources: tuple[ExplainedSource, ...]
     external: tuple[str, ...]
+    segments: tuple[ExplainedSegment, ...]
     steps: tuple[ExplainedStep, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -68,6 +80,8 @@ class ExplainedPlan:
         lines = [f"flow {self.flow}: {_count(len(self.steps), 'step')}, freshness {self.freshness}"]
         lines += [_source_line(source) for source in self.sources]
         lines += [f"table {name} of another flow" for name in self.external]
+        if len(self.segments) > 1:
+            lines += [_segment_line(segment) for segment in self.segments]
         for step in self.steps:
             lines += ["", *_step_lines(step)]
         return "\n".join(lines)
@@ -81,18 +95,26 @@ def explain(plan: FlowPlan) -> ExplainedPlan:
         freshness=format_duration(plan.freshness),
         sources=tuple(_source(source) for source in plan.sources),
         external=tuple(table.name for table in plan.external),
+        segments=tuple(_segment(segment) for segment in plan.segments),
         steps=tuple(_step(step) for step in plan.steps),
     )
 
 
 def _source(source: PlannedSource) -> ExplainedSource:
-    return ExplainedSource(source.name, source.kind, {c.name: c.type for c in source.columns}, source.loads_first)
+    columns = {c.name: c.type for c in source.columns}
+    return ExplainedSource(source.name, source.kind, columns, source.primary_key, source.loads_first)
+
+
+def _segment(segment: Segment) -> ExplainedSegment:
+    interval = format_duration(segment.interval) if segment.interval else None
+    return ExplainedSegment(segment.name, tuple(step.writes.name for step in segment.steps), interval)
 
 
 def _step(step: PlannedStep) -> ExplainedStep:
     table = step.writes
     return ExplainedStep(
         writes=table.name,
+        part=step.part,
         layer=str(table.layer),
         action=f"{step.action} {step.version}",
         reads=tuple(_read(read) for read in step.reads),
@@ -120,7 +142,13 @@ def _tiers(tiers: Tiers) -> dict[str, str]:
 
 def _source_line(source: ExplainedSource) -> str:
     first = ", read before the others" if source.loads_first else ""
-    return f"source {source.name} ({source.kind}): {_count(len(source.columns), 'column')}{first}"
+    key = f", updated by {', '.join(source.primary_key)}" if source.primary_key else ""
+    return f"source {source.name} ({source.kind}): {_count(len(source.columns), 'column')}{key}{first}"
+
+
+def _segment_line(segment: ExplainedSegment) -> str:
+    pace = f"every {segment.interval}" if segment.interval else "as fast as the freshness asks"
+    return f"segment {segment.name} ({pace}): {', '.join(segment.tables)}"
 
 
 def _step_lines(step: ExplainedStep) -> list[str]:
@@ -134,6 +162,8 @@ def _step_lines(step: ExplainedStep) -> list[str]:
         lines.append(f"  runs      every {step.interval}")
     lines += [f"  reads     {_read_text(read)}" for read in step.reads]
     lines.append(f"  key       {', '.join(step.primary_key) or 'none, rows are appended'}")
+    if step.part:
+        lines.append(f"  writes    {', '.join(step.part)}; other steps write the rest")
     lines.append(f"  columns   {', '.join(f'{name} {kind}' for name, kind in step.columns.items())}")
     if step.merge:
         lines.append(f"  folds     {', '.join(f'{name} by {function}' for name, function in step.merge.items())}")

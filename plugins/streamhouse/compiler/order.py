@@ -7,35 +7,48 @@ from streamhouse.errors import CyclicFlowError, DuplicateWriterError, Location, 
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.types import Layer
 
+Writers = Mapping[str, tuple[Step, ...]]
+"""Table → the steps that write it; more than one only where the table says `partial_update`."""
 
-def writers(flow: Flow) -> tuple[dict[str, Step], list[StreamhouseError]]:
-    """Table → the step that writes it, and an error for each further step that does."""
-    found: dict[str, Step] = {}
+
+def writers(flow: Flow) -> tuple[Writers, list[StreamhouseError]]:
+    """Who writes which table, and an error for each further writer of a table that has room for one."""
+    found: dict[str, tuple[Step, ...]] = {}
     errors: list[StreamhouseError] = []
     for step in flow.steps:
-        first = found.setdefault(step.writes, step)
-        if first is not step:
-            errors.append(_second_writer(step.writes, step, writes_place(first)))
+        before = found.get(step.writes, ())
+        if before and not is_shared(flow, step.writes):
+            errors.append(_second_writer(step.writes, step, writes_place(before[0])))
+        else:
+            found[step.writes] = (*before, step)
     return found, errors
 
 
-def foreign_writers(flows: Mapping[str, Flow]) -> tuple[dict[str, str], list[StreamhouseError]]:
-    """Table → the flow that writes it, and an error for each table that two flows write."""
-    found: dict[str, tuple[str, Step]] = {}
+def is_shared(flow: Flow, table: str) -> bool:
+    """Whether a flow says that other steps, also of other flows, write columns of a table too."""
+    return table in flow.tables and flow.tables[table].partial_update
+
+
+def foreign_writers(flows: Mapping[str, Flow]) -> tuple[dict[str, tuple[str, ...]], list[StreamhouseError]]:
+    """Table → the flows that write it, and an error for each table that two write without sharing it."""
+    found: dict[str, tuple[str, ...]] = {}
     errors: list[StreamhouseError] = []
     for name, flow in flows.items():
-        for table, step in writers(flow)[0].items():
-            owner, first = found.setdefault(table, (name, step))
-            if owner != name:
-                errors.append(_second_writer(table, step, writes_place(first)))
-    return {table: owner for table, (owner, _) in found.items()}, errors
+        for table, (step, *_) in writers(flow)[0].items():
+            before = found.get(table, ())
+            if before and not all(is_shared(flows[owner], table) for owner in (*before, name)):
+                errors.append(_second_writer(table, step, writes_place(writers(flows[before[0]])[0][table][0])))
+            else:
+                found[table] = (*before, name)
+    return found, errors
 
 
 def _second_writer(table: str, step: Step, first: Location) -> DuplicateWriterError:
     return DuplicateWriterError(
         f"two steps write {table}",
         at=writes_place(step),
-        hint=f"the first is at {first}; join them with UNION ALL in one action",
+        hint=f"the first is at {first}; join them with UNION ALL in one action, or, when each writes columns "
+        f"of its own: tables: {{{table}: {{partial_update: true}}}}",
     )
 
 
@@ -50,21 +63,29 @@ def ordered_steps(flow: Flow) -> list[Step]:
     Raises:
         CyclicFlowError: there is no such order.
     """
-    writer = writers(flow)[0]
-    needs = {
-        table: {read.table for read in step.reads.values() if read.table in writer} for table, step in writer.items()
-    }
+    found = writers(flow)[0]
+    named = {name: step for table, steps in found.items() for name, step in _names(table, steps).items()}
     layers = list(Layer)
     order = _ordered(
-        needs,
-        rank={table: (layers.index(Layer(table.split(".")[0])), table) for table in needs},
-        places={table: step.at for table, step in writer.items()},
+        {
+            name: {up for read in step.reads.values() for up in _names(read.table, found.get(read.table, ()))}
+            for name, step in named.items()
+        },
+        rank={name: (layers.index(Layer(step.writes.split(".")[0])), name) for name, step in named.items()},
+        places={name: step.at for name, step in named.items()},
         what="steps read each other's output",
     )
-    return [writer[table] for table in order]
+    return [named[name] for name in order]
 
 
-def ordered_flows(flows: Mapping[str, Flow], owner: Mapping[str, str]) -> list[str]:
+def _names(table: str, steps: tuple[Step, ...]) -> dict[str, Step]:
+    """A step is known by its table; one of several writers by its action too."""
+    if len(steps) == 1:
+        return {table: steps[0]}
+    return {f"{table}:{step.use}": step for step in steps}
+
+
+def ordered_flows(flows: Mapping[str, Flow], owners: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Each flow after those whose tables it reads.
 
     Raises:
@@ -72,10 +93,11 @@ def ordered_flows(flows: Mapping[str, Flow], owner: Mapping[str, str]) -> list[s
     """
     needs = {
         name: {
-            owner[read.table]
+            owner
             for step in flow.steps
             for read in step.reads.values()
-            if owner.get(read.table, name) != name
+            for owner in owners.get(read.table, ())
+            if owner != name
         }
         for name, flow in flows.items()
     }

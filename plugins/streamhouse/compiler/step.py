@@ -10,6 +10,7 @@ from streamhouse.compiler.expect import plan_expectations
 from streamhouse.errors import (
     DefinitionErrors,
     Location,
+    StrategyError,
     StreamhouseError,
     TierError,
     TypeMismatchError,
@@ -75,6 +76,7 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         inputs,
         primary_key=tuple(c.lower() for c in declared),
         strategy=strategy,
+        without={Strategy.MERGE: "a table with several writers does not fold"} if options.partial_update else {},
         at=step.places.get("strategy", step.at) if step.strategy else action.sql_at,
     )
     table = _table(step, action, query, how, options, options_at)
@@ -88,6 +90,8 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         strategy=how.strategy,
         reason=how.reason,
         interval=action.interval if how.strategy is Strategy.FULL else None,
+        isolate=step.isolate,
+        part=tuple(c for c in table.column_names if c not in table.primary_key) if options.partial_update else (),
         expect=expect,
     )
 
@@ -150,7 +154,12 @@ def _table(
             hint="add a hot or warm tier, or write 'strategy: recompute' in the step",
         )
     columns = tuple(
-        Column(name=c.name, type=c.type, nullable=c.nullable and c.name not in how.primary_key) for c in query.columns
+        Column(
+            name=c.name,
+            type=c.type,
+            nullable=(c.nullable or options.partial_update) and c.name not in how.primary_key,
+        )
+        for c in query.columns
     )
     errors: list[StreamhouseError] = [
         TypeMismatchError(
@@ -161,6 +170,14 @@ def _table(
         for c in columns
         if c.name in how.primary_key and c.type.startswith(_NO_KEY_TYPES)
     ]
+    if options.partial_update and not how.primary_key:
+        errors.append(
+            StrategyError(
+                f"{step.writes} has no primary key by which the columns of its writers meet",
+                at=options_at,
+                hint="declare output.primary_key in the action, or primary_key here",
+            )
+        )
     bucket_key = tuple(c.lower() for c in options.bucket_key)
     if how.primary_key and (stray := [c for c in bucket_key if c not in how.primary_key]):
         errors.append(

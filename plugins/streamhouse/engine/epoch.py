@@ -9,21 +9,50 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from streamhouse.engine.delta import Delta, count
 from streamhouse.engine.frames import Frames
+from streamhouse.engine.held import HeldStates
 from streamhouse.engine.inputs import EpochInput
-from streamhouse.engine.keys import key_rows, with_keys
+from streamhouse.engine.needs import Need
 from streamhouse.engine.points import reach
-from streamhouse.engine.strategies import StepInputs, StepResult, run_step
+from streamhouse.engine.rows_source import can_spread_changes, spread_changes
+from streamhouse.engine.spread import can_spread, spread_write
+from streamhouse.engine.strategies import StepInputs, StepResult, changed_rows, run_step
 from streamhouse.engine.vector import Vector
-from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
-from streamhouse.model.table import Column, Table
+from streamhouse.model.table import Table
 from streamhouse.model.types import Layer, Position, ReadMode, Strategy, Tier
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes, Store, WriteContext
+from streamhouse.stores.places import Places
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class SegmentParts:
+    """What the epochs of a segment share."""
+
+    plan: FlowPlan
+    segment: Segment
+    needs: Mapping[str, Need]
+    inputs: Mapping[str, EpochInput]
+    stores: Mapping[Tier, Store]
+    frames: Frames
+    held: HeldStates
+    places: Places
+    pool: ThreadPoolExecutor
+    last_full_ms: dict[str, int] = field(default_factory=dict)  # `full` step → when it last ran
+
+    def store(self, table: Table) -> Store:
+        """Where the segment writes a table."""
+        return self.stores[table.tiers.target]
+
+    def writer(self, step: PlannedStep) -> str:
+        """The name under which a step writes; each of several writers of one table has its own."""
+        name = f"{self.plan.flow}/{self.segment.name}"
+        return f"{name}/{step.action}" if step.part else name
 
 
 @dataclass(frozen=True)
@@ -34,13 +63,17 @@ class Outcome:
         ends: Table written by the segment → its end now, whether or not this epoch wrote it.
         rows: Table → rows written (upserts and deletes).
         visible_ms: Layer → when the last of its tables was written, epoch milliseconds.
+        read: Source or foreign table → rows read from it.
+        violations: `step.expectation` → rows that violate it.
+        deltas: Source or table → what changed there.
     """
 
     ends: dict[str, Position]
     rows: dict[str, int] = field(default_factory=dict)
     visible_ms: dict[Layer, int] = field(default_factory=dict)
-    read: dict[str, int] = field(default_factory=dict)  # source or foreign table → rows read from it
-    violations: dict[str, int] = field(default_factory=dict)  # `table.expectation` → rows that violate it
+    read: dict[str, int] = field(default_factory=dict)
+    violations: dict[str, int] = field(default_factory=dict)
+    deltas: dict[str, Delta | None] = field(default_factory=dict)
 
     @property
     def read_rows(self) -> int:
@@ -48,238 +81,223 @@ class Outcome:
         return sum(self.read.values())
 
 
-class SegmentRunner:
-    """Runs the epochs of one segment in one process. Keeps caches, but nothing it could not lose."""
+class EpochRun:
+    """The threads of one epoch. What changes in a table, and its end, are futures that others wait for."""
 
     def __init__(
-        self,
-        plan: FlowPlan,
-        segment: Segment,
-        inputs: Mapping[str, EpochInput],
-        stores: Mapping[Tier, Store],
-        frames: Frames,
+        self, parts: SegmentParts, epoch: int, start: Vector, end: Vector, ends: dict[str, Position], *, replay: bool
     ) -> None:
-        self._segment = segment
-        self._inputs = inputs
-        self._stores = stores
-        self._frames = frames
-        self._writer = f"{plan.flow}/{segment.name}"
-        self._tables = {step.writes.name: step.writes for step in segment.steps}
-        self._columns: dict[str, tuple[Column, ...]] = {source.name: source.columns for source in plan.sources}
-        self._columns |= {t.name: t.columns for t in (*plan.external, *self._tables.values())}
-        self._keys = {t.name: t.primary_key for t in (*plan.external, *self._tables.values())}
-        self._read_back = {name for name, table in self._tables.items() if self._needs_read_back(table)}
-        self._states: dict[str, tuple[Position, DataFrame]] = {}
-        self._loading = threading.Lock()
-        self._last_full_ms: dict[str, int] = {}
-        # One thread for each step: a step waits in its thread for the steps it reads from.
-        self._pool = ThreadPoolExecutor(len(segment.steps) + len(inputs), thread_name_prefix=self._writer)
-
-    def prepare(self) -> None:
-        """Create the tables that are missing, and hold the plan's types against Spark's.
-
-        Raises:
-            SchemaConflictError: a table stands with another schema.
-            TypeMismatchError: Spark gives a step's result another type than the plan.
-        """
-        for table in self._segment.tables.values():
-            self._store(table).create(table)
-        for step in self._segment.steps:
-            self._frames.check(step, self._columns)
-
-    def check_empty(self) -> None:
-        """Refuse to begin a flow anew over tables that hold rows: it would write them again.
-
-        Raises:
-            StateConflictError: a table is not empty.
-        """
-        for table in self._segment.tables.values():
-            if any(self._store(table).end(table).values()):
-                raise StateConflictError(
-                    f"{table.name} holds rows, but the state store knows of no epoch that wrote them",
-                    hint="bring the state store back, or drop the flow's tables to begin anew",
-                )
-
-    def run(self, epoch: int, start: Vector, end: Vector, ends: dict[str, Position], *, replay: bool) -> Outcome:
-        """Run one epoch.
-
-        Args:
-            epoch: Its number.
-            start: Where the epoch before it ended.
-            end: Where this one ends.
-            ends: Table → its end after the epoch before it.
-            replay: Whether an earlier attempt may have written something.
-
-        Raises:
-            StreamhouseError: the epoch failed; what it wrote is completed, not repeated, by a replay.
-        """
-        run = _EpochRun(self, epoch, start, end, ends, replay=replay)
-        return run.all()
-
-    def close(self) -> None:
-        """Stop the threads."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _store(self, table: Table) -> Store:
-        return self._stores[table.tiers.target]
-
-    def _needs_read_back(self, table: Table) -> bool:
-        """Whether later steps need more of this table's changes than the rows that were written."""
-        readers = [
-            step
-            for step in self._segment.steps
-            for read in step.reads
-            if read.table == table.name and read.mode is ReadMode.CHANGES
-        ]
-        if table.merge:  # a reader wants folded values, not what was added to them
-            return bool(readers)
-        return bool(table.primary_key) and any(step.strategy is Strategy.RECOMPUTE for step in readers)
-
-
-class _EpochRun:
-    """The threads of one epoch. A step's changes and its write are futures that others wait for."""
-
-    def __init__(
-        self, owner: SegmentRunner, epoch: int, start: Vector, end: Vector, ends: dict[str, Position], *, replay: bool
-    ) -> None:
-        self.o = owner
-        self.epoch = epoch
-        self.start = start
-        self.end = end
-        self.ends_before = ends
-        self.replay = replay
-        self.changes: dict[str, Future[Changes | None]] = {}
-        self.written: dict[str, Future[Position]] = {}
-        self.outcome = Outcome(ends=dict(ends))
-        self.frames: dict[str, DataFrame] = {}
-        self.framing = threading.Lock()
+        self._parts = parts
+        self._epoch = epoch
+        self._start = start
+        self._end = end
+        self._ends_before = ends
+        self._replay = replay
+        self._outcome = Outcome(ends=dict(ends))
+        # Of inputs and steps. A table that is read has one step that writes it, which bears its name.
+        names = (*parts.inputs, *(step.id for step in parts.segment.steps))
+        self._deltas: dict[str, Future[Delta | None]] = {name: Future() for name in names}
+        self._states = _EpochStates(parts.held, self._deltas)
+        self._lock = threading.Lock()
+        # What a dead attempt wrote is told apart in the driver alone, so an epoch is repeated there.
+        self._spread = not replay and self._rows() > parts.plan.local_epoch_rows
 
     def all(self) -> Outcome:
         """Start everything, wait for everything, raise the first error in step order."""
-        steps = self.o._segment.steps
-        for step in steps:
-            self.changes[step.id] = Future()
-        for name, given in self.o._inputs.items():
-            self.changes[name] = self.o._pool.submit(self._read, name, given)
-        for step in steps:
-            self.written[step.id] = self.o._pool.submit(self._step, step)
-        failures = [e for step in steps if (e := self.written[step.id].exception())]
+        for name, given in self._parts.inputs.items():
+            self._parts.pool.submit(self._read, name, given)
+        steps = [self._parts.pool.submit(self._step, step) for step in self._parts.segment.steps]
+        failures = [error for done in steps if (error := done.exception())]
         if failures:
             raise next((e for e in failures if not isinstance(e, _UpstreamFailed)), failures[0])
-        return self.outcome
+        for name, delta in self._deltas.items():
+            self._outcome.deltas[name] = delta.result()
+        return self._outcome
 
-    def _read(self, name: str, given: EpochInput) -> Changes | None:
-        start, end = self.start.positions.get(name, {}), self.end.positions.get(name, {})
-        if start == end or not self._drives_a_step(name):
+    def _rows(self) -> int:
+        """How many rows the epoch's ranges have."""
+        start, end = self._start.positions, self._end.positions
+        return sum(
+            given.rows_between(start.get(name, {}), end.get(name, {})) for name, given in self._parts.inputs.items()
+        )
+
+    def _read(self, name: str, given: EpochInput) -> None:
+        try:
+            self._deltas[name].set_result(self._read_range(name, given))
+        except BaseException as error:
+            self._deltas[name].set_exception(error)
+            raise
+
+    def _read_range(self, name: str, given: EpochInput) -> Delta | None:
+        start, end = self._start.positions.get(name, {}), self._end.positions.get(name, {})
+        need = self._parts.needs[name]
+        if start == end or not (need.changes or need.state):
             return None
-        changes = given.changes(start, end, None)
-        self.outcome.read[name] = _count(changes)
-        return changes
+        if self._spread and need.changes and not need.key and can_spread_changes(need.origin):
+            parts = self._parts
+            frame = spread_changes(
+                parts.frames.spark, need.origin, parts.places, parts.places.root, start, end, need.column_names
+            )
+            delta = self._spread_delta(name, frame, given.rows_between(start, end))
+        else:
+            delta = self._delta(given.changes(start, end, need.column_names))
+        if need.changes:
+            self._outcome.read[name] = delta.rows
+        return delta
 
-    def _drives_a_step(self, name: str) -> bool:
-        reads = (read for step in self.o._segment.steps for read in step.reads)
-        return any(read.table == name and read.mode is ReadMode.CHANGES for read in reads)
-
-    def _step(self, step: PlannedStep) -> Position:
+    def _step(self, step: PlannedStep) -> None:
         table = step.writes
-        store = self.o._store(table)
-        position = self.ends_before.get(table.name, {})
         try:
             inputs = self._inputs_of(step)
-            if self._is_due(step, inputs.changes):
-                result = run_step(step, inputs, self.o._frames, lambda: store.read_state(table))
-                changes = result.changes
-                early = table.name not in self.o._read_back
-                if early:
-                    self.changes[step.id].set_result(changes)
-                if step.quarantine:
-                    self._write(step.quarantine, store, Changes(self._quarantined(step.quarantine, result)))
-                position = self._write(table, store, changes)
-                for rule, rows in result.judged.violations.items():
-                    self.outcome.violations[f"{step.id}.{rule}"] = rows
-                if not early:
-                    self.changes[step.id].set_result(self._read_changes(table, store, position))
+            if not self._is_due(step, inputs.deltas):
+                self._deltas[step.id].set_result(None)
+            elif self._spreads(step, inputs):
+                self._write_spread(step, inputs)
             else:
-                self.changes[step.id].set_result(None)
-            self.outcome.visible_ms[table.layer] = _now_ms()
+                result = run_step(step, inputs, self._parts.frames)
+                early = not self._parts.needs[table.name].read_back
+                if early:
+                    self._deltas[step.id].set_result(self._delta(result.changes))
+                position = self._write_result(step, result)
+                if not early:
+                    self._deltas[step.id].set_result(self._read_back(table, position))
+            self._outcome.visible_ms[table.layer] = _now_ms()
         except BaseException as error:
-            if not self.changes[step.id].done():
-                self.changes[step.id].set_exception(_UpstreamFailed(step.id, error))
+            if not self._deltas[step.id].done():
+                self._deltas[step.id].set_exception(_UpstreamFailed(step.id, error))
             raise
-        return position
 
     def _inputs_of(self, step: PlannedStep) -> StepInputs:
-        changes: dict[str, Changes] = {}
+        deltas: dict[str, Delta] = {}
         for read in step.reads:
-            if read.mode is ReadMode.CHANGES and (found := self.changes[read.table].result()) is not None:
-                changes[read.table] = found
-        return StepInputs(self.o._columns, self.o._keys, changes, self._changed, self._state, self.end.at_ms)
+            if read.mode is ReadMode.CHANGES and (found := self._deltas[read.table].result()) is not None:
+                deltas[read.table] = found
+        return StepInputs(self._parts.needs, deltas, self._states, self._end.at_ms)
 
-    def _changed(self, name: str) -> "DataFrame":
-        """What the epoch added or changed in a table that some step reads; one DataFrame for all its readers."""
-        with self.framing:
-            if name not in self.frames:
-                changes = self.changes[name].result()
-                assert changes is not None, "asked for only where there are changes"
-                self.frames[name] = self.o._frames.frame(changes.upserts)
-            return self.frames[name]
-
-    def _is_due(self, step: PlannedStep, changes: Mapping[str, Changes]) -> bool:
+    def _is_due(self, step: PlannedStep, deltas: Mapping[str, Delta]) -> bool:
         if step.strategy is not Strategy.FULL:
-            return bool(changes)
-        last = self.o._last_full_ms.get(step.id)
+            return bool(deltas)
+        last = self._parts.last_full_ms.get(step.id)
         interval_ms = round(step.interval.total_seconds() * 1000) if step.interval else 0
-        due = self.end.tick or last is None or self.end.at_ms - last >= interval_ms
-        if due and (changes or self.end.tick or interval_ms):
-            self.o._last_full_ms[step.id] = self.end.at_ms
-            for read in step.reads:  # what it reads as a whole must be written first
-                if read.table in self.written:
-                    self.written[read.table].result()
+        due = self._end.tick or last is None or self._end.at_ms - last >= interval_ms
+        if due and (deltas or self._end.tick or interval_ms):
+            self._parts.last_full_ms[step.id] = self._end.at_ms
             return True
         return False
 
-    def _quarantined(self, table: Table, result: StepResult) -> pa.Table:
-        rows = result.judged.quarantined
-        return arrow_schema(table.columns).empty_table() if rows is None else conform(rows, table.columns)
+    def _spreads(self, step: PlannedStep, inputs: StepInputs) -> bool:
+        """Whether Spark's tasks run and write the step: its rows are only added, and nobody must count them first."""
+        return (
+            step.strategy in (Strategy.MAP, Strategy.MERGE)
+            and all(delta.spread for delta in inputs.deltas.values())
+            and not step.expect
+            and not step.part
+            and can_spread(step.writes)
+        )
 
-    def _write(self, table: Table, store: Store, changes: Changes) -> Position:
-        before = self.ends_before.get(table.name, {})
-        if not _count(changes) and not self.replay:
+    def _write_spread(self, step: PlannedStep, inputs: StepInputs) -> None:
+        parts, table = self._parts, step.writes
+        frame = parts.frames.kept(step, changed_rows(step, inputs, parts.frames))
+        if step.strategy is Strategy.MAP and table.primary_key:
+            frame = parts.frames.last_of_each_key(frame, table.primary_key)
+        read_back = parts.needs[table.name].read_back
+        delta = self._spread_delta(table.name, frame, None)
+        if not read_back:
+            self._deltas[step.id].set_result(delta)
+        reach("during_write", table.name)
+        written = spread_write(delta.frame(), table, parts.places, parts.store(table), self._context(step, table))
+        reach("between_writes", table.name)
+        self._wrote(table, written.end, written.rows)
+        if read_back:
+            self._deltas[step.id].set_result(self._read_back(table, written.end))
+
+    def _spread_delta(self, name: str, frame: "DataFrame", rows: int | None) -> Delta:
+        readers = sum(read.table == name for step in self._parts.segment.steps for read in step.reads)
+        own_write = name not in self._parts.inputs
+        if readers + own_write > 1 or self._parts.needs[name].state:
+            frame = frame.persist()
+        frames = self._parts.frames
+        return Delta(frame=frame, make_frame=frames.frame, collect=frames.rows, rows=rows)
+
+    def _write_result(self, step: PlannedStep, result: StepResult) -> Position:
+        for rule, rows in result.judged.violations.items():
+            self._outcome.violations[f"{step.id}.{rule}"] = rows
+        if step.quarantine:
+            bad = result.judged.quarantined
+            empty = arrow_schema(step.quarantine.columns).empty_table()
+            rows_out = empty if bad is None else conform(bad, step.quarantine.columns)
+            self._write(step, step.quarantine, Changes(rows_out))
+        return self._write(step, step.writes, result.changes)
+
+    def _write(self, step: PlannedStep, table: Table, changes: Changes) -> Position:
+        before = self._ends_before.get(table.name, {})
+        if not count(changes) and not self._replay:
             return before
         reach("during_write", table.name)
-        context = WriteContext(
-            self.o._writer,
-            self.epoch,
-            replay_from=before if self.replay else None,
-            properties={"streamhouse.at_ms": str(self.end.at_ms)},
-        )
-        position = store.write(table, changes, context)
+        position = self._parts.store(table).write(table, changes, self._context(step, table))
         reach("between_writes", table.name)
-        self.outcome.ends[table.name] = position
-        self.outcome.rows[table.name] = _count(changes)
+        self._wrote(table, position, count(changes))
         return position
 
-    def _read_changes(self, table: Table, store: Store, end: Position) -> Changes | None:
-        start = self.ends_before.get(table.name, {})
+    def _context(self, step: PlannedStep, table: Table) -> WriteContext:
+        return WriteContext(
+            self._parts.writer(step),
+            self._epoch,
+            replay_from=self._ends_before.get(table.name, {}) if self._replay else None,
+            properties={"streamhouse.at_ms": str(self._end.at_ms)},
+            columns=step.part if step.part and table is step.writes else None,
+        )
+
+    def _wrote(self, table: Table, end: Position, rows: int) -> None:
+        with self._lock:
+            self._outcome.ends[table.name] = end
+            self._outcome.rows[table.name] = self._outcome.rows.get(table.name, 0) + rows
+
+    def _read_back(self, table: Table, end: Position) -> Delta | None:
+        """What the store says changed in a table that merges: values as they are now, not what was added."""
+        start = self._ends_before.get(table.name, {})
         if start == end:
             return None
-        changes = store.read_changes(table, start, end)
-        if table.merge and not store.capabilities.before_images:
-            folded = with_keys(store.read_state(table), key_rows(changes.upserts, table.primary_key))
-            return Changes(folded, changes.deletes)
-        return changes
+        names = self._parts.needs[table.name].column_names
+        return self._delta(self._parts.store(table).read_changes(table, start, end, names))
 
-    def _state(self, name: str) -> "DataFrame":
-        """All rows of a source or table at the end of this epoch; kept while the table does not move."""
-        own = name in self.written
-        position = self.written[name].result() if own else self.end.positions.get(name, {})
-        with self.o._loading:
-            cached = self.o._states.get(name)
-            if cached is None or cached[0] != position:
-                table = self.o._tables[name] if own else None
-                rows = self.o._store(table).read_state(table) if table else self.o._inputs[name].state(position)
-                cached = self.o._states[name] = (position, self.o._frames.frame(rows))
-        return cached[1]
+    def _delta(self, changes: Changes) -> Delta:
+        return Delta(changes=changes, make_frame=self._parts.frames.frame, collect=self._parts.frames.rows)
+
+
+class _EpochStates:
+    """States as of the end of the epoch in hand; see `strategies.States`."""
+
+    def __init__(self, held: HeldStates, deltas: "Mapping[str, Future[Delta | None]]") -> None:
+        self._held = held
+        self._deltas = deltas
+        self._whole: dict[str, DataFrame] = {}
+        self._making = threading.Lock()
+
+    def whole(self, name: str) -> "DataFrame":
+        changes = self._changes(name)
+        with self._making:
+            if name not in self._whole:
+                self._whole[name] = self._held.whole(name, changes)
+            return self._whole[name]
+
+    def with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
+        return self._held.with_keys(name, self._changes(name), wanted, columns)
+
+    def before(self, name: str) -> pa.Table:
+        changes = self._changes(name)
+        assert changes is not None, "asked for only where there are changes"
+        return self._held.before(name, changes)
+
+    def own_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
+        return self._held.with_keys(name, None, wanted, columns)
+
+    def difference(self, name: str, rows: pa.Table) -> Changes:
+        return self._held.difference(name, rows)
+
+    def _changes(self, name: str) -> Changes | None:
+        delta = self._deltas[name].result()
+        return None if delta is None or not delta.rows else delta.changes()
 
 
 class _UpstreamFailed(Exception):  # noqa: N818  never leaves this module
@@ -288,11 +306,6 @@ class _UpstreamFailed(Exception):  # noqa: N818  never leaves this module
     def __init__(self, step: str, cause: BaseException) -> None:
         super().__init__(f"step {step} failed")
         self.__cause__ = cause
-
-
-def _count(changes: Changes) -> int:
-    rows: int = changes.upserts.num_rows
-    return rows + (changes.deletes.num_rows if changes.deletes is not None else 0)
 
 
 def _now_ms() -> int:

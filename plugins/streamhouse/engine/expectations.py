@@ -17,7 +17,8 @@ from streamhouse.model.action import Expectation
 from streamhouse.model.plan import EXPECTATION, PlannedStep
 from streamhouse.sql.dialect import parse_condition
 
-_FLAG = "__expect_"
+FLAG = "__expect_"
+"""Begin of the names of the columns that tell whether a row meets an expectation."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def with_flags(query: exp.Query, expect: Mapping[str, Expectation]) -> exp.Query
         return query
     flags = [
         exp.alias_(
-            exp.Is(this=exp.paren(parse_condition(rule.check, Location(name))), expression=exp.true()), _FLAG + name
+            exp.Is(this=exp.paren(parse_condition(rule.check, Location(name))), expression=exp.true()), FLAG + name
         )
         for name, rule in expect.items()
     ]
@@ -62,8 +63,8 @@ def judge(step: PlannedStep, rows: pa.Table) -> Judged:
     """
     if not step.expect:
         return Judged(rows)
-    flags = {name: rows[_FLAG + name] for name in step.expect}
-    plain = rows.drop_columns([_FLAG + name for name in step.expect])
+    flags = {name: rows[FLAG + name] for name in step.expect}
+    plain = rows.drop_columns([FLAG + name for name in step.expect])
     violations = {name: rows.num_rows - (pc.sum(flag).as_py() or 0) for name, flag in flags.items()}
     violations = {name: count for name, count in violations.items() if count}
     for name, count in violations.items():

@@ -1,12 +1,13 @@
 """Arrow in, Spark SQL, Arrow out: the only place where the engine touches a DataFrame."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.engine.expectations import Judged, judge, with_flags
+from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
 from streamhouse.errors import EpochFailedError, TypeMismatchError
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Column
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+_ROW = "__row"
+_NOT_IN_NAMES = re.compile(r"\W")
+
+
 class Frames:
     """Runs the SQL of steps in one Spark session. Safe to call from several threads for different steps."""
 
@@ -30,20 +35,24 @@ class Frames:
         """A DataFrame over rows that this process holds."""
         return arrow_frame(self.spark, rows)
 
-    def having_keys(self, rows: "DataFrame", keys: "DataFrame", columns: Mapping[str, str]) -> "DataFrame":
-        """The rows whose key is in `keys`; `columns` maps the columns of `keys` to those of `rows`.
+    def rows(self, frame: "DataFrame") -> pa.Table:
+        """The rows of a DataFrame in this process.
 
-        NULL equals NULL here: what a NULL key means, the step's SQL says.
+        Raises:
+            EpochFailedError: the SQL behind it fails on a row.
         """
-        wanted = keys.select([keys[name].alias(f"__key_{name}") for name in columns])
-        met = [rows[column].eqNullSafe(wanted[f"__key_{name}"]) for name, column in columns.items()]
-        return rows.join(wanted, on=met, how="left_semi")
+        from pyspark.errors import PySparkException
+
+        try:
+            return frame.toArrow()
+        except PySparkException as error:
+            raise EpochFailedError(f"an action fails on a row: {first_line(error)}") from error
 
     def run(self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int) -> "DataFrame":
         """The step's SQL over one DataFrame for each port; clock functions say `at_ms`."""
         from pyspark.errors import AnalysisException
 
-        views = {port: f"{step.id}.{port}".replace(".", "__") for port in inputs}
+        views = {port: _NOT_IN_NAMES.sub("__", f"{step.id}.{port}") for port in inputs}
         for port, frame in inputs.items():
             frame.createOrReplaceTempView(views[port])
         query = with_flags(bind(step.sql, views, at_ms), step.expect)
@@ -65,7 +74,7 @@ class Frames:
 
         try:
             judged = judge(step, frame.toArrow())
-            return replace(judged, kept=conform(judged.kept, step.writes.columns))
+            return replace(judged, kept=conform(judged.kept, step.columns))
         except PySparkException as error:
             raise EpochFailedError(
                 f"{step.id}: action '{step.action}' fails on a row: {first_line(error)}",
@@ -77,6 +86,21 @@ class Frames:
                 hint=f"CAST the column in action '{step.action}'",
             ) from error
 
+    def kept(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
+        """The rows that expectations let into the table, with the columns the step writes; no violation is counted."""
+        flags = [FLAG + name for name, rule in step.expect.items() if rule.on_violation in ("drop", "quarantine")]
+        for flag in flags:
+            frame = frame.where(frame[flag])
+        return frame.select([column.name for column in step.columns])
+
+    def last_of_each_key(self, rows: "DataFrame", key: Sequence[str]) -> "DataFrame":
+        """Of rows in the order they happened, the last of each key."""
+        from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+        whole = F.struct(*rows.columns)
+        numbered = rows.withColumn(_ROW, F.monotonically_increasing_id())
+        return numbered.groupBy(*key).agg(F.max_by(whole, F.col(_ROW)).alias(_ROW)).select(f"{_ROW}.*")
+
     def check(self, step: PlannedStep, input_columns: Mapping[str, tuple[Column, ...]]) -> None:
         """Compare what Spark says of the step's result with the plan, without reading a row.
 
@@ -86,7 +110,7 @@ class Frames:
         """
         empty = {read.port: self.frame(arrow_schema(input_columns[read.table]).empty_table()) for read in step.reads}
         found = {f.name: canonical_type(f.dataType.simpleString()) for f in self.run(step, empty, 0).schema.fields}
-        planned = {column.name: column.type for column in step.writes.columns}
+        planned = {column.name: column.type for column in step.columns}
         wrong = [f"{n} is {found.get(n, 'absent')}, planned {t}" for n, t in planned.items() if found.get(n) != t]
         if wrong:
             raise TypeMismatchError(

@@ -1,19 +1,23 @@
 """What a segment reads, sources and tables alike, seen as positions and rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamhouse.engine.clock import Input
-from streamhouse.ingest.base import Source
+from streamhouse.engine.vector import cap
+from streamhouse.ingest.base import KeyedSource, Source
 from streamhouse.ingest.kinds import open_source
-from streamhouse.model.plan import FlowPlan
+from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_ROWS_AT_ONCE = 250_000
 
 
 class TableInput:
@@ -48,9 +52,15 @@ class TableInput:
         """What happened in the range."""
         return self.store.read_changes(self.table, start, end, columns)
 
-    def state(self, at: Position) -> "pa.Table":
-        """All rows at `at`."""
-        return self.store.read_state(self.table, at if self.store.capabilities.state_as_of else None)
+    def parts(self, at: Position, columns: tuple[str, ...]) -> "Iterator[pa.Table]":
+        """All rows at `at`, of a log table not many at once."""
+        if self.table.primary_key:
+            yield self.store.read_state(self.table, at if self.store.capabilities.state_as_of else None, columns)
+            return
+        start: Position = {}
+        while (end := cap(self.advance(start, _ROWS_AT_ONCE), at)) != start:
+            yield self.store.read_changes(self.table, start, end, columns).upserts
+            start = end
 
 
 class SourceInput:
@@ -66,20 +76,46 @@ class SourceInput:
         """The rows of the range."""
         return Changes(self.source.read(start, end, columns))
 
-    def state(self, at: Position) -> "pa.Table":
-        """Every row from the beginning to `at`."""
-        return self.source.read({}, at)
+    def parts(self, at: Position, columns: tuple[str, ...]) -> "Iterator[pa.Table]":
+        """Every row from the beginning to `at`, not many at once."""
+        start: Position = {}
+        while (end := cap(self.advance(start, _ROWS_AT_ONCE), at)) != start:
+            yield self.source.read(start, end, columns)
+            start = end
 
 
-EpochInput = TableInput | SourceInput
+class KeyedSourceInput:
+    """A source of the flow whose rows are updated and deleted by key."""
+
+    def __init__(self, source: KeyedSource) -> None:
+        self.source = source
+        self.available = source.available
+        self.advance = source.advance
+        self.rows_between = source.rows_between
+
+    def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
+        """What happened in the range; the rows before it are known to whoever holds the state."""
+        return self.source.changes(start, end, columns, before=False)
+
+    def parts(self, at: Position, columns: tuple[str, ...]) -> "Iterator[pa.Table]":
+        """The rows at `at`, one for each key, all at once."""
+        yield self.source.state(at, columns)
 
 
-def open_inputs(plan: FlowPlan, root: Path, stores: Mapping[Tier, Store]) -> dict[str, EpochInput]:
-    """Every source and every foreign table of a plan, by name."""
-    inputs: dict[str, EpochInput] = {s.name: SourceInput(open_source(s, root)) for s in plan.sources}
-    for table in plan.external:
-        inputs[table.name] = TableInput(table, stores[table.tiers.target])
+EpochInput = TableInput | SourceInput | KeyedSourceInput
+
+
+def open_inputs(plan: FlowPlan, segment: Segment, root: Path, stores: Mapping[Tier, Store]) -> dict[str, EpochInput]:
+    """Everything a segment reads and does not write itself, by name."""
+    opened = {source.name: open_source(source, root) for source in plan.sources if source.name in segment.reads}
+    inputs: dict[str, EpochInput] = {
+        name: KeyedSourceInput(source) if isinstance(source, KeyedSource) else SourceInput(source)
+        for name, source in opened.items()
+    }
+    for table in plan.readable:
+        if table.name in segment.reads and table.name not in segment.tables:
+            inputs[table.name] = TableInput(table, stores[table.tiers.target])
     return inputs
 
 
-__all__ = ["EpochInput", "Input", "SourceInput", "TableInput", "open_inputs"]
+__all__ = ["EpochInput", "Input", "KeyedSourceInput", "SourceInput", "TableInput", "open_inputs"]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamhouse.engine.clock import EpochClock
 from streamhouse.engine.inputs import open_inputs
+from streamhouse.engine.needs import loads_first
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import EngineError
 from streamhouse.model.plan import FlowPlan
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamReader
 
 FORMAT = "streamhouse_epochs"
+_IDLE_WAIT_S = 1.0  # a stop waits for it
 _VECTOR = "vector"
 
 
@@ -56,6 +58,8 @@ def epochs_stream(
         "places": places.model_dump_json(),
         "begin": begin.to_json(),
         "until": json.dumps(until),
+        # A row that comes while nothing else does is seen within a quarter of the freshness.
+        "poll_s": str(0.0 if until is not None else plan.freshness.total_seconds() / 4),
     }
     return spark.readStream.format(FORMAT).options(**options)
 
@@ -85,8 +89,16 @@ def _data_source() -> Any:
                 self.clock = segment_clock(self.options)
             if self.last is None:  # Spark calls `partitions` first when its log holds an epoch
                 self.last = Vector.from_json(self.options["begin"])
-            self.last = self.clock.next(self.last)
+            self.last = self._wait_for_rows(self.clock, self.last)
             return {_VECTOR: self.last.to_json()}
+
+        def _wait_for_rows(self, clock: EpochClock, last: Vector) -> Vector:
+            """The next vector. While nothing is new, wait here: to ask a store costs less than Spark's trigger."""
+            poll_s = float(self.options["poll_s"])
+            until = time.monotonic() + (_IDLE_WAIT_S if poll_s else 0.0)
+            while (found := clock.next(last)) == last and time.monotonic() < until:
+                time.sleep(poll_s)
+            return found
 
         def partitions(self, start: dict[str, str], end: dict[str, str]) -> list[Any]:  # noqa: ARG002
             self.last = Vector.from_json(end[_VECTOR])
@@ -116,13 +128,14 @@ def segment_clock(options: Mapping[str, str]) -> EpochClock:
     plan = FlowPlan.model_validate_json(options["plan"])
     places = Places.model_validate_json(options["places"])
     segment = next(s for s in plan.segments if s.name == options["segment"])
-    tiers = {table.tiers.target for table in plan.external if table.name in segment.reads}
-    inputs = open_inputs(plan, Path(places.root), {tier: open_store(tier, places) for tier in tiers})
+    read = (table for table in plan.readable if table.name in segment.reads and table.name not in segment.tables)
+    tiers = {table.tiers.target for table in read}
+    inputs = open_inputs(plan, segment, Path(places.root), {tier: open_store(tier, places) for tier in tiers})
     full = [step for step in segment.steps if step.strategy is Strategy.FULL]
     waits = [step.interval or timedelta(0) for step in full]
     return EpochClock(
-        {name: given for name, given in inputs.items() if name in segment.reads},
-        first={source.name for source in plan.sources if source.loads_first},
+        inputs,
+        first=loads_first(segment),
         max_rows=plan.max_rows_per_epoch,
         now_ms=lambda: time.time_ns() // 1_000_000,
         until=json.loads(options["until"]),

@@ -3,18 +3,18 @@
 Every function gives the same result for the same ranges, however often it runs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from streamhouse.engine.delta import Delta
 from streamhouse.engine.expectations import Judged
 from streamhouse.engine.frames import Frames
-from streamhouse.engine.keys import key_rows, last_of_each_key, union_keys, with_keys, without_keys
-from streamhouse.errors import StateConflictError
+from streamhouse.engine.keys import key_rows, last_of_each_key, union_keys, without_keys
+from streamhouse.engine.needs import Need
 from streamhouse.model.plan import PlannedRead, PlannedStep
-from streamhouse.model.table import Column
 from streamhouse.model.types import ReadMode, Strategy
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
@@ -23,24 +23,39 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+class States(Protocol):
+    """Rows as they are at the end of the epoch in hand, but for what the step itself is about to write."""
+
+    def whole(self, name: str) -> "DataFrame":
+        """All rows of a source or table; one DataFrame for all steps, while the rows stay the same."""
+
+    def with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
+        """The rows that have one of the keys in `wanted`, null-safe; `columns` maps its columns to theirs."""
+
+    def before(self, name: str) -> pa.Table:
+        """The rows, as of the start of the epoch, of the keys that the epoch changes in a keyed input."""
+
+    def own_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
+        """As `with_keys`, of the step's own table before the epoch."""
+
+    def difference(self, name: str, rows: pa.Table) -> Changes:
+        """What turns the rows of the step's own table into `rows`."""
+
+
 @dataclass(frozen=True)
 class StepInputs:
     """What a step can ask for while an epoch runs.
 
     Attributes:
-        columns: Table or source → its columns.
-        keys: Table → primary key; empty for sources and log tables.
-        changes: Table or source → what the epoch changed there; absent: nothing.
-        changed: Table or source in `changes` → its upserts, made a DataFrame once for all steps.
-        state: Table or source → all its rows at the epoch's end.
+        needs: Table or source → its columns and key, as the segment reads it.
+        deltas: Table or source → what the epoch changed there; absent: nothing.
+        states: Rows by key, or as a whole.
         at_ms: The epoch's recorded time.
     """
 
-    columns: Mapping[str, tuple[Column, ...]]
-    keys: Mapping[str, tuple[str, ...]]
-    changes: Mapping[str, Changes]
-    changed: Callable[[str], "DataFrame"]
-    state: Callable[[str], "DataFrame"]
+    needs: Mapping[str, Need]
+    deltas: Mapping[str, Delta]
+    states: States
     at_ms: int
 
 
@@ -57,45 +72,41 @@ class StepResult:
     judged: Judged
 
 
-def run_step(step: PlannedStep, inputs: StepInputs, frames: Frames, current: Callable[[], pa.Table]) -> StepResult:
-    """What the epoch changes in the table the step writes.
-
-    Args:
-        step: As planned.
-        inputs: What the epoch changed, and the state of what it reads.
-        frames: Runs the SQL.
-        current: All rows of the step's own table before this epoch's write; called only by
-            strategies that must know which keys are gone.
-    """
+def run_step(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
+    """What the epoch changes in the table the step writes."""
     if step.strategy is Strategy.FULL:
-        return _full(step, inputs, frames, current)
+        return _full(step, inputs, frames)
     if step.strategy is Strategy.RECOMPUTE:
-        return _recompute(step, inputs, frames, current)
+        return _recompute(step, inputs, frames)
     return _from_changes(step, inputs, frames)
 
 
-def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
-    """`map` and `merge`: the SQL over the changed rows alone."""
+def changed_rows(step: PlannedStep, inputs: StepInputs, frames: Frames) -> "DataFrame":
+    """The SQL of a `map` or `merge` step over the changed rows alone."""
     bound: dict[str, DataFrame] = {}
-    touched: list[pa.Table] = []
-    key = step.writes.primary_key
     for read in step.reads:
         if read.mode is ReadMode.LOOKUP:
-            bound[read.port] = inputs.state(read.table)
-            continue
-        changes = inputs.changes.get(read.table)
-        if changes:
-            bound[read.port] = inputs.changed(read.table)
+            bound[read.port] = inputs.states.whole(read.table)
+        elif read.table in inputs.deltas:
+            bound[read.port] = inputs.deltas[read.table].frame()
         else:
-            bound[read.port] = frames.frame(arrow_schema(inputs.columns[read.table]).empty_table())
-        if changes and inputs.keys.get(read.table) and step.strategy is Strategy.MAP:
-            # A key that did not exist before cannot have a row that must go.
-            known = (changes.upserts, changes.deletes) if changes.before is None else (changes.before,)
-            touched += [key_rows(part, read.key_columns) for part in known if part is not None]
-    judged = frames.collect(step, frames.run(step, bound, inputs.at_ms))
+            bound[read.port] = frames.frame(arrow_schema(inputs.needs[read.table].columns).empty_table())
+    return frames.run(step, bound, inputs.at_ms)
+
+
+def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
+    judged = frames.collect(step, changed_rows(step, inputs, frames))
     rows = judged.kept
-    if step.strategy is Strategy.MAP:
-        rows = last_of_each_key(rows, key)
+    if step.strategy is not Strategy.MAP:
+        return StepResult(Changes(rows), judged)
+    key = step.writes.primary_key
+    rows = last_of_each_key(rows, key)
+    touched = [
+        key_rows(part, read.key_columns)
+        for read in _drivers(step, inputs)
+        if inputs.needs[read.table].key
+        for part in _keys_before(inputs.deltas[read.table].changes())
+    ]
     if not touched:
         return StepResult(Changes(rows), judged)
     # A changed row that no longer passes the step's filter leaves the table.
@@ -103,63 +114,51 @@ def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> Step
     return StepResult(Changes(rows, gone), judged)
 
 
-def _recompute(step: PlannedStep, inputs: StepInputs, frames: Frames, current: Callable[[], pa.Table]) -> StepResult:
+def _recompute(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
     """The SQL over every input row that shares a key with a changed one, as it was or as it is."""
     touched = union_keys(
-        [
-            key_rows(image, read.key_columns)
-            for read in step.reads
-            if read.mode is ReadMode.CHANGES and read.table in inputs.changes
-            for image in _images(read, inputs)
-        ]
+        [key_rows(image, read.key_columns) for read in _drivers(step, inputs) for image in _images(read, inputs)]
     )
-    keys = frames.frame(touched)
     bound: dict[str, DataFrame] = {}
     for read in step.reads:
-        state = inputs.state(read.table)
-        if read.mode is ReadMode.CHANGES:
-            state = frames.having_keys(state, keys, read.key_columns)
-        bound[read.port] = state
+        if read.mode is ReadMode.LOOKUP:
+            bound[read.port] = inputs.states.whole(read.table)
+        else:
+            bound[read.port] = frames.frame(inputs.states.with_keys(read.table, touched, read.key_columns))
     judged = frames.collect(step, frames.run(step, bound, inputs.at_ms))
     key = step.writes.primary_key
     rows = last_of_each_key(judged.kept, key)
     before = touched
     if set(touched.column_names) != set(key):
-        before = key_rows(with_keys(current(), touched), key)
+        own = {name: name for name in touched.column_names}
+        before = inputs.states.own_with_keys(step.writes.name, touched, own)
     # No row of a table has a NULL in its key; a changed input row may.
     gone = without_keys(before.select(list(key)).drop_null(), key_rows(rows, key))
     return StepResult(Changes(rows, gone), judged)
 
 
-def _full(step: PlannedStep, inputs: StepInputs, frames: Frames, current: Callable[[], pa.Table]) -> StepResult:
+def _full(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
     """The SQL over everything; only what differs from the table is written."""
-    bound = {read.port: inputs.state(read.table) for read in step.reads}
+    bound = {read.port: inputs.states.whole(read.table) for read in step.reads}
     judged = frames.collect(step, frames.run(step, bound, inputs.at_ms))
-    key = step.writes.primary_key
-    rows = last_of_each_key(judged.kept, key)
-    before = current().select(rows.column_names)
-    gone = without_keys(key_rows(before, key), key_rows(rows, key))
-    return StepResult(Changes(_not_in(rows, before, key), gone), judged)
+    rows = last_of_each_key(judged.kept, step.writes.primary_key)
+    return StepResult(inputs.states.difference(step.writes.name, rows), judged)
+
+
+def _drivers(step: PlannedStep, inputs: StepInputs) -> list[PlannedRead]:
+    return [read for read in step.reads if read.mode is ReadMode.CHANGES and read.table in inputs.deltas]
+
+
+def _keys_before(changes: Changes) -> list[pa.Table]:
+    """The keys that may have had a row; one that did not exist before cannot have a row that must go."""
+    known = (changes.upserts, changes.deletes) if changes.before is None else (changes.before,)
+    return [part for part in known if part is not None]
 
 
 def _images(read: PlannedRead, inputs: StepInputs) -> list[pa.Table]:
-    changes = inputs.changes[read.table]
-    images = [changes.upserts]
-    if inputs.keys.get(read.table):
-        if changes.before is not None:
-            images.append(changes.before)
-        elif not set(read.key_columns.values()) <= set(inputs.keys[read.table]):
-            raise StateConflictError(
-                f"{read.table} does not tell the rows before a change, which this step needs",
-                hint="keep the table in the hot tier",
-            )
-        elif changes.deletes is not None:
-            images.append(changes.deletes)
-    return images
-
-
-def _not_in(rows: pa.Table, before: pa.Table, key: tuple[str, ...]) -> pa.Table:
-    """The rows that are new or differ from the row of the same key in `before`."""
-    old = {tuple(row[k] for k in key): row for row in before.to_pylist()}
-    changed = [i for i, row in enumerate(rows.to_pylist()) if old.get(tuple(row[k] for k in key)) != row]
-    return rows.take(pa.array(changed, pa.int64()))
+    changes, key = inputs.deltas[read.table].changes(), inputs.needs[read.table].key
+    if not key:
+        return [changes.upserts]
+    if set(read.key_columns.values()) <= set(key):  # a change keeps them, so the rows before say nothing new
+        return [part for part in (changes.upserts, changes.deletes) if part is not None]
+    return [changes.upserts, inputs.states.before(read.table)]

@@ -1,9 +1,10 @@
 """What the engine asks of a source."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
+from streamhouse.stores.base import Changes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,3 +30,31 @@ class Source(Protocol):
 
     def read(self, start: Position, end: Position, columns: tuple[str, ...] | None = None) -> "pa.Table":
         """The rows of `[start, end)` in order, the same at each call, with the types of `stores/arrow.py`."""
+
+
+@runtime_checkable
+class KeyedSource(Source, Protocol):
+    """A source whose rows are updated and deleted by their key; its positions count changes.
+
+    `read` gives the upserts of `changes`.
+    """
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        """The columns of the key; never empty."""
+
+    def changes(
+        self, start: Position, end: Position, columns: tuple[str, ...] | None = None, *, before: bool = True
+    ) -> Changes:
+        """What happened in `[start, end)`, the same at each call.
+
+        Args:
+            start: Where the range begins.
+            end: Where it ends.
+            columns: Those wanted besides the key; None: all.
+            before: Whether to tell the rows as of `start`. They come from the state, which a process
+                reads from the beginning once and then keeps in memory; without, `before` is None.
+        """
+
+    def state(self, at: Position, columns: tuple[str, ...] | None = None) -> "pa.Table":
+        """All rows at `at`, one for each key, in no order."""

@@ -1,6 +1,5 @@
 """Files that land in a folder: each row is read once, new files are picked up, in the order of their names."""
 
-import glob
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -11,12 +10,12 @@ from pydantic import Field, field_validator, model_validator
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.formats import SUFFIXES, Format, infer_columns, read_file
-from streamhouse.ingest.options import check_options
+from streamhouse.ingest.listing import check_place, list_files
+from streamhouse.ingest.options import check_options, stored_types
 from streamhouse.ingest.parquet import parquet_rows
 from streamhouse.model.table import Column
 from streamhouse.model.types import Frozen, Position
-from streamhouse.sql.types import canonical_type
-from streamhouse.stores.arrow import arrow_schema, arrow_type
+from streamhouse.stores.arrow import arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,14 +31,7 @@ class FilesOptions(Frozen):
     @field_validator("columns")
     @classmethod
     def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
-        checked = {}
-        for name, text in value.items():
-            try:
-                checked[name] = canonical_type(text)
-                arrow_type(checked[name])
-            except ValueError as error:
-                raise ValueError(f"column '{name}': {error}") from error
-        return checked
+        return stored_types(value)
 
     @model_validator(mode="after")
     def _format_is_known(self) -> Self:
@@ -149,13 +141,7 @@ class Files:
         return pa.concat_tables(parts)
 
     def _names(self) -> list[str]:
-        found = glob.glob(self._options.path, root_dir=self._root, recursive=True)  # noqa: PTH207  Path.glob takes no absolute path
-        files = ((Path(name).as_posix(), self._root / name) for name in found)
-        return sorted(
-            name
-            for name, path in files
-            if not path.name.startswith((".", "_")) and path.is_file() and path.stat().st_size
-        )
+        return list_files(self._options.path, self._root)
 
     def _count(self, name: str) -> int:
         path = self._root / name
@@ -196,12 +182,5 @@ def open_files(
         SourceError: an option is wrong, or the file or folder does not exist.
     """
     checked = check_options(FilesOptions, "files", options, at)
-    fixed = Path(checked.path)
-    while glob.has_magic(str(fixed)):
-        fixed = fixed.parent
-    if not (root / fixed).exists():
-        what = "folder" if fixed != Path(checked.path) else "file"
-        raise SourceError(
-            f"there is no {what} '{fixed.as_posix()}'", at=at, hint="paths are relative to the project's folder"
-        )
+    check_place(checked.path, root, at)
     return Files(checked, root, columns=columns, at=at)

@@ -83,11 +83,12 @@ def _read_csv(path: Path, columns: tuple[Column, ...]) -> pa.Table:
         ),
     )
     for name in instants:
-        rows = rows.set_column(rows.schema.get_field_index(name), name, _instants(rows[name]))
+        rows = rows.set_column(rows.schema.get_field_index(name), name, as_instants(rows[name]))
     return rows
 
 
-def _instants(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+def as_instants(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """ISO texts, some of them with a zone, as instants; one without a zone is UTC."""
     zoned = pc.match_substring_regex(texts, _ZONE)
     utc = pa.timestamp("us", tz="UTC")
     with_zone = pc.if_else(zoned, texts, None).cast(utc)

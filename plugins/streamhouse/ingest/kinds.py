@@ -43,6 +43,12 @@ def open_source(source: Source | PlannedSource, root: Path) -> OpenSource:
     return opener(source.options, root, planned, at)
 
 
+def _cdc(options: Mapping[str, Any], root: Path, _planned: Planned, at: Location | None) -> OpenSource:
+    from streamhouse.ingest.cdc import open_cdc
+
+    return open_cdc(options, root, at=at)
+
+
 def _replay(options: Mapping[str, Any], _root: Path, _planned: Planned, at: Location | None) -> OpenSource:
     from streamhouse.ingest.replay import open_replay  # a kind's libraries load when it is used
 
@@ -55,4 +61,4 @@ def _files(options: Mapping[str, Any], root: Path, planned: Planned, at: Locatio
     return open_files(options, root, columns=planned, at=at)
 
 
-_OPENERS: dict[str, Opener] = {"files": _files, "replay": _replay}
+_OPENERS: dict[str, Opener] = {"cdc": _cdc, "files": _files, "replay": _replay}

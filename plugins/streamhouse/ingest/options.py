@@ -7,6 +7,8 @@ from pydantic import ValidationError
 
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.model.types import Frozen
+from streamhouse.sql.types import canonical_type
+from streamhouse.stores.arrow import arrow_type
 
 Options = TypeVar("Options", bound=Frozen)
 
@@ -28,8 +30,26 @@ def check_options(model: type[Options], kind: str, options: Mapping[str, Any], a
         if first["type"] == "extra_forbidden":
             message, hint = f"unknown option '{name}' of {kind}", did_you_mean(name, known, listed)
         elif first["type"] == "missing":
-            message, hint = f"{kind} needs the option '{name}'", listed
+            field = model.model_fields.get(name)
+            told = f"{name}: {field.description}; " if field is not None and field.description else ""
+            message, hint = f"{kind} needs the option '{name}'", told + listed
         else:
             text = first["msg"].removeprefix("Value error, ")
             message, hint = (f"option '{name}' of {kind}: {text}" if name else f"{kind}: {text}"), listed
         raise SourceError(message, at=at, hint=hint) from error
+
+
+def stored_types(columns: Mapping[str, str]) -> dict[str, str]:
+    """Column → its type in canonical form.
+
+    Raises:
+        ValueError: a type is none of Spark SQL's, or no store can hold it.
+    """
+    checked = {}
+    for name, text in columns.items():
+        try:
+            checked[name] = canonical_type(text)
+            arrow_type(checked[name])
+        except ValueError as error:
+            raise ValueError(f"column '{name}': {error}") from error
+    return checked

@@ -9,14 +9,22 @@ from streamhouse.errors import Location
 from streamhouse.model.table import TableOptions
 from streamhouse.model.types import NAME, TABLE_NAME, Duration, Frozen, ReadMode, Strategy
 
+LOCAL_EPOCH_ROWS = 50_000
+
 
 class Source(Frozen):
     """Where rows come from: one kind of source and its options."""
 
     name: str
-    kind: str  # replay, files, …: a kind known to the package `ingest`
+    kind: str  # replay, files, cdc, …: a kind known to the package `ingest`
     options: dict[str, Any] = Field(default_factory=dict)
     at: Location = Field(default=Location(""), exclude=True)
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        """By which rows are updated and deleted, of a kind that has this option; empty: rows are only added."""
+        given = self.options.get("primary_key", ())
+        return tuple(str(name) for name in given) if isinstance(given, list | tuple) else ()
 
 
 class Read(Frozen):
@@ -37,6 +45,7 @@ class Step(Frozen):
     writes: str = Field(pattern=TABLE_NAME)
     params: dict[str, Any] = Field(default_factory=dict, alias="with")
     strategy: Strategy | None = None
+    isolate: bool = Field(default=False, description="run this step, and what reads from it, on a clock of its own")
     at: Location = Field(default=Location(""), exclude=True)
     places: dict[str, Location] = Field(default_factory=dict, exclude=True)  # key path → its place in the file
 
@@ -52,7 +61,13 @@ class Flow(Frozen):
     tags: tuple[str, ...] = ()
     freshness: Duration = timedelta(seconds=1)  # how far the last layer may lag behind the source
     schema_change: Literal["freeze", "lenient", "evolve", "try_evolve", "ignore"] | None = None
+    commit_interval: Duration = Field(
+        default=timedelta(seconds=10), description="how often steps commit to tables without a hot tier"
+    )
     max_rows_per_epoch: int = Field(default=100_000, ge=1)
+    local_epoch_rows: int = Field(
+        default=LOCAL_EPOCH_ROWS, ge=0, description="epochs of more rows are read and written by Spark's executors"
+    )
     sources: dict[str, Source] = Field(default_factory=dict)
     steps: tuple[Step, ...] = Field(min_length=1)
     tables: dict[str, TableOptions] = Field(default_factory=dict)

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from streamhouse.model.action import Expectation
+from streamhouse.model.flow import LOCAL_EPOCH_ROWS
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Duration, Frozen, Layer, ReadMode, StepKind, Strategy
 
@@ -21,6 +22,7 @@ class PlannedSource(Frozen):
     kind: str
     options: dict[str, Any] = Field(default_factory=dict)
     columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()  # empty: rows are only ever added
     loads_first: bool = False  # feeds a lookup table: its backlog is read before the others'
 
 
@@ -45,20 +47,29 @@ class PlannedStep(Frozen):
     sql: str
     strategy: Strategy
     reason: str  # why this strategy, in words for a person
+    isolate: bool = False
+    part: tuple[str, ...] = ()  # columns it writes besides the key, when other steps write the rest; empty: whole rows
     interval: Duration | None = None  # of a `full` step; None: every epoch that changes an input
     expect: dict[str, Expectation] = Field(default_factory=dict)
 
     @property
     def id(self) -> str:
-        """Stable name of the step: the table it writes, which no other step does."""
-        return self.writes.name
+        """Stable name of the step: the table it writes, and its action when others write the table too."""
+        return f"{self.writes.name}:{self.action}" if self.part else self.writes.name
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of its table that it writes."""
+        table = self.writes
+        wanted = {*table.primary_key, *self.part}
+        return tuple(c for c in table.columns if c.name in wanted) if self.part else table.columns
 
     @property
     def quarantine(self) -> Table | None:
         """Where rows go that an expectation keeps out of the table; None when none does."""
         if all(rule.on_violation != "quarantine" for rule in self.expect.values()):
             return None
-        columns = tuple(c.model_copy(update={"nullable": True}) for c in self.writes.columns)
+        columns = tuple(c.model_copy(update={"nullable": True}) for c in self.columns)
         tier = self.writes.tiers.target.value
         return Table(
             name=f"{self.writes.name}__quarantine",
@@ -72,6 +83,7 @@ class Segment(Frozen):
 
     name: str
     steps: tuple[PlannedStep, ...] = Field(min_length=1)
+    interval: Duration | None = None  # between two epochs; None: as fast as the flow's freshness asks
 
     @property
     def reads(self) -> frozenset[str]:
@@ -94,6 +106,7 @@ class FlowPlan(Frozen):
     tags: tuple[str, ...] = ()
     freshness: Duration = timedelta(seconds=1)
     max_rows_per_epoch: int = 100_000
+    local_epoch_rows: int = LOCAL_EPOCH_ROWS
     sources: tuple[PlannedSource, ...]
     external: tuple[Table, ...] = ()  # tables of other flows that this one reads
     segments: tuple[Segment, ...] = Field(min_length=1)
@@ -102,6 +115,11 @@ class FlowPlan(Frozen):
     def steps(self) -> tuple[PlannedStep, ...]:
         """Every step, upstream first."""
         return tuple(step for segment in self.segments for step in segment.steps)
+
+    @property
+    def readable(self) -> tuple[Table, ...]:
+        """Every table that a step of this flow may read."""
+        return (*self.external, *self.tables.values())
 
     @property
     def tables(self) -> dict[str, Table]:

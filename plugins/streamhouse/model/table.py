@@ -102,4 +102,7 @@ class TableOptions(Frozen):
     bucket_key: tuple[str, ...] = ()
     buckets: int = Field(default=1, ge=1, description="the same count in hot and warm; cannot change later")
     tiers: Tiers | None = None
+    partial_update: bool = Field(
+        default=False, description="several steps, also of other flows, write a part of the columns each"
+    )
     description: str = ""

@@ -82,12 +82,13 @@ def _columns(
 
 
 def _upstream(registry: Registry, flow: Flow) -> list[Flow]:
-    """The flow and all whose tables it reads, directly or through others."""
+    """The flow and all whose tables it reads or shares, directly or through others."""
     writers = registry.writers()
     needed = {flow.flow: flow}
     pending = [flow]
     while pending:
-        for table in _tables_read(pending.pop()):
+        met = pending.pop()
+        for table in _tables_read(met) | {step.writes for step in met.steps}:
             for use in writers.get(table, ()):
                 if use.flow not in needed:
                     needed[use.flow] = registry.flows[use.flow]

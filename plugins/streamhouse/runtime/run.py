@@ -2,13 +2,17 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from graphlib import TopologicalSorter
 from statistics import median
 from typing import TYPE_CHECKING
 
-from streamhouse.engine.runner import Beat, Runner
+from streamhouse.engine.runner import Runner
+from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Layer, Tier
 from streamhouse.registry import Registry
@@ -50,6 +54,20 @@ def plan_of(project: Project, flow: str) -> FlowPlan:
     return compile_with_upstream(project, Registry.load(project.root), flow)
 
 
+def plans_of(project: Project, flows: Sequence[str]) -> dict[str, FlowPlan]:
+    """The compiled plans of flows, each after those of them whose tables it reads.
+
+    Raises:
+        UnknownFlowError, DefinitionError: as `plan_of`.
+    """
+    plans = {name: plan_of(project, name) for name in flows}
+    reads = {
+        name: {o for o, other in plans.items() if o != name and {t.name for t in plan.external} & set(other.tables)}
+        for name, plan in plans.items()
+    }
+    return {name: plans[name] for name in TopologicalSorter(reads).static_order()}
+
+
 @contextmanager
 def opened(project: Project, *, say: Callable[[str], None] = lambda _: None) -> Iterator[Open]:
     """Bring up what is not up, connect to everything, and on leaving stop exactly what this started."""
@@ -69,38 +87,76 @@ def opened(project: Project, *, say: Callable[[str], None] = lambda _: None) -> 
         yield Open(project, spark, fluss, stores, state)
 
 
-def run_flow(
+def run_flows(
     project: Project,
-    flow: str,
+    flows: Sequence[str],
     *,
     once: bool,
-    on_progress: OnProgress = lambda _: None,
+    on_progress: Callable[[str, Progress], None] = lambda _, __: None,
     on_runner: Callable[[Runner], None] = lambda _: None,
-) -> Summary:
-    """Run a flow in this process until it is stopped, or with `once` until what waits is drained.
+) -> list[Summary]:
+    """Run flows in this process until they are stopped, or with `once` until what waits is drained.
+
+    They share the services, the Spark session and this process' memory. With `once` they run one after the
+    other, each after those of them whose tables it reads; else side by side.
 
     Args:
-        project: Holds the flow.
-        flow: Its name.
+        project: Holds the flows.
+        flows: Their names.
         once: Stop when the rows that wait at the start are in every layer.
-        on_progress: Called after each epoch, and when the stage changes.
-        on_runner: Gets the runner before it starts, so that a signal handler can stop it.
+        on_progress: Called with the flow's name after each epoch and when the stage changes.
+        on_runner: Gets each runner before it starts, so that a signal handler can stop it.
+
+    Returns:
+        What each did, in the order of `flows`.
 
     Raises:
-        DefinitionError: the flow is wrong.
-        LeaseHeldError: another runner carries it.
-        StreamhouseError: an epoch failed for good. Nothing is lost: the next run goes on from there.
+        DefinitionError: a flow is wrong.
+        LeaseHeldError: another runner carries one of them.
+        StreamhouseError: an epoch failed for good; the other flows are stopped. Nothing is lost: the next run
+            goes on from there.
     """
-    plan = plan_of(project, flow)
-    meter = Meter(plan, on_progress, once=once)
-    with opened(project, say=meter.stage) as open_:
-        return carry(open_, plan, meter, once=once, on_runner=on_runner)
+    plans = plans_of(project, flows)
+    meters = {name: Meter(plan, partial(on_progress, name), once=once) for name, plan in plans.items()}
+
+    def say(text: str) -> None:
+        for meter in meters.values():
+            meter.stage(text)
+
+    with opened(project, say=say) as open_:
+        if once or len(plans) == 1:
+            done = {n: carry(open_, p, meters[n], once=once, on_runner=on_runner) for n, p in plans.items()}
+        else:
+            done = _side_by_side(open_, plans, meters, on_runner)
+    return [done[name] for name in flows]
+
+
+def _side_by_side(
+    open_: Open, plans: Mapping[str, FlowPlan], meters: Mapping[str, "Meter"], on_runner: Callable[[Runner], None]
+) -> dict[str, Summary]:
+    runners: list[Runner] = []
+
+    def started(runner: Runner) -> None:
+        runners.append(runner)
+        on_runner(runner)
+
+    with ThreadPoolExecutor(len(plans), thread_name_prefix="flow") as pool:
+        running = {
+            name: pool.submit(carry, open_, plan, meters[name], once=False, on_runner=started)
+            for name, plan in plans.items()
+        }
+        try:
+            wait(running.values(), return_when=FIRST_EXCEPTION)
+        finally:  # one that fails, and Ctrl-C, end them all
+            for runner in runners:
+                runner.stop()
+    return {name: future.result() for name, future in running.items()}
 
 
 def carry(
     open_: Open, plan: FlowPlan, meter: "Meter", *, once: bool, on_runner: Callable[[Runner], None] = lambda _: None
 ) -> Summary:
-    """Run one flow over what is already open; see `run_flow`."""
+    """Run one flow over what is already open; see `run_flows`."""
     runner = Runner(
         plan,
         open_.spark,
@@ -110,6 +166,7 @@ def carry(
         this_owner(),
         alive=is_alive,
         checkpoints=open_.project.state_dir / "checkpoints",
+        cache=open_.project.state_dir / "cache" / "states",
         on_beat=meter.beat,
     )
     on_runner(runner)

@@ -1,12 +1,16 @@
 """A local Spark session with our settings (docs/findings.md says why)."""
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.errors import EnvironmentProblem
 from streamhouse.runtime.jars import SPARK_JARS, fetch
 from streamhouse.runtime.java import find_java
@@ -36,7 +40,14 @@ _TUNED = {
     # One runner holds the lease of a flow, so nothing else renames or writes in its checkpoint.
     "spark.sql.streaming.checkpointFileManagerClass": f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    "spark.python.daemon.module": WORKER_DAEMON,
+    # Tasks write into tables: one that ran twice would write twice. A failed epoch is replayed instead.
+    "spark.task.maxFailures": "1",
+    "spark.stage.maxConsecutiveAttempts": "1",
+    "spark.speculation": "false",
 }
+# What the name of a Unix socket may have on every system, and what Spark adds to the folder: /.<uuid>.sock
+_SOCKET_PATH, _SOCKET_NAME = 103, 43
 _LOG4J = """\
 rootLogger.level = warn
 rootLogger.appenderRef.file.ref = file
@@ -89,6 +100,7 @@ def local_session(
         "spark.driver.extraJavaOptions": _java_options(log4j),
         "spark.sql.warehouse.dir": str(project.state_dir / "spark-warehouse"),
         **cold_catalog(project.cold),
+        **(worker_sockets() if project.settings.spark.master.startswith("local") else {}),
         **project.settings.spark.conf,
     }
     for key, value in options.items():
@@ -114,6 +126,31 @@ def cold_catalog(warehouse: str) -> dict[str, str]:
         "spark.sql.catalog.cold.warehouse": warehouse,
         # Each session has a cache of its own: with one, rows just committed beside it are not seen.
         "spark.sql.catalog.cold.cache-enabled": "false",
+    }
+
+
+def worker_sockets(parent: Path | None = None) -> dict[str, str]:
+    """Settings by which Spark and its Python workers on this machine talk over Unix sockets.
+
+    Over TCP each task waits 40 ms for a delayed acknowledgement. Whoever can open these sockets can run code in the
+    workers, so they are in a folder of our own that only this user enters; it goes when this process ends.
+
+    Args:
+        parent: Where that folder is made; None: the machine's folder for temporary files.
+
+    Returns:
+        Nothing, so that it stays at TCP, where no folder can be made or its path is too long for a socket.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="sh-", dir=parent))
+    except OSError:
+        return {}
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if len(os.fsencode(folder)) + _SOCKET_NAME > _SOCKET_PATH:
+        return {}
+    return {
+        "spark.python.unix.domain.socket.enabled": "true",
+        "spark.python.unix.domain.socket.dir": str(folder),
     }
 
 

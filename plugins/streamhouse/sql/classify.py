@@ -1,6 +1,6 @@
 """Chooses how a step is kept up to date (design D6): the cheapest strategy that is proven exact."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -41,6 +41,7 @@ def classify(
     *,
     primary_key: tuple[str, ...] = (),
     strategy: Strategy | None = None,
+    without: Mapping[Strategy, str] | None = None,
     at: Location | None = None,
 ) -> Classification:
     """Choose a strategy, or check the one a person named.
@@ -50,6 +51,7 @@ def classify(
         inputs: Of every port.
         primary_key: As declared; empty: derived where the SQL shows it.
         strategy: As declared; None: the cheapest that is exact.
+        without: Strategies that the table written rules out, with the reason.
         at: Place for errors.
 
     Raises:
@@ -63,6 +65,9 @@ def classify(
     failures: dict[Strategy, str] = {}
     for candidate, prove in _PROOFS.items():
         if strategy not in (None, candidate):
+            continue
+        if without and candidate in without:
+            failures[candidate] = without[candidate]
             continue
         try:
             if candidate is not Strategy.FULL and decides_by_clock(query.tree):

@@ -1,8 +1,11 @@
 """What the engine asks of a store.
 
 Rows travel as `pyarrow.Table`s whose columns are those of the table, by name and in its order,
-with the Arrow types of `stores/arrow.py`. All methods may be called from several threads, but
-one table has one writer at a time.
+with the Arrow types of `stores/arrow.py`. All methods may be called from several threads.
+
+One writer (`WriteContext.writer`) writes a table from one thread at a time. A plain keyed table
+(with a key, without `merge`) may have several writers, of any processes, when each owns columns
+of its own (`WriteContext.columns`); every other table has one.
 """
 
 from dataclasses import dataclass, field
@@ -22,6 +25,7 @@ class Capabilities:
 
     upsert: bool = True  # tables with a primary key
     merge: bool = True  # folds values with `Table.merge` functions
+    add_merged_columns: bool = True  # `add_columns` of a table that merges
     changes: bool = True  # `read_changes` works
     before_images: bool = False  # `read_changes` of a keyed table tells the row before each change
     state_as_of: bool = False  # `read_state(at=…)` works for past positions
@@ -55,12 +59,15 @@ class WriteContext:
         replay_from: The table's end when the last finished epoch was recorded, given when an
             earlier attempt of this epoch may have written; None: there was no such attempt.
         properties: Kept with the commit where the store can (snapshot properties).
+        columns: The columns outside the key that this writer owns, when it writes only a part of
+            each row (`Store.write`); None: whole rows.
     """
 
     writer: str
     epoch: int
     replay_from: Position | None = None
     properties: dict[str, str] = field(default_factory=dict)
+    columns: tuple[str, ...] | None = None
 
 
 class Store(Protocol):
@@ -74,6 +81,20 @@ class Store(Protocol):
 
         Raises:
             SchemaConflictError: it stands with other columns, key, buckets or merge functions.
+        """
+
+    def add_columns(self, table: Table) -> None:
+        """Add the columns of `table` that the stored one lacks, at its end and nullable; nothing when there are none.
+
+        Rows written before read as NULL there. All writers and readers go on: those of this process
+        see the columns at their next call, those that know the narrower table never have to. In a
+        table that merges, `table.merge` tells how the new columns fold.
+
+        Raises:
+            TableMissingError: there is no such table.
+            SchemaConflictError: the stored columns are not the first ones of `table`, the key,
+                buckets or merge functions differ, or this store cannot add such a column; nothing
+                was changed.
         """
 
     def drop(self, name: str) -> None:
@@ -106,6 +127,21 @@ class Store(Protocol):
         both); a table with `merge` folds upserts. Durable and visible on return. Raises without
         effect, or with an effect that the next call with the same epoch (and `replay_from`)
         completes and does not repeat.
+
+        **Partial write**: `context.columns` names columns outside the key of a plain keyed table.
+        Only they are read from `upserts` (besides the key), and only they change. Where the key is
+        stored, the other columns keep their values; where it is not, they are NULL. A NULL in
+        `upserts` overwrites. A delete sets the owned columns to NULL, and removes the row when
+        every column outside the key is NULL then, whoever owns it; where the key is not stored, it
+        does nothing. So a row lives as long as any writer has a value in it: a row whose columns
+        are all NULL is not told from one that nobody wrote, and the next delete removes it. The
+        result does not depend on how the epochs of writers with disjoint columns interleave,
+        unless rows without any value are among them. `read_changes` tells whole rows.
+
+        Raises:
+            WriteRefusedError: a null key, an absent column, a value that does not fit, a delete
+                where the table cannot delete; a partial write of another kind of table, or of
+                columns that are unknown, of the key, or none.
         """
 
     def close(self) -> None:

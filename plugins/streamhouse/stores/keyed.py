@@ -15,7 +15,9 @@ DELETED = "-D"
 UPSERTED = "+U"
 
 
-def rows_to_write(table: Table, changes: Changes, kind: str | None = None) -> pa.Table:
+def rows_to_write(
+    table: Table, changes: Changes, kind: str | None = None, owned: Sequence[str] | None = None
+) -> pa.Table:
     """The rows of `changes` as the columns of `table`, checked.
 
     Args:
@@ -23,15 +25,17 @@ def rows_to_write(table: Table, changes: Changes, kind: str | None = None) -> pa
         changes: Deletes are allowed in a keyed table that does not merge.
         kind: Name of a column to append, '-D' in deleted rows (whose other columns are null)
             and '+U' in upserted ones. Given for keyed tables that do not merge.
+        owned: `WriteContext.columns`; the key and these are the columns of the result.
 
     Returns:
         Log table and merging table: every upsert. Else each key once, with its last row; an
         upsert outdoes a delete of the same key.
 
     Raises:
-        WriteRefusedError: a key is null, a column is absent, a value does not fit its type, or
-            rows are deleted where the table cannot delete.
+        WriteRefusedError: a key is null, a column is absent, a value does not fit its type,
+            rows are deleted where the table cannot delete, or `owned` does not fit the table.
     """
+    columns = table.columns if owned is None else _partial(table, owned)
     deletes = changes.deletes if changes.deletes is not None and changes.deletes.num_rows else None
     if deletes is not None and not table.primary_key:
         raise WriteRefusedError(f"{table.name} has no primary key, so no row can be deleted from it")
@@ -40,7 +44,7 @@ def rows_to_write(table: Table, changes: Changes, kind: str | None = None) -> pa
             f"{table.name} adds values up, so a row cannot be deleted from it",
             hint="let the step recompute its keys: strategy recompute instead of merge",
         )
-    upserts = _conform(table, changes.upserts, table.columns)
+    upserts = _conform(table, changes.upserts, columns)
     _refuse_null_keys(table, upserts)
     if kind is None:
         return upserts
@@ -48,7 +52,7 @@ def rows_to_write(table: Table, changes: Changes, kind: str | None = None) -> pa
     if deletes is not None:
         keys = _conform(table, deletes, [table.column(name) for name in table.primary_key])
         _refuse_null_keys(table, keys)
-        gone = padded(keys, table.columns)
+        gone = padded(keys, columns)
         parts.insert(0, gone.append_column(kind, pa.repeat(DELETED, gone.num_rows)))
     return last_of_each_key(pa.concat_tables(parts), table.primary_key)
 
@@ -90,6 +94,49 @@ def padded(rows: pa.Table, columns: Sequence[Column]) -> pa.Table:
         for field in schema
     ]
     return pa.table(arrays, schema=schema)
+
+
+def completed(partial: pa.Table, stored: pa.Table, key: Sequence[str], kind: str) -> pa.Table:
+    """The whole rows that a partial write makes of the stored ones.
+
+    Args:
+        partial: What `rows_to_write` gives for `owned` columns: each key once, with its `kind`.
+        stored: Whole rows as they are, of at least those of the keys that exist, each once.
+        key: Primary key.
+        kind: Name of the last column of `partial` and of the result.
+
+    Returns:
+        The columns of `stored`, then `kind`: '-D' where nothing of the row is left. A delete of
+        a key that is not stored is left out. Order is that of `partial`.
+    """
+    names = list(key)
+    places = stored.select(names).append_column("found", pa.array(np.arange(stored.num_rows)))
+    numbered = partial.select(names).append_column("row", pa.array(np.arange(partial.num_rows)))
+    found = numbered.join(places, keys=names, join_type="left outer").sort_by("row").column("found").combine_chunks()
+    deleted = pc.equal(partial.column(kind), DELETED)
+    written = set(partial.column_names)
+    others = [name for name in stored.column_names if name not in written]
+    kept = {name: stored.column(name).combine_chunks().take(found) for name in others}
+    gone = deleted
+    for column in kept.values():
+        gone = pc.and_(gone, pc.is_null(column))
+    rows = pa.table({n: kept[n] if n in kept else partial.column(n) for n in stored.column_names}, schema=stored.schema)
+    rows = rows.append_column(kind, pc.if_else(gone, DELETED, UPSERTED))
+    return rows.filter(pc.or_(pc.invert(deleted), pc.is_valid(found)))
+
+
+def _partial(table: Table, owned: Sequence[str]) -> list[Column]:
+    """The key and the owned columns, in the order of the table."""
+    if not table.primary_key or table.merge:
+        raise WriteRefusedError(
+            f"{table.name} cannot be written in parts: it " + ("merges values" if table.merge else "has no primary key")
+        )
+    allowed = [name for name in table.column_names if name not in table.primary_key]
+    if not owned or (stray := [name for name in owned if name not in allowed]):
+        what = f"{', '.join(stray)} is none of them" if owned else "none is named"
+        raise WriteRefusedError(f"a partial write of {table.name} names columns among {', '.join(allowed)}: {what}")
+    wanted = {*table.primary_key, *owned}
+    return [column for column in table.columns if column.name in wanted]
 
 
 def _conform(table: Table, rows: pa.Table, columns: Sequence[Column]) -> pa.Table:

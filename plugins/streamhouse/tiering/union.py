@@ -78,14 +78,21 @@ def union_frame(
     columns: tuple[str, ...] | None = None,
     *,
     through_lake: bool = False,
+    at: Position | None = None,
 ) -> "DataFrame":
-    """As `union_read`, for Spark: what a lake holds stays there until Spark reads it."""
+    """As `union_read`, for Spark: what a lake holds stays there until Spark reads it.
+
+    With `at`, a position in the tier the flow writes, the rows are those of that moment.
+
+    Raises:
+        StateConflictError: the lake's copy is already beyond `at`.
+    """
     wanted = columns or table.column_names
     source, base = _sides(table, stores, through_lake=through_lake)
     if base is None:
-        return state_frame(spark, source, table, None, wanted)
+        return state_frame(spark, source, table, at, wanted)
     needed = _with_key(table, wanted)
-    tail = read_tail(table, source, base, needed)
+    tail = read_tail(table, source, base, needed, at)
     held = state_frame(spark, base.lake, table.replica, base.at, needed)
     changed = changed_keys(tail, table.primary_key)
     if changed is not None and changed.num_rows:
@@ -139,10 +146,10 @@ def find_base(table: Table, source: Store, lake: LakeStore) -> Base | None:
     )
 
 
-def read_tail(table: Table, source: Store, base: Base, columns: tuple[str, ...]) -> Changes:
-    """What `source` holds that `base` does not."""
+def read_tail(table: Table, source: Store, base: Base, columns: tuple[str, ...], at: Position | None = None) -> Changes:
+    """What `source` holds, up to `at` (None: its end), that `base` does not."""
     oldest = source.start(table) if isinstance(source, LogStore) else {}
-    end = source.end(table)
+    end = source.end(table) if at is None else at
     cut(base.mark.offsets, oldest, end)
     changes = source.read_changes(table, base.mark.offsets, end, columns)
     return Changes(upserts=changes.upserts.select(columns), deletes=changes.deletes)

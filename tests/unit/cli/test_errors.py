@@ -144,7 +144,7 @@ def test_several_json_errors_are_all_told(project, failing, capsys):
     ("arguments", "text"),
     [
         (["qery"], "no such command 'qery'; did you mean 'query'?"),
-        (["run"], "Missing argument 'FLOW'"),
+        (["run"], "Missing argument 'FLOW...'"),
         (["validate", "no/such/file"], "does not exist"),
         (["run", "x", "--nope"], "No such option"),
         (["action", "shwo"], "did you mean 'show'?"),

@@ -105,14 +105,14 @@ def test_a_log_gets_a_line_for_each_stage_and_every_few_seconds(monkeypatch):
     clock = [0.0]
     monkeypatch.setattr("streamhouse.cli.progress.time.monotonic", lambda: clock[0])
     stream = io.StringIO()
-    with ProgressView("orders", stream) as view:
-        view.show(Progress(-1, 0, None, 0.0, stage="starting Fluss"))
-        view.show(Progress(-1, 0, None, 0.0, stage="starting Fluss"))
-        view.show(progress(1))
-        view.show(progress(2))
+    with ProgressView("orders", stream=stream) as view:
+        view.show("orders", Progress(-1, 0, None, 0.0, stage="starting Fluss"))
+        view.show("orders", Progress(-1, 0, None, 0.0, stage="starting Fluss"))
+        view.show("orders", progress(1))
+        view.show("orders", progress(2))
         clock[0] += LINE_EVERY_S
-        view.show(progress(3))
-        view.show(progress(4))
+        view.show("orders", progress(3))
+        view.show("orders", progress(4))
     assert stream.getvalue().splitlines() == [
         "orders: starting Fluss",
         "orders: running  10/100 rows  5 rows/s  epoch 1  ods 40 ms  ads 1.2 s",
@@ -127,9 +127,9 @@ def test_a_run_without_end_has_no_total():
 
 def test_a_terminal_gets_a_bar_that_goes_away():
     stream = Terminal()
-    with ProgressView("orders", stream) as view:
-        view.show(progress(1))
-        view.show(Progress(2, 20, None, 5.0))
+    with ProgressView("orders", stream=stream) as view:
+        view.show("orders", progress(1))
+        view.show("orders", Progress(2, 20, None, 5.0))
     assert "orders" in stream.getvalue()
     stream = Terminal()
     with StageView(stream) as view:

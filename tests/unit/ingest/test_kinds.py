@@ -15,14 +15,14 @@ def source(kind="replay", **options):
 
 
 def test_kinds_are_listed():
-    assert kinds() == ("files", "replay")
+    assert kinds() == ("cdc", "files", "replay")
 
 
 @pytest.mark.parametrize(
     ("wrong", "error", "message", "hint"),
     [
         (source("replya"), SourceError, "source 'rows' is of unknown kind 'replya'", "did you mean 'replay'?"),
-        (source("xyz"), SourceError, "source 'rows' is of unknown kind 'xyz'", "known kinds: files, replay"),
+        (source("xyz"), SourceError, "source 'rows' is of unknown kind 'xyz'", "known kinds: cdc, files, replay"),
         (source(pakage="a", table="b"), SourceError, "unknown option 'pakage' of replay", "did you mean 'package'?"),
         (source(table="b"), SourceError, "replay needs the option 'package'", "options of replay: package, table,"),
         (source(**REAL | {"speed": "fast"}), SourceError, "option 'speed' of replay: 'fast' is no speed", "options of"),

@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamhouse.stores.fluss.fold import whole_changes, without_keys
+from streamhouse.stores.fluss.fold import absent, whole_changes, without_keys
 from streamhouse.stores.fluss.log import AFTER, BEFORE, DELETED, INSERTED, LogBatch
 
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.int64())])
@@ -98,3 +98,11 @@ def test_keys_of_several_columns_are_left_out() -> None:
     rows = pa.table({"a": ["x", "x", "y"], "b": [1, 2, 1], "nested": [[1], None, []]})
     left = without_keys(rows, pa.table({"a": ["x", "y", "x"], "b": [1, 2, 1]}))
     assert left.to_pylist() == [{"a": "x", "b": 2, "nested": None}, {"a": "y", "b": 1, "nested": []}]
+
+
+def test_absent_rows_are_found_by_every_value_with_nulls_equal():
+    seen = pa.table({"k": [1, 2, 3, 2], "v": ["a", None, "c", "b"]})
+    wanted = pa.table({"k": [3, 2, 1, 4, 3], "v": ["c", None, "b", None, None]})
+    assert absent(wanted, seen) == [2, 3, 4]
+    assert absent(wanted, seen.slice(0, 0)) == [0, 1, 2, 3, 4]
+    assert absent(wanted.slice(0, 2), seen) == []

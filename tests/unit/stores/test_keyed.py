@@ -4,7 +4,7 @@ import pytest
 from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.stores.base import Changes
-from streamhouse.stores.keyed import last_of_each_key, rows_to_write, with_keys
+from streamhouse.stores.keyed import completed, last_of_each_key, rows_to_write, with_keys
 
 TABLE = Table(
     name="ods.t",
@@ -47,3 +47,26 @@ def test_rows_are_found_by_one_key_and_by_two():
 def test_a_refusal_names_table_and_column():
     with pytest.raises(WriteRefusedError, match=r"1 rows for ods\.t have no k"):
         rows_to_write(TABLE, Changes(rows((None, "a", [1]))))
+
+
+def test_a_partial_write_keeps_the_columns_of_others():
+    wide = TABLE.model_copy(update={"columns": (*TABLE.columns, Column(name="w", type="map<string,int>"))})
+    stored = pa.concat_tables(
+        pa.Table.from_pylist([row], schema=pa.schema([*rows((1, "a", [1])).schema, ("w", pa.map_("string", "int32"))]))
+        for row in (
+            {"k": 1, "l": "a", "v": [1], "w": [("x", 1)]},
+            {"k": 1, "l": "b", "v": [2], "w": None},
+            {"k": 1, "l": "c", "v": None, "w": [("y", 1)]},
+            {"k": 7, "l": "a", "v": [7], "w": [("z", 7)]},
+        )
+    )
+    gone = pa.table({"l": ["b", "c", "zz"], "k": [1, 1, 1]})
+    partial = rows_to_write(wide, Changes(rows((1, "a", None), (2, "a", [9])), gone), "kind", ["v"])
+    assert partial.column_names == ["k", "l", "v", "kind"]
+    assert completed(partial, stored, ["k", "l"], "kind").to_pylist() == [
+        {"k": 1, "l": "b", "v": None, "w": None, "kind": "-D"},
+        {"k": 1, "l": "c", "v": None, "w": [("y", 1)], "kind": "+U"},
+        {"k": 1, "l": "a", "v": None, "w": [("x", 1)], "kind": "+U"},
+        {"k": 2, "l": "a", "v": [9], "w": None, "kind": "+U"},
+    ]
+    assert completed(partial, stored.slice(0, 0), ["k", "l"], "kind").column("k").to_pylist() == [1, 2]

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeVar
@@ -18,7 +18,8 @@ from streamhouse.stores.fluss.ddl import Stored, columns_of, stored
 from streamhouse.stores.fluss.wire import Address, LeaderMovedError, Wire, refusal
 
 _CREATE_DATABASE, _CREATE_TABLE, _DROP_TABLE, _TABLE_INFO = 1001, 1005, 1006, 1007
-_TABLE_SCHEMA, _METADATA, _LIST_OFFSETS = 1011, 1012, 1021
+_TABLE_SCHEMA, _METADATA, _LIST_OFFSETS, _ALTER_TABLE = 1011, 1012, 1021, 1044
+_LAST = 0  # where a column is added
 _CLIENT = -1  # in place of the id of a following server
 
 _CREATE_ATTEMPTS = 4
@@ -82,6 +83,12 @@ class Catalog:
                 self.drop(name)
             else:
                 return
+
+    def add_columns(self, name: str, columns: Sequence[tuple[str, bytes]]) -> None:
+        """Add columns, given by name and the JSON of their type, all in one new version of the table."""
+        added = [(4, proto.encode((1, column), (2, kind), (4, _LAST))) for column, kind in columns]
+        self._ask_coordinator(_ALTER_TABLE, proto.encode((1, _path(name)), (2, 0), *added), name)
+        self.forget(name)
 
     def drop(self, name: str) -> None:
         """Drop a table; do nothing when there is none."""

@@ -120,6 +120,11 @@ def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
     ).encode()
 
 
+def describe_type(column: Column) -> bytes:
+    """The JSON of the type of a column to add, nullable; Fluss numbers nested fields itself."""
+    return json.dumps(_fluss_type(parse_type(column.type))).encode()
+
+
 def stored(description: bytes, table_id: int, schema_id: int) -> Stored:
     """What the JSON of an existing table says.
 

@@ -1,6 +1,7 @@
 """Read ranges of offsets, exactly, from the leaders of a table's buckets."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 from time import monotonic
 
 import pyarrow as pa
@@ -108,9 +109,10 @@ class Reader:
             raise refusal(code, proto.text(answer, 4), name)
         if remote := proto.blob(answer, 7):
             return [self._project(batch) for batch in read_segments(proto.decode(remote), start, end, self._full)]
-        if not projected:
-            return [self._project(batch) for batch in decode_batches(proto.blob(answer, 8), self._full)]
-        return [self._padded(batch) for batch in decode_batches(proto.blob(answer, 8), self._projected)]
+        # A server fills its answer, also with what lies beyond the range.
+        sent = decode_batches(proto.blob(answer, 8), self._projected if projected else self._full)
+        held = takewhile(lambda batch: batch.base < end, sent)
+        return [self._padded(batch) if projected else self._project(batch) for batch in held]
 
     def _full(self, schema_id: int) -> pa.Schema:
         return self._catalog.schema(self._located, schema_id)

@@ -55,6 +55,10 @@ class ChangeLog:
             before=_pick(rows, before),
         )
 
+    def images(self) -> pa.Table:
+        """Every row as a change left it, in their order; those of deletes are left out."""
+        return self.rows.filter(pa.array(np.isin(self.kinds, (INSERTED, AFTER))))
+
     def undone(self, state: pa.Table, keys: Sequence[str]) -> pa.Table:
         """`state` as it was before the first change of this log.
 
@@ -89,6 +93,19 @@ def without_keys(rows: pa.Table, unwanted: pa.Table) -> pa.Table:
     kept = np.zeros(rows.num_rows, dtype=bool)
     kept[numbered.join(unwanted, keys=keys, join_type="left anti").column("").to_numpy()] = True
     return rows.filter(pa.array(kept))
+
+
+def absent(rows: pa.Table, seen: pa.Table) -> list[int]:
+    """Indexes of the rows that are not among `seen`, which has the same columns; nulls are equal.
+
+    No two `rows` are equal, and no column is nested.
+    """
+    ours = rows.append_column("", pa.array(np.arange(rows.num_rows)))
+    theirs = seen.append_column("", pa.array(np.full(seen.num_rows, -1)))
+    bounds = pa.concat_tables([ours, theirs]).group_by(rows.column_names).aggregate([("", "min"), ("", "max")])
+    lowest, highest = bounds.column("_min").to_numpy(), bounds.column("_max").to_numpy()
+    missing: list[int] = np.sort(highest[lowest >= 0]).tolist()
+    return missing
 
 
 def _pick(rows: pa.Table, indexes: Indexes) -> pa.Table:

@@ -18,6 +18,9 @@ T = TypeVar("T")
 Write = Any
 """A write on its way: the client's `WriteResultHandle`."""
 
+Columns = tuple[str, ...] | None
+"""The columns of a write, the key among them; None: all, so that what a row had before is gone."""
+
 _WHOLE_BUCKET = 2**31 - 1
 
 
@@ -44,7 +47,8 @@ class Native:
         self._timeout_s = timeout_s
         self._connection: Any = None
         self._tables: dict[Target, Any] = {}
-        self._writers: dict[Target, Any] = {}
+        self._writers: dict[tuple[Target, Columns], Any] = {}
+        self._writing: dict[str, Lock] = {}  # table name → held from a write's first row to its flush
         self._unanswered: dict[str, Future[None]] = {}  # table name → its last write, which timed out
         self._quick: set[Target] = set()
         self._lock = Lock()
@@ -59,8 +63,14 @@ class Native:
         writes = self._write(target, lambda writer: [writer.write_arrow_batch(b) for b in rows.to_batches()])
         self.confirm(target.name, writes)
 
-    def upsert(self, target: Target, rows: pa.Table, deletes: pa.Table | None) -> list[Write]:
-        """Send deletes of keys (in the order of the primary key), then upserts of whole rows.
+    def upsert(self, target: Target, rows: pa.Table, deletes: pa.Table | None, columns: Columns = None) -> list[Write]:
+        """Send deletes of keys (in the order of the primary key), then upserts.
+
+        Args:
+            target: Where to.
+            rows: With all columns in their order, or with `columns`.
+            deletes: With `columns`, Fluss nulls those and drops the row when nothing is left in it.
+            columns: Those to change; others keep their values.
 
         Returns:
             One write for each delete, then for each row, in their order. All have been sent and
@@ -75,6 +85,7 @@ class Native:
                 *(writer.delete(key) for key in _tuples(deletes)),
                 *(writer.upsert(row) for row in _tuples(rows)),
             ],
+            columns,
         )
 
     def confirm(self, name: str, writes: Sequence[Write]) -> None:
@@ -112,10 +123,17 @@ class Native:
             except TimeoutError:
                 return  # a server is away; the process is about to end, or the store will not be used
 
-    def _write(self, target: Target, enqueue: Callable[[Any], list[Write]]) -> list[Write]:
+    def _write(self, target: Target, enqueue: Callable[[Any], list[Write]], columns: Columns = None) -> list[Write]:
+        with self._lock:
+            writing = self._writing.setdefault(target.name, Lock())
+        # The client cannot hold rows with different columns for one bucket: a write begins after the flush of another.
+        with writing:
+            return self._write_alone(target, enqueue, columns)
+
+    def _write_alone(self, target: Target, enqueue: Callable[[Any], list[Write]], columns: Columns) -> list[Write]:
         if unanswered := self._unanswered.get(target.name):
             self._await_write(target.name, unanswered)
-        writer = self._run(target.name, lambda: self._writer(target))
+        writer = self._run(target.name, lambda: self._writer(target, columns))
         try:
             # On the caller's thread: it converts rows, and waits while the client's buffer is full.
             writes = enqueue(writer)
@@ -140,12 +158,14 @@ class Native:
             raise self._failure(name, error) from error
         self._unanswered.pop(name)
 
-    async def _writer(self, target: Target) -> Any:
+    async def _writer(self, target: Target, columns: Columns) -> Any:
         table = await self._table(target)
-        if target not in self._writers:
+        if (target, columns) not in self._writers:
             builder = table.new_upsert() if table.has_primary_key() else table.new_append()
-            self._writers[target] = builder.create_writer()
-        return self._writers[target]
+            if columns is not None:
+                builder = builder.partial_update_by_name(list(columns))
+            self._writers[target, columns] = builder.create_writer()
+        return self._writers[target, columns]
 
     async def _table(self, target: Target) -> Any:
         async with self._opening:  # threads come at the same time, and one connection is to serve them all

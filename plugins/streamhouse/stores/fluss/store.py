@@ -15,11 +15,12 @@ from streamhouse.stores.base import Capabilities, Changes, WriteContext
 from streamhouse.stores.fluss import ddl
 from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
 from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader
-from streamhouse.stores.fluss.fold import ChangeLog, whole_changes, without_keys
+from streamhouse.stores.fluss.fold import ChangeLog, absent, whole_changes, without_keys
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.replay import not_yet_written, settled_end
 from streamhouse.stores.fluss.wire import Wire
 from streamhouse.stores.keyed import DELETED, padded, rows_to_write
+from streamhouse.stores.widen import added, as_narrow_as
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ class FlussStore:
     """
 
     tier = Tier.HOT
-    capabilities = Capabilities(before_images=True, state_as_of=True)
+    capabilities = Capabilities(add_merged_columns=False, before_images=True, state_as_of=True)
 
     def __init__(self, bootstrap: str, min_log_ttl: timedelta = ddl.SAFE_LOG_TTL, timeout_s: float = 60.0) -> None:
         self._wire = Wire(bootstrap, timeout_s)
@@ -57,6 +58,25 @@ class FlussStore:
         self._catalog.create(table.name, ddl.describe(table, self._min_log_ttl))
         if reasons := ddl.differences(table, self._catalog.stored(table.name)):
             raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
+
+    def add_columns(self, table: Table) -> None:
+        """See `Store.add_columns`.
+
+        Raises:
+            SchemaConflictError: also for a table that merges: 0.9 cannot be told how to fold an added column.
+        """
+        found = self._catalog.stored(table.name)
+        have = len(found.columns)
+        if reasons := ddl.differences(as_narrow_as(table, have), found):
+            raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
+        columns = added(table, have)
+        if columns and table.merge:
+            raise SchemaConflictError(
+                f"Fluss cannot add {', '.join(c.name for c in columns)} to {table.name}, which merges",
+                hint="rebuild the table with the new column",
+            )
+        if columns:
+            self._catalog.add_columns(table.name, [(c.name, ddl.describe_type(c)) for c in columns])
 
     def drop(self, name: str) -> None:
         """See `Store.drop`."""
@@ -127,7 +147,7 @@ class FlussStore:
             StateConflictError: an earlier attempt of this epoch appended rows that this one lacks.
         """
         plain_key = table.primary_key and not table.merge
-        rows = rows_to_write(table, changes, _KIND if plain_key else None)
+        rows = rows_to_write(table, changes, _KIND if plain_key else None, context.columns)
         deletes = None
         if plain_key:
             deleted = pc.equal(rows.column(_KIND), DELETED)
@@ -136,7 +156,7 @@ class FlussStore:
         elif context.replay_from is not None:
             rows = self._left_to_write(table, rows, context.replay_from)
         if rows.num_rows or deletes:
-            self._send(table, rows, deletes)
+            self._send(table, rows, deletes, partial=context.columns is not None)
         return self.end(table)
 
     def close(self) -> None:
@@ -153,12 +173,15 @@ class FlussStore:
         ranges = {int(bucket): (replay_from.get(bucket, 0), to) for bucket, to in end.items()}
         return without_keys(rows, self._log(table, ranges, table.primary_key).rows.select(list(table.primary_key)))
 
-    def _send(self, table: Table, rows: pa.Table, deletes: pa.Table | None) -> None:
-        located = self._located(table, table.column_names)
-        rows = padded(rows, located.stored.columns)  # Fluss may hold newer columns than the plan
+    def _send(self, table: Table, rows: pa.Table, deletes: pa.Table | None, *, partial: bool = False) -> None:
+        located = self._located(table, tuple(rows.column_names))
+        if not partial:
+            rows = padded(rows, located.stored.columns)  # Fluss may hold newer columns than the plan
         target = _target(located)
         try:
-            if table.primary_key:
+            if partial:
+                self._update(table, target, rows, deletes)
+            elif table.primary_key:
                 self._upsert(table, target, rows, deletes)
             else:
                 self._native.append(target, rows)
@@ -181,6 +204,17 @@ class FlussStore:
         seen = self._log(table, after, table.primary_key).rows.select(list(table.primary_key))
         numbered = keys.append_column(_KIND, pa.array(range(keys.num_rows)))
         self._native.confirm(table.name, [writes[i] for i in without_keys(numbered, seen).column(_KIND).to_pylist()])
+
+    def _update(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None) -> None:
+        names = tuple(rows.column_names)
+        written = pa.concat_tables([padded(deletes, _pick(table, names)), rows]) if deletes else rows
+        before = self.end(table)
+        writes = self._native.upsert(target, rows, deletes, names)
+        if len(writes) > _FEW_ROWS and not any(pa.types.is_nested(field.type) for field in written.schema):
+            # As in `_upsert`; but other writers change the same keys, so the values must be there, too.
+            after = {int(bucket): (before[bucket], end) for bucket, end in self.end(table).items()}
+            writes = [writes[i] for i in absent(written, self._log(table, after, names).images().select(names))]
+        self._native.confirm(table.name, writes)
 
     def _appended(self, table: Table, ranges: Ranges, names: tuple[str, ...]) -> pa.Table:
         columns = names or table.column_names[:1]  # rows without columns could not be counted

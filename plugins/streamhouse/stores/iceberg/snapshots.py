@@ -18,7 +18,10 @@ class Catalog:
     """Iceberg's Java catalog behind a Spark catalog name."""
 
     def __init__(self, spark: "SparkSession", name: str) -> None:
-        self._iceberg: Any = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]
+        jvm: Any = spark._jvm
+        # Spark finds the settings of a catalog through the thread's own session; a new thread has none.
+        jvm.SparkSession.setActiveSession(spark._jsparkSession)
+        self._iceberg: Any = jvm.org.apache.iceberg
         self._catalog: Any = self._iceberg.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, name)
 
     def table(self, name: str) -> Any | None:

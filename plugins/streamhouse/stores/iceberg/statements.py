@@ -1,8 +1,10 @@
 """The SQL of the cold tier, as syntax trees; types that Iceberg lacks."""
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
-from streamhouse.model.table import Table
+from streamhouse.model.table import Column, Table
 from streamhouse.sql.types import parse_type, type_name
 from streamhouse.stores.keyed import DELETED
 
@@ -35,18 +37,26 @@ def create_namespace(catalog: str, layer: str) -> str:
 
 def create_table(catalog: str, table: Table, properties: dict[str, str]) -> str:
     """CREATE TABLE with the columns of `table`, all nullable, not partitioned."""
-    columns = [
-        exp.ColumnDef(
-            this=exp.to_identifier(column.name, quoted=True), kind=parse_type(storage_type(column.type)).copy()
-        )
-        for column in table.columns
-    ]
     options = [exp.Property(this=exp.Literal.string(k), value=exp.Literal.string(v)) for k, v in properties.items()]
     return exp.Create(
-        this=exp.Schema(this=_name(catalog, table), expressions=columns),
+        this=exp.Schema(this=_name(catalog, table), expressions=_defined(table.columns)),
         kind="TABLE",
         properties=exp.Properties(expressions=[exp.FileFormatProperty(this=exp.var("iceberg")), *options]),
     ).sql(_SPARK)
+
+
+def add_columns(catalog: str, table: Table, columns: Sequence[Column]) -> str:
+    """ALTER TABLE that adds `columns`, all nullable, at the end."""
+    return exp.Alter(this=_name(catalog, table), kind="TABLE", actions=[exp.Schema(expressions=_defined(columns))]).sql(
+        _SPARK
+    )
+
+
+def set_property(catalog: str, table: Table, key: str, value: str) -> str:
+    """ALTER TABLE that sets one table property."""
+    entry = exp.Property(this=exp.Literal.string(key), value=exp.Literal.string(value))
+    change = exp.AlterSet(expressions=[exp.Properties(expressions=[entry])])
+    return exp.Alter(this=_name(catalog, table), kind="TABLE", actions=[change]).sql(_SPARK)
 
 
 def merge_into(catalog: str, table: Table, view: str, kind: str) -> str:
@@ -59,11 +69,32 @@ def merge_into(catalog: str, table: Table, view: str, kind: str) -> str:
         >>> merge_into("cold", table, "rows", "_rk").split(" WHEN ")[0]
         'MERGE INTO `cold`.`dws`.`t` AS target USING `rows` AS source ON `target`.`k` = `source`.`k`'
     """
-    names = table.column_names
-    deleted = _column(_SOURCE, kind).eq(DELETED)
+    return _merge(catalog, table, view, kind, table.column_names, _column(_SOURCE, kind).eq(DELETED))
+
+
+def merge_columns(catalog: str, table: Table, view: str, kind: str, others: Sequence[str]) -> str:
+    """MERGE of the columns of `view` but `kind` into rows whose `others` are kept.
+
+    A row whose `kind` is '-D' sets its columns (which must be null) as any other does, and deletes
+    the row when all `others` are null.
+
+    Example:
+        >>> from streamhouse.model.table import Column, Tiers
+        >>> columns = (Column(name="k", type="int"), Column(name="v", type="int"))
+        >>> table = Table(name="dws.t", columns=columns, primary_key=("k",), tiers=Tiers(cold="1d"))
+        >>> merge_columns("cold", table, "rows", "_rk", ["w"]).split(" WHEN ")[1]
+        "MATCHED AND `source`.`_rk` = '-D' AND `target`.`w` IS NULL THEN DELETE"
+    """
+    nothing_left = exp.and_(
+        _column(_SOURCE, kind).eq(DELETED), *(_column(_TARGET, name).is_(exp.null()) for name in others)
+    )
+    return _merge(catalog, table, view, kind, table.column_names, nothing_left)
+
+
+def _merge(catalog: str, table: Table, view: str, kind: str, names: Sequence[str], delete_when: exp.Condition) -> str:
     values = [_column(_SOURCE, name) for name in names]
     return exp.merge(
-        exp.When(matched=True, condition=deleted, then=exp.var("DELETE")),
+        exp.When(matched=True, condition=delete_when, then=exp.var("DELETE")),
         exp.When(
             matched=True,
             then=exp.Update(
@@ -91,6 +122,15 @@ def as_of(catalog: str, table: Table, snapshot_id: int) -> str:
     source = _name(catalog, table)
     source.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(snapshot_id)))
     return exp.select("*").from_(source).sql(_SPARK)
+
+
+def _defined(columns: Sequence[Column]) -> list[exp.ColumnDef]:
+    return [
+        exp.ColumnDef(
+            this=exp.to_identifier(column.name, quoted=True), kind=parse_type(storage_type(column.type)).copy()
+        )
+        for column in columns
+    ]
 
 
 def _name(catalog: str, table: Table) -> exp.Table:

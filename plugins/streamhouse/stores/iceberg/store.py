@@ -17,8 +17,9 @@ from streamhouse.stores.base import EPOCH, SNAPSHOT_ID, WRITER, Capabilities, Ch
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg import reading, snapshots, statements
 from streamhouse.stores.iceberg.failures import translated
-from streamhouse.stores.keyed import rows_to_write
+from streamhouse.stores.keyed import padded, rows_to_write
 from streamhouse.stores.lock import TableLocks
+from streamhouse.stores.widen import added, as_narrow_as
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,7 +48,7 @@ class IcebergStore:
 
     tier: Tier = Tier.COLD
     capabilities: Capabilities = Capabilities(
-        upsert=True, merge=False, changes=True, before_images=True, state_as_of=True
+        upsert=True, merge=False, add_merged_columns=False, changes=True, before_images=True, state_as_of=True
     )
 
     def __init__(self, spark_provider: Callable[[], "SparkSession"], catalog: str, lock_dir: Path) -> None:
@@ -82,11 +83,25 @@ class IcebergStore:
             if stored is not None:
                 self._refuse_difference(table, stored)
                 return
-            types = {c.name: c.type for c in table.columns if statements.storage_type(c.type) != c.type}
-            properties = {**_PROPERTIES, _KEY: json.dumps(table.primary_key), _TYPES: json.dumps(types)}
+            properties = {**_PROPERTIES, _KEY: json.dumps(table.primary_key), _TYPES: json.dumps(_hidden_types(table))}
             spark = self._spark_provider()
             spark.sql(statements.create_namespace(self._catalog_name, table.layer.value))
             spark.sql(statements.create_table(self._catalog_name, table, properties))
+
+    def add_columns(self, table: Table) -> None:
+        """Add the columns the stored table lacks; see `Store.add_columns`."""
+        with self._locks.hold(self.tier, table.name), translated("altering", table.name):
+            stored = self._table(table.name)
+            have = len(self._columns(table.name, stored))
+            self._refuse_difference(as_narrow_as(table, have), stored)
+            if not (columns := added(table, have)):
+                return
+            spark = self._spark_provider()
+            types = json.dumps(_hidden_types(table))
+            if types != stored.properties().get(_TYPES):
+                # First: a type of a column that is not there (yet) harms nobody.
+                spark.sql(statements.set_property(self._catalog_name, table, _TYPES, types))
+            spark.sql(statements.add_columns(self._catalog_name, table, columns))
 
     def drop(self, name: str) -> None:
         """Drop the table and its rows; see `Store.drop`."""
@@ -165,7 +180,7 @@ class IcebergStore:
         """
         if table.merge:
             raise StoreError(f"the cold tier cannot add up the values of {table.name}")
-        rows = rows_to_write(table, changes, _KIND if table.primary_key else None)
+        rows = rows_to_write(table, changes, _KIND if table.primary_key else None, context.columns)
         with self._locks.hold(self.tier, table.name), translated("writing", table.name):
             stored = self._table(table.name)
             last = snapshots.last_written(stored, context.writer)
@@ -191,6 +206,11 @@ class IcebergStore:
         if not rows.num_rows:
             snapshots.append_nothing(stored, properties)
             return
+        if context.columns is None:
+            # The table may hold newer columns than the plan.
+            wide = self._columns(table.name, stored)
+            table = table.model_copy(update={"columns": wide})
+            rows = padded(rows, [*wide, Column(name=_KIND, type="string")] if table.primary_key else wide)
         session = self._session()
         # Spark makes a partition, and so a file, of every 10,000 Arrow rows.
         frame = arrow_frame(session, rows).coalesce(rows.num_rows // _ROWS_PER_FILE + 1)
@@ -200,9 +220,17 @@ class IcebergStore:
                 return
             frame.createOrReplaceTempView(_VIEW)
             try:
-                session.sql(statements.merge_into(self._catalog_name, table, _VIEW, _KIND))
+                session.sql(self._merge(table, stored, rows) if context.columns else self._upsert(table))
             finally:
                 session.catalog.dropTempView(_VIEW)
+
+    def _upsert(self, table: Table) -> str:
+        return statements.merge_into(self._catalog_name, table, _VIEW, _KIND)
+
+    def _merge(self, table: Table, stored: Any, rows: pa.Table) -> str:
+        written = table.model_copy(update={"columns": tuple(c for c in table.columns if c.name in rows.column_names)})
+        others = [c.name for c in self._columns(table.name, stored) if c.name not in rows.column_names]
+        return statements.merge_columns(self._catalog_name, written, _VIEW, _KIND, others)
 
     def _session(self) -> "SparkSession":
         """This thread's session beside the caller's: settings made for one commit stay out of others."""
@@ -247,3 +275,8 @@ class IcebergStore:
                     f"Iceberg holds {table.name} with {what} {theirs}, the plan has {ours}",
                     hint="drop the table and fill it again, or give the new one another name",
                 )
+
+
+def _hidden_types(table: Table) -> dict[str, str]:
+    """The types that Iceberg widens, by column."""
+    return {c.name: c.type for c in table.columns if statements.storage_type(c.type) != c.type}

@@ -9,7 +9,8 @@ from streamhouse.errors import RowsLostError, StoreError
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
-from streamhouse.stores.keyed import DELETED, last_of_each_key, padded, with_keys
+from streamhouse.stores.keyed import DELETED, completed, last_of_each_key, padded, with_keys
+from streamhouse.stores.paimon.schema import KIND, stored_columns
 
 _ROW_KIND = "_row_kind"
 _MAX_PUSHED_KEYS = 1000
@@ -31,12 +32,23 @@ def state(
     past = handle.copy({"scan.snapshot-id": str(snapshot_id)})
     asked = list(dict.fromkeys([*columns, *(keys.column_names if keys is not None else ())]))
     builder = past.new_read_builder().with_projection(_present(past, asked))
-    if keys is not None and len(keys.column_names) == 1 and keys.num_rows <= _MAX_PUSHED_KEYS:
-        predicate = builder.new_predicate_builder().is_in(keys.column_names[0], keys.column(0).to_pylist())
-        builder = builder.with_filter(predicate)
+    if keys is not None and keys.num_rows <= _MAX_PUSHED_KEYS:
+        made = builder.new_predicate_builder()  # of each key column alone: a superset, which is cut down below
+        values = {name: keys.column(name).unique().to_pylist() for name in keys.column_names}
+        builder = builder.with_filter(made.and_predicates([made.is_in(name, v) for name, v in values.items()]))
     found = builder.new_read().to_arrow(builder.new_scan().plan().splits())
     rows = padded(found, _columns(table, asked))
     return (rows if keys is None else with_keys(rows, keys)).select(list(columns))
+
+
+def whole_rows(handle: Any, table: Table, partial: pa.Table) -> pa.Table:
+    """`keyed.completed` with the newest stored rows; the stored columns may be more than those of `table`."""
+    latest = handle.snapshot_manager().get_latest_snapshot()
+    wide = table.model_copy(update={"columns": stored_columns(handle)})
+    keys = partial.select(list(table.primary_key))
+    return completed(
+        partial, state(handle, wide, latest.id if latest else 0, wide.column_names, keys), table.primary_key, KIND
+    )
 
 
 def changes(handle: Any, table: Table, start: int, end: int, columns: Sequence[str]) -> Changes:

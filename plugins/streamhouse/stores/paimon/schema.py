@@ -1,5 +1,6 @@
 """How a table of a plan stands in Paimon, and whether one that stands there is the same."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -27,14 +28,30 @@ def paimon_schema(table: Table) -> Any:
     """
     from pypaimon import Schema
 
-    if KIND in table.column_names:
-        raise SchemaConflictError(
-            f"{table.name} has a column {KIND}, a name the warm tier needs for itself", hint="rename the column"
-        )
+    _refuse_kind(table)
     schema = arrow_schema(table.columns)
     if has_kind(table):
         schema = schema.append(arrow_schema([Column(name=KIND, type="string")]).field(0))
     return Schema.from_pyarrow_schema(schema, primary_keys=list(table.primary_key), options=table_options(table))
+
+
+def additions(table: Table, columns: Sequence[Column]) -> list[Any]:
+    """The pypaimon `SchemaChange`s that add `columns` of `table`, all nullable.
+
+    Raises:
+        SchemaConflictError: a column has the name of the hidden one.
+    """
+    from pypaimon.schema.data_types import PyarrowFieldParser
+    from pypaimon.schema.schema_change import SchemaChange
+
+    _refuse_kind(table)
+    fields = PyarrowFieldParser.to_paimon_schema(arrow_schema(columns))
+    options = table_options(table)
+    functions = [f"fields.{column.name}.aggregate-function" for column in columns if column.name in table.merge]
+    return [
+        *(SchemaChange.set_option(key, options[key]) for key in functions),
+        *(SchemaChange.add_column(field.name, field.type) for field in fields),
+    ]
 
 
 def table_options(table: Table) -> dict[str, str]:
@@ -97,6 +114,13 @@ def refuse_difference(table: Table, handle: Any) -> None:
                 f"the plan has {_text(wanted.get(what))}",
                 hint="drop the table and fill it again, or give the new one another name",
             )
+
+
+def _refuse_kind(table: Table) -> None:
+    if KIND in table.column_names:
+        raise SchemaConflictError(
+            f"{table.name} has a column {KIND}, a name the warm tier needs for itself", hint="rename the column"
+        )
 
 
 def _text(value: Any) -> str:

@@ -14,7 +14,16 @@ from streamhouse.stores.keyed import rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.paimon import commits, reading
 from streamhouse.stores.paimon.failures import translated
-from streamhouse.stores.paimon.schema import KIND, as_stored, has_kind, paimon_schema, refuse_difference, stored_columns
+from streamhouse.stores.paimon.schema import (
+    KIND,
+    additions,
+    as_stored,
+    has_kind,
+    paimon_schema,
+    refuse_difference,
+    stored_columns,
+)
+from streamhouse.stores.widen import added, as_narrow_as
 
 _SNAPSHOT = "snapshot"
 _HOW = {
@@ -76,6 +85,15 @@ class PaimonStore:
             else:
                 refuse_difference(table, handle)
 
+    def add_columns(self, table: Table) -> None:
+        """Add the columns the stored table lacks; see `Store.add_columns`."""
+        with self._locks.hold(self.tier, table.name), translated("altering", table.name):
+            handle = self._catalog.get_table(table.name)
+            have = len(stored_columns(handle))
+            refuse_difference(as_narrow_as(table, have), handle)
+            if columns := added(table, have):
+                self._catalog.alter_table(table.name, additions(table, columns), False)
+
     def drop(self, name: str) -> None:
         """Drop the table and its rows; see `Store.drop`."""
         with self._locks.hold(self.tier, name), translated("dropping", name):
@@ -121,14 +139,17 @@ class PaimonStore:
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` in one snapshot, once; see `Store.write`.
 
-        An epoch without rows makes a snapshot only when it has properties to keep.
+        A partial write reads the rows of its keys first; the table's lock keeps others out until
+        it is committed. An epoch without rows makes a snapshot only when it has properties to keep.
         """
-        rows = rows_to_write(table, changes, KIND if has_kind(table) else None)
+        rows = rows_to_write(table, changes, KIND if has_kind(table) else None, context.columns)
         user = commits.commit_user(context.writer)
         with self._locks.hold(self.tier, table.name), translated("writing", table.name):
             handle = self._handle(table.name)
             last = commits.last_commit(handle, user)
             repeated = last is not None and last.commit_identifier >= context.epoch
+            if context.columns is not None and rows.num_rows and not repeated:
+                rows = reading.whole_rows(handle, table, rows)
             if not repeated and (rows.num_rows or context.properties):
                 self._commit(handle, rows, user, context)
                 last = commits.last_commit(handle, user)

@@ -1,0 +1,54 @@
+"""Cuts the steps of a flow into segments: sets of steps that share one clock (design D3). Pure."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from streamhouse.model.plan import PlannedStep, Segment
+from streamhouse.model.table import Table
+from streamhouse.model.types import Tier
+
+MAIN = "main"
+_LAKE = "lake"
+
+
+def segments(
+    steps: tuple[PlannedStep, ...], external: Mapping[str, Table], commit_interval: timedelta
+) -> tuple[Segment, ...]:
+    """Steps behind the same cuts, each segment after those it reads from.
+
+    A cut is a reason for another clock, and holds for all that is read from behind it: a table without
+    a hot tier, which commits every `commit_interval`; a step that is isolated; a table that other steps
+    write too, so that its changes are only known from the store. Segments read each other's tables, and
+    since cuts only add up on the way, never in a circle.
+
+    Args:
+        steps: Each after the steps that write what it reads.
+        external: Tables of other flows.
+        commit_interval: Of segments behind a table without a hot tier.
+    """
+    cuts: dict[str, frozenset[str]] = {}  # table → the cuts that whoever reads it is behind
+    grouped: dict[frozenset[str], list[PlannedStep]] = {}
+    for step in steps:
+        behind = frozenset[str]().union(*(cuts.get(read.table, _own(external, read.table)) for read in step.reads))
+        if step.isolate:
+            behind |= {f"{step.writes.name}.{step.action}"}
+        if step.writes.tiers.target is not Tier.HOT:
+            behind |= {_LAKE}
+        grouped.setdefault(behind, []).append(step)
+        shared = {step.writes.name} if step.part else set()
+        cuts[step.writes.name] = cuts.get(step.writes.name, frozenset()) | behind | shared
+    order = sorted(grouped, key=lambda c: (len(c), sorted(c)))
+    return tuple(
+        Segment(
+            name="-".join(sorted(behind)) or MAIN,
+            steps=tuple(grouped[behind]),
+            interval=commit_interval if _LAKE in behind else None,
+        )
+        for behind in order
+    )
+
+
+def _own(external: Mapping[str, Table], name: str) -> frozenset[str]:
+    """A table of another flow that has no hot tier changes as seldom as one of ours."""
+    table = external.get(name)
+    return frozenset({_LAKE}) if table is not None and table.tiers.target is not Tier.HOT else frozenset()

@@ -1,0 +1,73 @@
+"""Tables that several steps write, each a part of the columns; pure."""
+
+from collections.abc import Iterable
+
+from streamhouse.errors import DuplicateWriterError, Location, StreamhouseError
+from streamhouse.model.plan import FlowPlan, PlannedStep
+from streamhouse.model.table import Table
+
+
+def joined(known: Table | None, part: Table) -> Table:
+    """A table with the columns of both; what the parts agree on is checked by `disagreements`."""
+    if known is None:
+        return part
+    names = set(known.column_names)
+    return known.model_copy(update={"columns": (*known.columns, *(c for c in part.columns if c.name not in names))})
+
+
+def disagreements(known: Table | None, part: Table, at: Location) -> list[StreamhouseError]:
+    """What keeps two writers from sharing a table."""
+    if known is None:
+        return []
+    wrong: list[StreamhouseError] = []
+    keys = [tuple((c.name, c.type) for c in table.columns if c.name in table.primary_key) for table in (known, part)]
+    if keys[0] != keys[1]:
+        shown = [", ".join(f"{name} {kind}" for name, kind in key) for key in keys]
+        wrong.append(
+            DuplicateWriterError(
+                f"the writers of {part.name} have other keys: ({shown[0]}) and ({shown[1]})",
+                at=at,
+                hint="let all steps that write it give the same primary key",
+            )
+        )
+    both = [n for n in part.column_names if n in known.column_names and n not in known.primary_key]
+    if both:
+        wrong.append(
+            DuplicateWriterError(
+                f"two steps write {part.name}.{both[0]}", at=at, hint="each column of a shared table has one writer"
+            )
+        )
+    wrong += [
+        DuplicateWriterError(
+            f"the writers of {part.name} want other {what}: {getattr(known, what)} and {getattr(part, what)}",
+            at=at,
+            hint="say the same under 'tables' in each flow that writes it",
+        )
+        for what in ("tiers", "buckets", "bucket_key")
+        if getattr(known, what) != getattr(part, what)
+    ]
+    return wrong
+
+
+def with_tables(plan: FlowPlan, tables: dict[str, Table]) -> FlowPlan:
+    """The plan with these tables as they are when all their writers are known."""
+
+    def replaced(step: PlannedStep) -> PlannedStep:
+        return step.model_copy(update={"writes": tables[step.writes.name]}) if step.writes.name in tables else step
+
+    segments = tuple(
+        segment.model_copy(update={"steps": tuple(replaced(step) for step in segment.steps)})
+        for segment in plan.segments
+    )
+    external = tuple(tables.get(table.name, table) for table in plan.external)
+    return plan.model_copy(update={"segments": segments, "external": external})
+
+
+def whole_tables(plans: Iterable[FlowPlan]) -> dict[str, Table]:
+    """Every shared table with the columns of all its writers, in the order of flows and steps."""
+    found: dict[str, Table] = {}
+    for plan in plans:
+        for step in plan.steps:
+            if step.part:
+                found[step.writes.name] = joined(found.get(step.writes.name), step.writes)
+    return found

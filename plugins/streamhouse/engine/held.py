@@ -1,0 +1,139 @@
+"""The states a segment holds, as of the epoch in hand: the cache with the epoch's changes laid over it."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from streamhouse.engine.delta import Delta
+from streamhouse.engine.frames import Frames
+from streamhouse.engine.inputs import EpochInput
+from streamhouse.engine.needs import Need
+from streamhouse.engine.states import Held, StateCache
+from streamhouse.errors import RowsLostError
+from streamhouse.model.plan import PlannedSource
+from streamhouse.model.types import Position
+from streamhouse.stores.base import Changes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class HeldStates:
+    """Every state that the steps of one segment ask for. Lives over many epochs."""
+
+    def __init__(self, file: Path, needs: Mapping[str, Need], inputs: Mapping[str, EpochInput], frames: Frames) -> None:
+        """Open the cache.
+
+        Args:
+            file: Of the cache; made when it is absent.
+            needs: Of the segment; those with `state` are held.
+            inputs: How to read each of these anew, the tables of the segment among them.
+            frames: Makes DataFrames.
+        """
+        self._held = {name: _held(name, need) for name, need in needs.items() if need.state}
+        self._cache = StateCache(file, self._held.values()) if self._held else None
+        self._inputs = inputs
+        self._frames = frames
+        self._positions: dict[str, Position] = {}
+        self._whole: dict[str, DataFrame] = {}
+        self._making = Lock()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is held."""
+        return tuple(self._held)
+
+    def stand_at(self, positions: Mapping[str, Position]) -> None:
+        """Bring what is held to where the next epoch starts.
+
+        Changes since the position noted in the cache are read and applied; rows are read as a whole only
+        when there is no such position, or it lies beyond.
+
+        Raises:
+            StoreError: a store does not answer, or no longer holds the rows.
+        """
+        if self._cache is None:
+            return
+        for name in self._held:
+            at = _moved(positions.get(name, {}))
+            if self._positions.get(name) == at:
+                continue
+            self._whole.pop(name, None)
+            known = self._cache.position(name)
+            if known != at and not self._catch_up(name, known, at):
+                columns = tuple(c.name for c in self._held[name].columns)
+                self._cache.load(name, self._inputs[name].parts(at, columns), at)
+            self._positions[name] = at
+
+    def take_over(self, deltas: Mapping[str, Delta | None], positions: Mapping[str, Position]) -> None:
+        """Apply what a recorded epoch changed; from now on the states stand at its end."""
+        if self._cache is None:
+            return
+        ends = {name: _moved(positions.get(name, {})) for name in self._held}
+        changed = {n: delta.changes() for n in self._held if (delta := deltas.get(n)) is not None and delta.rows}
+        moved = {name: at for name, at in ends.items() if name in changed or at != self._positions.get(name)}
+        if moved:
+            self._cache.commit(changed, moved)
+        self._positions |= ends
+        for name in changed:
+            self._whole.pop(name, None)
+
+    def whole(self, name: str, changes: Changes | None) -> "DataFrame":
+        """All rows after `changes`; one DataFrame for as long as nothing changes."""
+        assert self._cache is not None, "asked for states only where some are held"
+        if changes is not None:
+            return self._frames.frame(self._cache.rows(name, changes))
+        with self._making:
+            if name not in self._whole:
+                self._whole[name] = self._frames.frame(self._cache.rows(name, None))
+            return self._whole[name]
+
+    def with_keys(self, name: str, changes: Changes | None, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
+        """See `StateCache.rows_with_keys`."""
+        assert self._cache is not None, "asked for states only where some are held"
+        return self._cache.rows_with_keys(name, changes, wanted, columns)
+
+    def before(self, name: str, changes: Changes) -> pa.Table:
+        """The rows, as of the epoch's start, of the keys in `changes`; the store's own word where it tells."""
+        if changes.before is not None:
+            return changes.before
+        assert self._cache is not None, "asked for states only where some are held"
+        return self._cache.before(name, changes)
+
+    def difference(self, name: str, rows: pa.Table) -> Changes:
+        """See `StateCache.difference`."""
+        assert self._cache is not None, "asked for states only where some are held"
+        return self._cache.difference(name, rows)
+
+    def close(self) -> None:
+        """Close the cache."""
+        if self._cache is not None:
+            self._cache.close()
+
+    def _catch_up(self, name: str, known: Position | None, at: Position) -> bool:
+        """Whether the changes from `known` to `at` could be applied."""
+        assert self._cache is not None, "asked for states only where some are held"
+        if known is None or any(at.get(key, 0) < value for key, value in known.items()):
+            return False
+        columns = tuple(c.name for c in self._held[name].columns)
+        try:
+            self._cache.commit({name: self._inputs[name].changes(known, at, columns)}, {name: at})
+        except RowsLostError:
+            return False
+        return True
+
+
+def _held(name: str, need: Need) -> Held:
+    identity = ""
+    if isinstance(need.origin, PlannedSource):
+        identity = json.dumps([need.origin.kind, need.origin.options], sort_keys=True, default=str)
+    return Held(name, need.columns, need.key, identity)
+
+
+def _moved(position: Position) -> Position:
+    """A position without what stands at its beginning, so that equal positions are equal."""
+    return {key: value for key, value in position.items() if value}

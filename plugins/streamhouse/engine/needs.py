@@ -1,0 +1,100 @@
+"""What a segment needs of everything it reads: which columns, which whole states, which read-backs. Pure."""
+
+from dataclasses import dataclass, field
+
+from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import ReadMode, Strategy
+
+Origin = PlannedSource | Table
+
+
+@dataclass(frozen=True)
+class Need:
+    """What the steps of one segment want of one source or table.
+
+    Attributes:
+        columns: Those that some reader uses, and the primary key, in the order of the origin.
+        changes: Whether a step is driven by its changes.
+        state: Whether a step wants its rows as a whole, or by keys: then they are held in the cache.
+        read_back: Of a table that this segment merges into: whether later steps read it, and so need the
+            values that the store made of what was written.
+    """
+
+    origin: Origin
+    columns: tuple[Column, ...]
+    changes: bool = False
+    state: bool = False
+    read_back: bool = False
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of `columns`."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The primary key; empty: rows are only ever added."""
+        return self.origin.primary_key
+
+
+@dataclass
+class _Wanted:
+    columns: set[str] = field(default_factory=set)
+    changes: bool = False
+    state: bool = False
+
+
+def needs_of(plan: FlowPlan, segment: Segment) -> dict[str, Need]:
+    """Source or table → what the segment needs of it; tables it only writes are in it, without needs."""
+    origins: dict[str, Origin] = {source.name: source for source in plan.sources if source.name in segment.reads}
+    origins |= {table.name: table for table in plan.readable if table.name in segment.reads}
+    own = {step.writes.name: step.writes for step in segment.steps}
+    wanted = {name: _Wanted() for name in origins | own}
+    for step in segment.steps:
+        for read in step.reads:
+            _add_read(wanted[read.table], step, read)
+        _add_own(wanted[step.writes.name], step)
+    return {name: _need(origin, wanted[name], own) for name, origin in (origins | own).items()}
+
+
+def _add_read(wanted: _Wanted, step: PlannedStep, read: PlannedRead) -> None:
+    wanted.columns.update(read.columns)
+    wanted.changes |= read.mode is ReadMode.CHANGES
+    wanted.state |= read.mode is ReadMode.LOOKUP or step.strategy in (Strategy.RECOMPUTE, Strategy.FULL)
+
+
+def _add_own(wanted: _Wanted, step: PlannedStep) -> None:
+    """A step that replaces keys must know which of them its table has."""
+    touched = {name for read in step.reads for name in read.key_columns}
+    if step.strategy is Strategy.FULL:
+        wanted.columns.update(column.name for column in step.columns)
+        wanted.state = True
+    elif step.strategy is Strategy.RECOMPUTE and touched != set(step.writes.primary_key):
+        wanted.state = True
+
+
+def _need(origin: Origin, wanted: _Wanted, own: dict[str, Table]) -> Need:
+    names = wanted.columns | set(origin.primary_key)
+    columns = tuple(column for column in origin.columns if column.name in names)
+    table = own.get(origin.name)
+    read_back = table is not None and bool(table.merge) and (wanted.changes or wanted.state)
+    return Need(origin, columns or origin.columns[:1], wanted.changes, wanted.state, read_back)
+
+
+def loads_first(segment: Segment) -> set[str]:
+    """What feeds, through whatever steps of the segment, a table that a step looks up.
+
+    Its backlog is read before the others', so that a fact finds its dimension as it would in a batch.
+    """
+    written = {step.writes.name: step for step in segment.steps}
+    pending = [read.table for step in segment.steps for read in step.reads if read.mode is ReadMode.LOOKUP]
+    found: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found.add(name)
+        if name in written:
+            pending += [read.table for read in written[name].reads if read.mode is ReadMode.CHANGES]
+    return found

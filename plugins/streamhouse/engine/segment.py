@@ -1,0 +1,136 @@
+"""A segment in one process: what its epochs share, and its life before and between them."""
+
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+from streamhouse.engine.epoch import EpochRun, Outcome, SegmentParts
+from streamhouse.engine.frames import Frames
+from streamhouse.engine.held import HeldStates
+from streamhouse.engine.inputs import EpochInput, TableInput
+from streamhouse.engine.needs import needs_of
+from streamhouse.engine.vector import Vector
+from streamhouse.errors import StateConflictError
+from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
+from streamhouse.model.types import Position, Tier
+from streamhouse.stores.base import Store
+from streamhouse.stores.places import Places
+
+
+class SegmentRunner:
+    """Runs the epochs of one segment in one process. Keeps caches, but nothing it could not lose."""
+
+    def __init__(
+        self,
+        plan: FlowPlan,
+        segment: Segment,
+        inputs: Mapping[str, EpochInput],
+        stores: Mapping[Tier, Store],
+        frames: Frames,
+        places: Places,
+        cache: Path,
+    ) -> None:
+        """Connect a segment.
+
+        Args:
+            plan: The flow.
+            segment: Which part of it.
+            inputs: All it reads and does not write.
+            stores: Every tier its tables are in.
+            frames: Runs its SQL.
+            places: For the processes that read and write on the executor route.
+            cache: Folder for the states it holds.
+        """
+        needs = needs_of(plan, segment)
+        own = {t.name: TableInput(t, stores[t.tiers.target]) for t in segment.tables.values()}
+        held = HeldStates(cache / f"{segment.name}.duckdb", needs, {**inputs, **own}, frames)
+        # One thread for each step: a step waits in its thread for the steps it reads from.
+        pool = ThreadPoolExecutor(len(segment.steps) + len(inputs), thread_name_prefix=f"{plan.flow}/{segment.name}")
+        self._checked = cache / f"{segment.name}.checked"
+        self._parts = SegmentParts(plan, segment, needs, inputs, stores, frames, held, places, pool)
+
+    def prepare(self) -> None:
+        """Create the tables that are missing, and hold the plan's types against Spark's.
+
+        Raises:
+            SchemaConflictError: a table stands with another schema.
+            TypeMismatchError: Spark gives a step's result another type than the plan.
+        """
+        parts = self._parts
+        columns = {name: need.origin.columns for name, need in parts.needs.items()}
+        checked = [parts.pool.submit(parts.frames.check, step, columns) for step in self._unchecked()]
+        shared = {step.writes.name for step in parts.segment.steps if step.part}
+        for table in parts.segment.tables.values():
+            if table.name in shared and parts.store(table).columns(table.name) is not None:
+                parts.store(table).add_columns(table)  # a writer that came later brings columns of its own
+            else:
+                parts.store(table).create(table)
+        for done in checked:
+            done.result()
+        self._note_checked()
+
+    def _unchecked(self) -> tuple[PlannedStep, ...]:
+        """The steps to hold against Spark: none, when these very ones were before, by this Spark."""
+        noted = self._checked.read_text() if self._checked.is_file() else ""
+        return () if noted == self._signature() else self._parts.segment.steps
+
+    def _note_checked(self) -> None:
+        self._checked.parent.mkdir(parents=True, exist_ok=True)
+        self._checked.write_text(self._signature())
+
+    def _signature(self) -> str:
+        parts = self._parts
+        columns = [(name, [(c.name, c.type) for c in need.origin.columns]) for name, need in parts.needs.items()]
+        plan = parts.segment.model_dump_json() + json.dumps(columns)
+        return f"{parts.frames.spark.version} {sha256(plan.encode()).hexdigest()}"
+
+    def check_empty(self) -> None:
+        """Refuse to begin a flow anew over tables that hold rows: it would write them again.
+
+        Raises:
+            StateConflictError: a table is not empty.
+        """
+        parts = self._parts
+        shared = {step.writes.name for step in parts.segment.steps if step.part}
+        for table in parts.segment.tables.values():
+            if table.name not in shared and any(parts.store(table).end(table).values()):
+                raise StateConflictError(
+                    f"{table.name} holds rows, but the state store knows of no epoch that wrote them",
+                    hint="bring the state store back, or drop the flow's tables to begin anew",
+                )
+
+    def ends(self) -> dict[str, Position]:
+        """Table written by the segment → its end as the store has it."""
+        parts = self._parts
+        asked = {name: parts.pool.submit(parts.store(table).end, table) for name, table in parts.segment.tables.items()}
+        return {name: end.result() for name, end in asked.items()}
+
+    def run(self, epoch: int, start: Vector, end: Vector, ends: dict[str, Position], *, replay: bool) -> Outcome:
+        """Run one epoch.
+
+        Args:
+            epoch: Its number.
+            start: Where the epoch before it ended.
+            end: Where this one ends.
+            ends: Table → its end after the epoch before it.
+            replay: Whether an earlier attempt may have written something.
+
+        Raises:
+            StreamhouseError: the epoch failed; what it wrote is completed, not repeated, by a replay.
+        """
+        self._parts.held.stand_at({**start.positions, **ends})
+        return EpochRun(self._parts, epoch, start, end, ends, replay=replay).all()
+
+    def settle(self, outcome: Outcome, end: Vector) -> None:
+        """Take the changes of a recorded epoch over into the states that are held."""
+        self._parts.held.take_over(outcome.deltas, {**end.positions, **outcome.ends})
+        for delta in outcome.deltas.values():
+            if delta is not None:
+                delta.release()
+
+    def close(self) -> None:
+        """Stop the threads and close the cache."""
+        self._parts.pool.shutdown(wait=True, cancel_futures=True)
+        self._parts.held.close()

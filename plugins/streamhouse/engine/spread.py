@@ -1,0 +1,161 @@
+"""The result of a step, written by Spark's tasks instead of by the driver (design D4).
+
+Each task appends or upserts its partition through a store of its own. There is no commit that all tasks share, so
+an epoch that fails here has written some rows and not others. Its replay writes in the driver, which tells what a
+dead attempt left (`WriteContext.replay_from`); hence a task never writes twice, and none writes any more when
+`spread_write` returns or raises.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pyarrow as pa
+
+from streamhouse.engine.worker_error import from_worker, telling
+from streamhouse.engine.worker_store import hot_store
+from streamhouse.errors import EngineError, StateConflictError
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position, Tier
+from streamhouse.stores.base import Changes, Store, WriteContext
+from streamhouse.stores.places import Places
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_ROWS_AT_ONCE = 50_000  # of a table, in a worker's memory
+_WAIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class SpreadWritten:
+    """What the tasks wrote.
+
+    Attributes:
+        rows: How many, over all tasks.
+        end: The table's end after them.
+    """
+
+    rows: int
+    end: Position
+
+
+def can_spread(table: Table) -> bool:
+    """Whether `spread_write` can write it: tables of the hot tier.
+
+    Paimon commits files that one writer made, so its rows are collected. Iceberg's are, too: the epoch's number must
+    stand in the snapshot, which the store sees to.
+    """
+    return table.tiers.target is Tier.HOT
+
+
+def spread_write(
+    frame: "DataFrame", table: Table, places: Places, store: Store, context: WriteContext
+) -> SpreadWritten:
+    """Append or upsert the rows of `frame` from the executors.
+
+    Args:
+        frame: Has the columns of `table`, in any order. A key stands in one row of it at most: two rows of one key
+            could be in two tasks, and either may come last.
+        table: Of the hot tier.
+        places: Where the stores are, as seen from the executors.
+        store: The driver's own, which tells the end.
+        context: Of an epoch that no earlier attempt can have written to.
+
+    Raises:
+        StateConflictError: an earlier attempt may have written, or tasks could not be stopped.
+        EngineError: `can_spread` denies it.
+        StoreError: a task failed on the store, which now holds rows of some tasks.
+        pyspark.errors.PySparkException: a task failed otherwise, on a row of `frame` for one; as before.
+    """
+    if not can_spread(table):
+        raise EngineError(f"{table.name} cannot be written by Spark's tasks", hint="write it in the driver")
+    if context.replay_from is not None:
+        raise StateConflictError(
+            f"{table.name}: Spark's tasks cannot tell what an earlier attempt of epoch {context.epoch} wrote",
+            hint="write it in the driver",
+        )
+    spark = frame.sparkSession
+    tag = f"streamhouse-{uuid4()}"
+    spark.sparkContext.addJobTag(tag)
+    try:
+        written = frame.select(*table.column_names).mapInArrow(_Write(table, places, context), "rows bigint").collect()
+    except BaseException as error:
+        _until_no_task_runs(spark, tag, table.name)
+        if told := from_worker(error):
+            raise told from error
+        raise
+    finally:
+        spark.sparkContext.removeJobTag(tag)
+    return SpreadWritten(sum(row.rows for row in written), store.end(table))
+
+
+@dataclass(frozen=True)
+class _Write:
+    """A task's work; travels to the workers."""
+
+    table: Table
+    places: Places
+    context: WriteContext
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with telling():
+            refuse_second_attempt(self.table.name)
+            rows = 0
+            for chunk in chunks(batches, _ROWS_AT_ONCE):
+                hot_store(self.places).write(self.table, Changes(chunk), self.context)
+                rows += chunk.num_rows
+        yield pa.record_batch({"rows": pa.array([rows], pa.int64())})
+
+
+def refuse_second_attempt(name: str) -> None:
+    """In a task: end it when it ran before, as it may have written then.
+
+    Raises:
+        StateConflictError: this is not the first attempt.
+    """
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    if task is None or task.attemptNumber() > 0:
+        raise StateConflictError(
+            f"{name}: Spark ran a task again that may have written rows before",
+            hint="set spark.task.maxFailures=1 and spark.speculation=false; the epoch is replayed",
+        )
+
+
+def chunks(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
+    """The batches put together to tables of at least `rows` rows each, but for the last one."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        if batch.num_rows:
+            held.append(batch)
+        if sum(part.num_rows for part in held) >= rows:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _until_no_task_runs(spark: "SparkSession", tag: str, name: str) -> None:
+    """Wait for the tasks of a failed job: Spark tells them to end, but does not wait until they have.
+
+    Raises:
+        StateConflictError: they still run, so they may still write.
+    """
+    tracker = spark.sparkContext._jsc.sc().statusTracker()
+    jobs = spark.sparkContext.statusTracker()
+    deadline = monotonic() + _WAIT_S
+    while monotonic() < deadline:
+        known = [job for number in tracker.getJobIdsForTag(tag) if (job := jobs.getJobInfo(number))]
+        stages = [stage for job in known for number in job.stageIds if (stage := jobs.getStageInfo(number))]
+        # Spark tells of a job's end after it told of the start of its last task.
+        if all(job.status != "RUNNING" for job in known) and not any(stage.numActiveTasks for stage in stages):
+            return
+        sleep(0.05)
+    raise StateConflictError(
+        f"{name}: tasks of a failed epoch do not end, and may still write",
+        hint="stop this process; the epoch is replayed at its next start",
+    )

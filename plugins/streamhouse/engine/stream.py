@@ -1,0 +1,298 @@
+"""One segment on its way: its streaming query, the epochs Spark calls for, and their retries."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from streamhouse.engine.checkpoint import Checkpoint
+from streamhouse.engine.frames import Frames, first_line
+from streamhouse.engine.inputs import open_inputs
+from streamhouse.engine.points import reach
+from streamhouse.engine.segment import SegmentRunner
+from streamhouse.engine.source import epochs_stream
+from streamhouse.engine.vector import Vector, covers
+from streamhouse.errors import DiskFullError, EngineError, EpochFailedError, StateConflictError, StreamhouseError
+from streamhouse.model.plan import FlowPlan, Segment
+from streamhouse.model.types import Position, Strategy, Tier
+from streamhouse.state.records import EpochRecord, Lease
+from streamhouse.state.store import StateStore
+from streamhouse.stores.base import Store
+from streamhouse.stores.places import Places
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_ATTEMPTS = 8  # of an epoch whose failure may pass by itself: about two minutes with the waits
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True)
+class Beat:
+    """What a segment tells after each epoch.
+
+    Attributes:
+        record: The epoch as the state store has it.
+        read_rows: Rows read from the segment's inputs since this run began.
+        waiting_rows: Rows that waited there when this run began; of a drain the total.
+    """
+
+    record: EpochRecord
+    read_rows: int
+    waiting_rows: int
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What all segments of a flow share while it is carried.
+
+    Attributes:
+        checkpoints: Folder of Spark's logs of all flows.
+        cache: Folder of the states that segments of all flows hold.
+        stop: Set when the runner is to end.
+    """
+
+    plan: FlowPlan
+    spark: "SparkSession"
+    stores: Mapping[Tier, Store]
+    places: Places
+    state: StateStore
+    lease: Lease
+    checkpoints: Path
+    cache: Path
+    stop: threading.Event
+    on_beat: Callable[[Beat], None]
+
+
+class _StopAsked(Exception):  # noqa: N818  a signal to Spark's thread, never an error
+    """Ends the stream before an epoch begins, so that Spark does not count it as done."""
+
+
+class SegmentStream:
+    """Carries one segment until the runner stops, or until what waits is drained."""
+
+    def __init__(self, around: Surroundings, segment: Segment) -> None:
+        self._around = around
+        self._segment = segment
+        self._ending = threading.Event()  # no epoch may begin any more in the query in hand
+        self._failure: BaseException | None = None
+        self._epoch_lock = threading.Lock()  # held while an epoch runs: a stop waits for its end
+        self._last: EpochRecord | None = None  # the last finished epoch; this process is the only one to add any
+        self._end: Vector | None = None  # where the last epoch of this run ended
+        self._read_rows = 0
+        self._waiting_rows = 0
+
+    def run(self, *, once: bool) -> None:
+        """Carry the segment.
+
+        Raises:
+            StreamhouseError: an epoch failed for good.
+        """
+        around, plan = self._around, self._around.plan
+        inputs = open_inputs(plan, self._segment, around.places.root, around.stores)
+        cache = around.cache / plan.flow
+        frames = Frames(around.spark)
+        runner = SegmentRunner(plan, self._segment, inputs, around.stores, frames, around.places, cache)
+        try:
+            runner.prepare()
+            self._last = around.state.last_epoch(plan.flow, self._segment.name)
+            begin = self._begin()
+            if around.state.unfinished(plan.flow, self._segment.name) is None:
+                self._find_ends(runner)
+            available = {name: given.available() for name, given in inputs.items()}
+            self._waiting_rows = sum(
+                given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in inputs.items()
+            )
+            for attempt in Retrying(
+                retry=retry_if_exception(lambda e: isinstance(e, StreamhouseError) and e.retryable),
+                wait=wait_random_exponential(multiplier=0.5, max=30),
+                stop=stop_after_attempt(_ATTEMPTS),
+                sleep=self._sleep,
+                before_sleep=self._tell_retry,
+                reraise=True,
+            ):
+                with attempt:
+                    self._stream(runner, available if once else None)
+        finally:
+            runner.close()
+
+    def _sleep(self, seconds: float) -> None:
+        self._around.stop.wait(seconds)
+
+    def _find_ends(self, runner: SegmentRunner) -> None:
+        """Where the tables end, now that no attempt is unfinished: a backfill may have written to them since."""
+        if self._last is None:
+            runner.check_empty()
+        else:
+            self._last = replace(self._last, ends=runner.ends())
+
+    def _tell_retry(self, retry: RetryCallState) -> None:
+        error = retry.outcome.exception() if retry.outcome else None
+        wait = f"{retry.next_action.sleep:.1f} s" if retry.next_action else "a moment"
+        text = f"attempt {retry.attempt_number} failed, next in {wait}: {error}"
+        self._around.state.append_event(self._around.plan.flow, "retry", text)
+
+    def _begin(self) -> Vector:
+        return Vector(self._last.at_ms, self._last.end) if self._last else Vector()
+
+    def _stream(self, runner: SegmentRunner, until: Mapping[str, Position] | None) -> None:
+        """One run of the streaming query, from where the last finished epoch ended."""
+        around, plan, segment = self._around, self._around.plan, self._segment
+        begin = self._begin()
+        if until is not None and covers(begin.positions, until) and not self._needs_tick():
+            return
+        next_epoch = self._last.epoch + 1 if self._last else 0
+        checkpoint = Checkpoint(around.checkpoints, plan.flow, segment.name, next_epoch)
+        unfinished = around.state.unfinished(plan.flow, segment.name)
+        if unfinished is not None and not checkpoint.holds(unfinished):
+            raise StateConflictError(
+                f"epoch {unfinished} of {plan.flow} began, but its offset log is gone: {checkpoint.path}",
+                hint="bring the folder back: without it nobody knows which rows the epoch had",
+            )
+
+        def epoch(_: "DataFrame", batch: int) -> None:
+            if around.stop.is_set() or self._ending.is_set():
+                raise _StopAsked
+            with self._epoch_lock:
+                try:
+                    self._run_epoch(runner, checkpoint, batch)
+                except BaseException as error:
+                    self._failure = error
+                    raise
+
+        stream = epochs_stream(around.spark, plan, segment.name, around.places, begin=begin, until=until)
+        self._ending.clear()
+        query = (
+            stream.load()
+            .writeStream.foreachBatch(epoch)
+            .option("checkpointLocation", str(checkpoint.path))
+            .queryName(f"{plan.flow}/{segment.name}")
+            .trigger(processingTime=f"{self._trigger_ms(once=until is not None)} milliseconds")
+            .start()
+        )
+        try:
+            self._watch(query, until)
+        finally:
+            self._end_query(query)
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise _translate(failure)
+
+    def _trigger_ms(self, *, once: bool) -> int:
+        if once:
+            return 1
+        if self._segment.interval is not None:
+            return max(50, round(self._segment.interval.total_seconds() * 1000))
+        return max(50, round(self._around.plan.freshness.total_seconds() * 500))
+
+    def _watch(self, query: "StreamingQuery", until: Mapping[str, Position] | None) -> None:
+        """Return when the query should end, or has ended."""
+        while not self._around.stop.is_set() and self._failure is None:
+            if not query.isActive:
+                if self._failure is None:
+                    self._failure = _stream_error(query)
+                return
+            drained = until is not None and self._end is not None and covers(self._end.positions, until)
+            if drained and not self._needs_tick():
+                return
+            time.sleep(_POLL_S)
+
+    def _needs_tick(self) -> bool:
+        """Whether a `full` step with an interval may still lack the last rows."""
+        ticks = any(step.strategy is Strategy.FULL and step.interval for step in self._segment.steps)
+        return ticks and self._last is not None and self._last.start != self._last.end
+
+    def _end_query(self, query: "StreamingQuery") -> None:
+        from pyspark.errors import PySparkException
+
+        self._ending.set()  # an epoch that Spark is about to begin must not begin
+        with self._epoch_lock:
+            try:
+                query.stop()
+            except PySparkException:
+                query.awaitTermination(10)
+
+    def _run_epoch(self, runner: SegmentRunner, checkpoint: Checkpoint, batch: int) -> None:
+        reach("after_offset_log")
+        state, lease, last = self._around.state, self._around.lease, self._last
+        flow, segment = self._around.plan.flow, self._segment
+        number = checkpoint.epoch(batch)
+        end = checkpoint.end_of(batch)
+        if last is not None and number <= last.epoch:
+            self._end = Vector(last.at_ms, last.end)  # done before a crash that Spark's commit log did not outlive
+            return
+        if last is not None and number != last.epoch + 1:
+            raise StateConflictError(
+                f"epoch {number} follows epoch {last.epoch} of {flow}/{segment.name}",
+                hint=f"remove {checkpoint.path}; the flow goes on from the state store's positions",
+            )
+        replay = state.unfinished(flow, segment.name) is not None
+        if replay:
+            reach("during_recovery")
+        started = _now()
+        at_ms = state.begin_epoch(lease, segment.name, number, end.at_ms, started)
+        reach("after_begin")
+        start = self._begin()
+        # Before its first epoch a table ends at its beginning: this flow alone writes it.
+        ends: dict[str, Position] = {name: {} for name in segment.tables} | (last.ends if last else {})
+        end = Vector(at_ms, end.positions, end.tick)
+        outcome = runner.run(number, start, end, ends, replay=replay)
+        reach("after_last_write")
+        record = EpochRecord(
+            flow=flow,
+            segment=segment.name,
+            epoch=number,
+            at_ms=at_ms,
+            started_ms=_ms(started),
+            finished_ms=_ms(_now()),
+            start={name: dict(p) for name, p in start.positions.items()},
+            end={name: dict(p) for name, p in end.positions.items()},
+            ends=outcome.ends,
+            rows=outcome.rows,
+            layer_visible_ms={layer.value: ms for layer, ms in outcome.visible_ms.items()},
+        )
+        state.finish_epoch(lease, record)
+        self._last = record
+        runner.settle(outcome, end)
+        for rule, rows in outcome.violations.items():
+            state.append_event(flow, "expectation", f"epoch {number}: {rows} rows violate {rule}")
+        reach("before_commit_log")
+        self._read_rows += outcome.read_rows
+        self._end = end
+        self._around.on_beat(Beat(record, self._read_rows, self._waiting_rows))
+
+
+def _translate(failure: BaseException) -> BaseException:
+    if isinstance(failure, StreamhouseError):
+        return failure
+    if "No space left on device" in str(failure):
+        return DiskFullError("the disk is full", hint="free some space; the flow goes on where it stopped")
+    return EpochFailedError(
+        f"an epoch failed: {type(failure).__name__}: {first_line(failure)}",
+        hint="nothing is lost; the epoch runs again at the next start. Spark's log: .streamhouse/logs/spark.log",
+    ).with_traceback(failure.__traceback__)
+
+
+def _stream_error(query: "StreamingQuery") -> EngineError | None:
+    """The reason why a query ended by itself, in one line."""
+    error = query.exception()
+    if error is None:
+        return None
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    ours = [line for line in lines if line.startswith("streamhouse.errors.")]
+    text = ours[-1].split(": ", 1)[-1] if ours else (lines[0] if lines else "no reason given")
+    return EngineError(f"the stream ended: {text}", hint="Spark's log has more: .streamhouse/logs/spark.log")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _ms(at: datetime) -> int:
+    return round(at.timestamp() * 1000)

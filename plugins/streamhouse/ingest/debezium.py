@@ -1,0 +1,312 @@
+"""Change events of Debezium, from lines of JSON to rows by key. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pydantic_core import from_json
+
+from streamhouse.errors import Location, SourceError, did_you_mean
+from streamhouse.ingest.encodings import (
+    UNAVAILABLE,
+    Encoding,
+    NotConverted,
+    TimeUnit,
+    encodings_of,
+    to_arrow,
+)
+from streamhouse.model.table import Column
+from streamhouse.stores.arrow import arrow_schema
+
+_Row = Mapping[str, Any]
+_WRITES = ("c", "u", "r")
+_OTHERS = {
+    "t": "a truncated table cannot be followed; let Debezium leave it out: skipped.operations=t",
+    "m": "let Debezium leave messages out: skipped.operations=m",
+}
+_NO_EVENT = "cdc reads Debezium's change events as they are, without the transformation ExtractNewRecordState"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to take from the events.
+
+    Attributes:
+        columns: Of the rows; the key is among them. A column that a row lacks is null.
+        key: Primary key.
+        unit: Of times that are numbers, where an event has no schema part.
+    """
+
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    unit: TimeUnit | None = None
+
+    @property
+    def key_columns(self) -> tuple[Column, ...]:
+        """The columns of the key, in the order it was declared."""
+        named = {c.name: c for c in self.columns}
+        return tuple(named[name] for name in self.key)
+
+
+@dataclass(frozen=True)
+class Events:
+    """Rows that were written and keys that were removed; each carries its place in the common order.
+
+    Columns of `gone` are the key, in the order it was declared.
+
+    Attributes:
+        rows: Of inserts, updates and snapshots.
+        rows_at: Place of each row; rises.
+        gone: Keys of deletes, and of rows whose key changed.
+        gone_at: Place of each key; rises. No place is in both.
+    """
+
+    rows: pa.Table
+    rows_at: NDArray[np.int64]
+    gone: pa.Table
+    gone_at: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.rows_at) + len(self.gone_at)
+
+
+def rows_alone(rows: pa.Table, key: Sequence[str]) -> Events:
+    """Rows that are there, as if they had just been written."""
+    return Events(rows, np.arange(rows.num_rows), rows.select(list(key)).slice(0, 0), np.empty(0, dtype=np.int64))
+
+
+def last_of_each(events: Sequence[Events], key: Sequence[str]) -> Events:
+    """What remains of events that happened one part after the other: of each key the last thing that was done to it.
+
+    An event that is delivered again, and an insert of a row that is there, replace it by the same key.
+
+    Args:
+        events: At least one part.
+        key: Primary key.
+    """
+    lengths = [int(max([-1, *e.rows_at[-1:], *e.gone_at[-1:]])) + 1 for e in events]
+    offsets = np.cumsum([0, *lengths[:-1]])
+    rows = pa.concat_tables([e.rows for e in events])
+    gone = pa.concat_tables([e.gone for e in events])
+    rows_at = np.concatenate([e.rows_at + offset for e, offset in zip(events, offsets, strict=True)])
+    gone_at = np.concatenate([e.gone_at + offset for e, offset in zip(events, offsets, strict=True)])
+    keys = pa.concat_tables([rows.select(list(key)), gone.select(list(key))])
+    placed = keys.append_column("", pa.array(np.concatenate([rows_at, gone_at])))
+    last = placed.group_by(list(key), use_threads=False).aggregate([("", "max")]).column("_max").to_numpy()
+    rows_kept, gone_kept = np.isin(rows_at, last), np.isin(gone_at, last)
+    return Events(
+        rows.filter(pa.array(rows_kept)), rows_at[rows_kept], gone.filter(pa.array(gone_kept)), gone_at[gone_kept]
+    )
+
+
+def decode(lines: Sequence[bytes], wanted: Wanted, name: str, first: int) -> Events:
+    """The events of some lines of a file.
+
+    Args:
+        lines: One event each, in the order they happened; an empty line, `null`, and an envelope
+            without payload are tombstones and mean nothing.
+        wanted: What to take from them.
+        name: The file, for messages.
+        first: The number of the first line, counted from 1.
+
+    Raises:
+        SourceError: a line is no change event, lacks its key or has a value that does not fit; with its place.
+    """
+    reader = _Envelopes()
+    runs: list[_Run] = []
+    run: _Run | None = None
+    for number, line in enumerate(lines):
+        try:
+            event = reader.event(line)
+        except ValueError as error:
+            hint = "write each event in one line"
+            raise _error(f"the line is no JSON: {error}", name, first + number, hint) from error
+        if event is None:
+            continue
+        if run is None or run.encodings is not reader.encodings:
+            run = _Run(reader.encodings, wanted, name, first)
+            runs.append(run)
+        run.take(event, number)
+    parts = [run.events() for run in runs]
+    if not parts:
+        return rows_alone(arrow_schema(wanted.columns).empty_table(), wanted.key)
+    return Events(
+        pa.concat_tables([p.rows for p in parts]),
+        np.concatenate([p.rows_at for p in parts]),
+        pa.concat_tables([p.gone for p in parts]),
+        np.concatenate([p.gone_at for p in parts]),
+    )
+
+
+class _Envelopes:
+    """Takes the event out of its envelope, if there is one; a schema part that repeats is parsed once."""
+
+    def __init__(self) -> None:
+        self.encodings: dict[str, Encoding] = {}
+        self._schema: Any = None
+        self._prefix = b""
+
+    def event(self, line: bytes) -> Any:
+        """The event of a line, or None; `encodings` then are those of the event.
+
+        Raises:
+            ValueError: the line is no JSON.
+        """
+        if self._prefix and line.startswith(self._prefix) and line.endswith(b"}"):
+            try:
+                return from_json(line[len(self._prefix) : -1])
+            except ValueError:
+                pass  # not as it seemed, or no JSON at all: the whole line tells
+        text = line.strip()
+        parsed = from_json(text) if text else None
+        if not isinstance(parsed, dict) or "payload" not in parsed or "op" in parsed:
+            self._use(None, b"")
+            return parsed
+        self._use(parsed.get("schema"), _prefix(text, parsed))
+        return parsed["payload"]
+
+    def _use(self, schema: Any, prefix: bytes) -> None:
+        self._prefix = prefix
+        if schema != self._schema:
+            self._schema = schema
+            self.encodings = encodings_of(schema)
+
+
+def _prefix(line: bytes, parsed: _Row) -> bytes:
+    """What stands before the payload, so that a line which begins with it needs only its rest parsed; b"": unknown."""
+    if list(parsed) != ["schema", "payload"]:
+        return b""
+    at = -1
+    while (at := line.find(b'"payload"', at + 1)) >= 0:
+        colon = line.find(b":", at)
+        prefix = line[: colon + 1]
+        try:
+            if from_json(prefix + b"null}") == {"schema": parsed["schema"], "payload": None}:
+                return prefix
+        except ValueError:
+            continue  # the word stands within the schema
+    return b""
+
+
+class _Run:
+    """Consecutive events whose values are written in one way; line N, from 0, has the places 2N and 2N + 1."""
+
+    def __init__(self, encodings: Mapping[str, Encoding], wanted: Wanted, name: str, first: int) -> None:
+        self.encodings = encodings
+        self._wanted = wanted
+        self._name = name
+        self._first = first
+        self._rows: list[_Row] = []
+        self._rows_at: list[int] = []
+        self._gone: list[_Row] = []
+        self._gone_at: list[int] = []
+
+    def take(self, event: Any, number: int) -> None:
+        """Add the event of a line."""
+        if not isinstance(event, dict):
+            raise self._error("the line is no object", number, _NO_EVENT)
+        op, after, before = event.get("op"), event.get("after"), event.get("before")
+        if op in _WRITES:
+            if not isinstance(after, dict):
+                raise self._error(f"the event has op '{op}', but no row in 'after'", number, _NO_EVENT)
+            if isinstance(before, dict):
+                for column in self._wanted.key:
+                    if before.get(column) != after.get(column):
+                        self._moved(before, number)
+                        break
+            self._rows.append(after)
+            self._rows_at.append(2 * number + 1)
+        elif op == "d":
+            if not isinstance(before, dict):
+                hint = "the database must tell the key of a deleted row: not REPLICA IDENTITY NOTHING"
+                raise self._error("the event has op 'd', but no row in 'before'", number, hint)
+            self._gone.append(before)
+            self._gone_at.append(2 * number + 1)
+        elif op is None:
+            raise self._error("the line has no 'op', so it is no change event", number, _NO_EVENT)
+        else:
+            hint = _OTHERS.get(op, "") if isinstance(op, str) else ""
+            raise self._error(f"the event has the unknown op '{op}'", number, hint or "known: c, r, u, d")
+
+    def events(self) -> Events:
+        """All that were added, as columns."""
+        return Events(
+            self._table(self._rows, self._rows_at, self._wanted.columns),
+            np.array(self._rows_at, dtype=np.int64),
+            self._table(self._gone, self._gone_at, self._wanted.key_columns),
+            np.array(self._gone_at, dtype=np.int64),
+        )
+
+    def _moved(self, before: _Row, number: int) -> None:
+        """The key changed: the row is gone from the old one, unless `before` does not tell the whole key."""
+        if all(before.get(column) is not None for column in self._wanted.key):
+            self._gone.append(before)
+            self._gone_at.append(2 * number)
+
+    def _table(self, rows: list[_Row], places: list[int], columns: tuple[Column, ...]) -> pa.Table:
+        arrays = []
+        for column in columns:
+            values = [row.get(column.name) for row in rows]
+            if column.name in self._wanted.key and None in values:
+                at = values.index(None)
+                message = f"the row has no {column.name}, which is part of the primary key"
+                raise self._error(message, places[at] // 2, _other_names(column.name, rows[at]))
+            arrays.append(self._column(values, places, column))
+        return pa.table(arrays, schema=arrow_schema(columns))
+
+    def _column(self, values: list[Any], places: list[int], column: Column) -> pa.Array:
+        encoding = self.encodings.get(column.name, Encoding())
+        for absent in UNAVAILABLE if column.type in ("string", "binary") else ():
+            if absent in values:
+                raise self._error(
+                    f"column '{column.name}': the database did not tell the value, which did not change",
+                    places[values.index(absent)] // 2,
+                    "ALTER TABLE … REPLICA IDENTITY FULL makes PostgreSQL tell it; or leave the column out",
+                )
+        convert = partial(to_arrow, type_=column.type, encoding=encoding, unit=self._wanted.unit)
+        try:
+            return convert(values)
+        except NotConverted as failure:
+            at, cause = _first_wrong(values, convert, failure)
+            raise self._error(
+                f"column '{column.name}' is no {column.type}: {values[at]!r:.60} ({cause})",
+                places[at] // 2,
+                _hint(column, values[at], encoding),
+            ) from failure
+
+    def _error(self, message: str, number: int, hint: str) -> SourceError:
+        return _error(message, self._name, self._first + number, hint)
+
+
+def _first_wrong(
+    values: list[Any], convert: Callable[[list[Any]], pa.Array], failure: BaseException
+) -> tuple[int, BaseException]:
+    for at, value in enumerate(values):
+        try:
+            convert([value])
+        except NotConverted as error:
+            return at, error
+    return 0, failure
+
+
+def _hint(column: Column, value: Any, encoding: Encoding) -> str:
+    if column.type.startswith("timestamp") and isinstance(value, int):
+        return "say 'time_unit: ms', us or ns, or let the converter write schemas: value.converter.schemas.enable=true"
+    if column.type.startswith("decimal") and isinstance(value, str) and encoding.scale is None:
+        return "let Debezium write decimal.handling.mode=string, or schemas: value.converter.schemas.enable=true"
+    return "declare the column with a wider type under 'columns'"
+
+
+def _other_names(column: str, row: _Row) -> str:
+    listed = f"the row has: {', '.join(row) or 'nothing'}"
+    if column in row:
+        return f"the value is null; {listed}"
+    return did_you_mean(column, row, listed) or listed
+
+
+def _error(message: str, name: str, line: int, hint: str) -> SourceError:
+    return SourceError(message, at=Location(name, line), hint=hint)

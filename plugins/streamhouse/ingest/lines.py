@@ -1,0 +1,106 @@
+"""The lines of a file that may grow at its end: counted once, read by number."""
+
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from pydantic_core import from_json
+
+from streamhouse.errors import Location, RowsLostError, SourceError
+
+_STRIDE = 4096  # lines between two remembered places
+_BLOCK_BYTES = 1 << 22
+
+
+class Lines:
+    """Finds line N without reading those before it. May be used from several threads.
+
+    A last line that does not end counts as soon as it is whole JSON; before, it is still being written.
+
+    Args:
+        path: The file.
+        name: What messages call it.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path = path
+        self._name = name
+        self._places = [0]  # byte where every `_STRIDE`-th line begins
+        self._ended = 0  # lines with an end
+        self._end = 0  # byte after the last of them
+        self._size = 0  # bytes when last looked at
+        self._open_line = False  # whether a line without an end counts too
+        self._lock = Lock()
+
+    def count(self) -> int:
+        """How many lines there are now.
+
+        Raises:
+            RowsLostError: the file is gone.
+            SourceError: it is shorter than it was.
+        """
+        with self._lock:
+            try:
+                size = self._path.stat().st_size
+                if size < self._size:
+                    raise SourceError(
+                        f"the file shrank from {self._size} to {size} bytes after it was first read",
+                        at=Location(self._name),
+                        hint="write new events behind the others, or to a new file",
+                    )
+                if size > self._size:
+                    self._look_at(size)
+            except OSError as error:
+                raise self._gone() from error
+            return self._ended + self._open_line
+
+    def read(self, first: int, end: int) -> list[bytes]:
+        """Lines `[first, end)`, counted from 0, without their ends.
+
+        Raises:
+            RowsLostError: the file is gone or has not so many lines.
+            SourceError: it is shorter than it was.
+        """
+        count = self.count()
+        if count < end:
+            raise RowsLostError(f"file '{self._name}' has {count} lines, but {end} were counted")
+        block = first // _STRIDE
+        behind = -(-end // _STRIDE)
+        with self._lock:
+            start = self._places[block]
+            stop = self._places[behind] if behind < len(self._places) else self._size
+        try:
+            with self._path.open("rb") as file:
+                file.seek(start)
+                lines = file.read(stop - start).split(b"\n")
+        except OSError as error:
+            raise self._gone() from error
+        skipped = block * _STRIDE
+        return lines[first - skipped : end - skipped]
+
+    def _look_at(self, size: int) -> None:
+        """Count the lines of the bytes that were added."""
+        with self._path.open("rb") as file:
+            at = self._end
+            file.seek(at)
+            while at < size and (block := file.read(min(_BLOCK_BYTES, size - at))):
+                ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")) + at + 1
+                nth = np.arange(self._ended + 1, self._ended + 1 + len(ends))
+                self._places += ends[nth % _STRIDE == 0].tolist()
+                self._ended += len(ends)
+                self._end = int(ends[-1]) if len(ends) else self._end
+                at += len(block)
+            file.seek(self._end)
+            self._open_line = _is_json(file.read(size - self._end))
+        self._size = size
+
+    def _gone(self) -> RowsLostError:
+        return RowsLostError(f"file '{self._name}' is gone, with events not read yet", hint="put it back")
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True

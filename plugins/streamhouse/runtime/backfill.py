@@ -1,0 +1,184 @@
+"""Restates a flow's tables from their whole history, while the flow stands still (design D6, D9)."""
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamhouse.engine.frames import Frames
+from streamhouse.engine.lease import leased
+from streamhouse.errors import RestateError, StateConflictError, UnknownTableError, did_you_mean
+from streamhouse.ingest.base import KeyedSource
+from streamhouse.ingest.kinds import open_source
+from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
+from streamhouse.model.types import Position
+from streamhouse.runtime.owner import is_alive, this_owner
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.run import Open, opened, plan_of
+from streamhouse.state.records import EpochRecord
+from streamhouse.stores.base import WriteContext
+from streamhouse.stores.frame import arrow_frame
+from streamhouse.tiering.restate import EVERYTHING, Difference, Span, apply, difference
+from streamhouse.tiering.union import union_frame
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Restated:
+    """What a backfill did, or would do, to one table.
+
+    Attributes:
+        table: Its name.
+        upserts: Rows added or replaced.
+        deletes: Keys removed.
+    """
+
+    table: str
+    upserts: int
+    deletes: int
+
+
+def backfill(
+    project: Project,
+    flow: str,
+    *,
+    tables: Collection[str] = (),
+    span: Span = EVERYTHING,
+    dry_run: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[Restated]:
+    """Bring tables of a flow to what their SQL says of all rows read so far, up to the flow's own positions.
+
+    History is read from the coldest tier that holds it. The flow must not run meanwhile; it goes on from
+    where it stood, so between history and stream no row is missed or counted twice. Cut short, a backfill
+    leaves right rows beside old ones; run again, it does the rest.
+
+    Args:
+        project: Holds the flow.
+        flow: Its name; it must have run before.
+        tables: Those to restate, with all that this flow makes from them; empty: every table.
+        span: Only rows of this event time.
+        dry_run: Compare, and write nothing.
+        say: Told what is being done.
+
+    Returns:
+        One entry for each table looked at, upstream first.
+
+    Raises:
+        LeaseHeldError: the flow runs.
+        UnknownTableError: the flow does not write a table named.
+        RestateError: a table cannot be restated, or the flow has not run.
+        StateConflictError: an epoch is unfinished.
+    """
+    plan = plan_of(project, flow)
+    steps = _chosen(plan, tables)
+    with opened(project, say=say) as open_, leased(open_.state, flow, this_owner(), alive=is_alive):
+        restating = _Backfill(open_, plan, span, say, dry_run=dry_run)
+        return [restating.step(segment, step) for segment, step in steps]
+
+
+def _chosen(plan: FlowPlan, tables: Collection[str]) -> list[tuple[Segment, PlannedStep]]:
+    every = [(segment, step) for segment in plan.segments for step in segment.steps]
+    written = [step.writes.name for _, step in every]
+    for name in tables:
+        if name not in written:
+            raise UnknownTableError(
+                f"{plan.flow} does not write {name}",
+                hint=did_you_mean(name, written, f"it writes: {', '.join(written)}"),
+            )
+    if not tables:
+        return every
+    touched = set(tables)
+    for _, step in every:
+        if any(read.table in touched for read in step.reads):
+            touched.add(step.writes.name)
+    return [(segment, step) for segment, step in every if step.writes.name in touched]
+
+
+class _Backfill:
+    """One backfill; a dry one passes what it would write on to the steps that read it."""
+
+    def __init__(self, open_: Open, plan: FlowPlan, span: Span, say: Callable[[str], None], *, dry_run: bool) -> None:
+        self._open = open_
+        self._plan = plan
+        self._span = span
+        self._say = say
+        self._dry_run = dry_run
+        self._frames = Frames(open_.spark)
+        self._made: dict[str, DataFrame] = {}
+
+    def step(self, segment: Segment, step: PlannedStep) -> Restated:
+        """Restate the table of a step; those it reads must be done."""
+        table, last = step.writes, _last_epoch(self._open, self._plan, segment)
+        self._say(f"{table.name}: reading its history")
+        bound = {read.port: self._history(segment, read, last) for read in step.reads}
+        expected = self._frames.kept(step, self._frames.run(step, bound, last.at_ms))
+        if table.primary_key:
+            expected = self._frames.last_of_each_key(expected, table.primary_key)
+        try:
+            current = union_frame(self._open.spark, table, self._open.stores)
+            found = difference(step, expected, current, self._span)
+            if self._dry_run:
+                self._made[table.name] = expected
+            else:
+                self._write(segment, step, found)
+        finally:
+            self._open.spark.catalog.clearCache()
+        return Restated(table.name, found.rows, found.gone)
+
+    def _write(self, segment: Segment, step: PlannedStep, found: Difference) -> None:
+        table, began = step.writes, time.time_ns() // 1_000_000
+        writer = f"{self._plan.flow}/{segment.name}/backfill"
+        total, done = found.rows + found.gone, 0
+
+        def tell(rows: int) -> None:
+            nonlocal done
+            done += rows
+            self._say(f"{table.name}: {done:,} of {total:,} rows")
+
+        # The number of a write must only rise, also from one backfill to the next: so it is a time.
+        apply(
+            table,
+            found,
+            self._open.stores[table.tiers.target],
+            lambda number: WriteContext(writer, began + number, columns=step.part or None),
+            tell,
+        )
+
+    def _history(self, segment: Segment, read: PlannedRead, last: EpochRecord) -> "DataFrame":
+        """All rows of a source or table up to where the segment has read."""
+        if read.table in self._made:
+            return self._made[read.table]
+        at = last.end.get(read.table, {})
+        sources = {source.name: source for source in self._plan.sources}
+        if read.table in sources:
+            return _source_rows(self._open, sources[read.table], read, at)
+        table = next(table for table in self._plan.readable if table.name == read.table)
+        own = table.name in segment.tables
+        columns = tuple(dict.fromkeys((*read.columns, *table.primary_key))) or table.column_names[:1]
+        return union_frame(self._open.spark, table, self._open.stores, columns, at=None if own else at)
+
+
+def _last_epoch(open_: Open, plan: FlowPlan, segment: Segment) -> EpochRecord:
+    last = open_.state.last_epoch(plan.flow, segment.name)
+    if last is None:
+        raise RestateError(
+            f"{plan.flow} has not run yet, so there is no history to restate",
+            hint=f"streamhouse run {plan.flow} --once",
+        )
+    if (unfinished := open_.state.unfinished(plan.flow, segment.name)) is not None:
+        raise StateConflictError(
+            f"epoch {unfinished} of {plan.flow} is not finished",
+            hint=f"finish it first: streamhouse run {plan.flow} --once",
+        )
+    return last
+
+
+def _source_rows(open_: Open, planned: PlannedSource, read: PlannedRead, at: Position) -> "DataFrame":
+    source = open_source(planned, open_.project.root)
+    columns = read.columns or tuple(column.name for column in planned.columns[:1])
+    if isinstance(source, KeyedSource):
+        return arrow_frame(open_.spark, source.state(at, columns))
+    return arrow_frame(open_.spark, source.read({}, at, columns))

@@ -1,0 +1,131 @@
+"""The cache of held states against a plain dictionary."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamhouse.engine.states import Held, StateCache
+from streamhouse.model.table import Column
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import Changes
+
+COLUMNS = (
+    Column(name="id", type="int"),
+    Column(name="part", type="string"),
+    Column(name="city", type="string"),
+    Column(name="tags", type="array<struct<name:string,at:timestamp>>"),
+)
+KEY = ("id", "part")
+KEYED = Held("dwd.people", COLUMNS, KEY)
+LOG = Held("ods.people", COLUMNS)
+
+Row = dict[str, Any]
+ids, parts = st.integers(0, 3), st.sampled_from(["a", "b"])
+cities = st.sampled_from(["oslo", "rome", None])
+rows = st.builds(lambda i, p, c: {"id": i, "part": p, "city": c, "tags": None}, ids, parts, cities)
+epochs = st.lists(st.tuples(st.lists(rows, max_size=4), st.lists(st.tuples(ids, parts), max_size=2)), max_size=5)
+
+
+def table(found: list[Row]) -> pa.Table:
+    return pa.Table.from_pylist(found, schema=arrow_schema(COLUMNS))
+
+
+def keys(found: list[tuple[int, str]]) -> pa.Table:
+    schema = arrow_schema(c for c in COLUMNS if c.name in KEY)
+    return pa.Table.from_pylist([dict(zip(KEY, key, strict=True)) for key in found], schema=schema)
+
+
+def same(found: pa.Table, expected: list[Row]) -> bool:
+    assert found.schema.equals(arrow_schema(COLUMNS))
+    return sorted(map(repr, found.to_pylist())) == sorted(map(repr, table(expected).to_pylist()))
+
+
+def test_nested_values_and_nulls_come_back_as_they_were(tmp_path: Path) -> None:
+    from datetime import UTC, datetime
+
+    tags = [{"name": "x", "at": datetime(1969, 1, 1, 0, 0, 0, 5, tzinfo=UTC)}, {"name": None, "at": None}]
+    given_rows = [{"id": 1, "part": "a", "city": None, "tags": tags}, {"id": None, "part": "b", "city": "", "tags": []}]
+    cache = StateCache(tmp_path / "states.duckdb", [LOG])
+    cache.load("ods.people", [table(given_rows[:1]), table(given_rows[1:])], {"0": 2})
+    assert same(cache.rows("ods.people", None), given_rows)
+    cache.close()
+
+
+@settings(max_examples=60, deadline=None)
+@given(epochs, st.sampled_from(["oslo", None]))
+def test_a_keyed_table_equals_a_dictionary(tmp_path_factory, history, city) -> None:
+    cache = StateCache(tmp_path_factory.mktemp("states") / "s.duckdb", [KEYED])
+    cache.load("dwd.people", [], {})
+    model: dict[tuple[int, str], Row] = {}
+    for number, (changed, deleted) in enumerate(history):
+        upserts = {(row["id"], row["part"]): row for row in changed}
+        gone = [key for key in dict.fromkeys(deleted) if key not in upserts]
+        changes = Changes(table(list(upserts.values())), keys(gone))
+        before = [model[key] for key in (*upserts, *gone) if key in model]
+        assert same(cache.before("dwd.people", changes), before)
+        after = {key: row for key, row in model.items() if key not in gone} | upserts
+        assert same(cache.rows("dwd.people", changes), list(after.values()))
+        wanted = pa.table({"c": pa.array([city, "nowhere"], pa.string())})
+        in_city = [row for row in after.values() if row["city"] == city]
+        assert same(cache.rows_with_keys("dwd.people", changes, wanted, {"c": "city"}), in_city)
+        assert same(cache.rows("dwd.people", None), list(model.values()))  # nothing is taken over yet
+        found = cache.difference("dwd.people", table(list(after.values())))
+        assert same(found.upserts, [row for key, row in after.items() if model.get(key) != row])
+        assert found.deletes is not None
+        assert {tuple(k.values()) for k in found.deletes.to_pylist()} == set(model) - set(after)
+        cache.commit({"dwd.people": changes}, {"dwd.people": {"0": number}})
+        model = after
+        assert cache.position("dwd.people") == {"0": number}
+    cache.close()
+
+
+def test_it_survives_its_process(tmp_path: Path) -> None:
+    cache = StateCache(tmp_path / "s.duckdb", [LOG])
+    cache.load("ods.people", [table([{"id": 1}])], {"0": 1})
+    cache.commit({"ods.people": Changes(table([{"id": 2}]))}, {"ods.people": {"0": 2}})
+    cache.close()
+    again = StateCache(tmp_path / "s.duckdb", [LOG])
+    assert again.position("ods.people") == {"0": 2}
+    assert again.rows("ods.people", None).num_rows == 2
+    again.close()
+
+
+@pytest.mark.parametrize(
+    "other", [Held("ods.people", COLUMNS[:2]), Held("ods.people", COLUMNS, KEY), Held("ods.people", COLUMNS, (), "new")]
+)
+def test_other_columns_key_or_origin_are_not_held(tmp_path: Path, other: Held) -> None:
+    cache = StateCache(tmp_path / "s.duckdb", [LOG])
+    cache.load("ods.people", [], {"0": 1})
+    cache.close()
+    again = StateCache(tmp_path / "s.duckdb", [other])
+    assert again.position("ods.people") is None
+    again.close()
+
+
+def test_a_broken_file_is_made_anew(tmp_path: Path) -> None:
+    file = tmp_path / "s.duckdb"
+    file.write_bytes(b"no database" * 1000)
+    cache = StateCache(file, [LOG])
+    assert cache.position("ods.people") is None
+    cache.close()
+
+
+def test_a_second_process_gets_a_file_of_its_own(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    file = tmp_path / "s.duckdb"
+    cache = StateCache(file, [LOG])
+    cache.load("ods.people", [], {"0": 1})
+    code = (
+        "import sys; from pathlib import Path; from streamhouse.engine.states import *\n"
+        f"c = StateCache(Path({str(file)!r}), [Held('ods.people', ())]); print(c.position('ods.people')); c.close()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "None", done.stderr
+    assert [p.name for p in tmp_path.iterdir() if p.is_dir()] == []
+    cache.close()
