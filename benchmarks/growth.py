@@ -25,7 +25,8 @@ from method.machine import Load, LoadMeter, cpu_seconds
 from method.report import Bound, Figure, show
 from method.workload import new_project
 
-from streamhouse.engine.runner import Beat, Runner
+from streamhouse.engine.runner import Runner
+from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Strategy, Tier
 from streamhouse.runtime.project import Project

@@ -196,8 +196,9 @@ def _child(root: Path) -> None:
 def _carry_on(root: Path, tell: Callable[..., None]) -> None:
     import threading
 
-    from streamhouse.engine.epoch import SegmentRunner
-    from streamhouse.engine.runner import Beat, Runner
+    from streamhouse.engine.runner import Runner
+    from streamhouse.engine.segment import SegmentRunner
+    from streamhouse.engine.stream import Beat
     from streamhouse.model.types import Tier
     from streamhouse.runtime.project import Project
     from streamhouse.runtime.run import Meter, carry, opened, plan_of

@@ -8,7 +8,8 @@ from typing import Any
 
 from method.serve import OPERATIONS, private_stdout, serve, wait_until
 from method.workload import BOARD
-from streamhouse.engine.runner import Beat, Runner
+from streamhouse.engine.runner import Runner
+from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
 from streamhouse.runtime.project import Project

@@ -17,11 +17,13 @@ import pyarrow.compute as pc
 
 from method.serve import OPERATIONS, private_stdout, serve, wait_until
 from method.workload import BOARD, expected_board
+from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.table import Table
 from streamhouse.runtime.java import find_java
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import plan_of
+from streamhouse.runtime.session import worker_sockets
 from streamhouse.stores.arrow import conform
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.store import FlussStore
@@ -45,8 +47,7 @@ _STOCK = {
 }
 _STREAMING = "org.apache.spark.sql.execution.streaming.checkpointing"
 _TUNED = {
-    "spark.python.daemon.module": "method.warm_daemon",
-    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.python.daemon.module": WORKER_DAEMON,
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.ui.retainedExecutions": "50",
@@ -203,7 +204,9 @@ def session(root: Path, name: str) -> "SparkSession":
     from method.layer_source import LayerSource
 
     builder = SparkSession.builder.master("local[*]").appName(name)
-    options = _STOCK | (_TUNED if name == "tuned" else {}) | {"spark.sql.warehouse.dir": str(root / name)}
+    options = (
+        _STOCK | (_TUNED | worker_sockets() if name == "tuned" else {}) | {"spark.sql.warehouse.dir": str(root / name)}
+    )
     for key, value in options.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
