@@ -54,10 +54,10 @@ def _measure(open_: Open, names: list[str], seconds: int) -> None:
     runners: list[Runner] = []
     threads = [threading.Thread(target=_carry, args=(open_, name, runners)) for name in names]
     try:
-        for thread in threads:
+        for name, thread in zip(names, threads, strict=True):
             thread.start()
-            time.sleep(0.2)
-        _await_first_epochs(open_, names, threads)
+            # One after the other: Spark gives a reader's process ten seconds to start, and here all would start at once.
+            _await_first_epoch(open_, name, thread)
         time.sleep(SETTLE_S)
         meter = LoadMeter()
         cpu_s, services_s = cpu_seconds(ours) - cpu_seconds(services), cpu_seconds(services)
@@ -69,7 +69,8 @@ def _measure(open_: Open, names: list[str], seconds: int) -> None:
         for runner in runners:
             runner.stop()
         for thread in threads:
-            thread.join()
+            if thread.is_alive():
+                thread.join()
     for name in names:
         rows = open_.stores[Tier.HOT].read_state(plan_of(open_.project, name).tables[f"ods.{name}"]).num_rows
         if rows != EVENTS:
@@ -90,13 +91,11 @@ def _carry(open_: Open, name: str, runners: list[Runner]) -> None:
     carry(open_, plan, Meter(plan, lambda _: None, once=False), once=False, on_runner=runners.append)
 
 
-def _await_first_epochs(open_: Open, names: list[str], threads: list[threading.Thread]) -> None:
-    waiting = set(names)
-    while waiting:
-        if not all(thread.is_alive() for thread in threads):
-            sys.exit("a flow ended by itself")
-        waiting -= {name for name in waiting if open_.state.recent_epochs(name, limit=1)}
-        time.sleep(0.2)
+def _await_first_epoch(open_: Open, name: str, thread: threading.Thread) -> None:
+    while not open_.state.recent_epochs(name, limit=1):
+        if not thread.is_alive():
+            sys.exit(f"{name} ended by itself")
+        time.sleep(0.05)
 
 
 if __name__ == "__main__":
