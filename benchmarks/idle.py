@@ -56,7 +56,7 @@ def _measure(open_: Open, names: list[str], seconds: int) -> None:
     try:
         for name, thread in zip(names, threads, strict=True):
             thread.start()
-            # One after the other: Spark gives a reader's process ten seconds to start, and here all would start at once.
+            # One after the other: Spark gives a reader's process ten seconds to start, too few for all at once.
             _await_first_epoch(open_, name, thread)
         time.sleep(SETTLE_S)
         meter = LoadMeter()
