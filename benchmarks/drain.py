@@ -62,8 +62,8 @@ def _measure(
 ) -> None:
     done: dict[str, list[Drained]] = {}
     kinds = [(name, way) for name in started for way in ways.get(name, [""])]
-    for n, (name, way) in enumerate(kinds if rows > WARM_UP_ROWS else []):
-        _drain(root, started[name], f"warm_{n}", WARM_UP_ROWS, way, services)
+    for n, (name, way) in enumerate(kinds):
+        _drain(root, started[name], f"warm_{n}", min(rows, WARM_UP_ROWS), way, services)
     for n, kind in enumerate(in_turn([f"{name}|{way}" for name, way in kinds], rounds)):
         name, _, way = kind.partition("|")
         found = _drain(root, started[name], f"drain_{n}", rows, way, services)
