@@ -12,8 +12,11 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 from method.machine import LoadMeter, cpu_seconds, megabytes, tree
 from method.report import Bound, Figure, show
 from method.workload import PACKAGE, Chain, add_chain, new_project, write_events
@@ -61,9 +64,14 @@ def _measure(open_: Open, names: list[str], seconds: int) -> None:
         time.sleep(SETTLE_S)
         meter = LoadMeter()
         cpu_s, services_s = cpu_seconds(ours) - cpu_seconds(services), cpu_seconds(services)
+        kinds_s = _by_kind(services, lambda pid: cpu_seconds([pid], alone=True))
         time.sleep(seconds)
         cpu_s, services_s = cpu_seconds(ours) - cpu_seconds(services) - cpu_s, cpu_seconds(services) - services_s
         load = meter.load()
+        kinds_s = {
+            k: s - kinds_s.get(k, 0) for k, s in _by_kind(services, lambda p: cpu_seconds([p], alone=True)).items()
+        }
+        kinds_mb = _by_kind(services, lambda pid: megabytes([pid], alone=True))
         all_mb, processes = megabytes(ours) - megabytes(services), len(tree(ours)) - len(tree(services))
     finally:
         for runner in runners:
@@ -82,8 +90,23 @@ def _measure(open_: Open, names: list[str], seconds: int) -> None:
             Figure("memory, one more flow", "MB", (all_mb - before_mb) / len(names)),
         ]
     )
+    for kind, mb in kinds_mb.items():
+        print(f"{kind}: {mb:,.0f} MB, {kinds_s[kind] / seconds:.3f} cores")
     print(f"{processes} processes, {all_mb:,.0f} MB ({before_mb:,.0f} before the first flow), ", end="")
     print(f"Fluss {services_s / seconds:.3f} cores; {load}")
+
+
+def _by_kind(services: list[int], value: Callable[[int], float]) -> dict[str, float]:
+    """Sums over our own processes: this one, the JVM, and the stream readers with whatever Spark has forked."""
+    left_out = {process.pid for process in tree(services)}
+    found = {"driver": 0.0, "JVM": 0.0, "readers and other Python": 0.0}
+    for process in tree([os.getpid()]):
+        if process.pid not in left_out:
+            with suppress(psutil.NoSuchProcess):  # it has just ended
+                java = process.name() == "java"
+                kind = "driver" if process.pid == os.getpid() else "JVM" if java else "readers and other Python"
+                found[kind] += value(process.pid)
+    return found
 
 
 def _carry(open_: Open, name: str, runners: list[Runner]) -> None:

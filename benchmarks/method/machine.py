@@ -23,28 +23,36 @@ def tree(pids: Iterable[int]) -> list[psutil.Process]:
     return list(found.values())
 
 
-def cpu_seconds(pids: Iterable[int]) -> float:
-    """User and system seconds of the trees since they began, with those of descendants that have ended."""
+def cpu_seconds(pids: Iterable[int], *, alone: bool = False) -> float:
+    """User and system seconds of the trees since they began, with those of descendants that have ended.
+
+    With `alone`, of the processes themselves.
+    """
     total = 0.0
-    for process in tree(pids):
+    for process in _living(pids) if alone else tree(pids):
         try:
             times = process.cpu_times()
         except psutil.NoSuchProcess:
             continue
         # What a child used comes to its parent when it has ended, so nobody is counted twice.
-        total += times.user + times.system + times.children_user + times.children_system
+        ended = 0.0 if alone else times.children_user + times.children_system
+        total += times.user + times.system + ended
     return total
 
 
-def megabytes(pids: Iterable[int]) -> float:
-    """Memory of the trees; a page that several processes share is counted once (PSS)."""
+def megabytes(pids: Iterable[int], *, alone: bool = False) -> float:
+    """Memory of the trees; a page that several processes share is counted once (PSS). `alone`: without descendants."""
     total = 0
-    for process in tree(pids):
+    for process in _living(pids) if alone else tree(pids):
         try:
             total += process.memory_full_info().pss
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
     return total / 2**20
+
+
+def _living(pids: Iterable[int]) -> list[psutil.Process]:
+    return [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
 
 
 @dataclass(frozen=True)
