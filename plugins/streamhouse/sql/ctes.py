@@ -1,0 +1,42 @@
+"""Names of WITH queries: printed, all stand side by side at the top, so no two may be called alike."""
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+
+def name_apart(root: Scope) -> bool:
+    """Give every WITH query that is named like another a name of its own; changes the tree.
+
+    Returns:
+        Whether a name was changed, so that scopes must be built anew.
+
+    Example:
+        >>> from sqlglot import parse_one
+        >>> from sqlglot.optimizer.scope import build_scope
+        >>> tree = parse_one("WITH q AS (WITH q AS (SELECT 1 AS a) SELECT q.a FROM q) SELECT q.a FROM q")
+        >>> name_apart(build_scope(tree))
+        True
+        >>> tree.sql("spark")
+        'WITH q_2 AS (SELECT 1 AS a), q AS (SELECT q.a FROM q_2 AS q) SELECT q.a FROM q'
+    """
+    named: dict[int, str] = {}
+    taken: set[str] = set()
+    for cte in root.expression.find_all(exp.CTE):
+        name, number = cte.alias, 1
+        while name in taken:
+            number += 1
+            name = f"{cte.alias}_{number}"
+        taken.add(name)
+        if name != cte.alias:
+            named[id(cte)] = name
+    for scope in root.traverse():
+        for node, source in scope.selected_sources.values():
+            holder = source.expression.parent if isinstance(source, Scope) else None
+            if isinstance(node, exp.Table) and id(holder) in named:
+                alias = node.alias_or_name
+                node.set("this", exp.to_identifier(named[id(holder)]))
+                node.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+    for cte in list(root.expression.find_all(exp.CTE)):
+        if id(cte) in named:
+            cte.args["alias"].set("this", exp.to_identifier(named[id(cte)]))
+    return bool(named)
