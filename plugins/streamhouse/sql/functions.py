@@ -287,7 +287,7 @@ RULES: dict[str, Rule] = {
     ),
     **dict.fromkeys(("coalesce", "nvl", "ifnull", "greatest", "least", "array_union"), _widest),
     **dict.fromkeys(("array_agg", "collect_list", "collect_set", "array_repeat"), _list),
-    **dict.fromkeys(("array_max", "array_min"), _element),
+    **dict.fromkeys(("array_max", "array_min", "get"), _element),
     **dict.fromkeys(("array_append", "array_prepend"), _array_append),
     **dict.fromkeys(("element_at", "try_element_at"), _element_at),
     **dict.fromkeys(("percentile", "median"), _percentile),
