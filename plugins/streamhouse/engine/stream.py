@@ -17,7 +17,14 @@ from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentRunner
 from streamhouse.engine.source import epochs_stream
 from streamhouse.engine.vector import Vector, covers
-from streamhouse.errors import DiskFullError, EngineError, EpochFailedError, StateConflictError, StreamhouseError
+from streamhouse.errors import (
+    DiskFullError,
+    EngineError,
+    EpochFailedError,
+    StateConflictError,
+    StreamhouseError,
+    StreamStartError,
+)
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import Position, Strategy, Tier
 from streamhouse.state.records import EpochRecord, Lease
@@ -31,6 +38,9 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 8  # of an epoch whose failure may pass by itself: about two minutes with the waits
 _POLL_S = 0.05
+_START_S = 60.0
+_NOT_CONNECTED = "Python worker failed to connect back"
+_starting = threading.Lock()  # Spark waits 10 s for a source's process, too little for several on a busy machine
 
 
 @dataclass(frozen=True)
@@ -168,14 +178,16 @@ class SegmentStream:
 
         stream = epochs_stream(around.spark, plan, segment.name, around.places, begin=begin, until=until)
         self._ending.clear()
-        query = (
+        writer = (
             stream.load()
             .writeStream.foreachBatch(epoch)
             .option("checkpointLocation", str(checkpoint.path))
             .queryName(f"{plan.flow}/{segment.name}")
             .trigger(processingTime=f"{self._trigger_ms(once=until is not None)} milliseconds")
-            .start()
         )
+        with _starting:
+            query = writer.start()
+            _await_source(query)
         try:
             self._watch(query, until)
         finally:
@@ -268,6 +280,13 @@ class SegmentStream:
         self._around.on_beat(Beat(record, self._read_rows, self._waiting_rows))
 
 
+def _await_source(query: "StreamingQuery") -> None:
+    """Return when the process of the query's source answers, or the query has ended."""
+    deadline = time.monotonic() + _START_S
+    while query.isActive and str(query.status["message"]).startswith("Initializing") and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+
+
 def _translate(failure: BaseException) -> BaseException:
     if isinstance(failure, StreamhouseError):
         return failure
@@ -284,6 +303,8 @@ def _stream_error(query: "StreamingQuery") -> EngineError | None:
     error = query.exception()
     if error is None:
         return None
+    if _NOT_CONNECTED in str(error):
+        return StreamStartError("Spark's stream source did not start in time", hint="the machine is busy")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     ours = [line for line in lines if line.startswith("streamhouse.errors.")]
     text = ours[-1].split(": ", 1)[-1] if ours else (lines[0] if lines else "no reason given")

@@ -41,8 +41,6 @@ _TUNED = {
     "spark.sql.streaming.checkpointFileManagerClass": f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     "spark.python.daemon.module": WORKER_DAEMON,
-    # How long a stream's source may take to start: several that start at once on a busy machine take longer than 15 s.
-    "spark.python.authenticate.socketTimeout": "60s",
     # Tasks write into tables: one that ran twice would write twice. A failed epoch is replayed instead.
     "spark.task.maxFailures": "1",
     "spark.stage.maxConsecutiveAttempts": "1",
