@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
+from streamhouse.engine.worker_error import from_worker
 from streamhouse.errors import EpochFailedError, TypeMismatchError
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Column
@@ -46,6 +47,8 @@ class Frames:
         try:
             return frame.toArrow()
         except PySparkException as error:
+            if told := from_worker(error):
+                raise told from error
             raise EpochFailedError(f"an action fails on a row: {first_line(error)}") from error
 
     def run(self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int) -> "DataFrame":
@@ -76,6 +79,8 @@ class Frames:
             judged = judge(step, frame.toArrow())
             return replace(judged, kept=conform(judged.kept, step.columns))
         except PySparkException as error:
+            if told := from_worker(error):
+                raise told from error
             raise EpochFailedError(
                 f"{step.id}: action '{step.action}' fails on a row: {first_line(error)}",
                 hint="use TRY_CAST or a WHERE that keeps such rows out; no row was written",
