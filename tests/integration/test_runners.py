@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from streamhouse.engine.runner import LEASE_TTL
+from streamhouse.engine.lease import LEASE_TTL
 from streamhouse.ingest.kinds import open_source
 from streamhouse.runtime.owner import this_owner
 from streamhouse.runtime.project import Project
