@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from graphlib import TopologicalSorter
 from statistics import median
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from streamhouse.engine.runner import Runner
@@ -189,6 +190,8 @@ class Meter:
     once: bool
     _beats: list[Beat] = field(default_factory=list)
     _recent: deque[tuple[float, int]] = field(default_factory=deque)
+    _newest: dict[str, Beat] = field(default_factory=dict)  # segment → its last beat
+    _lock: Lock = field(default_factory=Lock)
 
     def stage(self, text: str) -> None:
         """Say what happens before, between or after epochs."""
@@ -197,11 +200,20 @@ class Meter:
 
     def beat(self, beat: Beat) -> None:
         """Take note of a finished epoch."""
+        with self._lock:  # segments tell side by side
+            self._note(beat)
+        self.on_progress(self._progress(beat, "running"))
+
+    def _note(self, beat: Beat) -> None:
         self._beats.append(beat)
-        self._recent.append((time.monotonic(), beat.read_rows))
+        self._newest[beat.record.segment] = beat
+        self._recent.append((time.monotonic(), self._read_rows))
         while len(self._recent) > 2 and self._recent[-1][0] - self._recent[0][0] > _RATE_WINDOW_S:
             self._recent.popleft()
-        self.on_progress(self._progress(beat, "running"))
+
+    @property
+    def _read_rows(self) -> int:
+        return sum(beat.read_rows for beat in self._newest.values())
 
     def summary(self) -> Summary:
         """What the run did."""
@@ -231,8 +243,8 @@ class Meter:
             rate = beat.read_rows * 1000 / max(1, beat.record.finished_ms - beat.record.started_ms)
         return Progress(
             epoch=beat.record.epoch if beat else -1,
-            rows=beat.read_rows if beat else 0,
-            total_rows=beat.waiting_rows if beat and self.once else None,
+            rows=self._read_rows,
+            total_rows=sum(b.waiting_rows for b in self._newest.values()) if beat and self.once else None,
             rows_per_second=rate,
             freshness_ms=_freshness(beat) if beat else {},
             stage=stage,
