@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.types import Strategy
-from streamhouse.stores.arrow import conform
+from streamhouse.stores.arrow import arrow_schema, conform
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,14 +48,24 @@ def batch(
     known = {name: _frame(spark, rows) for name, rows in {**sources, **(external or {})}.items()}
     results: dict[str, pa.Table] = {}
     for step in plan.steps:
-        rows = conform(_run(spark, step, known).toArrow(), step.writes.columns)
+        rows = conform(_run(spark, step, known).toArrow(), step.columns)
         if step.writes.primary_key:
             # Of the rows that are appended for one key, the last one is the row.
             rows = _last_of_each_key(rows, step.writes.primary_key) if step.strategy is Strategy.MAP else rows
             _check_key(step.id, rows, step.writes.primary_key)
-        results[step.id] = rows
-        known[step.id] = _frame(spark, rows)
+        name = step.writes.name
+        results[name] = _joined(step, results.get(name), rows) if step.part else rows
+        known[name] = _frame(spark, results[name])
     return results
+
+
+def _joined(step: PlannedStep, others: pa.Table | None, part: pa.Table) -> pa.Table:
+    """A row of a shared table has what each of its writers says of the key, and NULL where one says nothing."""
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in [*(others.to_pylist() if others is not None else []), *part.to_pylist()]:
+        known = rows.setdefault(tuple(row[k] for k in step.writes.primary_key), {})
+        known.update({name: value for name, value in row.items() if value is not None})
+    return pa.Table.from_pylist(list(rows.values()), schema=arrow_schema(step.writes.columns))
 
 
 def _frame(spark: "SparkSession", rows: pa.Table) -> "DataFrame":

@@ -33,6 +33,7 @@ pytestmark = [pytest.mark.services, pytest.mark.spark]
 KILLS = {
     "main": [
         "between_writes:dws.hot_totals#2",
+        "between_writes:dws.hot_wide#2",
         "during_recovery",
         "between_writes:ods.hot_log",  # while it recovers, for the second time
         "after_last_write#2",
@@ -41,14 +42,15 @@ KILLS = {
     "lake": [
         "between_writes:ods.warm_log",
         "during_recovery",
+        "between_writes:dws.warm_wide",
         "between_writes:dwd.cold_keyed",
     ],
 }
 # One table of each kind, by tier: log, keyed, merging; shared by several steps. A kind that joins the flow must
 # join here.
 KINDS = {
-    "main": ["ods.hot_log", "dwd.hot_keyed", "dws.hot_totals"],
-    "lake": ["ods.warm_log", "ods.cold_log", "dwd.warm_keyed", "dwd.cold_keyed", "dws.warm_totals"],
+    "main": ["ods.hot_log", "dwd.hot_keyed", "dws.hot_totals", "dws.hot_wide"],
+    "lake": ["ods.warm_log", "ods.cold_log", "dwd.warm_keyed", "dwd.cold_keyed", "dws.warm_totals", "dws.warm_wide"],
 }
 SOAK = {
     segment: [
