@@ -22,7 +22,7 @@ demo: $(STAMP) ## Run both flows over a year of real rows, through hot, warm and
 	@$(BIN)/streamhouse demo
 
 test: check ## Every test there is: the checks, then real Fluss, Spark, Paimon and Iceberg
-	$(BIN)/pytest tests/contract tests/integration
+	$(BIN)/pytest tests/contract tests/integration -n 2 --dist loadfile
 
 check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minute, no Java
 	$(BIN)/ruff format --check .
