@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,7 +80,10 @@ class Runner:
                 on_beat=self._on_beat,
             )
             try:
-                self._carry([SegmentStream(around, segment) for segment in self._plan.segments], once=once)
+                with ExitStack() as stack:
+                    # All of them first: a flow that cannot go on as a whole does not begin.
+                    streams = [SegmentStream(around, segment) for segment in self._plan.segments]
+                    self._carry([stack.enter_context(stream.opened()) for stream in streams], once=once)
                 if self._lost is not None:
                     raise self._lost
             except StreamhouseError as error:

@@ -2,17 +2,18 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from streamhouse.engine.checkpoint import Checkpoint
 from streamhouse.engine.frames import Frames, first_line
-from streamhouse.engine.inputs import open_inputs
+from streamhouse.engine.inputs import EpochInput, open_inputs
 from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentRunner
 from streamhouse.engine.source import epochs_stream
@@ -90,6 +91,8 @@ class SegmentStream:
     def __init__(self, around: Surroundings, segment: Segment) -> None:
         self._around = around
         self._segment = segment
+        self._runner: SegmentRunner
+        self._inputs: dict[str, EpochInput]
         self._ending = threading.Event()  # no epoch may begin any more in the query in hand
         self._failure: BaseException | None = None
         self._epoch_lock = threading.Lock()  # held while an epoch runs: a stop waits for its end
@@ -98,39 +101,52 @@ class SegmentStream:
         self._read_rows = 0
         self._waiting_rows = 0
 
+    @contextmanager
+    def opened(self) -> Iterator[Self]:
+        """Connect to what the segment reads and writes, and check that all is as it was left.
+
+        Raises:
+            StateConflictError: a table is not as the last epoch left it.
+            SchemaConflictError, TypeMismatchError: see `SegmentRunner.prepare`.
+        """
+        around, plan = self._around, self._around.plan
+        self._inputs = open_inputs(plan, self._segment, around.places.root, around.stores)
+        cache = around.cache / plan.flow
+        frames = Frames(around.spark)
+        runner = SegmentRunner(plan, self._segment, self._inputs, around.stores, frames, around.places, cache)
+        try:
+            self._last = around.state.last_epoch(plan.flow, self._segment.name)
+            runner.prepare(self._last.ends if self._last else {})
+            if around.state.unfinished(plan.flow, self._segment.name) is None:
+                self._find_ends(runner)
+            self._runner = runner
+            yield self
+        finally:
+            runner.close()
+
     def run(self, *, once: bool) -> None:
-        """Carry the segment.
+        """Carry the segment, which is `opened`.
 
         Raises:
             StreamhouseError: an epoch failed for good.
         """
-        around, plan = self._around, self._around.plan
-        inputs = open_inputs(plan, self._segment, around.places.root, around.stores)
-        cache = around.cache / plan.flow
-        frames = Frames(around.spark)
-        runner = SegmentRunner(plan, self._segment, inputs, around.stores, frames, around.places, cache)
-        try:
-            self._last = around.state.last_epoch(plan.flow, self._segment.name)
-            runner.prepare(self._last.ends if self._last else {})
-            begin = self._begin()
-            if around.state.unfinished(plan.flow, self._segment.name) is None:
-                self._find_ends(runner)
-            available = {name: given.available() for name, given in inputs.items()}
-            self._waiting_rows = sum(
-                given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in inputs.items()
-            )
-            for attempt in Retrying(
-                retry=retry_if_exception(lambda e: isinstance(e, StreamhouseError) and e.retryable),
-                wait=wait_random_exponential(multiplier=0.5, max=30),
-                stop=stop_after_attempt(_ATTEMPTS),
-                sleep=self._sleep,
-                before_sleep=self._tell_retry,
-                reraise=True,
-            ):
-                with attempt:
-                    self._stream(runner, available if once else None)
-        finally:
-            runner.close()
+        around, begin = self._around, self._begin()
+        available = {name: given.available() for name, given in self._inputs.items()}
+        self._waiting_rows = sum(
+            given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in self._inputs.items()
+        )
+        for attempt in Retrying(
+            retry=retry_if_exception(lambda e: isinstance(e, StreamhouseError) and e.retryable),
+            wait=wait_random_exponential(multiplier=0.5, max=30),
+            stop=stop_after_attempt(_ATTEMPTS),
+            sleep=self._sleep,
+            before_sleep=self._tell_retry,
+            reraise=True,
+        ):
+            if around.stop.is_set():
+                return
+            with attempt:
+                self._stream(self._runner, available if once else None)
 
     def _sleep(self, seconds: float) -> None:
         self._around.stop.wait(seconds)
