@@ -24,7 +24,6 @@ from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow
 from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
 from streamhouse.model.table import Column, Table
-from streamhouse.model.types import ReadMode
 from streamhouse.registry.problems import Problems
 
 
@@ -190,9 +189,9 @@ def _plan(
 ) -> FlowPlan:
     written = {step.writes.name: step for step in steps}
     used = {read.table for step in steps for read in step.reads}
-    first = _loads_first(written)
     cut = segments(tuple(steps), external, flow.commit_interval)
     check_streams(flow, cut, readable_tables={**external, **{s.writes.name: s.writes for s in steps}})
+    first = frozenset[str]().union(*(segment.loads_first for segment in cut))
     return FlowPlan(
         flow=flow.flow,
         description=flow.description,
@@ -216,21 +215,6 @@ def _plan(
         external=tuple(external[name] for name in sorted(used) if name in external and name not in written),
         segments=cut,
     )
-
-
-def _loads_first(written: Mapping[str, PlannedStep]) -> set[str]:
-    """What feeds, through whatever steps, a table that a step of this flow looks up."""
-    pending = [read.table for step in written.values() for read in step.reads if read.mode is ReadMode.LOOKUP]
-    found: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name in found:
-            continue
-        found.add(name)
-        step = written.get(name)
-        if step is not None:
-            pending += [read.table for read in step.reads if read.mode is ReadMode.CHANGES]
-    return found
 
 
 __all__ = ["Actions", "compile_flow", "compile_project"]

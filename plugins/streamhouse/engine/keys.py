@@ -22,12 +22,13 @@ def union_keys(parts: Sequence[pa.Table]) -> pa.Table:
 
 def without_keys(rows: pa.Table, keys: pa.Table) -> pa.Table:
     """The rows whose key is not in `keys`; the columns of `keys` say what the key is."""
-    return _pick(rows, keys, "left anti")
-
-
-def with_keys(rows: pa.Table, keys: pa.Table) -> pa.Table:
-    """The rows whose key is in `keys`."""
-    return _pick(rows, keys, "left semi")
+    if not rows.num_rows or not keys.num_rows:
+        return rows
+    # Joined on the key columns alone: Arrow's join carries no nested columns.
+    names = keys.column_names
+    numbered = rows.select(names).append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
+    kept = numbered.join(keys.cast(numbered.select(names).schema), keys=names, join_type="left anti")[_ROW]
+    return rows if len(kept) == rows.num_rows else rows.take(kept.combine_chunks().sort())
 
 
 def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
@@ -37,15 +38,3 @@ def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
     numbered = rows.select(list(key)).append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
     last = numbered.group_by(list(key)).aggregate([(_ROW, "max")])[f"{_ROW}_max"]
     return rows if len(last) == rows.num_rows else rows.take(last.sort())
-
-
-def _pick(rows: pa.Table, keys: pa.Table, kind: str) -> pa.Table:
-    # Joined on the key columns alone: Arrow's join carries no nested columns.
-    if rows.num_rows == 0:
-        return rows
-    if keys.num_rows == 0:
-        return rows if kind == "left anti" else rows.slice(0, 0)
-    names = keys.column_names
-    numbered = rows.select(names).append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
-    kept = numbered.join(keys.cast(numbered.select(names).schema), keys=names, join_type=kind)[_ROW]
-    return rows if len(kept) == rows.num_rows else rows.take(kept.combine_chunks().sort())

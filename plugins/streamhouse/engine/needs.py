@@ -81,21 +81,3 @@ def _need(origin: Origin, wanted: _Wanted, own: dict[str, Table]) -> Need:
     table = own.get(origin.name)
     read_back = table is not None and bool(table.merge) and (wanted.changes or wanted.state)
     return Need(origin, columns or origin.columns[:1], wanted.changes, wanted.state, read_back)
-
-
-def loads_first(segment: Segment) -> set[str]:
-    """What feeds, through whatever steps of the segment, a table that a step looks up.
-
-    Its backlog is read before the others', so that a fact finds its dimension as it would in a batch.
-    """
-    written = {step.writes.name: step for step in segment.steps}
-    pending = [read.table for step in segment.steps for read in step.reads if read.mode is ReadMode.LOOKUP]
-    found: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name in found:
-            continue
-        found.add(name)
-        if name in written:
-            pending += [read.table for read in written[name].reads if read.mode is ReadMode.CHANGES]
-    return found

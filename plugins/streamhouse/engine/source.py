@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from streamhouse.engine.clock import EpochClock
 from streamhouse.engine.inputs import open_inputs
-from streamhouse.engine.needs import loads_first
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import EngineError
 from streamhouse.model.plan import FlowPlan
@@ -138,7 +137,7 @@ def segment_clock(options: Mapping[str, str]) -> EpochClock:
     waits = [step.interval or timedelta(0) for step in full]
     return EpochClock(
         inputs,
-        first=loads_first(segment),
+        first=segment.loads_first,
         max_rows=plan.max_rows_per_epoch,
         now_ms=lambda: time.time_ns() // 1_000_000,
         until=json.loads(options["until"]),

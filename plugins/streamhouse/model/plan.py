@@ -91,6 +91,22 @@ class Segment(Frozen):
         return frozenset(read.table for step in self.steps for read in step.reads)
 
     @property
+    def loads_first(self) -> frozenset[str]:
+        """What feeds, through whatever steps of the segment, a table that a step of it looks up.
+
+        Its backlog is read before the others', so that a fact finds its dimension as it would in a batch.
+        """
+        written = {step.writes.name: step for step in self.steps}
+        pending = [read.table for step in self.steps for read in step.reads if read.mode is ReadMode.LOOKUP]
+        found: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name not in found and name in written:
+                pending += [read.table for read in written[name].reads if read.mode is ReadMode.CHANGES]
+            found.add(name)
+        return frozenset(found)
+
+    @property
     def tables(self) -> dict[str, Table]:
         """Every table the segment writes, by name, upstream first; quarantine tables after their own."""
         written = (table for step in self.steps for table in (step.writes, step.quarantine))
