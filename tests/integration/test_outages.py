@@ -168,7 +168,8 @@ def assert_equals_batch(project, spark):
     with_stores(project, spark, compare)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.skipif(not SOAKING, reason="clients notice after a minute, some times over: make soak")
+@pytest.mark.timeout(1200)
 def test_a_server_that_dies_and_comes_back(project, services, spark):
     process = start(project)
     wait_for(process, lambda: epochs(project) >= 2, project)
@@ -180,10 +181,12 @@ def test_a_server_that_dies_and_comes_back(project, services, spark):
     assert all(re.match(r"attempt \d failed, next in \d+\.\d s: ", text) for text in retries(project))
     assert_equals_batch(project, spark)
 
-    add(project, 1)
-    before, told = epochs(project), len(retries(project))
+
+@pytest.mark.timeout(900)
+def test_a_server_that_is_silent_for_a_while(project, services, spark):
     process = start(project)
-    wait_for(process, lambda: epochs(project) >= before + 2, project)
+    told = len(retries(project))
+    wait_for(process, lambda: epochs(project) >= 2, project)
     os.kill(tablet(services), signal.SIGSTOP)
     time.sleep(70 if SOAKING else 5)  # a server that is silent for 60 s counts as away
     os.kill(tablet(services), signal.SIGCONT)

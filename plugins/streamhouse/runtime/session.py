@@ -78,6 +78,11 @@ def local_session(
         JarDownloadError: a connector could not be fetched.
         EnvironmentProblem: Spark does not start.
     """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is not None:
+        return SparkSession.builder.getOrCreate()  # as it is: options given now would change it for all who use it
     java = find_java()
     jars = fetch(SPARK_JARS, settings=project.settings.ivy_settings, progress=lambda stage: say(stage.text))
     logs = project.state_dir / "logs"
@@ -90,7 +95,6 @@ def local_session(
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
 
     quiet_python_log()
     builder = SparkSession.builder.master(project.settings.spark.master).appName(name)

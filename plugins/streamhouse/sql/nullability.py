@@ -6,7 +6,6 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql.scopes import conjuncts, function_name
-from streamhouse.sql.windows import is_bound
 
 if TYPE_CHECKING:
     from streamhouse.sql.infer import Inference
@@ -31,8 +30,6 @@ def nullable(types: "Inference", node: exp.Expr, scope: Scope) -> bool:
         given = types.type_of(node.this, scope)
         sure = given is not None and given.kind != "string" and not node.args.get("safe")
         return not sure or nullable(types, node.this, scope)
-    if is_bound(node):
-        return False
     if isinstance(node, exp.Anonymous) and function_name(node) in {"date_trunc", "hour", "year", "month"}:
         return any(nullable(types, e, scope) for e in node.expressions)
     return True

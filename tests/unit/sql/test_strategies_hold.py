@@ -24,7 +24,16 @@ from tests.sql_corpus import KEYS, ORDERS, Case, cases, classified, columns, ord
 Row = dict[str, Any]
 State = dict[str, list[Row]]
 ROUNDS = 20
-NOT_IN_DUCKDB = ("window(", "session_window", "current_timestamp", "now()", "max_by", "collect_set", "percentile")
+NOT_IN_DUCKDB = (
+    "window(",
+    "session_window",
+    "current_timestamp",
+    "now()",
+    "max_by",
+    "collect_set",
+    "percentile",
+    "get(",
+)
 
 _FOLDS: dict[MergeFunction, Callable[[Any, Any], Any]] = {
     MergeFunction.SUM: lambda a, b: a + b,
