@@ -43,9 +43,9 @@ class HeldStates:
         self._making = Lock()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """What is held."""
-        return tuple(self._held)
+    def _states(self) -> StateCache:
+        assert self._cache is not None, "asked for states only where some are held"
+        return self._cache
 
     def stand_at(self, positions: Mapping[str, Position]) -> None:
         """Bring what is held to where the next epoch starts.
@@ -65,8 +65,7 @@ class HeldStates:
             self._whole.pop(name, None)
             known = self._cache.position(name)
             if known != at and not self._catch_up(name, known, at):
-                columns = tuple(c.name for c in self._held[name].columns)
-                self._cache.load(name, self._inputs[name].parts(at, columns), at)
+                self._cache.load(name, self._inputs[name].parts(at, self._held[name].column_names), at)
             self._positions[name] = at
 
     def take_over(self, deltas: Mapping[str, Delta | None], positions: Mapping[str, Position]) -> None:
@@ -84,30 +83,26 @@ class HeldStates:
 
     def whole(self, name: str, changes: Changes | None) -> "DataFrame":
         """All rows after `changes`; one DataFrame for as long as nothing changes."""
-        assert self._cache is not None, "asked for states only where some are held"
         if changes is not None:
-            return self._frames.frame(self._cache.rows(name, changes))
+            return self._frames.frame(self._states.rows(name, changes))
         with self._making:
             if name not in self._whole:
-                self._whole[name] = self._frames.frame(self._cache.rows(name, None))
+                self._whole[name] = self._frames.frame(self._states.rows(name, None))
             return self._whole[name]
 
     def with_keys(self, name: str, changes: Changes | None, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
         """See `StateCache.rows_with_keys`."""
-        assert self._cache is not None, "asked for states only where some are held"
-        return self._cache.rows_with_keys(name, changes, wanted, columns)
+        return self._states.rows_with_keys(name, changes, wanted, columns)
 
     def before(self, name: str, changes: Changes) -> pa.Table:
         """The rows, as of the epoch's start, of the keys in `changes`; the store's own word where it tells."""
         if changes.before is not None:
             return changes.before
-        assert self._cache is not None, "asked for states only where some are held"
-        return self._cache.before(name, changes)
+        return self._states.before(name, changes)
 
     def difference(self, name: str, rows: pa.Table) -> Changes:
         """See `StateCache.difference`."""
-        assert self._cache is not None, "asked for states only where some are held"
-        return self._cache.difference(name, rows)
+        return self._states.difference(name, rows)
 
     def close(self) -> None:
         """Close the cache."""
@@ -116,12 +111,11 @@ class HeldStates:
 
     def _catch_up(self, name: str, known: Position | None, at: Position) -> bool:
         """Whether the changes from `known` to `at` could be applied."""
-        assert self._cache is not None, "asked for states only where some are held"
         if known is None or any(at.get(key, 0) < value for key, value in known.items()):
             return False
-        columns = tuple(c.name for c in self._held[name].columns)
         try:
-            self._cache.commit({name: self._inputs[name].changes(known, at, columns)}, {name: at})
+            changes = self._inputs[name].changes(known, at, self._held[name].column_names)
+            self._states.commit({name: changes}, {name: at})
         except RowsLostError:
             return False
         return True

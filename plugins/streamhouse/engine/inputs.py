@@ -48,10 +48,8 @@ class TableInput:
         if self.table.primary_key:
             yield self.store.read_state(self.table, at if self.store.capabilities.state_as_of else None, columns)
             return
-        start: Position = {}
-        while (end := cap(self.advance(start, _ROWS_AT_ONCE), at)) != start:
+        for start, end in _ranges(self, at):
             yield self.store.read_changes(self.table, start, end, columns).upserts
-            start = end
 
 
 class SourceInput:
@@ -69,10 +67,8 @@ class SourceInput:
 
     def parts(self, at: Position, columns: tuple[str, ...]) -> "Iterator[pa.Table]":
         """Every row from the beginning to `at`, not many at once."""
-        start: Position = {}
-        while (end := cap(self.advance(start, _ROWS_AT_ONCE), at)) != start:
+        for start, end in _ranges(self, at):
             yield self.source.read(start, end, columns)
-            start = end
 
 
 class KeyedSourceInput:
@@ -91,6 +87,14 @@ class KeyedSourceInput:
     def parts(self, at: Position, columns: tuple[str, ...]) -> "Iterator[pa.Table]":
         """The rows at `at`, one for each key, all at once."""
         yield self.source.state(at, columns)
+
+
+def _ranges(given: Input, at: Position) -> Iterator[tuple[Position, Position]]:
+    """Ranges of not many rows each that follow each other, from the beginning to `at`."""
+    start: Position = {}
+    while (end := cap(given.advance(start, _ROWS_AT_ONCE), at)) != start:
+        yield start, end
+        start = end
 
 
 EpochInput = TableInput | SourceInput | KeyedSourceInput

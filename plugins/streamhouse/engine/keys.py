@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-_ROW = "__row"
+from streamhouse.stores import keyed
 
 
 def key_rows(rows: pa.Table, columns: Mapping[str, str] | Sequence[str]) -> pa.Table:
@@ -22,19 +22,9 @@ def union_keys(parts: Sequence[pa.Table]) -> pa.Table:
 
 def without_keys(rows: pa.Table, keys: pa.Table) -> pa.Table:
     """The rows whose key is not in `keys`; the columns of `keys` say what the key is."""
-    if not rows.num_rows or not keys.num_rows:
-        return rows
-    # Joined on the key columns alone: Arrow's join carries no nested columns.
-    names = keys.column_names
-    numbered = rows.select(names).append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
-    kept = numbered.join(keys.cast(numbered.select(names).schema), keys=names, join_type="left anti")[_ROW]
-    return rows if len(kept) == rows.num_rows else rows.take(kept.combine_chunks().sort())
+    return keyed.without_keys(rows, keys.cast(rows.select(keys.column_names).schema))
 
 
 def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
     """Of rows in the order they happened, the last of each key; without a key, all."""
-    if not key:
-        return rows
-    numbered = rows.select(list(key)).append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
-    last = numbered.group_by(list(key)).aggregate([(_ROW, "max")])[f"{_ROW}_max"]
-    return rows if len(last) == rows.num_rows else rows.take(last.sort())
+    return keyed.last_of_each_key(rows, key) if key else rows

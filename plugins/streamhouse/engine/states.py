@@ -44,6 +44,11 @@ class Held:
     identity: str = ""
 
     @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of `columns`."""
+        return tuple(column.name for column in self.columns)
+
+    @property
     def signature(self) -> str:
         """Text that differs when what is held cannot be used for this."""
         return json.dumps([self.identity, list(self.key), [(c.name, c.type) for c in self.columns]])
@@ -130,10 +135,10 @@ class StateCache:
         held = self.held[name]
         with self._database.cursor() as cursor:
             cursor.register("given", rows)
-            given = exp.select(*(exp.column(c.name, quoted=True) for c in held.columns)).from_("given")
+            given = exp.select(*(exp.column(name, quoted=True) for name in held.column_names)).from_("given")
             cursor.register("held", self._read(cursor, name, _all(name)))
-            there = exp.select(*(exp.column(c.name, quoted=True) for c in held.columns)).from_("held")
-            new = _those(given, "held", {c.name: c.name for c in held.columns}, "anti")
+            there = exp.select(*(exp.column(name, quoted=True) for name in held.column_names)).from_("held")
+            new = _those(given, "held", {name: name for name in held.column_names}, "anti")
             gone = _those(there, "given", {k: k for k in held.key}, "anti")
             upserts, absent = self._read(cursor, name, new), self._read(cursor, name, gone)
         return Changes(upserts, absent.select(list(held.key)))
@@ -163,7 +168,7 @@ class StateCache:
         held = self.held[name]
         if changes is None:
             return _all(name)
-        cursor.register("changed", conform(changes.upserts.select([c.name for c in held.columns]), held.columns))
+        cursor.register("changed", conform(changes.upserts.select(held.column_names), held.columns))
         kept: exp.Query = _all(name)
         if held.key:
             cursor.register("named", _keys(changes, held.key))
@@ -194,7 +199,7 @@ _NOTE_COLUMNS = ("name", "signature", "position")
 
 
 def _insert(cursor: "DuckDBPyConnection", held: Held, rows: pa.Table) -> None:
-    cursor.register("part", rows.select([c.name for c in held.columns]))
+    cursor.register("part", rows.select(held.column_names))
     cursor.execute(_text(exp.insert(exp.select("*").from_("part"), _table(held.name))))
 
 
