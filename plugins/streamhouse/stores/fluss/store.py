@@ -170,8 +170,12 @@ class FlussStore:
             rows, deletes = _apart(table, rows)
         elif context.replay_from is not None:
             rows = self._left_to_write(table, rows, context.replay_from)
-        if rows.num_rows or deletes:
-            self._send(table, rows, deletes, partial=context.columns is not None)
+        partial = context.columns is not None
+        if plain_key:
+            # Safe to repeat, which a server that has not yet heard of an added column asks for.
+            self._catalog.on_leaders(table.name, lambda _: self._send(table, rows, deletes, partial=partial))
+        elif rows.num_rows:
+            self._send(table, rows, None, partial=partial)
         return self.end(table)
 
     def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
@@ -218,6 +222,8 @@ class FlussStore:
         return without_keys(rows, self._log(table, ranges, table.primary_key).rows.select(list(table.primary_key)))
 
     def _send(self, table: Table, rows: pa.Table, deletes: pa.Table | None, *, partial: bool = False) -> None:
+        if not rows.num_rows and not deletes:
+            return
         located = self._located(table, tuple(rows.column_names))
         if not partial:
             rows = padded(rows, located.stored.columns)  # Fluss may hold newer columns than the plan
