@@ -1,21 +1,22 @@
 """Nexmark: each query by us and, where Spark can express it, by a hand-written Structured Streaming job.
 
-Ours reads ODS tables in Fluss, filled before, and writes Fluss tables; the peer reads the same rows from Parquet
-files and writes Parquet files (`nexmark_parts/peers.py`). Both take the events in as many epochs, in one process
-and one Spark session with our settings, turn by turn (ours, peer, ours, peer); the better round of each side
-counts. CPU is that of all processes: ours includes the Fluss servers. Fails when the two give different rows.
+Both read ODS tables in Fluss, filled before, and write Fluss tables with one store (`nexmark_parts/peers.py`), as
+many rows in an epoch as in a micro-batch, in one process and one Spark session with our settings, turn by turn
+(ours, peer, ours, peer); the better round of each side counts. CPU is that of all processes, the Fluss servers'
+too. Fails when the two give different rows.
 
     python benchmarks/nexmark.py --events 200000 --queries 0,3,11-13
 """
 
 import argparse
-import shutil
+import os
 import tempfile
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
 from statistics import fmean
 
+from method.layer_source import LayerSource
 from nexmark_parts import peers
 from nexmark_parts.cpu import Spent, spent
 from nexmark_parts.events import Load, write
@@ -23,6 +24,7 @@ from nexmark_parts.ours import LOADING, QUERIES, flow_of, write_project
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Tier
 from streamhouse.runtime.layout import ServicesFolder
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import Meter, Open, carry, opened, plan_of
@@ -55,16 +57,17 @@ class Result:
 class Bench:
     """What all queries share: the project, its services and the Spark session."""
 
-    def __init__(self, open_: Open, data: Path, scratch: Path) -> None:
+    def __init__(self, open_: Open, scratch: Path) -> None:
         self._open = open_
-        self._data = data
         self._scratch = scratch
         state = load(ServicesFolder.of(open_.project.root).state)
         self._servers = [service.process.pid for service in state.services] if state else []
+        self._streams = plan_of(open_.project, LOADING)
+        open_.spark.dataSource.register(LayerSource)
 
     def load(self) -> Spent:
         """Fill the ODS tables."""
-        return self._carry(plan_of(self._open.project, LOADING))
+        return self._carry(self._streams)
 
     def query(self, query: int, rounds: range) -> Result:
         """Both sides, turn by turn, in rounds not run before; a query without a peer runs once."""
@@ -81,11 +84,8 @@ class Bench:
             finally:
                 self._drop(plan)
             if peer:
-                folder = self._scratch / f"q{query}_{number}"
-                work = lambda: peers.run(peer, self._open.spark, self._data, folder)  # noqa: B023, E731
-                theirs.append(spent(work, leaving_out=self._servers))
-                peer_rows = peers.rows_of(peer, self._open.spark, folder)
-                shutil.rmtree(folder)
+                took, peer_rows = self._peer(peer, plan)
+                theirs.append(took)
         return Result(query, strategies, _best(ours), rows, _best(theirs) if theirs else None, peer_rows)
 
     def _carry(self, plan: FlowPlan) -> Spent:
@@ -93,6 +93,17 @@ class Bench:
             carry(self._open, plan, Meter(plan, lambda _: None, once=True), once=True)
 
         return spent(work, counting=self._servers)
+
+    def _peer(self, peer: peers.Peer, plan: FlowPlan) -> tuple[Spent, int]:
+        hot, project = self._open.stores[Tier.HOT], self._open.project
+        place = peers.Place(self._open.spark, project.root, hot, self._open.fluss, plan, self._streams)
+        table = peers.target_of(plan)
+        with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
+            try:
+                took = spent(lambda: peers.run(peer, place, Path(folder)), counting=self._servers)
+                return took, int(hot.read_state(table).num_rows)
+            finally:
+                hot.drop(table.name)
 
     def _rows(self, plan: FlowPlan) -> int:
         table = plan.steps[-1].writes
@@ -105,6 +116,8 @@ class Bench:
 
 def main() -> None:
     args = _arguments()
+    # Spark's workers load the peers' source.
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     with tempfile.TemporaryDirectory(prefix="nexmark-") as folder:
         root = Path(folder) / "project"
         for _ in write(_load(args), root / "data", parts=args.epochs):
@@ -113,7 +126,7 @@ def main() -> None:
         results: list[Result] = []
         try:
             with opened(Project.at(root), say=print) as open_:
-                _measure(Bench(open_, root / "data", Path(folder) / "peers"), args, results)
+                _measure(Bench(open_, Path(folder)), args, results)
         finally:  # also of a run that was cut off
             _conclude(results, len(args.queries), args.events)
 

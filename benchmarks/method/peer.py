@@ -23,7 +23,7 @@ from streamhouse.model.table import Table
 from streamhouse.runtime.java import find_java
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import plan_of
-from streamhouse.runtime.session import worker_sockets
+from streamhouse.runtime.session import JIT, worker_sockets
 from streamhouse.stores.arrow import conform
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.store import FlussStore
@@ -55,7 +55,7 @@ _TUNED = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.checkpointFileManagerClass": f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": " ".join(["-XX:+UseSerialGC", *JIT]),
 }
 
 

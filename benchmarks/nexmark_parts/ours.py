@@ -10,6 +10,7 @@ import yaml
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "nexmark"
 LOADING = "nexmark_ods"
+SIDE_INPUT = "ods.side_input"
 QUERIES = tuple(range(23))
 
 

@@ -1,22 +1,29 @@
-"""The peers: the queries that Structured Streaming can express, written by hand.
+"""The peers: the queries that Structured Streaming can express, written by hand, over the same Fluss tables.
 
-Each reads the streams' Parquet files, one file in a micro-batch, keeps its state in Spark, and writes Parquet files
-through `foreachBatch`, a folder for each batch: the cheapest sink that survives a crash. A query whose rows change
-(`update`) writes the changed rows and leaves it to the reader to take the last ones; ours keeps them by key.
+Each reads the ODS tables as many rows at a time as our epochs do, through the reader that the other benchmarks' peers
+use, keeps its state in Spark, and writes a table like ours with our store in `foreachBatch`. Its trigger is 0 s.
 A query with a watermark holds its last rows back, so it gives fewer rows than ours.
 """
 
-from collections.abc import Callable
+import json
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow.parquet as pq
 from nexmark_parts.events import STREAMS
-from nexmark_parts.ours import sql_of
+from nexmark_parts.ours import SIDE_INPUT, sql_of
+
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position
+from streamhouse.stores.arrow import conform
+from streamhouse.stores.base import Changes, Store, WriteContext
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 _LATE = "2 seconds"
 
@@ -74,7 +81,7 @@ def _user_sessions(streams: Streams) -> "DataFrame":
 
     sessions = f.session_window("dateTime", "10 seconds").alias("s")
     counted = streams.bid.withWatermark("dateTime", _LATE).groupBy("bidder", sessions).count()
-    return counted.select("bidder", "s.start", "s.end", "count")
+    return counted.selectExpr("bidder", "s.start AS starttime", "s.end AS endtime", "count AS bid_count")
 
 
 def _auction_statistics(streams: Streams) -> "DataFrame":
@@ -115,34 +122,82 @@ PEERS: dict[int, Peer] = {
 }
 
 
-def run(peer: Peer, spark: "SparkSession", data: Path, folder: Path) -> None:
-    """Drain the streams under `data` into Parquet files under `folder/out`."""
+@dataclass(frozen=True)
+class Place:
+    """Where a peer runs.
+
+    Attributes:
+        spark: Its session, which knows the format `layer`.
+        root: The project.
+        store: Fluss, at `fluss`.
+        plan: Our plan of the same query; the peer writes a table like that of its last step.
+        streams: The plan of the flow that fills ODS.
+    """
+
+    spark: "SparkSession"
+    root: Path
+    store: Store
+    fluss: str
+    plan: FlowPlan
+    streams: FlowPlan
+
+
+def target_of(plan: FlowPlan) -> Table:
+    """The table of the peer of our `plan`."""
+    ours = plan.steps[-1].writes
+    return ours.model_copy(update={"name": f"{ours.name}_peer"})
+
+
+def run(peer: Peer, place: Place, checkpoint: Path) -> None:
+    """Drain ODS into the peer's table."""
+    target = target_of(place.plan)
+    place.store.create(target)
 
     def write(batch: "DataFrame", number: int) -> None:
-        batch.write.mode("overwrite").parquet(str(folder / "out" / f"batch={number}"))
+        rows = batch.toArrow()
+        # Ours has the names as Spark resolves them, in small letters.
+        rows = conform(rows.rename_columns([name.lower() for name in rows.column_names]), target.columns)
+        if rows.num_rows:
+            place.store.write(target, Changes(rows), WriteContext(target.name, number))
 
-    query = (
-        peer.frame(_streams(spark, data))
-        .writeStream.outputMode(peer.mode)
-        .foreachBatch(write)
-        .option("checkpointLocation", str(folder / "checkpoint"))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
+    ends = [place.store.end(place.streams.tables[f"ods.{name}"]) for name in STREAMS]
+    writer = peer.frame(_streams(place)).writeStream.outputMode(peer.mode).foreachBatch(write)
+    query = writer.option("checkpointLocation", str(checkpoint)).trigger(processingTime="0 seconds").start()
+    try:
+        while not _at(query, ends):
+            if (error := query.exception()) is not None:
+                raise error
+            time.sleep(0.01)
+    finally:
+        query.stop()
 
 
-def rows_of(peer: Peer, spark: "SparkSession", folder: Path) -> int:
-    """How many rows the result has."""
-    written = spark.read.parquet(str(folder / "out"))
-    return (written.select(*peer.key).distinct() if peer.key else written).count()
+def _at(query: "StreamingQuery", ends: Sequence[Position]) -> bool:
+    """Whether the last batch reached the end of whatever the query reads; no two streams end at the same place."""
+    last = query.lastProgress
+    sources = json.loads(last.json)["sources"] if last is not None else []
+    return bool(sources) and all((source["endOffset"] or {}).get("position") in ends for source in sources)
 
 
-def _streams(spark: "SparkSession", data: Path) -> Streams:
-    from pyspark.sql.pandas.types import from_arrow_schema
+def _streams(place: Place) -> Streams:
+    def stream(name: str) -> "DataFrame":
+        table = place.streams.tables[f"ods.{name}"]
+        ours = {
+            column
+            for step in place.plan.steps
+            for read in step.reads
+            if read.table == table.name
+            for column in read.columns
+        }
+        read = place.spark.readStream.format("layer").options(
+            plan=place.streams.model_dump_json(),
+            table=table.name,
+            columns=json.dumps(sorted(ours) or table.column_names),
+            root=str(place.root),
+            fluss=place.fluss,
+            max_rows=str(place.plan.max_rows_per_epoch),
+        )
+        return read.load()
 
-    frames = {}
-    for name in STREAMS:
-        schema = from_arrow_schema(pq.read_schema(min((data / name).iterdir())))
-        frames[name] = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(data / name))
-    return Streams(spark, **frames, side=spark.read.parquet(str(data / "side_input")))
+    side = place.spark.createDataFrame(place.store.read_state(place.streams.tables[SIDE_INPUT]))
+    return Streams(place.spark, **{name: stream(name) for name in STREAMS}, side=side)

@@ -16,9 +16,11 @@ class Checkpoint:
 
     def __init__(self, root: Path, flow: str, segment: str, next_epoch: int) -> None:
         folder = root / flow / segment
-        known = sorted(int(p.name) for p in folder.iterdir() if p.name.isdigit()) if folder.is_dir() else []
+        folder.mkdir(parents=True, exist_ok=True)
+        known = sorted(int(p.name) for p in folder.iterdir() if p.name.isdigit())
         self.base = known[-1] if known else next_epoch
         self.path = folder / str(self.base)
+        self.quit_file = folder / "quit"  # there while the segment's stream is to end
 
     def epoch(self, batch: int) -> int:
         """The epoch of Spark's batch number."""

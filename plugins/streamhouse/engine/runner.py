@@ -49,11 +49,14 @@ class Runner:
         self._cache = cache
         self._on_beat = on_beat
         self._stop = threading.Event()
+        self._streams: list[SegmentStream] = []
         self._lost: LeaseLostError | None = None
 
     def stop(self) -> None:
         """Ask the runner to end after the epochs in hand. Safe from any thread or signal handler."""
         self._stop.set()
+        for stream in self._streams:
+            stream.ring()
 
     def run(self, *, once: bool) -> None:
         """Carry the flow; return when it was asked to stop or, with `once`, when what waited at the start is done.
@@ -82,8 +85,8 @@ class Runner:
             try:
                 with ExitStack() as stack:
                     # All of them first: a flow that cannot go on as a whole does not begin.
-                    streams = [SegmentStream(around, segment) for segment in self._plan.segments]
-                    self._carry([stack.enter_context(stream.opened()) for stream in streams], once=once)
+                    self._streams = [SegmentStream(around, segment) for segment in self._plan.segments]
+                    self._carry([stack.enter_context(stream.opened()) for stream in self._streams], once=once)
                 if self._lost is not None:
                     raise self._lost
             except StreamhouseError as error:
@@ -95,7 +98,7 @@ class Runner:
 
     def _lose(self, error: LeaseLostError) -> None:
         self._lost = error
-        self._stop.set()
+        self.stop()
 
     def _carry(self, streams: list[SegmentStream], *, once: bool) -> None:
         if once or len(streams) == 1:
@@ -108,6 +111,6 @@ class Runner:
             try:
                 done, _ = wait(running, return_when=FIRST_EXCEPTION)
             finally:
-                self._stop.set()  # one that fails takes the others with it
+                self.stop()  # one that fails takes the others with it
         for future in (*done, *running):
             future.result()

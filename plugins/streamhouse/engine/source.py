@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamReader
 
 FORMAT = "streamhouse_epochs"
-_IDLE_WAIT_S = 1.0  # a stop waits for it
+_IDLE_WAIT_S = 10.0  # how long Spark is left alone while nothing is new
+_LOOK_S = 0.2  # how soon a wait notices that it is to end
 _VECTOR = "vector"
 _registering = Lock()  # Spark minds a second thread that registers the same name
 
@@ -41,6 +42,7 @@ def epochs_stream(
     *,
     begin: Vector,
     until: Mapping[str, Position] | None,
+    quit_file: Path,
 ) -> "DataStreamReader":
     """A reader of the stream of vectors of one segment.
 
@@ -51,6 +53,7 @@ def epochs_stream(
         places: Where the stores are; the reader's own process connects to them.
         begin: Where a checkpoint without any epoch begins.
         until: Where a drain ends; None: never.
+        quit_file: Ends a wait for rows once it is there.
     """
     with _registering:
         spark.dataSource.register(_data_source())
@@ -60,6 +63,7 @@ def epochs_stream(
         "places": places.model_dump_json(),
         "begin": begin.to_json(),
         "until": json.dumps(until),
+        "quit_file": str(quit_file),
         # A row that comes while nothing else does is seen within a quarter of the freshness.
         "poll_s": str(0.0 if until is not None else plan.freshness.total_seconds() / 4),
     }
@@ -98,9 +102,16 @@ def _data_source() -> Any:
             """The next vector. While nothing is new, wait here: to ask a store costs less than Spark's trigger."""
             poll_s = float(self.options["poll_s"])
             until = time.monotonic() + (_IDLE_WAIT_S if poll_s else 0.0)
-            while (found := clock.next(last)) == last and time.monotonic() < until:
-                time.sleep(poll_s)
+            while (found := clock.next(last)) == last and self._rest(min(poll_s, until - time.monotonic())):
+                pass
             return found
+
+        def _rest(self, seconds: float) -> bool:
+            """Sleep; False when the wait is over before."""
+            until = time.monotonic() + seconds
+            while (left := until - time.monotonic()) > 0 and not Path(self.options["quit_file"]).exists():
+                time.sleep(min(left, _LOOK_S))
+            return seconds > 0 and left <= 0
 
         def partitions(self, start: dict[str, str], end: dict[str, str]) -> list[Any]:  # noqa: ARG002
             self.last = Vector.from_json(end[_VECTOR])

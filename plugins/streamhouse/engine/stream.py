@@ -3,10 +3,11 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Self
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 8  # of an epoch whose failure may pass by itself: about two minutes with the waits
 _POLL_S = 0.05
+_LOOK_S = 1.0  # between two looks whether Spark has ended the query; what happens here rings at once
 _START_S = 60.0
 _NOT_CONNECTED = "Python worker failed to connect back"
 _starting = threading.Lock()  # Spark waits 10 s for a source's process, too little for several on a busy machine
@@ -94,6 +96,7 @@ class SegmentStream:
         self._runner: SegmentRunner
         self._inputs: dict[str, EpochInput]
         self._ending = threading.Event()  # no epoch may begin any more in the query in hand
+        self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event, a signal handler may ring it at any moment
         self._failure: BaseException | None = None
         self._epoch_lock = threading.Lock()  # held while an epoch runs: a stop waits for its end
         self._last: EpochRecord | None = None  # the last finished epoch; this process is the only one to add any
@@ -123,6 +126,10 @@ class SegmentStream:
             yield self
         finally:
             runner.close()
+
+    def ring(self) -> None:
+        """Let the stream look at once whether it is to stop. Safe from any thread or signal handler."""
+        self._bell.put(None)
 
     def run(self, *, once: bool) -> None:
         """Carry the segment, which is `opened`.
@@ -191,9 +198,14 @@ class SegmentStream:
                 except BaseException as error:
                     self._failure = error
                     raise
+                finally:
+                    self.ring()
 
-        stream = epochs_stream(around.spark, plan, segment.name, around.places, begin=begin, until=until)
+        stream = epochs_stream(
+            around.spark, plan, segment.name, around.places, begin=begin, until=until, quit_file=checkpoint.quit_file
+        )
         self._ending.clear()
+        checkpoint.quit_file.unlink(missing_ok=True)
         writer = (
             stream.load()
             .writeStream.foreachBatch(epoch)
@@ -207,7 +219,7 @@ class SegmentStream:
         try:
             self._watch(query, until)
         finally:
-            self._end_query(query)
+            self._end_query(query, checkpoint)
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise _translate(failure)
@@ -229,17 +241,19 @@ class SegmentStream:
             drained = until is not None and self._end is not None and covers(self._end.positions, until)
             if drained and not self._needs_tick():
                 return
-            time.sleep(_POLL_S)
+            with suppress(Empty):
+                self._bell.get(timeout=_LOOK_S)
 
     def _needs_tick(self) -> bool:
         """Whether a `full` step with an interval may still lack the last rows."""
         ticks = any(step.strategy is Strategy.FULL and step.interval for step in self._segment.steps)
         return ticks and self._last is not None and self._last.start != self._last.end
 
-    def _end_query(self, query: "StreamingQuery") -> None:
+    def _end_query(self, query: "StreamingQuery", checkpoint: Checkpoint) -> None:
         from pyspark.errors import PySparkException
 
         self._ending.set()  # an epoch that Spark is about to begin must not begin
+        checkpoint.quit_file.touch()  # the source may be waiting for rows
         with self._epoch_lock:
             try:
                 query.stop()
