@@ -132,7 +132,9 @@ def _step(step: PlannedStep) -> ExplainedStep:
 
 
 def _read(read: PlannedRead) -> ExplainedRead:
-    return ExplainedRead(read.port, read.table, str(read.mode), read.columns, read.key_columns)
+    computed = {column.name: column.sql for column in read.computed}
+    key = {out: computed.get(own, own) for out, own in read.key_columns.items()}
+    return ExplainedRead(read.port, read.table, str(read.mode), read.columns, key)
 
 
 def _tiers(tiers: Tiers) -> dict[str, str]:

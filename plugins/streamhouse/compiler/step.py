@@ -132,14 +132,19 @@ def _read(
 ) -> PlannedRead:
     read = step.reads[port]
     names = {c.name.lower(): c.name for c in readable[read.table].columns}
-    key = {out: names[column] for out, column in how.key_columns.get(port, {}).items()}
-    wanted = {*query.reads[port], *key.values()}
+    computed = tuple(
+        column.model_copy(update={"uses": tuple(names[name] for name in column.uses)})
+        for column in how.computed.get(port, ())
+    )
+    key = {out: names.get(column, column) for out, column in how.key_columns.get(port, {}).items()}
+    wanted = {*query.reads[port], *key.values(), *(name for column in computed for name in column.uses)}
     return PlannedRead(
         port=port,
         table=read.table,
         mode=read.mode,
         columns=tuple(name for name in names.values() if name in wanted),
         key_columns=key,
+        computed=computed,
     )
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from streamhouse.model.action import Expectation
 from streamhouse.model.flow import LOCAL_EPOCH_ROWS
-from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.model.table import Column, ComputedColumn, Table, Tiers
 from streamhouse.model.types import Duration, Frozen, Layer, ReadMode, StepKind, Strategy
 
 EXPECTATION = "_expectation"
@@ -34,6 +34,7 @@ class PlannedRead(Frozen):
     mode: ReadMode
     columns: tuple[str, ...]  # the columns the SQL uses, in the order of the input
     key_columns: dict[str, str] = Field(default_factory=dict)  # output column → column here, for touched rows
+    computed: tuple[ComputedColumn, ...] = ()  # columns in `key_columns` that the input has not, and which are computed
 
 
 class PlannedStep(Frozen):
