@@ -14,7 +14,14 @@ from sqlglot.schema import MappingSchema
 
 from streamhouse.errors import Location, UnknownColumnError
 from streamhouse.model.table import Column
-from streamhouse.sql.check import check_columns, check_functions, check_names, check_outputs, check_tables
+from streamhouse.sql.check import (
+    check_columns,
+    check_functions,
+    check_names,
+    check_outputs,
+    check_tables,
+    check_windows,
+)
 from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.dialect import SPARK, quote_names, render
 from streamhouse.sql.infer import Inference
@@ -65,7 +72,7 @@ def analyse(
         UnknownColumnError: a column no input has, or that several have.
         UntypedColumnError: a function that is not known, or a type that cannot be told.
         OutputColumnError: an output column has no name, or the name of another.
-        StrategyError: a function that gives another answer at each call.
+        StrategyError: a function that gives another answer at each call, or two time windows in one SELECT.
         DefinitionErrors: several of these.
     """
     check_tables(query, ports, sql, at)
@@ -75,6 +82,7 @@ def analyse(
     convert_ports(query, ports, extra=extra_columns)
     visible = {name: port.visible(extra=False) for name, port in ports.items()}
     tree = _qualified(query, visible, at)
+    check_windows(tree, sql, at)
     # A column that the port does not declare is not there, though the table has it.
     seen = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
     check_columns(_scope(tree, at), Inference(seen), sql, at)
