@@ -93,6 +93,7 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         isolate=step.isolate,
         part=tuple(c for c in table.column_names if c not in table.primary_key) if options.partial_update else (),
         expect=expect,
+        notices=query.notices,
     )
 
 
@@ -104,6 +105,7 @@ def _query(step: Step, action: Action, readable: Mapping[str, Readable], literal
             bound=readable[step.reads[port].table].columns,
             declared=declared,
             lookup=step.reads[port].mode is ReadMode.LOOKUP,
+            key=tuple(name.lower() for name in readable[step.reads[port].table].primary_key),
         )
         for port, declared in action.inputs.items()
     }
