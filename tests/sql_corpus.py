@@ -91,4 +91,6 @@ def classified(case: Case, strategy: str | None = None) -> Classification:
 def _analysed(sql: str, tables: dict[str, dict[str, str]]) -> Query:
     tree = parse_query(sql, AT)
     used = {table.name.lower() for table in tree.find_all(exp.Table)} & set(tables)
-    return analyse(tree, {name: Port(columns(tables[name]), {}) for name in sorted(used)}, sql, AT)
+    return analyse(
+        tree, {name: Port(columns(tables[name]), {}, key=KEYS.get(name, ())) for name in sorted(used)}, sql, AT
+    )

@@ -22,6 +22,7 @@ HEADER = "/* ---\naction: {name}\nstep: {step}\ninputs: {inputs}\noutput: {{prim
 ORDERS = "{order_id: bigint, customer: string, cents: bigint}"
 CUSTOMERS = "{customer: string, city: string}"
 BY_CUSTOMER = "SELECT customer, SUM(cents) AS cents, COUNT(*) AS n FROM orders GROUP BY customer"
+BY_SIZE = "SELECT cents DIV 50 AS size, COUNT(DISTINCT customer) AS n FROM orders GROUP BY cents DIV 50"
 JOINED = "SELECT order_id, o.customer, city, cents FROM orders AS o JOIN customers AS c ON c.customer = o.customer"
 WITHOUT = "SELECT customer, city FROM customers LEFT ANTI JOIN orders ON orders.customer = customers.customer"
 ACTIONS = {
@@ -30,6 +31,7 @@ ACTIONS = {
     "with_city": ("clean", f"{{orders: {ORDERS}, customers: {CUSTOMERS}}}", "order_id, customer", JOINED),
     "by_customer": ("aggregate", f"{{orders: {ORDERS}}}", "customer", BY_CUSTOMER),
     "without_orders": ("customize", f"{{customers: {CUSTOMERS}, orders: {ORDERS}}}", "customer", WITHOUT),
+    "by_size": ("aggregate", f"{{orders: {ORDERS}}}", "size", BY_SIZE),
     "ranking": (
         "customize",
         f"{{orders: {ORDERS}}}",
@@ -51,12 +53,14 @@ steps:
   - {{use: by_customer, reads: {{orders: ods.cdc_orders}}, writes: dws.cdc_by_customer}}
   - {{use: without_orders, reads: {{customers: ods.cdc_customers, orders: ods.cdc_orders}}, writes: ads.cdc_without}}
   - {{use: ranking, reads: {{orders: ods.cdc_orders}}, writes: ads.cdc_ranking}}
+  - {{use: by_size, reads: {{orders: ods.cdc_orders}}, writes: dws.cdc_by_size}}
   # The same without a table between the source and the step.
   - {{use: large, reads: {{orders: orders}}, writes: dwd.cdc_large_at_once}}
   - {{use: with_city, reads: {{orders: orders, customers: customers}}, writes: dwd.cdc_with_city_at_once}}
   - {{use: by_customer, reads: {{orders: orders}}, writes: dws.cdc_by_customer_at_once}}
   - {{use: without_orders, reads: {{customers: customers, orders: orders}}, writes: ads.cdc_without_at_once}}
   - {{use: ranking, reads: {{orders: orders}}, writes: ads.cdc_ranking_at_once}}
+  - {{use: by_size, reads: {{orders: orders}}, writes: dws.cdc_by_size_at_once}}
 """
 KEYS = {"orders": "order_id", "customers": "customer"}
 Event = dict[str, Any] | None  # None: a tombstone

@@ -52,6 +52,19 @@ ACTIONS = {
         "order_id",
         "SELECT order_id, cents FROM orders WHERE cents < 50",
     ),
+    "orders_by_size": (
+        "aggregate",
+        f"{{orders: {ORDERS}}}",
+        "size",
+        "SELECT CASE WHEN cents >= 60 THEN 'big' ELSE 'small' END AS size, COUNT(DISTINCT customer) AS n FROM orders"  # noqa: ISC004  one query in two lines
+        " GROUP BY 1",
+    ),
+    "customers_by_letter": (  # read from a source, beside steps that read it without the letter
+        "ingest",
+        f"{{rows: {CUSTOMERS}}}",
+        "letter",
+        "SELECT left(city, 1) AS letter, COUNT(DISTINCT customer) AS n FROM rows GROUP BY left(city, 1)",
+    ),
     "all_of_it": (
         "customize",
         f"{{orders: {ORDERS}}}",
@@ -74,6 +87,8 @@ steps:
   - {{use: largest_order, reads: {{orders: ods.inc_orders}}, writes: dws.inc_largest}}
   - {{use: without_orders, reads: {{customers: ods.inc_customers, orders: ods.inc_orders}}, writes: ads.inc_without}}
   - {{use: cheap_orders, reads: {{orders: ods.inc_orders}}, writes: ads.inc_cheap}}
+  - {{use: orders_by_size, reads: {{orders: ods.inc_orders}}, writes: dws.inc_sizes}}
+  - {{use: customers_by_letter, reads: {{rows: customers}}, writes: ods.inc_letters}}
   - {{use: all_of_it, reads: {{orders: ods.inc_orders}}, writes: ads.inc_all}}
 """
 LOCAL_ROWS = {"local": "50000", "executors": "0"}

@@ -10,7 +10,7 @@ from streamhouse.cli.app import App, shared_options
 
 if TYPE_CHECKING:
     from streamhouse.errors import Location
-    from streamhouse.registry.problems import Notice
+    from streamhouse.model.notice import Notice
     from streamhouse.runtime.check import Checked
 
 FAILED = 3

@@ -38,6 +38,7 @@ class ExplainedStep:
     buckets: int
     expect: dict[str, str]
     sql: str
+    notices: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -128,11 +129,14 @@ def _step(step: PlannedStep) -> ExplainedStep:
         buckets=table.buckets,
         expect={name: f"{e.check} ({e.on_violation})" for name, e in step.expect.items()},
         sql=step.sql,
+        notices=tuple(notice.message for notice in step.notices),
     )
 
 
 def _read(read: PlannedRead) -> ExplainedRead:
-    return ExplainedRead(read.port, read.table, str(read.mode), read.columns, read.key_columns)
+    computed = {column.name: column.sql for column in read.computed}
+    key = {out: computed.get(own, own) for out, own in read.key_columns.items()}
+    return ExplainedRead(read.port, read.table, str(read.mode), read.columns, key)
 
 
 def _tiers(tiers: Tiers) -> dict[str, str]:
@@ -168,6 +172,7 @@ def _step_lines(step: ExplainedStep) -> list[str]:
     if step.merge:
         lines.append(f"  folds     {', '.join(f'{name} by {function}' for name, function in step.merge.items())}")
     lines += [f"  expects   {name}: {check}" for name, check in step.expect.items()]
+    lines += [f"  note      {notice}" for notice in step.notices]
     return [*lines, f"  kept in   {tiers}{buckets}"]
 
 

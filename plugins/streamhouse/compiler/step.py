@@ -93,6 +93,7 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         isolate=step.isolate,
         part=tuple(c for c in table.column_names if c not in table.primary_key) if options.partial_update else (),
         expect=expect,
+        notices=query.notices,
     )
 
 
@@ -104,6 +105,7 @@ def _query(step: Step, action: Action, readable: Mapping[str, Readable], literal
             bound=readable[step.reads[port].table].columns,
             declared=declared,
             lookup=step.reads[port].mode is ReadMode.LOOKUP,
+            key=tuple(name.lower() for name in readable[step.reads[port].table].primary_key),
         )
         for port, declared in action.inputs.items()
     }
@@ -132,14 +134,19 @@ def _read(
 ) -> PlannedRead:
     read = step.reads[port]
     names = {c.name.lower(): c.name for c in readable[read.table].columns}
-    key = {out: names[column] for out, column in how.key_columns.get(port, {}).items()}
-    wanted = {*query.reads[port], *key.values()}
+    computed = tuple(
+        column.model_copy(update={"uses": tuple(names[name] for name in column.uses)})
+        for column in how.computed.get(port, ())
+    )
+    key = {out: names.get(column, column) for out, column in how.key_columns.get(port, {}).items()}
+    wanted = {*query.reads[port], *key.values(), *(name for column in computed for name in column.uses)}
     return PlannedRead(
         port=port,
         table=read.table,
         mode=read.mode,
         columns=tuple(name for name in names.values() if name in wanted),
         key_columns=key,
+        computed=computed,
     )
 
 

@@ -1,6 +1,7 @@
 """What an epoch changed in one source or table: as Arrow in this process, as a DataFrame, or as both."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,15 @@ class Delta:
         make_frame: "Callable[[pa.Table], DataFrame]",
         collect: "Callable[[DataFrame], pa.Table]",
         rows: int | None = None,
+        extend: Callable[[pa.Table], pa.Table] = lambda rows: rows,
     ) -> None:
         self._changes = changes
         self._frame = frame
         self._make_frame = make_frame
         self._collect = collect
         self._rows = rows
+        self._extend = extend
+        self._keyed: Changes | None = None
         self._lock = Lock()
         self.spread = changes is None  # on the executor route
 
@@ -50,6 +54,15 @@ class Delta:
                 assert self._frame is not None
                 self._changes = Changes(self._collect(self._frame))
             return self._changes
+
+    def keyed(self) -> Changes:
+        """The rows with the values that are computed to find rows by (`extend`); made once."""
+        changes = self.changes()
+        with self._lock:
+            if self._keyed is None:
+                before = None if changes.before is None else self._extend(changes.before)
+                self._keyed = replace(changes, upserts=self._extend(changes.upserts), before=before)
+            return self._keyed
 
     def release(self) -> None:
         """Let Spark forget rows that it kept for several readers."""

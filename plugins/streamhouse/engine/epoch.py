@@ -141,7 +141,7 @@ class EpochRun:
             )
             delta = self._spread_delta(name, frame, given.rows_between(start, end))
         else:
-            delta = self._delta(given.changes(start, end, need.column_names))
+            delta = self._delta(name, given.changes(start, end, need.column_names))
         if need.changes and delta is not None:
             self._outcome.read[name] = delta.rows
         return delta
@@ -158,7 +158,7 @@ class EpochRun:
                 result = run_step(step, inputs, self._parts.frames)
                 early = not self._parts.needs[table.name].read_back
                 if early:
-                    self._deltas[step.id].set_result(self._delta(result.changes))
+                    self._deltas[step.id].set_result(self._delta(table.name, result.changes))
                 position = self._write_result(step, result)
                 if not early:
                     self._deltas[step.id].set_result(self._read_back(table, position))
@@ -218,7 +218,13 @@ class EpochRun:
         if readers + own_write > 1 or self._parts.needs[name].state:
             frame = frame.persist()
         frames = self._parts.frames
-        return Delta(frame=frame, make_frame=frames.frame, collect=frames.rows, rows=rows)
+        return Delta(
+            frame=frame,
+            make_frame=frames.frame,
+            collect=frames.rows,
+            rows=rows,
+            extend=self._parts.held.extending(name),
+        )
 
     def _write_result(self, step: PlannedStep, result: StepResult) -> Position:
         for rule, rows in result.judged.violations.items():
@@ -260,13 +266,16 @@ class EpochRun:
         if start == end:
             return None
         names = self._parts.needs[table.name].column_names
-        return self._delta(self._parts.store(table).read_changes(table, start, end, names))
+        return self._delta(table.name, self._parts.store(table).read_changes(table, start, end, names))
 
-    def _delta(self, changes: Changes) -> Delta | None:
+    def _delta(self, name: str, changes: Changes) -> Delta | None:
         """None where nothing changed, so that no step is run for it."""
         if not count(changes):
             return None
-        return Delta(changes=changes, make_frame=self._parts.frames.frame, collect=self._parts.frames.rows)
+        frames = self._parts.frames
+        return Delta(
+            changes=changes, make_frame=frames.frame, collect=frames.rows, extend=self._parts.held.extending(name)
+        )
 
 
 class _EpochStates:
@@ -301,7 +310,7 @@ class _EpochStates:
 
     def _changes(self, name: str) -> Changes | None:
         delta = self._deltas[name].result()
-        return None if delta is None or not delta.rows else delta.changes()
+        return None if delta is None or not delta.rows else delta.keyed()
 
 
 class _UpstreamFailed(Exception):  # noqa: N818  never leaves this module

@@ -11,7 +11,7 @@ from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
 from streamhouse.engine.worker_error import from_worker
 from streamhouse.errors import EpochFailedError, TypeMismatchError
 from streamhouse.model.plan import PlannedStep
-from streamhouse.model.table import Column
+from streamhouse.model.table import Column, ComputedColumn
 from streamhouse.sql.bind import bind
 from streamhouse.sql.dialect import render
 from streamhouse.sql.types import canonical_type
@@ -50,6 +50,28 @@ class Frames:
             if told := from_worker(error):
                 raise told from error
             raise EpochFailedError(f"an action fails on a row: {first_line(error)}") from error
+
+    def extended(self, rows: pa.Table, computed: Sequence[ComputedColumn]) -> pa.Table:
+        """The rows, in their order, with a further column for each value computed from them.
+
+        Raises:
+            EpochFailedError: Spark refuses or fails.
+        """
+        from pyspark.errors import PySparkException
+
+        if not computed:
+            return rows
+        used = list(dict.fromkeys(name for column in computed for name in column.uses))
+        try:
+            # Plans are made when a frame is, so a column that Spark does not find is refused here too.
+            frame = self.frame(rows.select(used)).selectExpr(*(column.sql for column in computed))
+            values = frame.toDF(*(column.name for column in computed)).toArrow()
+        except PySparkException as error:
+            raise EpochFailedError(f"the keys of changed rows cannot be computed: {first_line(error)}") from error
+        held = conform(values, [Column(name=column.name, type=column.type) for column in computed])
+        for column in computed:
+            rows = rows.append_column(held.schema.field(column.name), held.column(column.name))
+        return rows
 
     def run(self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int) -> "DataFrame":
         """The step's SQL over one DataFrame for each port; clock functions say `at_ms`."""
@@ -116,6 +138,11 @@ class Frames:
         empty = {read.port: self.frame(arrow_schema(input_columns[read.table]).empty_table()) for read in step.reads}
         found = {f.name: canonical_type(f.dataType.simpleString()) for f in self.run(step, empty, 0).schema.fields}
         planned = {column.name: column.type for column in step.columns}
+        for read in step.reads:
+            for column in read.computed:
+                planned[column.sql] = column.type
+                held = empty[read.port].selectExpr(column.sql).schema.fields[0]
+                found[column.sql] = canonical_type(held.dataType.simpleString())
         wrong = [f"{n} is {found.get(n, 'absent')}, planned {t}" for n, t in planned.items() if found.get(n) != t]
         if wrong:
             raise TypeMismatchError(

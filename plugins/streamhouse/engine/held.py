@@ -1,7 +1,9 @@
 """The states a segment holds, as of the epoch in hand: the cache with the epoch's changes laid over it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -15,6 +17,7 @@ from streamhouse.engine.needs import Need
 from streamhouse.engine.states import Held, StateCache
 from streamhouse.errors import RowsLostError
 from streamhouse.model.plan import PlannedSource
+from streamhouse.model.table import Column
 from streamhouse.model.types import Position
 from streamhouse.stores.base import Changes
 
@@ -34,7 +37,8 @@ class HeldStates:
             inputs: How to read each of these anew, the tables of the segment among them.
             frames: Makes DataFrames.
         """
-        self._held = {name: _held(name, need) for name, need in needs.items() if need.state}
+        self._computed = {name: need.computed for name, need in needs.items()}
+        self._held = {name: _held(name, need, frames.spark.version) for name, need in needs.items() if need.state}
         self._cache = StateCache(file, self._held.values()) if self._held else None
         self._inputs = inputs
         self._frames = frames
@@ -46,6 +50,10 @@ class HeldStates:
     def _states(self) -> StateCache:
         assert self._cache is not None, "asked for states only where some are held"
         return self._cache
+
+    def extending(self, name: str) -> Callable[[pa.Table], pa.Table]:
+        """What gives rows of a source or table the values that are held with them."""
+        return partial(self._frames.extended, computed=self._computed.get(name, ()))
 
     def stand_at(self, positions: Mapping[str, Position]) -> None:
         """Bring what is held to where the next epoch starts.
@@ -65,7 +73,8 @@ class HeldStates:
             self._whole.pop(name, None)
             known = self._cache.position(name)
             if known != at and not self._catch_up(name, known, at):
-                self._cache.load(name, self._inputs[name].parts(at, self._held[name].column_names), at)
+                parts = self._inputs[name].parts(at, self._held[name].column_names)
+                self._cache.load(name, map(self.extending(name), parts), at)
             self._positions[name] = at
 
     def take_over(self, deltas: Mapping[str, Delta | None], positions: Mapping[str, Position]) -> None:
@@ -73,7 +82,7 @@ class HeldStates:
         if self._cache is None:
             return
         ends = {name: _moved(positions.get(name, {})) for name in self._held}
-        changed = {n: delta.changes() for n in self._held if (delta := deltas.get(n)) is not None and delta.rows}
+        changed = {n: delta.keyed() for n in self._held if (delta := deltas.get(n)) is not None and delta.rows}
         moved = {name: at for name, at in ends.items() if name in changed or at != self._positions.get(name)}
         if moved:
             self._cache.commit(changed, moved)
@@ -82,7 +91,7 @@ class HeldStates:
             self._whole.pop(name, None)
 
     def whole(self, name: str, changes: Changes | None) -> "DataFrame":
-        """All rows after `changes`; one DataFrame for as long as nothing changes."""
+        """All rows after `changes` (as `Delta.keyed` gives them); one DataFrame for as long as nothing changes."""
         if changes is not None:
             return self._frames.frame(self._states.rows(name, changes))
         with self._making:
@@ -115,17 +124,19 @@ class HeldStates:
             return False
         try:
             changes = self._inputs[name].changes(known, at, self._held[name].column_names)
-            self._states.commit({name: changes}, {name: at})
+            keyed = replace(changes, upserts=self.extending(name)(changes.upserts), before=None)
+            self._states.commit({name: keyed}, {name: at})
         except RowsLostError:
             return False
         return True
 
 
-def _held(name: str, need: Need) -> Held:
-    identity = ""
+def _held(name: str, need: Need, spark: str) -> Held:
+    identity = spark if need.computed else ""
     if isinstance(need.origin, PlannedSource):
-        identity = json.dumps([need.origin.kind, need.origin.options], sort_keys=True, default=str)
-    return Held(name, need.columns, need.key, identity)
+        identity += json.dumps([need.origin.kind, need.origin.options], sort_keys=True, default=str)
+    computed = tuple(Column(name=column.name, type=column.type) for column in need.computed)
+    return Held(name, need.columns, need.key, identity, computed)
 
 
 def _moved(position: Position) -> Position:

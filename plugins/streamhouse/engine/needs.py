@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
-from streamhouse.model.table import Column, Table
+from streamhouse.model.table import Column, ComputedColumn, Table
 from streamhouse.model.types import ReadMode, Strategy
 
 Origin = PlannedSource | Table
@@ -19,6 +19,7 @@ class Need:
         state: Whether a step wants its rows as a whole, or by keys: then they are held in the cache.
         read_back: Of a table that this segment merges into: whether later steps read it, and so need the
             values that the store made of what was written.
+        computed: Values to be held with each row, by which a step finds rows.
     """
 
     origin: Origin
@@ -26,6 +27,7 @@ class Need:
     changes: bool = False
     state: bool = False
     read_back: bool = False
+    computed: tuple[ComputedColumn, ...] = ()
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -43,6 +45,7 @@ class _Wanted:
     columns: set[str] = field(default_factory=set)
     changes: bool = False
     state: bool = False
+    computed: dict[str, ComputedColumn] = field(default_factory=dict)
 
 
 def needs_of(plan: FlowPlan, segment: Segment) -> dict[str, Need]:
@@ -60,6 +63,7 @@ def needs_of(plan: FlowPlan, segment: Segment) -> dict[str, Need]:
 
 def _add_read(wanted: _Wanted, step: PlannedStep, read: PlannedRead) -> None:
     wanted.columns.update(read.columns)
+    wanted.computed.update({column.name: column for column in read.computed})
     wanted.changes |= read.mode is ReadMode.CHANGES
     wanted.state |= read.mode is ReadMode.LOOKUP or step.strategy in (Strategy.RECOMPUTE, Strategy.FULL)
 
@@ -80,4 +84,5 @@ def _need(origin: Origin, wanted: _Wanted, own: dict[str, Table]) -> Need:
     columns = tuple(column for column in origin.columns if column.name in names)
     table = own.get(origin.name)
     read_back = table is not None and bool(table.merge) and (wanted.changes or wanted.state)
-    return Need(origin, columns or origin.columns[:1], wanted.changes, wanted.state, read_back)
+    computed = tuple(wanted.computed.values())
+    return Need(origin, columns or origin.columns[:1], wanted.changes, wanted.state, read_back, computed)

@@ -36,12 +36,19 @@ class Held:
         columns: Those that are held, the key among them.
         key: Empty: rows are only ever added.
         identity: Changes when the rows at one position could become others: another definition of a source.
+        computed: Further columns, which rows come in with; they are for finding rows, and only `before` gives them.
     """
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
     identity: str = ""
+    computed: tuple[Column, ...] = ()
+
+    @property
+    def stored(self) -> tuple[Column, ...]:
+        """All columns the cache has."""
+        return (*self.columns, *self.computed)
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -51,7 +58,7 @@ class Held:
     @property
     def signature(self) -> str:
         """Text that differs when what is held cannot be used for this."""
-        return json.dumps([self.identity, list(self.key), [(c.name, c.type) for c in self.columns]])
+        return json.dumps([self.identity, list(self.key), [(c.name, c.type) for c in self.stored]])
 
 
 class StateCache:
@@ -93,7 +100,7 @@ class StateCache:
         held = self.held[name]
         with self._database.cursor() as cursor:
             cursor.begin()
-            cursor.register("part", arrow_schema(held.columns).empty_table())
+            cursor.register("part", arrow_schema(held.stored).empty_table())
             kind = exp.Create(
                 this=_table(name), kind="TABLE", replace=True, expression=exp.select("*").from_("part").limit(0)
             )
@@ -128,7 +135,8 @@ class StateCache:
         key = self.held[name].key
         with self._database.cursor() as cursor:
             cursor.register("named", _keys(changes, key))
-            return self._read(cursor, name, _those(_all(name), "named", {k: k for k in key}, "semi"))
+            rows = _those(_all(name), "named", {k: k for k in key}, "semi")
+            return conform(cursor.sql(_text(rows)).to_arrow_table(), self.held[name].stored)
 
     def difference(self, name: str, rows: pa.Table) -> Changes:
         """What turns the rows held into `rows`, which have other columns in the same or any order."""
@@ -168,7 +176,7 @@ class StateCache:
         held = self.held[name]
         if changes is None:
             return _all(name)
-        cursor.register("changed", conform(changes.upserts.select(held.column_names), held.columns))
+        cursor.register("changed", conform(changes.upserts, held.stored))
         kept: exp.Query = _all(name)
         if held.key:
             cursor.register("named", _keys(changes, held.key))
@@ -199,7 +207,7 @@ _NOTE_COLUMNS = ("name", "signature", "position")
 
 
 def _insert(cursor: "DuckDBPyConnection", held: Held, rows: pa.Table) -> None:
-    cursor.register("part", rows.select(held.column_names))
+    cursor.register("part", rows.select([column.name for column in held.stored]))
     cursor.execute(_text(exp.insert(exp.select("*").from_("part"), _table(held.name))))
 
 

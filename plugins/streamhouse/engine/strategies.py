@@ -30,10 +30,16 @@ class States(Protocol):
         """All rows of a source or table; one DataFrame for all steps, while the rows stay the same."""
 
     def with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
-        """The rows that have one of the keys in `wanted`, null-safe; `columns` maps its columns to theirs."""
+        """The rows that have one of the keys in `wanted`, null-safe; `columns` maps its columns to theirs.
+
+        Columns of theirs are also the values that are held with them (`Need.computed`); the answer is without these.
+        """
 
     def before(self, name: str) -> pa.Table:
-        """The rows, as of the start of the epoch, of the keys that the epoch changes in a keyed input."""
+        """The rows, as of the start of the epoch, of the keys that the epoch changes in a keyed input.
+
+        With them, as in `Delta.keyed`, the values computed from them.
+        """
 
     def own_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
         """As `with_keys`, of the step's own table before the epoch."""
@@ -156,7 +162,7 @@ def _keys_before(changes: Changes) -> list[pa.Table]:
 
 
 def _images(read: PlannedRead, inputs: StepInputs) -> list[pa.Table]:
-    changes, key = inputs.deltas[read.table].changes(), inputs.needs[read.table].key
+    changes, key = inputs.deltas[read.table].keyed(), inputs.needs[read.table].key
     if not key:
         return [changes.upserts]
     if set(read.key_columns.values()) <= set(key):  # a change keeps them, so the rows before say nothing new

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from os import SEEK_END
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
@@ -9,8 +10,8 @@ from typing import Any, Self
 import pyarrow as pa
 from pydantic import Field, field_validator, model_validator
 
-from streamhouse.errors import Location, SourceError
-from streamhouse.ingest.debezium import Events, Wanted, decode, last_of_each, rows_alone
+from streamhouse.errors import Location, SourceError, did_you_mean
+from streamhouse.ingest.debezium import Events, Wanted, decode, last_of_each, row_columns, rows_alone
 from streamhouse.ingest.encodings import TimeUnit
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.listing import check_place, list_files
@@ -22,6 +23,7 @@ from streamhouse.stores.base import Changes
 from streamhouse.stores.keyed import with_keys
 
 _EVENTS_AT_ONCE = 100_000
+_SAMPLE_BYTES = 1 << 18
 _NO_KEY_TYPES = ("array<", "map<", "struct<", "float", "double")
 _NUMBER = re.compile(r"(\d+)")
 
@@ -88,7 +90,24 @@ class Cdc:
         return self._wanted.key
 
     def columns(self) -> tuple[Column, ...]:
-        """The declared columns."""
+        """The declared columns; looks at some of the oldest and newest events, so that a misspelt name is noticed.
+
+        Raises:
+            SourceError: no row of these has a column.
+        """
+        names = sorted(list_files(self._path, self._root), key=_in_order)
+        if names:
+            lines = [*_beginning(self._root / names[0]), *_ending(self._root / names[-1])]
+            seen = row_columns(lines)
+            for column in self._wanted.columns if seen else ():
+                if column.name not in seen:
+                    raise SourceError(
+                        f"no row in '{names[0]}' or '{names[-1]}' has a column '{column.name}'"
+                        if names[0] != names[-1]
+                        else f"no row in '{names[0]}' has a column '{column.name}'",
+                        at=self._at,
+                        hint=did_you_mean(column.name, seen, f"the rows have: {', '.join(seen)}"),
+                    )
         return self._wanted.columns
 
     def available(self) -> Position:
@@ -161,7 +180,7 @@ class Cdc:
 
     def _folded(self, start: Position, end: Position) -> Events:
         """What remains of `[start, end)`; holds few events in memory at once."""
-        done = rows_alone(arrow_schema(self.columns()).empty_table(), self.primary_key)
+        done = rows_alone(arrow_schema(self._wanted.columns).empty_table(), self.primary_key)
         waiting: list[Events] = []
         for events in self._events(start, end):
             waiting.append(last_of_each([events], self.primary_key))
@@ -179,7 +198,7 @@ class Cdc:
     def _select(self, rows: pa.Table, columns: tuple[str, ...] | None) -> pa.Table:
         if columns is None:
             return rows
-        return rows.select([c.name for c in self.columns() if c.name in columns or c.name in self.primary_key])
+        return rows.select([c.name for c in self._wanted.columns if c.name in columns or c.name in self.primary_key])
 
     def _lines(self, name: str) -> Lines:
         with self._lock:
@@ -199,6 +218,29 @@ class Cdc:
                     at=self._at,
                     hint="changes must come in their order: name new files so that they sort last",
                 )
+
+
+def _beginning(file: Path) -> list[bytes]:
+    """Whole lines that a file begins with; its only one, if that has no end yet."""
+    try:
+        with file.open("rb") as opened:
+            read = opened.read(_SAMPLE_BYTES)
+    except OSError:
+        return []  # whoever reads it is told
+    lines = read.split(b"\n")
+    return lines if len(read) < _SAMPLE_BYTES else lines[:-1]
+
+
+def _ending(file: Path) -> list[bytes]:
+    """Whole lines that a file ends with."""
+    try:
+        with file.open("rb") as opened:
+            size = opened.seek(0, SEEK_END)
+            opened.seek(max(0, size - _SAMPLE_BYTES))
+            lines = opened.read().split(b"\n")
+    except OSError:
+        return []
+    return lines if size <= _SAMPLE_BYTES else lines[1:]
 
 
 def _in_order(name: str) -> tuple[tuple[str | int, ...], str]:

@@ -142,6 +142,22 @@ def decode(lines: Sequence[bytes], wanted: Wanted, name: str, first: int) -> Eve
     )
 
 
+def row_columns(lines: Sequence[bytes]) -> tuple[str, ...]:
+    """Every column that a row in some lines has; none where there are no rows. What is no event is passed over."""
+    reader = _Envelopes()
+    found: dict[str, None] = {}
+    for line in lines:
+        try:
+            event = reader.event(line)
+        except ValueError:
+            continue
+        # A delete may tell the key alone, so it does not count.
+        after = event.get("after") if isinstance(event, dict) and event.get("op") in _WRITES else None
+        if isinstance(after, dict):
+            found.update(dict.fromkeys(after))
+    return tuple(found)
+
+
 class _Envelopes:
     """Takes the event out of its envelope, if there is one; a schema part that repeats is parsed once."""
 

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from streamhouse.model.action import Expectation
 from streamhouse.model.flow import LOCAL_EPOCH_ROWS
-from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.model.notice import Notice
+from streamhouse.model.table import Column, ComputedColumn, Table, Tiers
 from streamhouse.model.types import Duration, Frozen, Layer, ReadMode, StepKind, Strategy
 
 EXPECTATION = "_expectation"
@@ -34,6 +35,7 @@ class PlannedRead(Frozen):
     mode: ReadMode
     columns: tuple[str, ...]  # the columns the SQL uses, in the order of the input
     key_columns: dict[str, str] = Field(default_factory=dict)  # output column → column here, for touched rows
+    computed: tuple[ComputedColumn, ...] = ()  # columns in `key_columns` that the input has not, and which are computed
 
 
 class PlannedStep(Frozen):
@@ -51,6 +53,7 @@ class PlannedStep(Frozen):
     part: tuple[str, ...] = ()  # columns it writes besides the key, when other steps write the rest; empty: whole rows
     interval: Duration | None = None  # of a `full` step; None: every epoch that changes an input
     expect: dict[str, Expectation] = Field(default_factory=dict)
+    notices: tuple[Notice, ...] = Field(default=(), exclude=True)  # of its SQL; their places are no part of the plan
 
     @property
     def id(self) -> str:

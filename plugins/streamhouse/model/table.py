@@ -1,5 +1,6 @@
 """Columns and tables, whichever tiers hold their rows."""
 
+from hashlib import sha256
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -17,6 +18,22 @@ class Column(Frozen):
     name: str
     type: str
     nullable: bool = True
+
+
+class ComputedColumn(Frozen):
+    """A value of each row that is held beside it, to find rows by it.
+
+    `sql` is canonical Spark SQL over the columns `uses`; it fails on no row.
+    """
+
+    sql: str
+    type: str
+    uses: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Equal for equal SQL, and unlike the name of a column that somebody wrote."""
+        return f"__key_{sha256(self.sql.encode()).hexdigest()[:12]}"
 
 
 class Tiers(Frozen):

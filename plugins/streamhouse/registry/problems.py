@@ -1,22 +1,8 @@
 """Collects the problems of one file, so that a person sees all of them at once."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from streamhouse.errors import DefinitionErrors, Location, StreamhouseError
-
-
-@dataclass(frozen=True)
-class Notice:
-    """Something that is allowed but rarely meant; it stops nothing."""
-
-    message: str
-    at: Location
-    hint: str | None = None
-
-    def __str__(self) -> str:
-        hint = f"\n  hint: {self.hint}" if self.hint else ""
-        return f"{self.at}: note {self.message}{hint}"
+from streamhouse.errors import DefinitionErrors, StreamhouseError
 
 
 class Problems:

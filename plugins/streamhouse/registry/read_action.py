@@ -4,10 +4,11 @@ from typing import Any, NamedTuple
 
 from streamhouse.errors import DefinitionError, FileFormatError, StreamhouseError
 from streamhouse.model.action import Action
+from streamhouse.model.notice import Notice
 from streamhouse.registry.declared import declared_type, join_cut_types
 from streamhouse.registry.header_checks import header_errors
 from streamhouse.registry.parse_sql import parse_check, parse_query
-from streamhouse.registry.problems import Notice, Problems
+from streamhouse.registry.problems import Problems
 from streamhouse.registry.shape import build, keep_known
 from streamhouse.registry.sql_names import check_params, check_tables, placeholders
 from streamhouse.registry.yaml_nodes import Document, read_yaml

@@ -16,10 +16,11 @@ from streamhouse.errors import (
 )
 from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow, Step
+from streamhouse.model.notice import Notice
 from streamhouse.registry import read_action as actions_file
 from streamhouse.registry import read_flow as flows_file
 from streamhouse.registry.fingerprint import fingerprint
-from streamhouse.registry.problems import Notice, flat
+from streamhouse.registry.problems import flat
 from streamhouse.registry.search import Hit, search
 
 D = TypeVar("D", Action, Flow)

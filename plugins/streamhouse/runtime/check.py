@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from streamhouse.compiler import compile_project
 from streamhouse.errors import DefinitionErrors, Location, StreamhouseError
 from streamhouse.model.flow import Flow
+from streamhouse.model.notice import Notice
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Column
 from streamhouse.registry import Registry
-from streamhouse.registry.problems import Notice, flat
+from streamhouse.registry.problems import flat
 from streamhouse.runtime.project import Project
 
 
@@ -43,7 +44,9 @@ def check_project(project: Project, registry: Registry) -> Checked:
         plans = compile_project(sound, registry, columns)
     except StreamhouseError as error:
         errors += flat([error])
-    return Checked(_ordered(errors), registry.warnings, {} if errors else plans)
+    notices = {n: None for plan in plans.values() for step in plan.steps for n in step.notices}
+    notices = dict.fromkeys([*registry.warnings, *notices])
+    return Checked(_ordered(errors), tuple(sorted(notices, key=lambda n: n.at)), {} if errors else plans)
 
 
 def compile_with_upstream(project: Project, registry: Registry, flow: str) -> FlowPlan:

@@ -22,7 +22,7 @@ from streamhouse.sql.determinism import fault
 from streamhouse.sql.dialect import place_of, render
 from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.scopes import function_name, selects_of
+from streamhouse.sql.scopes import function_name, own_nodes, selects_of
 from streamhouse.sql.spark_type import STRING, VOID
 
 
@@ -112,6 +112,35 @@ def check_functions(query: exp.Query, sql: str, at: Location) -> None:
 
 _PIVOT = "write one aggregate with FILTER (WHERE …) for each column"
 _REPLAY = "a replayed epoch must give the same rows; derive the value from columns of the input"
+
+
+def check_windows(query: exp.Query, sql: str, at: Location) -> None:
+    """No SELECT puts its rows into time windows in two ways, which Spark refuses.
+
+    Args:
+        query: Qualified, so that one window is spelt in one way.
+        sql: Its text.
+        at: Where that begins.
+
+    Raises:
+        StrategyError: one does.
+    """
+    errors: list[StreamhouseError] = []
+    for select in query.find_all(exp.Select):
+        calls: dict[str, exp.Expr] = {}
+        for clause in ("expressions", "group", "having", "qualify"):
+            value = select.args.get(clause)
+            for root in value if isinstance(value, list) else [value] if value is not None else []:
+                for node in own_nodes(root):
+                    if isinstance(node, exp.Func) and function_name(node) in functions.TIME_WINDOWS:
+                        calls.setdefault(render(node), node)
+        for text, node in list(calls.items())[1:]:
+            message = f"one SELECT has the time windows {_short(next(iter(calls.values())))} and {_short(node)}"
+            errors.append(StrategyError(message, at=place_of(calls[text], sql, at), hint=_WINDOWS))
+    _raise(errors)
+
+
+_WINDOWS = "compute one of them in a sub-query, and the other from its rows"
 
 
 def check_columns(root: Scope, inference: Inference, sql: str, at: Location) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from streamhouse.errors import Location, StrategyError
+from streamhouse.model.table import ComputedColumn
 from streamhouse.model.types import MergeFunction, ReadMode, Strategy
 from streamhouse.sql.determinism import decides_by_clock
 from streamhouse.sql.fold import Fold, fold, group_keys, key_text
@@ -13,6 +14,7 @@ from streamhouse.sql.rows import Arm, InputInfo, Inputs, NotProvenError, arms_of
 from streamhouse.sql.schema import Query
 from streamhouse.sql.scopes import peel
 from streamhouse.sql.touch import key_columns
+from streamhouse.sql.traces import Own
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Classification:
         merge: Strategy `merge` only: every column outside the key → how the store folds it.
         key_columns: Port → output column → input column. `recompute`: for every driving port the same
             columns, of the key where it has some. `map` of an updated input: the whole key.
+        computed: Port → those of its input columns in `key_columns` that are expressions over its rows.
     """
 
     strategy: Strategy
@@ -33,6 +36,7 @@ class Classification:
     primary_key: tuple[str, ...] = ()
     merge: dict[str, MergeFunction] = field(default_factory=dict)
     key_columns: dict[str, dict[str, str]] = field(default_factory=dict)
+    computed: dict[str, tuple[ComputedColumn, ...]] = field(default_factory=dict)
 
 
 def classify(
@@ -140,11 +144,24 @@ def _prove_recompute(
     query: Query, inputs: Inputs, key: tuple[str, ...], failures: dict[Strategy, str]
 ) -> Classification:
     key = key or _derived_key(query)
-    columns = key_columns(query.scope, key, inputs, query.inference)
+    owns = key_columns(query.scope, key, inputs, query.inference)
+    columns = {port: {name: _held(own) for name, own in found.items()} for port, found in owns.items()}
+    computed = {
+        port: tuple(_computed(own) for own in found.values() if own.column is None) for port, found in owns.items()
+    }
     shared = ", ".join(next(iter(columns.values())))
     why = failures.get(Strategy.MERGE if _groups(query) else Strategy.MAP)
     reason = f"a changed row touches only the rows of its ({shared}), in every input"
-    return Classification(Strategy.RECOMPUTE, f"{reason}; {why}" if why else reason, key, key_columns=columns)
+    reason = f"{reason}; {why}" if why else reason
+    return Classification(Strategy.RECOMPUTE, reason, key, key_columns=columns, computed=computed)
+
+
+def _held(own: Own) -> str:
+    return own.column if own.column is not None else _computed(own).name
+
+
+def _computed(own: Own) -> ComputedColumn:
+    return ComputedColumn(sql=own.text, type=str(own.type), uses=own.columns)
 
 
 def _prove_full(query: Query, _: Inputs, key: tuple[str, ...], failures: dict[Strategy, str]) -> Classification:

@@ -20,11 +20,13 @@ class Port:
         bound: Columns of the table it reads.
         declared: Column → type, as the action's header says; empty: any columns.
         lookup: It drives nothing.
+        key: Primary key of the table, in lower case.
     """
 
     bound: tuple[Column, ...]
     declared: Mapping[str, str]
     lookup: bool = False
+    key: tuple[str, ...] = ()
 
     def visible(self, *, extra: bool) -> dict[str, Column]:
         """Lower-case name → the column as the SQL sees it: of the declared type."""

@@ -13,13 +13,22 @@ from sqlglot.optimizer.scope import Scope, build_scope
 from sqlglot.schema import MappingSchema
 
 from streamhouse.errors import Location, UnknownColumnError
+from streamhouse.model.notice import Notice
 from streamhouse.model.table import Column
-from streamhouse.sql.check import check_columns, check_functions, check_names, check_outputs, check_tables
+from streamhouse.sql.check import (
+    check_columns,
+    check_functions,
+    check_names,
+    check_outputs,
+    check_tables,
+    check_windows,
+)
 from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.dialect import SPARK, quote_names, render
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.ports import Port, append_columns, convert_ports
 from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
+from streamhouse.sql.ties import ties
 from streamhouse.sql.windows import spell_windows
 
 
@@ -33,6 +42,7 @@ class Query:
         reads: Port → the columns it uses, in the order of the bound table.
         scope: Scopes of `tree`.
         inference: Types in `tree`.
+        notices: What depends on the order of rows.
     """
 
     tree: exp.Query
@@ -40,6 +50,7 @@ class Query:
     reads: Mapping[str, tuple[str, ...]]
     scope: Scope
     inference: Inference
+    notices: tuple[Notice, ...] = ()
 
     @cached_property
     def sql(self) -> str:
@@ -65,7 +76,7 @@ def analyse(
         UnknownColumnError: a column no input has, or that several have.
         UntypedColumnError: a function that is not known, or a type that cannot be told.
         OutputColumnError: an output column has no name, or the name of another.
-        StrategyError: a function that gives another answer at each call.
+        StrategyError: a function that gives another answer at each call, or two time windows in one SELECT.
         DefinitionErrors: several of these.
     """
     check_tables(query, ports, sql, at)
@@ -75,6 +86,7 @@ def analyse(
     convert_ports(query, ports, extra=extra_columns)
     visible = {name: port.visible(extra=False) for name, port in ports.items()}
     tree = _qualified(query, visible, at)
+    check_windows(tree, sql, at)
     # A column that the port does not declare is not there, though the table has it.
     seen = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
     check_columns(_scope(tree, at), Inference(seen), sql, at)
@@ -85,6 +97,7 @@ def analyse(
     everything = {name: {c.name.lower(): c for c in port.bound} for name, port in ports.items()}
     inference, scope = Inference(everything), _scope(tree, at)
     check_outputs(scope, inference, sql, at)
+    notices = ties(scope, {name: port.key for name, port in ports.items()}, inference, sql, at)
     # Places are not needed any more, and copying them is half the time of copying a tree.
     for node in tree.find_all(exp.Identifier, exp.Func):
         node.meta.clear()
@@ -94,7 +107,7 @@ def analyse(
         tree = eliminate_ctes(pushdown_projections(tree))
         inference, scope = Inference(everything), _scope(tree, at)
     columns = tuple(Column(name=c.name, type=str(c.type), nullable=c.nullable) for c in inference.outputs(scope))
-    return Query(tree, columns, _reads(scope, everything), scope, inference)
+    return Query(tree, columns, _reads(scope, everything), scope, inference, notices)
 
 
 def _qualified(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], at: Location) -> exp.Query:

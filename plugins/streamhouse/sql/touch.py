@@ -7,13 +7,14 @@ from streamhouse.model.types import ReadMode
 from streamhouse.sql.infer import Inference, Typed
 from streamhouse.sql.rows import Inputs, NotProvenError
 from streamhouse.sql.tracer import Tracer, identical
-from streamhouse.sql.traces import Relation
+from streamhouse.sql.traces import Own, Relation
 
 
-def key_columns(scope: Scope, key: tuple[str, ...], inputs: Inputs, inference: Inference) -> dict[str, dict[str, str]]:
-    """For each driving port, output columns → the columns that hold them there; the same for every port.
+def key_columns(scope: Scope, key: tuple[str, ...], inputs: Inputs, inference: Inference) -> dict[str, dict[str, Own]]:
+    """For each driving port, output columns → what has their values there; the same columns for every port.
 
-    They are the largest part of `key` that every port has, or, where it has none, of all output columns.
+    They are the largest part of `key` that every port has as columns, or, where it has none, of all output
+    columns; failing these, the largest part of `key` that every port can compute from the row at hand.
     Restricting every driving port to rows with certain values in those columns and running the query
     gives exactly the result rows with those values.
 
@@ -25,10 +26,13 @@ def key_columns(scope: Scope, key: tuple[str, ...], inputs: Inputs, inference: I
     _refuse_unseen(scope, inputs, tracer)
     outputs = inference.outputs(scope)
     missing: dict[str, str] = {}
-    found = _common(relation, [c for name in key for c in outputs if c.name == name], inference, missing)
+    of_key = [c for name in key for c in outputs if c.name == name]
+    found = _common(relation, of_key, missing, computed=False)
     if not any(found.values()):
         others = [c for c in outputs if c.name not in key and identical(c.type, c.type)]
-        found = _common(relation, others, inference, {})
+        found = _common(relation, others, {}, computed=False)
+    if not any(found.values()):
+        found = _common(relation, of_key, missing, computed=True)
     if not any(found.values()):
         tied = set.intersection(*(set(trace) for trace in relation.traces.values())) if relation.traces else set()
         ends = dict.fromkeys(why for use, why in tracer.ends.items() if use not in tied)
@@ -37,25 +41,25 @@ def key_columns(scope: Scope, key: tuple[str, ...], inputs: Inputs, inference: I
 
 
 def _common(
-    relation: Relation, columns: list[Typed], inference: Inference, missing: dict[str, str]
-) -> dict[str, dict[str, str]]:
-    """Port → those of `columns` that have a trace to every use of every port → the column there.
+    relation: Relation, columns: list[Typed], missing: dict[str, str], *, computed: bool
+) -> dict[str, dict[str, Own]]:
+    """Port → those of `columns` that have a trace to every use of every port → what has their values there.
 
     `missing` gets, for each of the others, why not.
     """
-    found: dict[str, dict[str, str]] = {port: {} for port in relation.uses.values()}
+    found: dict[str, dict[str, Own]] = {port: {} for port in relation.uses.values()}
     for column in columns:
         name, trace = column.name, relation.traces.get(column.name, {})
-        held: dict[str, str] = {}
+        held: dict[str, Own] = {}
         for use, port in relation.uses.items():
             own = trace.get(use)
-            if own is None:
+            if own is None or (own.column is None and not computed):
                 missing[name] = f"'{name}' does not trace to a column of {port}"
             elif held.setdefault(port, own) != own:
                 missing[name] = f"'{name}' is in several columns of {port}"
-            elif inference.port_type(port, own) != column.type:
+            elif own.type != column.type:
                 # Keys of several inputs are put together, and compared with those of the result.
-                missing[name] = f"'{name}' is {column.type}, and {port}.{own} is {inference.port_type(port, own)}"
+                missing[name] = f"'{name}' is {column.type}, and {port}.{own.text} is {own.type}"
             else:
                 continue
             break

@@ -1,8 +1,8 @@
 """Traces the columns of a query to the ports whose changes drive it.
 
 Traces pass through filters, projections, joins on equality, GROUP BY and PARTITION BY that contain the
-column, DISTINCT, set operations, and sub-queries that are tied to it by equality. They end at LIMIT, at
-expressions, and on the optional side of an outer join.
+column, DISTINCT, set operations, and sub-queries that are tied to it by equality. An expression over columns
+of one row has a trace where each of them has one. They end at LIMIT, and on the optional side of an outer join.
 """
 
 from itertools import count
@@ -11,8 +11,10 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.model.types import ReadMode
+from streamhouse.sql.dialect import render
 from streamhouse.sql.fold import group_keys
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.row_function import row_function
 from streamhouse.sql.rows import Inputs, NotProvenError, plain_column
 from streamhouse.sql.scopes import (
     TangledError,
@@ -25,9 +27,11 @@ from streamhouse.sql.scopes import (
 )
 from streamhouse.sql.spark_type import SparkType
 from streamhouse.sql.subqueries import empty_from_nothing, place_of
-from streamhouse.sql.traces import Columns, Relation, coalesce_of, text_of
+from streamhouse.sql.traces import Columns, Own, Relation, Trace, coalesce_of, text_of
+from streamhouse.sql.windows import bounds_of
 
 _MOST_USES = 64
+_LONGEST = 500  # characters of an expression: nested SELECTs may double it again and again
 
 
 class Tracer:
@@ -66,7 +70,8 @@ class Tracer:
         use = next(self._next)
         if use >= _MOST_USES:
             raise NotProvenError(f"the query reads its inputs more than {_MOST_USES} times")
-        return Relation({use: table.name}, {name: {use: name} for name in columns}, sure)
+        own = {name: Own(exp.column(name), self._inference.port_type(table.name, name)) for name in columns}
+        return Relation({use: table.name}, {name: {use: own[name]} for name in columns}, sure)
 
     def _set_operation(self, scope: Scope) -> Relation:
         query = scope.expression
@@ -93,6 +98,7 @@ class Tracer:
         if query.args.get("limit") or query.args.get("offset") or query.args.get("fetch"):
             self._end(columns.uses, "LIMIT depends on all rows")
             return relation
+        self._name_computed(query, scope, columns)
         self._pass_windows(query, columns)
         self._pass_group(query, columns)
         for item in query.selects:
@@ -237,6 +243,45 @@ class Tracer:
                     outer.extend(theirs, own.trace(mine), enforced=enforced)
         return self._project(inner, query, own)
 
+    # --- expressions ---
+
+    def _name_computed(self, query: exp.Select, scope: Scope, columns: Columns) -> None:
+        """Give a trace to what a SELECT computes from columns that have one, before its rows are put together."""
+        group = query.args.get("group")
+        found = [item.unalias() for item in query.selects]
+        found += [bound for key in (group.expressions if group else ()) for bound in (key, *bounds_of(key))]
+        clauses = [*query.selects, *(query.args[c] for c in ("qualify", "order") if query.args.get(c))]
+        windows = [*(w for clause in clauses for w in windows_in(clause)), *(query.args.get("windows") or [])]
+        found += [part for window in windows for part in window.args.get("partition_by") or []]
+        for node in found:
+            text = text_of(node)
+            if columns.trace(text) is None and not isinstance(node.unnest(), exp.Column):
+                trace = self._computed(node.unnest(), scope, columns)
+                if trace:
+                    columns.name(text, trace)
+
+    def _computed(self, node: exp.Expr, scope: Scope, columns: Columns) -> Trace:
+        total = row_function(node, scope, self._inference)
+        kind = self._inference.type_of(node, scope)
+        if total is None or kind is None:
+            return {}
+        made_of = {text_of(column): column for column in total.find_all(exp.Column)}
+        traces = [columns.trace(text) or {} for text in made_of]
+        for column in made_of.values():
+            # 0.0 and -0.0 are put together by GROUP BY and DISTINCT: below them, a row has the one or the other.
+            of = self._inference.type_of(column, scope)
+            if of is None or (_has_float(of) and not isinstance(scope.sources.get(column.table), exp.Table)):
+                return {}
+        found: Trace = {}
+        for use in set.intersection(*(set(trace) for trace in traces)):
+            own = {text: trace[use] for text, trace in zip(made_of, traces, strict=True)}
+            if any(own[text].type != self._inference.type_of(column, scope) for text, column in made_of.items()):
+                continue  # it is equal as a number there, and may print or overflow in another way
+            tree = total.transform(lambda n: own[text_of(n)].tree.copy() if isinstance(n, exp.Column) else n)  # noqa: B023
+            if len(render(tree)) <= _LONGEST:
+                found[use] = Own(tree, kind)
+        return found
+
     # --- GROUP BY, OVER ---
 
     def _pass_windows(self, query: exp.Select, columns: Columns) -> None:
@@ -262,7 +307,7 @@ class Tracer:
         except NotProvenError as error:
             self._end(columns.uses, str(error))
             keys = []
-        columns.keep_only({text_of(key) for key in keys})
+        columns.keep_only({text_of(part) for key in keys for part in (key, *bounds_of(key))})
 
 
 def identical(a: SparkType | None, b: SparkType | None) -> bool:

@@ -2,16 +2,51 @@
 
 A column has a *trace* when keeping the relation's rows with certain values in that column is the same
 as keeping, in each input the trace names, the rows with those values in the named column and computing
-the relation from what is left. The same holds for several columns with traces taken together.
+the relation from what is left. The same holds for several columns with traces taken together, and so for
+every value that is computed from them row by row.
 """
 
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from streamhouse.sql.dialect import render
+from streamhouse.sql.dialect import quote_names, render
+from streamhouse.sql.spark_type import SparkType
 
-Trace = dict[int, str]  # use of a port → its column
+
+@dataclass(frozen=True)
+class Own:
+    """What a port has of a traced value: a column, or an expression over its columns.
+
+    Attributes:
+        tree: Over columns without a table.
+        type: Of its value.
+    """
+
+    tree: exp.Expr
+    type: SparkType
+
+    @property
+    def column(self) -> str | None:
+        """The name of the column; None: it is computed."""
+        return self.tree.name if isinstance(self.tree, exp.Column) else None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column it is made of."""
+        return tuple(dict.fromkeys(column.name for column in self.tree.find_all(exp.Column)))
+
+    @property
+    def text(self) -> str:
+        """The name of the column, or canonical Spark SQL."""
+        if self.column is not None:
+            return self.column
+        tree = self.tree.copy()
+        quote_names(tree)
+        return render(tree)
+
+
+Trace = dict[int, Own]  # use of a port → what it has of the value
 
 
 @dataclass

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
+from streamhouse.sql.dialect import quote_names
 from streamhouse.sql.functions import TIME_WINDOWS
 from streamhouse.sql.scopes import function_name, own_nodes
 
@@ -44,6 +45,17 @@ def is_bound(node: exp.Expr) -> bool:
     if not isinstance(node, exp.Dot) or node.expression.name not in {"start", "end"}:
         return False
     return function_name(node.this.unnest()) in TIME_WINDOWS
+
+
+def bounds_of(node: exp.Expr) -> tuple[exp.Expr, ...]:
+    """Start and end of a time window, each of which tells which window it is; none of any other expression."""
+    call = node.unnest()
+    if function_name(call) not in TIME_WINDOWS:
+        return ()
+    bounds = tuple(exp.Dot(this=call.copy(), expression=exp.to_identifier(name)) for name in ("start", "end"))
+    for bound in bounds:
+        quote_names(bound)
+    return bounds
 
 
 def hops(select: exp.Select) -> bool:

@@ -68,6 +68,7 @@ def test_part_is_part_of_whole(spark: "SparkSession", case: Case) -> None:
         folded = _folded([row for part in parts for row in _run(spark, query, part)], how)
         assert Counter(map(_shown, folded)) == Counter(map(_shown, whole))
     elif how.key_columns:
+        tables = _extended(spark, how, tables)
         chosen = _touched(tables, how, seed)
         kept = {port: _with_key(tables[port], how.key_columns.get(port), chosen) for port in tables}
         names = list(next(iter(how.key_columns.values())))
@@ -76,6 +77,17 @@ def test_part_is_part_of_whole(spark: "SparkSession", case: Case) -> None:
     else:
         rows = [row for part in _halves(tables, driving, seed) for row in _run(spark, query, part)]
         assert Counter(map(_shown, rows)) == Counter(map(_shown, whole))
+
+
+def _extended(spark: "SparkSession", how: Classification, tables: Rows) -> Rows:
+    """The rows with the values that are computed to find them by."""
+    made = dict(tables)
+    for port, computed in how.computed.items():
+        if computed:
+            rows = pa.Table.from_pylist(tables[port], arrow_schema(columns(ORDERS[port])))
+            values = spark.createDataFrame(rows).selectExpr(*(f"{c.sql} AS {c.name}" for c in computed)).collect()
+            made[port] = [row | value.asDict() for row, value in zip(tables[port], values, strict=True)]
+    return made
 
 
 def _touched(tables: Rows, how: Classification, seed: int) -> set[tuple[Any, ...]]:

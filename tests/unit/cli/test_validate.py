@@ -40,6 +40,15 @@ def test_every_error_is_told_with_its_place_and_remedy(project, capsys):
     assert out.endswith("errors in 2 files\n")
 
 
+def test_functions_that_depend_on_the_order_of_rows_are_told(project, capsys):
+    change(project / "actions" / "revenue_by_product.sql", "COUNT(*)", "FIRST(amount_cents)")
+    assert main(["validate"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("3 actions and 1 flow: no errors")
+    assert "actions/revenue_by_product.sql" in err
+    assert "note FIRST(orders.amount_cents) depends on the order of rows\n  hint: write MIN(orders.amount_cents)" in err
+
+
 def test_paths_choose_which_errors_are_told(project, capsys):
     change(project / "flows" / "orders.yaml", "use: clean_orders", "use: clean_oders")
     change(project / "actions" / "clean_orders.sql", "step: clean", "stp: clean")

@@ -83,6 +83,31 @@ def test_a_keyed_table_equals_a_dictionary(tmp_path_factory, history, city) -> N
     cache.close()
 
 
+def test_values_held_with_rows_find_them_and_come_with_the_rows_before(tmp_path: Path) -> None:
+    letter = Column(name="__key_1", type="string")
+    held = Held("dwd.people", COLUMNS, KEY, "", (letter,))
+
+    def lettered(found: list[Row]) -> pa.Table:
+        return table(found).append_column("__key_1", pa.array([row["city"][:1] for row in found], pa.string()))
+
+    first = [{"id": 1, "part": "a", "city": "oslo"}, {"id": 2, "part": "a", "city": "rome"}]
+    moved = [{"id": 2, "part": "a", "city": "orbe"}, {"id": 3, "part": "a", "city": "rome"}]
+    cache = StateCache(tmp_path / "s.duckdb", [held])
+    cache.load("dwd.people", [lettered(first)], {})
+    changes = Changes(lettered(moved), keys([(1, "a")]))
+    wanted = pa.table({"letter": pa.array(["o"])})
+    assert same(cache.rows_with_keys("dwd.people", None, wanted, {"letter": "__key_1"}), first[:1])
+    assert same(cache.rows_with_keys("dwd.people", changes, wanted, {"letter": "__key_1"}), moved[:1])
+    assert sorted(cache.before("dwd.people", changes)["__key_1"].to_pylist()) == ["o", "r"]
+    cache.commit({"dwd.people": changes}, {"dwd.people": {"0": 1}})
+    assert same(cache.rows_with_keys("dwd.people", None, wanted, {"letter": "__key_1"}), moved[:1])
+    assert same(cache.rows("dwd.people", None), moved)
+    cache.close()
+    again = StateCache(tmp_path / "s.duckdb", [KEYED])
+    assert again.position("dwd.people") is None
+    again.close()
+
+
 def test_it_survives_its_process(tmp_path: Path) -> None:
     cache = StateCache(tmp_path / "s.duckdb", [LOG])
     cache.load("ods.people", [table([{"id": 1}])], {"0": 1})

@@ -294,6 +294,32 @@ def test_numbers_for_times_need_a_unit(tmp_path):
     assert rows["v"].to_pylist() == [NOON]
 
 
+def test_a_column_that_no_row_has_is_refused(orders):
+    with pytest.raises(SourceError) as refused:
+        opened(orders, columns={**COLUMNS, "nmae": "string"}).columns()
+    assert str(refused.value) == (
+        "SH212 no row in '1.jsonl' or '2.jsonl' has a column 'nmae'\n  hint: did you mean 'name'?"
+    )
+    with pytest.raises(SourceError, match="has a column 'city'") as refused:
+        opened(orders, columns={**COLUMNS, "city": "string"}).columns()
+    assert refused.value.hint == "the rows have: id, name"
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["dropped", "added"])
+def test_a_column_that_only_the_oldest_or_the_newest_rows_have_is_one(tmp_path, first):
+    old, new = event("c", None, {**row(1, "a"), "city": None}), event("c", None, row(2, "b"))
+    filler = [insert(3, "x" * 1000)] * 1000
+    write(tmp_path / "1.jsonl", old if first else new, *filler)
+    write(tmp_path / "2.jsonl", *filler, new if first else old)
+    assert len(opened(tmp_path, columns={**COLUMNS, "city": "string"}).columns()) == 3
+
+
+@pytest.mark.parametrize("lines", [[], ["", "null"], [event("d", {"id": 1})], ['{"op":', "[1]"]])
+def test_without_a_row_nothing_is_said_of_columns(tmp_path, lines):
+    write(tmp_path / "1.jsonl", *lines)
+    assert len(opened(tmp_path).columns()) == 2
+
+
 def test_an_absent_column_is_null(tmp_path):
     write(tmp_path / "1.jsonl", event("c", None, {"id": 1, "other": 2}))
     assert opened(tmp_path).state({"1.jsonl": 1}).to_pylist() == [row(1, None)]

@@ -30,6 +30,7 @@ def test_reasons(golden: Golden) -> None:
             continue
         lines.append(f"  {found.strategy}: {found.reason}")
         lines.append(f"  key {', '.join(found.primary_key) or '-'}")
+        lines += [f"  {c.name} is {c.sql} ({', '.join(c.uses)})" for own in found.computed.values() for c in own]
         lines += [f"  {port}: {columns}" for port, columns in sorted(found.key_columns.items())]
         lines += [f"  {column} by {function}" for column, function in found.merge.items()]
         lines.append("")
@@ -50,7 +51,7 @@ def test_enough_cases_of_each_kind() -> None:
         ("merge", "SELECT id FROM o", "there is no GROUP BY"),
         ("merge", "SELECT store, avg(amt) AS s FROM o GROUP BY store", "'s' is AVG(o.amt), which does not add up"),
         ("merge", "SELECT cust, sum(v) AS s FROM k GROUP BY cust", "rows of k are updated"),
-        ("recompute", "SELECT date_trunc('HOUR', ts) AS h, sum(amt) AS s FROM o GROUP BY 1", "'h' does not trace"),
+        ("recompute", "SELECT amt * 2 AS h, avg(amt) AS s FROM o GROUP BY 1", "'h' does not trace"),
     ],
 )
 def test_wrong_choice_is_refused(strategy: str, sql: str, why: str) -> None:

@@ -91,6 +91,7 @@ def test_a_wrong_claim_is_noticed() -> None:
 
 
 def _recomputed(run: Callable[[State], list[Row]], found: Classification, before: State, after: State) -> list[Row]:
+    before, after = (_extended(found, state) for state in (before, after))
     touched = {
         tuple(row[own] for own in held.values())
         for port, held in found.key_columns.items()
@@ -106,6 +107,17 @@ def _recomputed(run: Callable[[State], list[Row]], found: Classification, before
     names = list(next(iter(found.key_columns.values())))
     kept = [row for row in run(before) if tuple(row[name] for name in names) not in touched]
     return kept + run(restricted)
+
+
+def _extended(found: Classification, state: State) -> State:
+    """The rows with the values that are computed to find them by."""
+    made = dict(state)
+    for port, computed in found.computed.items():
+        if computed and made[port]:
+            text = ", ".join(f"{column.sql} AS {column.name}" for column in computed)
+            run = _runner(f"SELECT *, {text} FROM {port}", [port])
+            made[port] = run(state)
+    return made
 
 
 def _folded(found: Classification, old: list[Row], new: list[Row]) -> list[Row]:
@@ -132,6 +144,9 @@ def _appended(_: Classification, old: list[Row], new: list[Row]) -> list[Row]:
 def _runner(sql: str, ports: list[str]) -> Callable[[State], list[Row]]:
     database = duckdb.connect()
     database.execute("SET TimeZone = 'UTC'")
+    for name, operator in {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "mod": "%"}.items():
+        for prefix in ("try", "safe"):  # sqlglot writes some of them in the one way, some in the other
+            database.execute(f"CREATE MACRO {prefix}_{name}(a, b) AS a {operator} b")
     text = sqlglot.transpile(sql, read="spark", write="duckdb")[0]
 
     def run(state: State) -> list[Row]:

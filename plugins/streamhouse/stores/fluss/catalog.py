@@ -24,6 +24,10 @@ _CLIENT = -1  # in place of the id of a following server
 
 _CREATE_ATTEMPTS = 4
 _CREATE_PATIENCE_S = 6.0
+_NO_LEADER = (
+    "while Fluss starts, try again; if it stays so, its tablet server is down or cannot follow: "
+    "streamhouse services status tells, and where its log is"
+)
 
 T = TypeVar("T")
 
@@ -181,7 +185,9 @@ class Catalog:
             if proto.number(bucket, 2, _CLIENT) in servers
         }
         if len(leaders) != found.buckets:
-            raise LeaderMovedError(f"{len(leaders)} of {found.buckets} buckets of {name} have a leader")
+            raise LeaderMovedError(
+                f"{len(leaders)} of {found.buckets} buckets of {name} have a leader", hint=_NO_LEADER
+            )
         located = Located(name, found, leaders)
         self._located[name] = located
         return located

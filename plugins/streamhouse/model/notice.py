@@ -1,0 +1,18 @@
+"""What a person should know, and which stops nothing."""
+
+from dataclasses import dataclass
+
+from streamhouse.errors import Location
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that is allowed but rarely meant; it stops nothing."""
+
+    message: str
+    at: Location
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        hint = f"\n  hint: {self.hint}" if self.hint else ""
+        return f"{self.at}: note {self.message}{hint}"
