@@ -6,9 +6,18 @@ import pyarrow as pa
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 
 def arrow_frame(spark: "SparkSession", rows: pa.Table) -> "DataFrame":
     """A DataFrame of rows that this process holds, in their order."""
     # Spark fails on a nested column that is made of no chunks at all, which a filter may leave behind.
-    return spark.createDataFrame(rows if rows.num_rows else rows.schema.empty_table())
+    rows = rows if rows.num_rows else rows.schema.empty_table()
+    return spark.createDataFrame(rows, frame_schema(rows.schema))
+
+
+def frame_schema(schema: pa.Schema) -> "StructType":
+    """The schema of DataFrames over such rows; Spark by itself takes a time without a zone for an instant."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema, prefer_timestamp_ntz=True)
