@@ -14,7 +14,7 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform, spark_type
 
-_HELD_BYTES = 256 << 20
+_HELD_BYTES = 32 << 20
 _numbers = count()  # of the files opened by this process
 
 
@@ -22,7 +22,8 @@ class ParquetRows:
     """The rows of one file, in the order of the file.
 
     Opening reads the footer only. A read decodes the row groups it touches, and of them the columns it wants; they
-    are held for the next read, all files together up to `_HELD_BYTES`. May be used from several threads.
+    are held for the next read: of all files together `_HELD_BYTES`, or one row group that is larger. May be used from
+    several threads.
     """
 
     def __init__(self, path: Path, at: Location | None = None) -> None:
@@ -67,7 +68,7 @@ class ParquetRows:
 
 
 class _Decoded:
-    """The columns used last, up to a number of bytes. Safe for threads."""
+    """The columns used last, up to a number of bytes; at least those of one row group. Safe for threads."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -85,7 +86,7 @@ class _Decoded:
         with self._lock:
             self._columns[key] = column
             self._bytes += column.nbytes
-            while self._bytes > self._most_bytes:
+            while self._bytes > self._most_bytes and next(iter(self._columns))[:2] != key[:2]:
                 self._bytes -= self._columns.popitem(last=False)[1].nbytes
 
 

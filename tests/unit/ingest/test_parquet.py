@@ -50,3 +50,13 @@ def test_a_row_group_is_decoded_once_for_ranges_that_follow_each_other(file, mon
     for start in range(0, ROWS, 3):
         rows.slice(start, start + 3)
     assert read == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_row_group_larger_than_allowed_is_held_as_a_whole_and_alone(file, monkeypatch):
+    held = parquet._Decoded(1)
+    monkeypatch.setattr(parquet, "_decoded", held)
+    rows = ParquetRows(file)
+    for start in range(0, ROWS, 3):
+        rows.slice(start, start + 3)
+        assert len(held._columns) == 2
+        assert len({key[:2] for key in held._columns}) == 1
