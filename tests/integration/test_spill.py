@@ -126,6 +126,14 @@ def test_a_filter_by_other_types_finds_the_same_rows_in_a_file(both, condition):
     assert memory
 
 
+@pytest.mark.parametrize("rows", [1, 100, 30_000])
+def test_rows_behind_an_empty_chunk_are_not_lost(spark, rows):
+    full = pa.table({"n": pa.array(range(rows), pa.int64())})
+    given = pa.concat_tables([full.schema.empty_table(), full, full.slice(0, 0), full])
+    assert 0 in {len(chunk) for chunk in given["n"].chunks}
+    assert arrow_frame(spark, given).toArrow()["n"].to_pylist() == [*range(rows), *range(rows)]
+
+
 def test_many_rows_are_read_by_several_tasks(spark, tmp_path):
     columns = (Column(name="id", type="bigint"), Column(name="word", type="string"))
     rows = pa.table({"id": range(300_000), "word": ["w" * 40] * 300_000}, schema=arrow_schema(columns))

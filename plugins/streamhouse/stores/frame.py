@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 def arrow_frame(spark: "SparkSession", rows: pa.Table) -> "DataFrame":
     """A DataFrame of rows that this process holds, in their order."""
-    # Spark fails on a nested column that is made of no chunks at all, which a filter may leave behind.
-    rows = rows if rows.num_rows else rows.schema.empty_table()
+    # Spark takes the first batch without rows for the end of a small table, and loses the rows behind it; it also
+    # fails on a nested column that is made of no chunks at all, which a filter may leave behind.
+    full = [batch for batch in rows.to_batches() if batch.num_rows]
+    rows = pa.Table.from_batches(full, rows.schema) if full else rows.schema.empty_table()
     return spark.createDataFrame(rows, frame_schema(rows.schema))
 
 
