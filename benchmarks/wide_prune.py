@@ -66,7 +66,7 @@ def counted() -> Iterator[list[int]]:
 
 
 def main() -> None:
-    rows = 60_000 if "--quick" in sys.argv else 300_000
+    rows = 60_000 if "--quick" in sys.argv else 1_200_000
     names = tuple(f"c{n:03}" for n in range(COLUMNS))
     used = names[7::20]
     assert len(used) == USED

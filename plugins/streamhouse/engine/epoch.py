@@ -294,7 +294,7 @@ class _EpochStates:
                 self._whole[name] = self._held.whole(name, changes)
             return self._whole[name]
 
-    def with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
+    def with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> "DataFrame":
         return self._held.with_keys(name, self._changes(name), wanted, columns)
 
     def before(self, name: str) -> pa.Table:
@@ -303,7 +303,7 @@ class _EpochStates:
         return self._held.before(name, changes)
 
     def own_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
-        return self._held.with_keys(name, None, wanted, columns)
+        return self._held.all_with_keys(name, wanted, columns)
 
     def difference(self, name: str, rows: pa.Table) -> Changes:
         return self._held.difference(name, rows)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
+from streamhouse.engine.spill import Spilled, spilled_frame
 from streamhouse.engine.worker_error import from_worker
 from streamhouse.errors import EpochFailedError, TypeMismatchError
 from streamhouse.model.plan import PlannedStep
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 
 _ROW = "__row"
+_TOO_LARGE = re.compile(
+    r"Total size of serialized results of .* \((?P<found>[^)]+)\) is bigger than .* \((?P<limit>[^)]+)\)"
+)
 _NOT_IN_NAMES = re.compile(r"\W")
 
 
@@ -32,24 +36,27 @@ class Frames:
     def __init__(self, spark: "SparkSession") -> None:
         self.spark = spark
 
-    def frame(self, rows: pa.Table) -> "DataFrame":
-        """A DataFrame over rows that this process holds."""
-        return arrow_frame(self.spark, rows)
+    def frame(self, rows: pa.Table | Spilled) -> "DataFrame":
+        """A DataFrame over rows that this process or a file of it holds."""
+        return spilled_frame(self.spark, rows) if isinstance(rows, Spilled) else arrow_frame(self.spark, rows)
 
     def rows(self, frame: "DataFrame") -> pa.Table:
         """The rows of a DataFrame in this process.
 
         Raises:
-            EpochFailedError: the SQL behind it fails on a row.
+            EpochFailedError: the SQL behind it fails on a row, or they are more than `spark.driver.maxResultSize`.
         """
+        from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
 
         try:
             return frame.toArrow()
-        except PySparkException as error:
+        except (PySparkException, Py4JJavaError) as error:
             if told := from_worker(error):
                 raise told from error
-            raise EpochFailedError(f"an action fails on a row: {first_line(error)}") from error
+            raise _too_large("a result", error) or EpochFailedError(
+                f"an action fails on a row: {first_line(error)}"
+            ) from error
 
     def extended(self, rows: pa.Table, computed: Sequence[ComputedColumn]) -> pa.Table:
         """The rows, in their order, with a further column for each value computed from them.
@@ -93,20 +100,23 @@ class Frames:
         """The result of a step after its expectations, with the columns and types of the table it writes.
 
         Raises:
-            EpochFailedError: a value does not fit, the SQL fails on a row, or an expectation says so.
+            EpochFailedError: a value does not fit, the SQL fails on a row, an expectation says so, or the result
+                is larger than `spark.driver.maxResultSize`.
         """
+        from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
 
         try:
             judged = judge(step, frame.toArrow())
             return replace(judged, kept=conform(judged.kept, step.columns))
-        except PySparkException as error:
+        except (PySparkException, Py4JJavaError) as error:
             if told := from_worker(error):
                 raise told from error
-            raise EpochFailedError(
+            told = _too_large(f"{step.id}: the result of action '{step.action}'", error) or EpochFailedError(
                 f"{step.id}: action '{step.action}' fails on a row: {first_line(error)}",
                 hint="use TRY_CAST or a WHERE that keeps such rows out; no row was written",
-            ) from error
+            )
+            raise told from error
         except (pa.ArrowInvalid, KeyError) as error:
             raise EpochFailedError(
                 f"{step.id}: a result does not fit the table: {first_line(error)}",
@@ -149,6 +159,17 @@ class Frames:
                 f"{step.id}: Spark types the result of action '{step.action}' otherwise: {'; '.join(wrong)}",
                 hint="write a CAST around these columns",
             )
+
+
+def _too_large(what: str, error: BaseException) -> EpochFailedError | None:
+    """The error for a result that this process refuses to take, if it is that."""
+    sizes = _TOO_LARGE.search(str(error))
+    if sizes is None:
+        return None
+    return EpochFailedError(
+        f"{what} is larger than this process takes: {sizes['found']} of at most {sizes['limit']}",
+        hint="lower max_rows_per_epoch, or aggregate in two steps; or raise spark.driver.maxResultSize and memory",
+    )
 
 
 def first_line(error: BaseException) -> str:

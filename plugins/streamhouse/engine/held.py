@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -12,17 +12,26 @@ import pyarrow as pa
 
 from streamhouse.engine.delta import Delta
 from streamhouse.engine.frames import Frames
-from streamhouse.engine.inputs import EpochInput
+from streamhouse.engine.inputs import EpochInput, TableInput, ranges
 from streamhouse.engine.needs import Need
+from streamhouse.engine.spill import Spilled
 from streamhouse.engine.states import Held, StateCache
 from streamhouse.errors import RowsLostError
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
-from streamhouse.model.types import Position
+from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """All rows of a state, and the file they are in when they are many."""
+
+    frame: "DataFrame"
+    spilled: Spilled | None
 
 
 class HeldStates:
@@ -43,7 +52,8 @@ class HeldStates:
         self._inputs = inputs
         self._frames = frames
         self._positions: dict[str, Position] = {}
-        self._whole: dict[str, DataFrame] = {}
+        self._whole: dict[str, _Whole] = {}
+        self._of_epoch: list[Spilled] = []
         self._making = Lock()
 
     @property
@@ -66,11 +76,12 @@ class HeldStates:
         """
         if self._cache is None:
             return
+        self._end_epoch()  # of one that failed
         for name in self._held:
             at = _moved(positions.get(name, {}))
             if self._positions.get(name) == at:
                 continue
-            self._whole.pop(name, None)
+            self._forget_whole(name)
             known = self._cache.position(name)
             if known != at and not self._catch_up(name, known, at):
                 parts = self._inputs[name].parts(at, self._held[name].column_names)
@@ -88,20 +99,31 @@ class HeldStates:
             self._cache.commit(changed, moved)
         self._positions |= ends
         for name in changed:
-            self._whole.pop(name, None)
+            self._forget_whole(name)
+        self._end_epoch()
 
     def whole(self, name: str, changes: Changes | None) -> "DataFrame":
-        """All rows after `changes` (as `Delta.keyed` gives them); one DataFrame for as long as nothing changes."""
+        """All rows after `changes` (as `Delta.keyed` gives them), for this epoch.
+
+        Without any changes, one DataFrame for as long as nothing changes.
+        """
         if changes is not None:
-            return self._frames.frame(self._states.rows(name, changes))
+            return self._for_epoch(self._states.rows(name, changes))
         with self._making:
             if name not in self._whole:
-                self._whole[name] = self._frames.frame(self._states.rows(name, None))
-            return self._whole[name]
+                rows = self._states.rows(name, None)
+                self._whole[name] = _Whole(self._frames.frame(rows), rows if isinstance(rows, Spilled) else None)
+            return self._whole[name].frame
 
-    def with_keys(self, name: str, changes: Changes | None, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
-        """See `StateCache.rows_with_keys`."""
-        return self._states.rows_with_keys(name, changes, wanted, columns)
+    def with_keys(
+        self, name: str, changes: Changes | None, wanted: pa.Table, columns: Mapping[str, str]
+    ) -> "DataFrame":
+        """The rows of `StateCache.rows_with_keys`, for this epoch."""
+        return self._for_epoch(self._states.rows_with_keys(name, changes, wanted, columns))
+
+    def all_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
+        """See `StateCache.all_with_keys`."""
+        return self._states.all_with_keys(name, wanted, columns)
 
     def before(self, name: str, changes: Changes) -> pa.Table:
         """The rows, as of the epoch's start, of the keys in `changes`; the store's own word where it tells."""
@@ -118,17 +140,36 @@ class HeldStates:
         if self._cache is not None:
             self._cache.close()
 
+    def _for_epoch(self, rows: pa.Table | Spilled) -> "DataFrame":
+        if isinstance(rows, Spilled):
+            self._of_epoch.append(rows)
+        return self._frames.frame(rows)
+
+    def _end_epoch(self) -> None:
+        """Remove what only the steps of one epoch read; none of them runs any more."""
+        while self._of_epoch:
+            self._of_epoch.pop().remove()
+
+    def _forget_whole(self, name: str) -> None:
+        whole = self._whole.pop(name, None)
+        if whole is not None and whole.spilled is not None:
+            whole.spilled.remove()
+
     def _catch_up(self, name: str, known: Position | None, at: Position) -> bool:
         """Whether the changes from `known` to `at` could be applied."""
         if known is None or any(at.get(key, 0) < value for key, value in known.items()):
             return False
+        given, columns = self._inputs[name], self._held[name].column_names
         try:
-            changes = self._inputs[name].changes(known, at, self._held[name].column_names)
-            keyed = replace(changes, upserts=self.extending(name)(changes.upserts), before=None)
-            self._states.commit({name: keyed}, {name: at})
+            # Snapshots of the cold tier bear random numbers, so nobody can stop between two of them.
+            parts = [(known, at)] if _is_cold(given) else ranges(given, known, at)
+            for start, end in parts:
+                changes = given.changes(start, end, columns)
+                keyed = replace(changes, upserts=self.extending(name)(changes.upserts), before=None)
+                self._states.commit({name: keyed}, {name: _moved(end)})
         except RowsLostError:
             return False
-        return True
+        return self._states.position(name) == at
 
 
 def _held(name: str, need: Need, spark: str) -> Held:
@@ -137,6 +178,10 @@ def _held(name: str, need: Need, spark: str) -> Held:
         identity += json.dumps([need.origin.kind, need.origin.options], sort_keys=True, default=str)
     computed = tuple(Column(name=column.name, type=column.type) for column in need.computed)
     return Held(name, need.columns, need.key, identity, computed)
+
+
+def _is_cold(given: EpochInput) -> bool:
+    return isinstance(given, TableInput) and given.table.tiers.target is Tier.COLD
 
 
 def _moved(position: Position) -> Position:

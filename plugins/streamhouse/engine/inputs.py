@@ -48,7 +48,7 @@ class TableInput:
         if self.table.primary_key:
             yield self.store.read_state(self.table, at if self.store.capabilities.state_as_of else None, columns)
             return
-        for start, end in _ranges(self, at):
+        for start, end in ranges(self, {}, at):
             yield self.store.read_changes(self.table, start, end, columns).upserts
 
 
@@ -67,7 +67,7 @@ class SourceInput:
 
     def parts(self, at: Position, columns: tuple[str, ...]) -> "Iterator[pa.Table]":
         """Every row from the beginning to `at`, not many at once."""
-        for start, end in _ranges(self, at):
+        for start, end in ranges(self, {}, at):
             yield self.source.read(start, end, columns)
 
 
@@ -89,9 +89,8 @@ class KeyedSourceInput:
         yield self.source.state(at, columns)
 
 
-def _ranges(given: Input, at: Position) -> Iterator[tuple[Position, Position]]:
-    """Ranges of not many rows each that follow each other, from the beginning to `at`."""
-    start: Position = {}
+def ranges(given: Input, start: Position, at: Position) -> Iterator[tuple[Position, Position]]:
+    """Ranges of not many rows each that follow each other, from `start` to `at`."""
     while (end := cap(given.advance(start, _ROWS_AT_ONCE), at)) != start:
         yield start, end
         start = end
@@ -113,4 +112,4 @@ def open_inputs(plan: FlowPlan, segment: Segment, root: Path, stores: Mapping[Ti
     return inputs
 
 
-__all__ = ["EpochInput", "Input", "KeyedSourceInput", "SourceInput", "TableInput", "open_inputs"]
+__all__ = ["EpochInput", "Input", "KeyedSourceInput", "SourceInput", "TableInput", "open_inputs", "ranges"]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
+from streamhouse.engine.spill import Bound, Spilled, SpillFolder, read_bounded
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema, conform
@@ -64,15 +65,21 @@ class Held:
 class StateCache:
     """The rows one segment holds, in one DuckDB file. Calls may come from several threads."""
 
-    def __init__(self, file: Path, held: Iterable[Held]) -> None:
+    def __init__(self, file: Path, held: Iterable[Held], bound: Bound | None = None) -> None:
         """Open or create the file; one that cannot be used is made anew.
 
         Another process that has it open, as a runner that lost its lease may, keeps it: then this one
         works with a file of its own, which ends with it.
+
+        Args:
+            file: Beside it is a folder for rows that are read and are too many for this process.
+            held: What is held.
+            bound: How many rows one read may bring into this process.
         """
         import duckdb
 
         self.held = {h.name: h for h in held}
+        self._bound = bound or Bound()
         self._private: Path | None = None
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -84,6 +91,8 @@ class StateCache:
             file.unlink(missing_ok=True)
             file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
             self._database = _open(file)
+        # Nobody else has the file open, so nobody reads what is in the folder beside it.
+        self._spilled = SpillFolder((self._private / file.name if self._private else file).with_suffix(".spilled"))
 
     def position(self, name: str) -> Position | None:
         """Where the rows of a source or table stand; None: they are not held, or with other columns."""
@@ -110,15 +119,20 @@ class StateCache:
             self._note(cursor, held, at)
             cursor.commit()
 
-    def rows(self, name: str, changes: Changes | None) -> pa.Table:
-        """All rows after `changes`, which the epoch in hand makes."""
+    def rows(self, name: str, changes: Changes | None) -> pa.Table | Spilled:
+        """All rows after `changes`, which the epoch in hand makes; in a file when they are many.
+
+        Whoever asked removes the file; those that are left when the cache is closed or opened go then.
+        """
         with self._database.cursor() as cursor:
-            return self._read(cursor, name, self._after(cursor, name, changes))
+            return self._read_bounded(cursor, name, self._after(cursor, name, changes))
 
     def rows_with_keys(
         self, name: str, changes: Changes | None, wanted: pa.Table, columns: Mapping[str, str]
-    ) -> pa.Table:
+    ) -> pa.Table | Spilled:
         """The rows after `changes` that have one of the keys in `wanted`; NULL equals NULL here.
+
+        They are in a file when they are many, as with `rows`.
 
         Args:
             name: Of a source or table.
@@ -128,7 +142,14 @@ class StateCache:
         """
         with self._database.cursor() as cursor:
             cursor.register("wanted", wanted)
-            return self._read(cursor, name, _those(self._after(cursor, name, changes), "wanted", columns, "semi"))
+            query = _those(self._after(cursor, name, changes), "wanted", columns, "semi")
+            return self._read_bounded(cursor, name, query)
+
+    def all_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
+        """As `rows_with_keys`, as of the start of the epoch in hand, and in this process however many they are."""
+        with self._database.cursor() as cursor:
+            cursor.register("wanted", wanted)
+            return self._read(cursor, name, _those(_all(name), "wanted", columns, "semi"))
 
     def before(self, name: str, changes: Changes) -> pa.Table:
         """The rows, as of the start of the epoch in hand, of the keys that `changes` names."""
@@ -144,10 +165,8 @@ class StateCache:
         with self._database.cursor() as cursor:
             cursor.register("given", rows)
             given = exp.select(*(exp.column(name, quoted=True) for name in held.column_names)).from_("given")
-            cursor.register("held", self._read(cursor, name, _all(name)))
-            there = exp.select(*(exp.column(name, quoted=True) for name in held.column_names)).from_("held")
-            new = _those(given, "held", {name: name for name in held.column_names}, "anti")
-            gone = _those(there, "given", {k: k for k in held.key}, "anti")
+            new = _those(given, _table(name), {name: name for name in held.column_names}, "anti")
+            gone = _those(_all(name), "given", {k: k for k in held.key}, "anti")
             upserts, absent = self._read(cursor, name, new), self._read(cursor, name, gone)
         return Changes(upserts, absent.select(list(held.key)))
 
@@ -169,6 +188,7 @@ class StateCache:
     def close(self) -> None:
         """Close the file."""
         self._database.close()
+        self._spilled.remove()
         if self._private is not None:
             shutil.rmtree(self._private, ignore_errors=True)
 
@@ -185,6 +205,9 @@ class StateCache:
 
     def _read(self, cursor: "DuckDBPyConnection", name: str, query: exp.Query) -> pa.Table:
         return conform(cursor.sql(_text(query)).to_arrow_table(), self.held[name].columns)
+
+    def _read_bounded(self, cursor: "DuckDBPyConnection", name: str, query: exp.Query) -> pa.Table | Spilled:
+        return read_bounded(cursor, query, self.held[name].columns, self._spilled, self._bound)
 
     def _note(self, cursor: "DuckDBPyConnection", held: Held, at: Position) -> None:
         cursor.execute(_text(exp.delete(_NOTES).where(exp.column("name").eq(exp.Placeholder()))), [held.name])
@@ -204,6 +227,7 @@ def _open(file: Path) -> "DuckDBPyConnection":
 
 
 _NOTE_COLUMNS = ("name", "signature", "position")
+_KEYS = "keys"
 
 
 def _insert(cursor: "DuckDBPyConnection", held: Held, rows: pa.Table) -> None:
@@ -226,10 +250,11 @@ def _all(name: str) -> exp.Select:
     return exp.select("*").from_(_table(name))
 
 
-def _those(rows: exp.Query, keys: str, columns: Mapping[str, str], kind: str) -> exp.Select:
-    """The rows (`semi`) or all but those (`anti`) that have a key in the view `keys`."""
-    met = exp.and_(*(_same(exp.column(own, "rows", quoted=True), keys, name) for name, own in columns.items()))
-    return exp.select("rows.*").from_(rows.subquery("rows")).join(exp.to_table(keys), on=met, join_type=kind)
+def _those(rows: exp.Query, keys: str | exp.Table, columns: Mapping[str, str], kind: str) -> exp.Select:
+    """The rows (`semi`) or all but those (`anti`) that have a key in the view or table `keys`."""
+    met = exp.and_(*(_same(exp.column(own, "rows", quoted=True), _KEYS, name) for name, own in columns.items()))
+    others = exp.alias_(exp.to_table(keys), _KEYS, table=True)
+    return exp.select("rows.*").from_(rows.subquery("rows")).join(others, on=met, join_type=kind)
 
 
 def _same(own: exp.Column, view: str, name: str) -> exp.NullSafeEQ:

@@ -29,7 +29,7 @@ class States(Protocol):
     def whole(self, name: str) -> "DataFrame":
         """All rows of a source or table; one DataFrame for all steps, while the rows stay the same."""
 
-    def with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
+    def with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> "DataFrame":
         """The rows that have one of the keys in `wanted`, null-safe; `columns` maps its columns to theirs.
 
         Columns of theirs are also the values that are held with them (`Need.computed`); the answer is without these.
@@ -42,7 +42,7 @@ class States(Protocol):
         """
 
     def own_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
-        """As `with_keys`, of the step's own table before the epoch."""
+        """As `with_keys`, of the step's own table before the epoch, in this process."""
 
     def difference(self, name: str, rows: pa.Table) -> Changes:
         """What turns the rows of the step's own table into `rows`."""
@@ -130,7 +130,7 @@ def _recompute(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepRes
         if read.mode is ReadMode.LOOKUP:
             bound[read.port] = inputs.states.whole(read.table)
         else:
-            bound[read.port] = frames.frame(inputs.states.with_keys(read.table, touched, read.key_columns))
+            bound[read.port] = inputs.states.with_keys(read.table, touched, read.key_columns)
     judged = frames.collect(step, frames.run(step, bound, inputs.at_ms))
     key = step.writes.primary_key
     rows = last_of_each_key(judged.kept, key)

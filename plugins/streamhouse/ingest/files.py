@@ -53,8 +53,9 @@ class Files:
 
     A file must not change once it is there: write it elsewhere, then move it in. Files without a
     byte, and those whose name begins with `.` or `_`, are passed over. The position keeps one
-    entry for each file ever read. A CSV or JSON file is held in memory as a whole while it is read,
-    and each one is read once to count its rows when the process first sees it.
+    entry for each file ever read. Of a Parquet file only the row groups of a range are read. A CSV or JSON
+    file is held in memory as a whole while it is read, and each one is read once to count its rows when the
+    process first sees it.
 
     Args:
         options: What to read.
@@ -134,10 +135,11 @@ class Files:
         for name in sorted(end):
             first = start.get(name, 0)
             if end[name] > first:
-                rows = self._load(name)
-                if rows.num_rows < end[name]:
-                    raise RowsLostError(f"file '{name}' has {rows.num_rows} rows, but {end[name]} were counted")
-                parts.append(rows.select([c.name for c in wanted]).slice(first, end[name] - first))
+                rows = self._load(name, wanted, first, end[name])
+                if rows.num_rows < end[name] - first:
+                    there = first + rows.num_rows
+                    raise RowsLostError(f"file '{name}' has {there} rows, but {end[name]} were counted")
+                parts.append(rows)
         return pa.concat_tables(parts)
 
     def _names(self) -> list[str]:
@@ -148,7 +150,7 @@ class Files:
         size = path.stat().st_size
         if name not in self._seen:
             parquet = self._options.kind == "parquet"  # its footer tells
-            rows = parquet_rows(path, Location(name)).rows if parquet else self._load(name).num_rows
+            rows = parquet_rows(path, Location(name)).rows if parquet else self._whole(name).num_rows
             self._seen[name] = (size, rows)
         known, rows = self._seen[name]
         if known != size:
@@ -159,13 +161,22 @@ class Files:
             )
         return rows
 
-    def _load(self, name: str) -> "pa.Table":
+    def _load(self, name: str, wanted: tuple[Column, ...], first: int, last: int) -> "pa.Table":
+        """The rows `[first, last)` of a file that are there."""
+        if self._options.kind == "parquet":
+            return read_file(self._there(name), "parquet", wanted, name, (first, last))
+        return self._whole(name).select([c.name for c in wanted]).slice(first, last - first)
+
+    def _there(self, name: str) -> Path:
         path = self._root / name
-        try:
-            stat = path.stat()
-        except OSError as error:
-            raise RowsLostError(f"file '{name}' is gone, with rows not read yet", hint="put it back") from error
-        return _rows_of(path, self._options.kind, self.columns(), name, stat.st_size, stat.st_mtime_ns)
+        if not path.exists():
+            raise RowsLostError(f"file '{name}' is gone, with rows not read yet", hint="put it back")
+        return path
+
+    def _whole(self, name: str) -> "pa.Table":
+        stat = self._there(name).stat()
+        path, kind = self._root / name, self._options.kind
+        return _rows_of(path, kind, self.columns(), name, stat.st_size, stat.st_mtime_ns)
 
 
 @lru_cache(maxsize=2)  # an epoch may end within a file, and the next one goes on there

@@ -46,8 +46,10 @@ def infer_columns(path: Path, kind: Format, name: str) -> tuple[Column, ...]:
         raise _malformed(path, kind, name, error) from error
 
 
-def read_file(path: Path, kind: Format, columns: tuple[Column, ...], name: str) -> pa.Table:
-    """All rows of a file with exactly these columns; others that the file has are left out.
+def read_file(
+    path: Path, kind: Format, columns: tuple[Column, ...], name: str, rows: tuple[int, int] | None = None
+) -> pa.Table:
+    """The rows `[first, last)` of a file, or all, with exactly these columns; others that it has are left out.
 
     CSV needs a header line with the names; an empty field is null. JSON is one object per line; an
     absent field is null. A time without a zone is UTC where the column is a `timestamp`.
@@ -57,13 +59,11 @@ def read_file(path: Path, kind: Format, columns: tuple[Column, ...], name: str) 
     """
     try:
         if kind == "parquet":
-            found = parquet_rows(path, Location(name))
-            rows = found.slice(0, found.rows, tuple(c.name for c in columns))
-        elif kind == "csv":
-            rows = _read_csv(path, columns)
-        else:
-            rows = _read_json(path, columns)
-        return conform(rows, columns)
+            held = parquet_rows(path, Location(name))
+            first, last = rows or (0, held.rows)
+            return conform(held.slice(first, last, tuple(c.name for c in columns)), columns)
+        found = conform(_read_csv(path, columns) if kind == "csv" else _read_json(path, columns), columns)
+        return found.slice(rows[0], rows[1] - rows[0]) if rows else found
     except KeyError as error:
         raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
     except (pa.ArrowException, OSError) as error:

@@ -1,6 +1,9 @@
-"""A Parquet file whose columns are read once in a process and then served as slices."""
+"""A Parquet file, served as slices; what was decoded last is held for the slice that comes next."""
 
+from bisect import bisect_right
+from collections import OrderedDict
 from functools import lru_cache
+from itertools import accumulate, count
 from pathlib import Path
 from threading import Lock
 
@@ -9,14 +12,18 @@ import pyarrow.parquet as pq
 
 from streamhouse.errors import Location, SourceError
 from streamhouse.model.table import Column
-from streamhouse.stores.arrow import arrow_type, conform, spark_type
+from streamhouse.stores.arrow import arrow_schema, arrow_type, conform, spark_type
+
+_HELD_BYTES = 32 << 20
+_numbers = count()  # of the files opened by this process
 
 
 class ParquetRows:
     """The rows of one file, in the order of the file.
 
-    Opening reads the footer only. A column is decoded, and held in memory, from the first read
-    that asks for it; slices share that memory. May be used from several threads.
+    Opening reads the footer only. A read decodes the row groups it touches, and of them the columns it wants; they
+    are held for the next read: of all files together `_HELD_BYTES`, or one row group that is larger. May be used from
+    several threads.
     """
 
     def __init__(self, path: Path, at: Location | None = None) -> None:
@@ -28,26 +35,62 @@ class ParquetRows:
             raise SourceError(f"{path.name} is no readable Parquet file: {error}", at=at) from error
         self.rows: int = self._file.metadata.num_rows
         self.columns = column_types(self._file.schema_arrow, path.name, at)
-        self._loaded: dict[str, pa.ChunkedArray] = {}
+        groups = range(self._file.metadata.num_row_groups)
+        self._ends = list(accumulate(self._file.metadata.row_group(group).num_rows for group in groups))
         self._lock = Lock()
+        self._number = next(_numbers)
 
     def slice(self, start: int, end: int, columns: tuple[str, ...] | None = None) -> pa.Table:
         """Rows `[start, end)`, counted from 0, with the types of `stores/arrow.py`."""
         wanted = [c for c in self.columns if columns is None or c.name in columns]
-        loaded = self._load(wanted)
-        names = [c.name for c in wanted]
-        return pa.table([loaded[name].slice(start, end - start) for name in names], names=names)
+        parts = [arrow_schema(wanted).empty_table()]
+        for group in range(bisect_right(self._ends, start), len(self._ends)):
+            first = self._ends[group - 1] if group else 0
+            if first >= end:
+                break
+            begin = max(start - first, 0)
+            parts.append(self._group(group, wanted).slice(begin, end - first - begin))
+        return pa.concat_tables(parts)
 
-    def _load(self, wanted: list[Column]) -> dict[str, pa.ChunkedArray]:
+    def _group(self, group: int, wanted: list[Column]) -> pa.Table:
         with self._lock:
-            missing = [c for c in wanted if c.name not in self._loaded]
+            found = {c.name: _decoded.get((self._number, group, c.name)) for c in wanted}
+            missing = [c for c in wanted if found[c.name] is None]
             if missing:
                 try:
-                    rows = conform(self._file.read(columns=[c.name for c in missing]), missing)
+                    rows = conform(self._file.read_row_group(group, columns=[c.name for c in missing]), missing)
                 except (pa.ArrowException, OSError) as error:
                     raise SourceError(f"{self._path.name} cannot be read: {error}", at=self._at) from error
-                self._loaded.update(zip(rows.column_names, rows.columns, strict=True))
-            return self._loaded
+                for name, column in zip(rows.column_names, rows.columns, strict=True):
+                    found[name] = column
+                    _decoded.put((self._number, group, name), column)
+        return pa.table(list(found.values()), names=list(found))
+
+
+class _Decoded:
+    """The columns used last, up to a number of bytes; at least those of one row group. Safe for threads."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._columns: OrderedDict[tuple[int, int, str], pa.ChunkedArray] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def get(self, key: tuple[int, int, str]) -> pa.ChunkedArray | None:
+        with self._lock:
+            if key in self._columns:
+                self._columns.move_to_end(key)
+            return self._columns.get(key)
+
+    def put(self, key: tuple[int, int, str], column: pa.ChunkedArray) -> None:
+        with self._lock:
+            self._columns[key] = column
+            self._bytes += column.nbytes
+            while self._bytes > self._most_bytes and next(iter(self._columns))[:2] != key[:2]:
+                self._bytes -= self._columns.popitem(last=False)[1].nbytes
+
+
+_decoded = _Decoded(_HELD_BYTES)
 
 
 @lru_cache(maxsize=16)

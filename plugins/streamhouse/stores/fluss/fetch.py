@@ -108,7 +108,8 @@ class Reader:
         if code:
             raise refusal(code, proto.text(answer, 4), name)
         if remote := proto.blob(answer, 7):
-            return [self._project(batch) for batch in read_segments(proto.decode(remote), start, end, self._full)]
+            found = read_segments(proto.decode(remote), start, end, self._full, self._fields)
+            return [self._padded(batch) for batch in found]
         # A server fills its answer, also with what lies beyond the range.
         sent = decode_batches(proto.blob(answer, 8), self._projected if projected else self._full)
         held = takewhile(lambda batch: batch.base < end, sent)

@@ -1,7 +1,7 @@
 """Fluss's log: batches from a leader, or from the files it moved away, as Arrow."""
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -50,12 +50,15 @@ class LogBatch:
         )
 
 
-def decode_batches(data: memoryview, schema: Callable[[int], pa.Schema]) -> Iterator[LogBatch]:
+def decode_batches(
+    data: memoryview, schema: Callable[[int], pa.Schema], fields: Sequence[int] | None = None
+) -> Iterator[LogBatch]:
     """The whole batches in `data`, which may end in the middle of one.
 
     Args:
         data: As a server sends them, or as they stand in a segment file.
         schema: Schema id → schema of the rows as sent (after projection).
+        fields: Rising indexes of the columns wanted, of those that the schema has; None: all of them.
 
     Raises:
         StoreError: a batch is of a newer format.
@@ -79,6 +82,15 @@ def decode_batches(data: memoryview, schema: Callable[[int], pa.Schema]) -> Iter
             kinds = bytes(data[body_at : body_at + count])
             body_at += count
         # A copy: the rows then neither hold the whole answer in memory nor lie unaligned in it.
-        message = pa.ipc.read_message(pa.py_buffer(bytes(data[body_at:stop])))
-        rows = pa.ipc.read_record_batch(message, schema(schema_id))
+        rows = _rows(bytes(data[body_at:stop]), schema(schema_id), fields)
         yield LogBatch(base, base + delta + 1, kinds, rows)
+
+
+def _rows(message: bytes, schema: pa.Schema, fields: Sequence[int] | None) -> pa.RecordBatch:
+    if fields is None:
+        return pa.ipc.read_record_batch(pa.ipc.read_message(pa.py_buffer(message)), schema)
+    # Of a stream alone Arrow reads, and decompresses, some columns only.
+    stream = pa.py_buffer(schema.serialize().to_pybytes() + message)
+    options = pa.ipc.IpcReadOptions(included_fields=[index for index in fields if index < len(schema)])
+    with pa.ipc.open_stream(stream, options=options) as reader:
+        return reader.read_next_batch()

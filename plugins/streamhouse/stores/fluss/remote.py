@@ -1,6 +1,6 @@
 """Log segments that a Fluss server moved to its remote storage."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 from pyarrow import fs
@@ -10,14 +10,17 @@ from streamhouse.stores.fluss import proto
 from streamhouse.stores.fluss.log import LogBatch, decode_batches
 
 
-def read_segments(info: proto.Message, start: int, end: int, schema: Callable[[int], pa.Schema]) -> Iterator[LogBatch]:
-    """The batches of the segments a server names that hold offsets of `[start, end)`, unprojected.
+def read_segments(
+    info: proto.Message, start: int, end: int, schema: Callable[[int], pa.Schema], fields: Sequence[int] | None = None
+) -> Iterator[LogBatch]:
+    """The batches of the segments a server names that hold offsets of `[start, end)`.
 
     Args:
         info: The server's `PbRemoteLogFetchInfo`.
         start: First offset wanted; the first batch may begin before it.
         end: Offset after the last wanted; the last batch may end behind it.
         schema: Schema id → schema.
+        fields: See `decode_batches`.
 
     Raises:
         StoreUnavailableError: a segment file cannot be read from here.
@@ -28,7 +31,7 @@ def read_segments(info: proto.Message, start: int, end: int, schema: Callable[[i
         first = proto.number(segment, 2)
         if first < end:
             data = _read(f"{folder}/{proto.text(segment, 1)}/{first:020d}.log", skip)
-            for batch in decode_batches(data, schema):
+            for batch in decode_batches(data, schema, fields):
                 if batch.base >= end:
                     return
                 if batch.end > start:
