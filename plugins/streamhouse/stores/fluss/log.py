@@ -1,5 +1,6 @@
 """Fluss's log: batches from a leader, or from the files it moved away, as Arrow."""
 
+import io
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -81,16 +82,35 @@ def decode_batches(
         if not attributes & _APPEND_ONLY:
             kinds = bytes(data[body_at : body_at + count])
             body_at += count
-        # A copy: the rows then neither hold the whole answer in memory nor lie unaligned in it.
-        rows = _rows(bytes(data[body_at:stop]), schema(schema_id), fields)
+        rows = _rows(data[body_at:stop], schema(schema_id), fields)
         yield LogBatch(base, base + delta + 1, kinds, rows)
 
 
-def _rows(message: bytes, schema: pa.Schema, fields: Sequence[int] | None) -> pa.RecordBatch:
+def _rows(message: memoryview, schema: pa.Schema, fields: Sequence[int] | None) -> pa.RecordBatch:
     if fields is None:
-        return pa.ipc.read_record_batch(pa.ipc.read_message(pa.py_buffer(message)), schema)
-    # Of a stream alone Arrow reads, and decompresses, some columns only.
-    stream = pa.py_buffer(schema.serialize().to_pybytes() + message)
+        # A copy: the rows then neither hold the whole answer in memory nor lie unaligned in it.
+        return pa.ipc.read_record_batch(pa.ipc.read_message(pa.py_buffer(bytes(message))), schema)
+    # Of a stream alone Arrow takes, and decompresses, some columns only.
+    stream = pa.PythonFile(_Pieces([memoryview(schema.serialize()), message]), mode="r")
     options = pa.ipc.IpcReadOptions(included_fields=[index for index in fields if index < len(schema)])
     with pa.ipc.open_stream(stream, options=options) as reader:
         return reader.read_next_batch()
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces of memory, one after the other, as a file. No read goes beyond a piece, and none copies."""
+
+    def __init__(self, pieces: Sequence[memoryview]) -> None:
+        self._pieces = list(pieces)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> memoryview:
+        while self._pieces and not self._pieces[0]:
+            self._pieces.pop(0)
+        if not self._pieces:
+            return memoryview(b"")
+        taken, left = self._pieces[0][:size], self._pieces[0][size:]
+        self._pieces[0] = left
+        return taken
