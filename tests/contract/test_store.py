@@ -484,6 +484,7 @@ def test_properties_of_the_newest_commit(lake: LakeStore, make_table: Make) -> N
         assert found[WRITER] == "tiering/ods"
         assert found[EPOCH] == str(epoch)
         assert found[SNAPSHOT_ID] == str(end["snapshot"])
+    assert end["snapshot"] == 3  # positions rise with every commit
     lake.write(table, upsert(table, {"k": 9}), at(1, "tiering/ods", offsets="wrong"))
     assert lake.snapshot_properties(table)["offsets"] == "0:2"
     assert state(lake, table) == [{"k": 1}, {"k": 2}]

@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from streamhouse.engine.delta import Delta
 from streamhouse.engine.frames import Frames
-from streamhouse.engine.inputs import EpochInput, TableInput, ranges
+from streamhouse.engine.inputs import EpochInput, ranges
 from streamhouse.engine.needs import Need
 from streamhouse.engine.spill import Spilled
 from streamhouse.engine.states import Held, StateCache
 from streamhouse.errors import RowsLostError
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
-from streamhouse.model.types import Position, Tier
+from streamhouse.model.types import Position
 from streamhouse.stores.base import Changes
 
 if TYPE_CHECKING:
@@ -161,9 +161,7 @@ class HeldStates:
             return False
         given, columns = self._inputs[name], self._held[name].column_names
         try:
-            # Snapshots of the cold tier bear random numbers, so nobody can stop between two of them.
-            parts = [(known, at)] if _is_cold(given) else ranges(given, known, at)
-            for start, end in parts:
+            for start, end in ranges(given, known, at):
                 changes = given.changes(start, end, columns)
                 keyed = replace(changes, upserts=self.extending(name)(changes.upserts), before=None)
                 self._states.commit({name: keyed}, {name: _moved(end)})
@@ -178,10 +176,6 @@ def _held(name: str, need: Need, spark: str) -> Held:
         identity += json.dumps([need.origin.kind, need.origin.options], sort_keys=True, default=str)
     computed = tuple(Column(name=column.name, type=column.type) for column in need.computed)
     return Held(name, need.columns, need.key, identity, computed)
-
-
-def _is_cold(given: EpochInput) -> bool:
-    return isinstance(given, TableInput) and given.table.tiers.target is Tier.COLD
 
 
 def _moved(position: Position) -> Position:

@@ -193,8 +193,8 @@ class LakeStore(Store, Protocol):
     def snapshot_properties(self, table: Table) -> dict[str, str]:
         """What the newest snapshot written by `write` carries; empty when there is none.
 
-        `WriteContext.properties`, `WRITER` and `EPOCH` of that commit, its id as `SNAPSHOT_ID`, and
-        what the lake adds of its own. Compaction on top of it, and its expiry, change nothing here.
+        `WriteContext.properties`, `WRITER` and `EPOCH` of that commit, its number, as in a position, as `SNAPSHOT_ID`,
+        and what the lake adds of its own. Compaction on top of it, and its expiry, change nothing here.
         """
 
 

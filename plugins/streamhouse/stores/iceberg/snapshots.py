@@ -1,4 +1,8 @@
-"""The history of an Iceberg table, read and tagged through Iceberg's own Java API."""
+"""The history of an Iceberg table, read and tagged through Iceberg's own Java API.
+
+Snapshots are told apart by their sequence numbers, which rise with every commit to a table (format 2 or later); their
+ids are random, so of two ids nobody can tell which is the later one.
+"""
 
 import re
 from collections.abc import Iterator
@@ -41,33 +45,42 @@ class Catalog:
         return self._iceberg.catalog.TableIdentifier.parse(name)
 
 
-def current_id(table: Any) -> int:
-    """The id of the newest snapshot; 0 before the first."""
+def newest(table: Any) -> int:
+    """The number of the newest snapshot; 0 before the first."""
     snapshot = table.currentSnapshot()
-    return int(snapshot.snapshotId()) if snapshot else 0
+    return int(snapshot.sequenceNumber()) if snapshot else 0
 
 
-def holds(table: Any, snapshot_id: int) -> bool:
-    """Whether the snapshot was not expired."""
-    return table.snapshot(snapshot_id) is not None
+def id_of(table: Any, number: int) -> int | None:
+    """The id of a snapshot; None when it was expired, or never was."""
+    snapshot = next((s for s in _held(table) if s.sequenceNumber() == number), None)
+    return None if snapshot is None else int(snapshot.snapshotId())
 
 
-def follows(table: Any, start: int, end: int) -> bool:
-    """Whether every snapshot after `start` up to `end` is still held."""
-    return any(snapshot.parentId() == start for snapshot in _back(table, end))
+def id_before(table: Any, start: int, end: int) -> int | None:
+    """The id of the snapshot `start`, behind which every one up to `end` is still held; None when one is not.
+
+    `start` itself may be expired.
+    """
+    for snapshot in _back(table, id_of(table, end)):
+        if snapshot.sequenceNumber() == start:
+            return int(snapshot.snapshotId())
+        if snapshot.sequenceNumber() == start + 1:
+            return int(snapshot.parentId())
+    return None
 
 
 def after(table: Any, start: int, end: int) -> list[tuple[int, int]] | None:
-    """Id and rows written of each snapshot after `start` up to `end`, oldest first; None: `start` is no longer held.
+    """Number and rows of each snapshot after `start` up to `end`, oldest first; None: `start` is no longer held.
 
     From 0, when the first snapshots are gone, the oldest one held stands for all before it.
     """
     found: list[tuple[int, int]] = []
-    for snapshot in _back(table, end):
-        if snapshot.snapshotId() == start:
+    for snapshot in _back(table, id_of(table, end)):
+        if snapshot.sequenceNumber() == start:
             return found[::-1]
         first = start == 0 and (snapshot.parentId() is None or table.snapshot(snapshot.parentId()) is None)
-        found.append((int(snapshot.snapshotId()), _rows(snapshot, whole=first)))
+        found.append((int(snapshot.sequenceNumber()), _rows(snapshot, whole=first)))
     return found[::-1] if start == 0 else None
 
 
@@ -81,8 +94,9 @@ def newest_properties(table: Any) -> dict[str, str]:
     return next(_written(table), {})
 
 
-def tag(table: Any, writer: str, snapshot_id: int) -> None:
+def tag(table: Any, writer: str, number: int) -> None:
     """Keep a snapshot, the newest of `writer`, from expiry, in place of the one before."""
+    snapshot_id = id_of(table, number)
     digest = sha256(writer.encode()).hexdigest()[:8]
     name = f"{_TAG}{re.sub(r'[^A-Za-z0-9_-]', '.', writer)}.{digest}"
     held = table.refs().get(name)
@@ -117,7 +131,7 @@ def summary(session: "SparkSession", properties: dict[str, str]) -> Iterator[Non
 def _written(table: Any) -> Iterator[dict[str, str]]:
     """Properties of the snapshots `write` made, newest first; those that only a tag holds come last."""
     seen: set[int] = set()
-    for snapshot in _back(table, current_id(table)):
+    for snapshot in _back(table, _current_id(table)):
         seen.add(snapshot.snapshotId())
         if properties := _properties(snapshot):
             yield properties
@@ -126,6 +140,20 @@ def _written(table: Any) -> Iterator[dict[str, str]]:
     for snapshot in sorted(kept, key=lambda s: -s.sequenceNumber()):
         if properties := _properties(snapshot):
             yield properties
+
+
+def _current_id(table: Any) -> int | None:
+    snapshot = table.currentSnapshot()
+    return int(snapshot.snapshotId()) if snapshot else None
+
+
+def _held(table: Any) -> Iterator[Any]:
+    """Every snapshot that is held; most often the first one asked for is the newest or one of the last."""
+    seen: set[int] = set()
+    for snapshot in _back(table, _current_id(table)):
+        seen.add(snapshot.snapshotId())
+        yield snapshot
+    yield from (snapshot for snapshot in table.snapshots() if snapshot.snapshotId() not in seen)
 
 
 def _rows(snapshot: Any, *, whole: bool) -> int:
@@ -148,4 +176,4 @@ def _properties(snapshot: Any) -> dict[str, str]:
     summary_ = snapshot.summary()
     if not summary_.containsKey(WRITER):
         return {}
-    return {**dict(summary_), SNAPSHOT_ID: str(snapshot.snapshotId())}
+    return {**dict(summary_), SNAPSHOT_ID: str(snapshot.sequenceNumber())}

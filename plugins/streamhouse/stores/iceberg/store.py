@@ -40,9 +40,9 @@ _PROPERTIES = {
 
 
 class IcebergStore:
-    """Tables of an Iceberg catalog of a Spark session; a position is `{"snapshot": id}`, 0 the empty table.
+    """Tables of an Iceberg catalog of a Spark session.
 
-    Snapshot ids do not rise: compare them for equality only. Every commit names its writer and
+    A position is `{"snapshot": sequence number}`; 0 is the empty table. Every commit names its writer and
     epoch in the snapshot's summary, so a repeated epoch finds itself and changes nothing; a
     writer's epochs only rise. Safe to call from several threads.
     """
@@ -124,7 +124,7 @@ class IcebergStore:
     def end(self, table: Table) -> Position:
         """The newest snapshot; 0 before the first."""
         with translated("reading", table.name):
-            return {_SNAPSHOT: snapshots.current_id(self._table(table.name))}
+            return {_SNAPSHOT: snapshots.newest(self._table(table.name))}
 
     def rows_between(self, table: Table, start: Position, end: Position) -> int:
         """Rows that the snapshots of the range added; see `Store.rows_between`."""
@@ -139,7 +139,7 @@ class IcebergStore:
         first = start.get(_SNAPSHOT, 0)
         with translated("reading", table.name):
             stored = self._table(table.name)
-            steps = self._steps(table, stored, first, snapshots.current_id(stored))
+            steps = self._steps(table, stored, first, snapshots.newest(stored))
             return {_SNAPSHOT: by_snapshots(steps, first, max_rows)}
 
     def read_changes(
@@ -157,22 +157,23 @@ class IcebergStore:
             return Changes(upserts=nothing, before=nothing if table.primary_key else None)
         with translated("reading", table.name):
             stored = self._table(table.name)
-            for snapshot_id in (last, first) if table.primary_key else (last,):
-                self._refuse_expired(table, stored, snapshot_id)
-            if first and not table.primary_key and not snapshots.follows(stored, first, last):
-                raise RowsLostError(
-                    f"Iceberg no longer holds every snapshot of {table.name} from {first} to {last}",
-                    hint="keep snapshots longer than the reader may be down, then rebuild the tables downstream",
-                )
+            new_id = self._held(table, stored, last)
             spark = self._spark_provider()
-            if first and not table.primary_key:
-                found = reading.appended(spark, self._catalog_name, table, first, last)
-                return Changes(upserts=reading.collected(found.select(*names), table))
-            new = reading.frame(spark, self._catalog_name, table, last)
-            if not table.primary_key:
-                return Changes(upserts=reading.collected(new.select(*names), table))
-            old = reading.frame(spark, self._catalog_name, table, first)
-            return reading.difference(old, new, table, names)
+            if table.primary_key:
+                old_id = self._held(table, stored, first)
+                old, new = (reading.frame(spark, self._catalog_name, table, held) for held in (old_id, new_id))
+                return reading.difference(old, new, table, names)
+            if not first:
+                found = reading.frame(spark, self._catalog_name, table, new_id)
+            else:
+                before = snapshots.id_before(stored, first, last)
+                if before is None:
+                    raise RowsLostError(
+                        f"Iceberg no longer holds every snapshot of {table.name} from {first} to {last}",
+                        hint="keep snapshots longer than the reader may be down, then rebuild the tables downstream",
+                    )
+                found = reading.appended(spark, self._catalog_name, table, before, new_id)
+            return Changes(upserts=reading.collected(found.select(*names), table))
 
     def read_state(self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None) -> pa.Table:
         """All rows at a snapshot (None: the newest), brought into this process; see `Store.read_state`."""
@@ -192,8 +193,8 @@ class IcebergStore:
         """
         with translated("reading", table.name):
             stored = self._table(table.name)
-            snapshot_id = snapshots.current_id(stored) if at is None else at.get(_SNAPSHOT, 0)
-            self._refuse_expired(table, stored, snapshot_id)
+            number = snapshots.newest(stored) if at is None else at.get(_SNAPSHOT, 0)
+            snapshot_id = self._held(table, stored, number)
             return reading.frame(self._spark_provider(), self._catalog_name, table, snapshot_id)
 
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
@@ -214,7 +215,7 @@ class IcebergStore:
                 last = snapshots.last_written(stored, context.writer)
             if last is not None:
                 snapshots.tag(stored, context.writer, int(last[SNAPSHOT_ID]))
-            return {_SNAPSHOT: snapshots.current_id(stored)}
+            return {_SNAPSHOT: snapshots.newest(stored)}
 
     def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """`write`, as no table of this tier merges; see `Store.replace`."""
@@ -288,9 +289,14 @@ class IcebergStore:
             )
         return steps
 
-    def _refuse_expired(self, table: Table, stored: Any, snapshot_id: int) -> None:
-        if snapshot_id and not snapshots.holds(stored, snapshot_id):
-            raise RowsLostError(f"Iceberg no longer holds {table.name} as of snapshot {snapshot_id}")
+    def _held(self, table: Table, stored: Any, number: int) -> int:
+        """The id of a snapshot; 0, which `reading` takes for the empty table, before the first."""
+        if number == 0:
+            return 0
+        snapshot_id = snapshots.id_of(stored, number)
+        if snapshot_id is None:
+            raise RowsLostError(f"Iceberg no longer holds {table.name} as of snapshot {number}")
+        return snapshot_id
 
     def _columns(self, name: str, stored: Any) -> tuple[Column, ...]:
         fields = self._spark_provider().table(f"{self._catalog_name}.{name}").schema.fields
