@@ -9,7 +9,7 @@ from pydantic import Field
 from streamhouse.model.action import Expectation
 from streamhouse.model.flow import LOCAL_EPOCH_ROWS
 from streamhouse.model.table import Column, Table, Tiers
-from streamhouse.model.types import Duration, Frozen, Layer, ReadMode, StepKind, Strategy
+from streamhouse.model.types import Duration, Frozen, History, Layer, ReadMode, StepKind, Strategy
 
 EXPECTATION = "_expectation"
 """Column of a quarantine table: the expectation that its row violates."""
@@ -51,6 +51,8 @@ class PlannedStep(Frozen):
     part: tuple[str, ...] = ()  # columns it writes besides the key, when other steps write the rest; empty: whole rows
     interval: Duration | None = None  # of a `full` step; None: every epoch that changes an input
     expect: dict[str, Expectation] = Field(default_factory=dict)
+    history: History = History.KEEP  # what an edit does to rows already written
+    renamed: dict[str, str] = Field(default_factory=dict)  # column → the name it had
 
     @property
     def id(self) -> str:

@@ -5,15 +5,15 @@ hold: what is not recognised as equal counts as changed.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-
-from sqlglot import exp
 
 from streamhouse.errors import Location
 from streamhouse.model.table import Column
 from streamhouse.sql.dialect import parse_query, render
 from streamhouse.sql.flatten import flatten
+from streamhouse.sql.lineage import lineage
+from streamhouse.sql.origins import Origins, origins_of
 from streamhouse.sql.ports import Port
 from streamhouse.sql.relations import (
     Block,
@@ -144,6 +144,8 @@ class Canonical:
         text: Of a query that is not followed.
         types: Of the columns it reads, `table.column` → type.
         why: Why it is not followed.
+        values: Output column → the `(table, column)`s its value is made of.
+        decides: The `(table, column)`s that decide which rows there are.
     """
 
     outputs: Mapping[str, Output]
@@ -151,6 +153,8 @@ class Canonical:
     text: str = ""
     types: frozenset[tuple[str, str]] = frozenset()
     why: str = ""
+    values: Mapping[str, Origins] = field(default_factory=dict)
+    decides: Origins = frozenset()
 
     @cached_property
     def key(self) -> tuple[object, ...]:
@@ -206,17 +210,19 @@ def canonical_of(query: Query, inputs: Mapping[str, Input]) -> Canonical:
     }
     types = frozenset((name, known[name]) for table, column in read if (name := f"{table}.{column.lower()}") in known)
     outputs = {name: _output(relation, name, names) for name in _columns(relation)}
-    return Canonical(outputs, _rows(relation, names), "", types)
+    origins = origins_of(relation)
+    return Canonical(outputs, _rows(relation, names), "", types, "", origins.values, origins.decides)
 
 
 def _as_text(query: Query, leaves: Mapping[str, Leaf], types: frozenset[tuple[str, str]], why: str) -> Canonical:
     read = sorted((port, leaf.table, leaf.mode) for port, leaf in leaves.items())
-    outputs = {item.alias_or_name: Output(render(item)) for item in _selects(query.tree)}
-    return Canonical(outputs, None, f"{query.sql} {read}", types, why)
-
-
-def _selects(tree: exp.Query) -> list[exp.Expr]:
-    return list(tree.selects)
+    outputs = {item.alias_or_name: Output(render(item)) for item in query.tree.selects}
+    values = {
+        name: frozenset((leaves[port].table, column) for port, column in origins)
+        for name, origins in lineage(query).items()
+    }
+    decides = frozenset((leaves[port].table, column) for port, columns in query.reads.items() for column in columns)
+    return Canonical(outputs, None, f"{query.sql} {read}", types, why, values, decides)
 
 
 def _columns(relation: Relation) -> tuple[str, ...]:
@@ -245,7 +251,10 @@ def _rows(relation: Relation, names: Names) -> Rows | None:
     text = rows_text(relation, names)
     if isinstance(relation, Combined):
         arms = tuple(
-            Canonical({name: _output(arm, name, names) for name in _columns(arm)}, _rows(arm, names))
+            Canonical(
+                {name: _output(arm, own, names) for name, own in zip(relation.names, _columns(arm), strict=True)},
+                _rows(arm, names),
+            )
             for arm in relation.arms
         )
         operator = relation.op if relation.distinct or relation.op != "union" else "union all"
@@ -277,8 +286,9 @@ def _joined(source: Source, own: Names) -> Joined:
         str(side.args[1])
         for node in source.on
         if node.op == "eq"
-        for side in node.args
+        for side, other in (node.args, node.args[::-1])
         if isinstance(side, Node) and side.op == "col" and side.args[0] == source.id
+        if isinstance(other, Node) and source.id not in {owner for owner, _ in columns_in(other)}
     )
     return Joined(source.kind, text, table, own.label(source.id), on, inner, equated)
 

@@ -356,6 +356,9 @@ class _Unfold:
         if isinstance(tree, exp.GT | exp.GTE):
             left, right = (self.node(e, scope, env) for e in (tree.this, tree.expression))
             return Node("lt" if isinstance(tree, exp.GT) else "lte", (right, left))
+        if isinstance(tree, exp.Cast) and not any(tree.args.get(k) for k in ("format", "action", "default")):
+            parts = self._parts([tree.this, tree.to], scope, env)
+            return Node("try_cast" if tree.args.get("safe") else "cast", parts)
         if isinstance(tree, exp.In) and tree.expressions and all(isinstance(e, exp.Literal) for e in tree.expressions):
             listed = {self.node(e, scope, env) for e in tree.expressions}
             return Node("in", (self.node(tree.this, scope, env), *sorted(listed, key=repr)))

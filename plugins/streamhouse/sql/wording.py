@@ -141,6 +141,8 @@ def text_of(node: Node, names: Names) -> str:
         return str(node.args[0]).lower()
     if node.op == "star":
         return "*"
+    if node.op == "null":
+        return "null"
     if node.op == "query":
         return _query_text(node, names)
     if node.op == "exists" and isinstance(node.args[0], Node) and node.args[0].op == "query":
@@ -150,6 +152,10 @@ def text_of(node: Node, names: Names) -> str:
         return f"({f' {node.op} '.join(sorted(set(parts)))})"
     if node.op in _EITHER_WAY:
         parts.sort()
+    if node.op == "is" and len(parts) == 2:
+        return f"({parts[0]} is {parts[1]})"
+    if node.op == "dot" and len(parts) == 2:
+        return f"({parts[0]}).{parts[1]}"
     if node.op in _SIGNS and len(parts) == 2:
         return f"({parts[0]} {_SIGNS[node.op]} {parts[1]})"
     return f"{node.op.removesuffix('()')}({', '.join(parts)})"

@@ -26,7 +26,7 @@ UNSEEN_BY_CATALYST = frozenset(
         "by hand",
     }
 )
-# A filter on what a LEFT JOIN adds makes it an inner join. Taken for a change here, which costs work and is never wrong.
+# A filter on what a LEFT JOIN adds makes it an inner join: taken for a change here, which is work and never wrong.
 UNSEEN_BY_US = frozenset({"LEFT for INNER, INNER for LEFT"})
 Rows = Counter[tuple[Any, ...]]
 

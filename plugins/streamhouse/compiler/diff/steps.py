@@ -1,0 +1,110 @@
+"""One step before and after an edit: everything that changed, and what follows."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from streamhouse.compiler.diff.columns import column_findings, renames_of, tightened
+from streamhouse.compiler.diff.expectations import expectation_findings
+from streamhouse.compiler.diff.policy import Edited
+from streamhouse.compiler.diff.query import query_findings
+from streamhouse.compiler.diff.table import table_findings
+from streamhouse.model.outcome import Finding, Outcome
+from streamhouse.model.plan import FlowPlan, PlannedStep
+from streamhouse.model.types import ReadMode, format_duration
+from streamhouse.sql.canonical import Canonical, Input, canonical
+
+_GROUPING = frozenset({15, 22})
+_LAYOUT = frozenset({29, 33})
+
+
+def step_findings(
+    old: PlannedStep, new: PlannedStep, before: FlowPlan, after: FlowPlan, age: timedelta
+) -> list[Finding]:
+    """What an edit did to a step; empty when it did nothing.
+
+    Args:
+        old: As applied, in the plan `before`.
+        new: Of the same id, in the plan `after`.
+        before: Says what the tables were that `old` reads.
+        after: Likewise for `new`.
+        age: How long the flow has run.
+    """
+    edited = Edited(old, new, _keys(after), _known(before), renames_of(old, new), age)
+    was, now = meaning(old, before), meaning(new, after)
+    found = query_findings(edited, was, now)
+    regrouped = any(finding.rule in _GROUPING for finding in found)
+    laid = table_findings(edited, regrouped=regrouped)
+    relaid = regrouped or any(finding.rule in _LAYOUT and finding.outcome is Outcome.REBUILD for finding in laid)
+    found += [*laid, *column_findings(edited, was, now, relaid=relaid)]
+    found += expectation_findings(edited)
+    rebuilt = any(finding.outcome is Outcome.REBUILD and not finding.keeps_values for finding in found)
+    found += tightened(edited, rebuilt=rebuilt)
+    found += _settings(edited)
+    if not found and old != new:
+        found.append(_same(old, new))
+    return sorted(found, key=lambda finding: -finding.outcome.weight)
+
+
+def _same(old: PlannedStep, new: PlannedStep) -> Finding:
+    if old.sql == new.sql and old.writes == new.writes:
+        proof = "version, name or notes only"
+        return Finding(rule=36, outcome=Outcome.NO_OP, proof=proof, keeps_values=True)
+    turned = [c.name for c in old.columns] != [c.name for c in new.columns]
+    if turned and {c.name for c in old.columns} == {c.name for c in new.columns}:
+        proof = "the same columns in another order; they are written by name"
+        return Finding(rule=7, outcome=Outcome.NO_OP, proof=proof, keeps_values=True)
+    proof = "the SQL means what it meant"
+    return Finding(rule=1, outcome=Outcome.NO_OP, proof=proof, keeps_values=True)
+
+
+def _settings(edited: Edited) -> list[Finding]:
+    old, new = edited.old, edited.new
+    found = []
+    if old.strategy is not new.strategy and bool(old.writes.merge) == bool(new.writes.merge):
+        proof = f"kept up to date by {new.strategy} instead of {old.strategy}: {new.reason}"
+        found.append(Finding(rule=40, outcome=Outcome.SWAP, proof=proof, keeps_values=True))
+    for what in ("interval", "isolate"):
+        if getattr(old, what) != getattr(new, what):
+            proof = f"{what}: {_shown(getattr(old, what))} → {_shown(getattr(new, what))}"
+            found.append(Finding(rule=39, outcome=Outcome.SWAP, proof=proof, keeps_values=True))
+    return found
+
+
+def _shown(value: object) -> str:
+    return (
+        "no"
+        if value is None or value is False
+        else "yes"
+        if value is True
+        else format_duration(value)
+        if isinstance(value, timedelta)
+        else str(value)
+    )
+
+
+def meaning(step: PlannedStep, plan: FlowPlan) -> Canonical:
+    """The canonical form of a step's SQL over the tables and sources of its plan."""
+    known = {source.name: source.columns for source in plan.sources}
+    known |= {table.name: table.columns for table in plan.readable}
+    inputs = {
+        read.port: Input(read.table, known[read.table], "lookup" if read.mode is ReadMode.LOOKUP else "changes")
+        for read in step.reads
+    }
+    return canonical(step.sql, inputs)
+
+
+def _keys(plan: FlowPlan) -> dict[str, tuple[str, ...]]:
+    keys = {source.name: source.primary_key for source in plan.sources}
+    return keys | {table.name: table.primary_key for table in plan.readable}
+
+
+def _known(plan: FlowPlan) -> frozenset[str]:
+    return frozenset(read.table for step in plan.steps for read in step.reads)
+
+
+def origins(
+    step: PlannedStep, plan: FlowPlan
+) -> tuple[Mapping[str, frozenset[tuple[str, str]]], frozenset[tuple[str, str]]]:
+    """Output column → the `(table, column)`s of its value, and those that decide which rows there are."""
+    found = meaning(step, plan)
+    return found.values, found.decides
