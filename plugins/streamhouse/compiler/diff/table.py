@@ -36,7 +36,7 @@ def _layout(edited: Edited, *, regrouped: bool) -> Iterator[Finding]:
 def _merging(edited: Edited, old: Table, new: Table) -> Iterator[Finding]:
     if bool(old.merge) != bool(new.merge):
         now = "folds rows" if new.merge else "keeps the last row"
-        yield _rebuild(f"the store {now} of a key from now on, and a stored table cannot change that", values=True)
+        yield _rebuild(f"the store {now} of a key from now on, and a stored table cannot change that")
         return
     for name, function in new.merge.items():
         was = old.merge.get(edited.renames.get(name, name), function)
@@ -49,8 +49,8 @@ def _merging(edited: Edited, old: Table, new: Table) -> Iterator[Finding]:
             )
 
 
-def _rebuild(proof: str, *, values: bool = False) -> Finding:
-    return Finding(rule=29, outcome=Outcome.REBUILD, proof=proof, rows=values, keeps_values=not values)
+def _rebuild(proof: str) -> Finding:
+    return Finding(rule=29, outcome=Outcome.REBUILD, proof=proof, keeps_values=True)
 
 
 def _tiers(edited: Edited) -> Iterator[Finding]:
