@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from streamhouse.compiler.diff.steps import origins
+from streamhouse.compiler.diff.around import Around
 from streamhouse.errors import UnknownColumnError, UnknownTableError, did_you_mean
 from streamhouse.model.plan import FlowPlan
 
@@ -53,8 +53,10 @@ class Lineage:
             sources = {s.name: f"{plan.flow}:{s.name}" if named.count(s.name) > 1 else s.name for s in plan.sources}
             self._columns |= {sources[s.name]: tuple(c.name for c in s.columns) for s in plan.sources}
             self._columns |= {table.name: table.column_names for table in plan.readable}
+            around = Around.of(plan)
             for step in plan.steps:
-                values, decides = origins(step, plan)
+                found = around.meaning(step)
+                values, decides = found.values, found.decides
                 target = step.writes.name
                 for name, made in values.items():
                     self._links += [

@@ -1,11 +1,11 @@
 """How far a change of a table's meaning reaches: the steps that read what changes, and those that read them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamhouse.compiler.diff.steps import origins
+from streamhouse.compiler.diff.around import Around
 from streamhouse.model.outcome import Consumer, Finding, Outcome
-from streamhouse.model.plan import FlowPlan, PlannedStep
+from streamhouse.model.plan import PlannedStep
 from streamhouse.model.types import History, Strategy
 
 _MEANT = frozenset({Outcome.FORWARD, Outcome.REBUILD})
@@ -34,20 +34,21 @@ def affected(findings: list[Finding]) -> Affected | None:
     return Affected(Outcome.REBUILD, rows=True, swaps=True) if moved else None
 
 
-def consumers(table: str, change: Affected, plans: Mapping[str, FlowPlan]) -> list[Consumer]:
+def consumers(table: str, change: Affected, plans: Mapping[str, Around]) -> list[Consumer]:
     """Every step that reads what changes, nearest first, each once.
 
     Args:
         table: The table that changes.
         change: What of it.
-        plans: Every flow's plan, this one's as desired.
+        plans: Every flow, this one as desired.
     """
     found: dict[tuple[str, str], Consumer] = {}
     pending = [(table, change)]
     while pending:
         name, part = pending.pop(0)
-        for flow, plan, step in _readers(name, plans):
-            consumer = _consumer(flow, plan, step, name, part)
+        readers = [(flow, around, step) for flow, around in plans.items() for step in around.readers.get(name, ())]
+        for flow, around, step in readers:
+            consumer = _consumer(flow, around, step, name, part)
             if consumer is None or (flow, step.id) in found:
                 continue
             found[flow, step.id] = consumer
@@ -58,14 +59,7 @@ def consumers(table: str, change: Affected, plans: Mapping[str, FlowPlan]) -> li
     return list(found.values())
 
 
-def _readers(table: str, plans: Mapping[str, FlowPlan]) -> Iterator[tuple[str, FlowPlan, PlannedStep]]:
-    for flow, plan in plans.items():
-        for step in plan.steps:
-            if any(read.table == table for read in step.reads):
-                yield flow, plan, step
-
-
-def _consumer(flow: str, plan: FlowPlan, step: PlannedStep, table: str, change: Affected) -> Consumer | None:
+def _consumer(flow: str, around: Around, step: PlannedStep, table: str, change: Affected) -> Consumer | None:
     own = {c for read in step.reads if read.table == table for c in (*read.columns, *read.key_columns.values())}
     touched = own if change.rows else {c for c in own if c.lower() in change.columns}
     if not touched:
@@ -74,10 +68,10 @@ def _consumer(flow: str, plan: FlowPlan, step: PlannedStep, table: str, change: 
     if change.swaps:
         proof = f"reads {table}, and goes on where its new version begins to serve"
         return Consumer(flow=flow, step=step.id, outcome=Outcome.SWAP, reads=reads, proof=proof)
-    values, decides = origins(step, plan)
+    meaning = around.meaning(step)
     changed = {(table, column.lower()) for column in touched}
-    rows = change.rows or bool({(t, c.lower()) for t, c in decides} & changed)
-    columns = tuple(name for name, made in values.items() if {(t, c.lower()) for t, c in made} & changed)
+    rows = change.rows or bool({(t, c.lower()) for t, c in meaning.decides} & changed)
+    columns = tuple(name for name, made in meaning.values.items() if {(t, c.lower()) for t, c in made} & changed)
     outcome, why = _demands(step, change.outcome)
     proof = f"reads {', '.join(reads)} of {table}; {why}"
     return Consumer(flow=flow, step=step.id, outcome=outcome, reads=reads, columns=columns, rows=rows, proof=proof)

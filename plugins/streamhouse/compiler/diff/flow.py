@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
+from streamhouse.compiler.diff.around import Around, arounds
 from streamhouse.compiler.diff.consumers import affected, consumers
 from streamhouse.compiler.diff.settings import setting_findings, source_findings
 from streamhouse.compiler.diff.steps import step_findings
@@ -30,16 +31,18 @@ def diff(
     Returns:
         Every step of both plans and every table, each with its outcome.
     """
+    was, now = Around.of(old) if old is not None else None, Around.of(new)
     before = {step.id: step for step in old.steps} if old is not None else {}
     after = {step.id: step for step in new.steps}
-    found = {name: _findings(step, before.get(name), old, new, others, age) for name, step in after.items()}
+    found = {name: _findings(step, before.get(name), was, now, others, age) for name, step in after.items()}
     if old is not None:
         for name, findings in source_findings(old, new).items():
             found[name] = sorted([*found[name], *findings], key=lambda finding: -finding.outcome.weight)
-    _spread(new, found, set(before))
+    _spread(now, found, set(before))
+    held = {table.name: table for table in new.readable}
     for name, step in after.items():
-        found[name] += [*_unheld(step, new, found[name], age), *_starved(name, found[name], others, step.writes)]
-    plans = {**others, new.flow: new}
+        found[name] += [*_unheld(step, held, found[name], age), *_starved(name, found[name], others, step.writes)]
+    plans = {**arounds(others.values()), new.flow: now}
     steps = [_change(step, before.get(name), found[name], plans) for name, step in after.items()]
     steps += [_removed(step, others) for name, step in before.items() if name not in after]
     settings = tuple(setting_findings(old, new)) if old is not None else ()
@@ -51,19 +54,19 @@ def diff(
 def _findings(
     step: PlannedStep,
     was: PlannedStep | None,
-    old: FlowPlan | None,
-    new: FlowPlan,
+    before: Around | None,
+    after: Around,
     others: Mapping[str, FlowPlan],
     age: timedelta,
 ) -> list[Finding]:
-    if was is not None and old is not None:
-        return step_findings(was, step, old, new, age)
+    if was is not None and before is not None:
+        return step_findings(was, step, before, after, age)
     table = step.writes.name
     owners = [name for name, plan in others.items() if table in plan.tables]
     if owners and not step.part:
         proof = f"the flow {owners[0]} writes {table} as it runs; apply that flow without it first"
         return [Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)]
-    known = {read.table for own in old.steps for read in own.reads} if old is not None else set()
+    known = before.reads if before is not None else frozenset()
     missed = sorted({read.table for read in step.reads if read.table in known})
     proof = f"a new step; {table} is created"
     if missed:
@@ -71,11 +74,10 @@ def _findings(
     return [Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True, restate=bool(missed))]
 
 
-def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: timedelta) -> list[Finding]:
+def _unheld(step: PlannedStep, tables: Mapping[str, Table], findings: list[Finding], age: timedelta) -> list[Finding]:
     """A guard: what is to be computed anew is there no more."""
     if not any(finding.outcome is Outcome.REBUILD and not finding.keeps_values for finding in findings):
         return []
-    tables = {table.name: table for table in plan.readable}
     for read in step.reads:
         table = tables.get(read.table)
         if table is None or table.primary_key:  # a source is read again; a keyed table holds every key
@@ -106,13 +108,13 @@ def _starved(name: str, findings: list[Finding], others: Mapping[str, FlowPlan],
     return found
 
 
-def _spread(plan: FlowPlan, found: dict[str, list[Finding]], known_steps: set[str]) -> None:
+def _spread(around: Around, found: dict[str, list[Finding]], known_steps: set[str]) -> None:
     """Steps that ran before and read what changes, upstream first, find so."""
-    for step in plan.steps:
+    for step in around.plan.steps:
         change = affected(found[step.id])
         if change is None:
             continue
-        for consumer in consumers(step.writes.name, change, {plan.flow: plan}):
+        for consumer in consumers(step.writes.name, change, {around.plan.flow: around}):
             known = found[consumer.step]
             if consumer.step not in known_steps:
                 continue
@@ -132,7 +134,7 @@ def _spread(plan: FlowPlan, found: dict[str, list[Finding]], known_steps: set[st
 
 
 def _change(
-    step: PlannedStep, was: PlannedStep | None, findings: list[Finding], plans: Mapping[str, FlowPlan]
+    step: PlannedStep, was: PlannedStep | None, findings: list[Finding], plans: Mapping[str, Around]
 ) -> StepChange:
     outcome = worst(*(finding.outcome for finding in findings))
     ordered = tuple(sorted(findings, key=lambda finding: -finding.outcome.weight))
@@ -184,12 +186,16 @@ def _tables(
     old: FlowPlan | None, new: FlowPlan, found: Mapping[str, list[Finding]], removed: Mapping[str, Outcome]
 ) -> Iterator[TableChange]:
     before = old.tables if old is not None else {}
-    for name, table in new.tables.items():
-        steps = [(step, found[step.id]) for step in new.steps if step.writes.name == name]
+    writers: dict[str, list[PlannedStep]] = {}
+    for step in new.steps:
+        writers.setdefault(step.writes.name, []).append(step)
+    after = new.tables
+    for name, table in after.items():
+        steps = [(step, found[step.id]) for step in writers.get(name, ())]
         findings = [finding for _, own in steps for finding in own]
         blocked = any(finding.outcome is Outcome.BLOCK for finding in findings)
         tiers = [] if blocked else tier_changes(before.get(name), table, steps)
         yield TableChange(table=name, outcome=table_outcome(tiers, findings), tiers=tuple(tiers))
     for name in before:
-        if name not in new.tables:
+        if name not in after:
             yield TableChange(table=name, outcome=removed.get(name, Outcome.NO_OP))

@@ -1,5 +1,6 @@
 """What the kind of a step and the history of its table make of a change of meaning."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -42,7 +43,7 @@ class Edited:
 
     old: PlannedStep
     new: PlannedStep
-    keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
     renames: dict[str, str] = field(default_factory=dict)
     age: timedelta = timedelta(0)

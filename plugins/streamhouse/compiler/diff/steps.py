@@ -1,36 +1,35 @@
 """One step before and after an edit: everything that changed, and what follows."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 
+from streamhouse.compiler.diff.around import Around
 from streamhouse.compiler.diff.columns import column_findings, renames_of, tightened
 from streamhouse.compiler.diff.expectations import expectation_findings
 from streamhouse.compiler.diff.policy import Edited
 from streamhouse.compiler.diff.query import query_findings
 from streamhouse.compiler.diff.table import table_findings
 from streamhouse.model.outcome import Finding, Outcome
-from streamhouse.model.plan import FlowPlan, PlannedStep
-from streamhouse.model.types import ReadMode, format_duration
-from streamhouse.sql.canonical import Canonical, Input, canonical
+from streamhouse.model.plan import PlannedStep
+from streamhouse.model.types import format_duration
 
 _GROUPING = frozenset({15, 22})
 _LAYOUT = frozenset({29, 33})
 
 
-def step_findings(
-    old: PlannedStep, new: PlannedStep, before: FlowPlan, after: FlowPlan, age: timedelta
-) -> list[Finding]:
+def step_findings(old: PlannedStep, new: PlannedStep, before: Around, after: Around, age: timedelta) -> list[Finding]:
     """What an edit did to a step; empty when it did nothing.
 
     Args:
-        old: As applied, in the plan `before`.
-        new: Of the same id, in the plan `after`.
+        old: As applied, among `before`.
+        new: Of the same id, among `after`.
         before: Says what the tables were that `old` reads.
         after: Likewise for `new`.
         age: How long the flow has run.
     """
-    edited = Edited(old, new, _keys(after), _known(before), renames_of(old, new), age)
-    was, now = meaning(old, before), meaning(new, after)
+    if old == new and before.inputs(old) == after.inputs(new):
+        return []
+    edited = Edited(old, new, after.keys, before.reads, renames_of(old, new), age)
+    was, now = before.meaning(old), after.meaning(new)
     found = query_findings(edited, was, now)
     regrouped = any(finding.rule in _GROUPING for finding in found)
     laid = table_findings(edited, regrouped=regrouped)
@@ -80,31 +79,3 @@ def _shown(value: object) -> str:
         if isinstance(value, timedelta)
         else str(value)
     )
-
-
-def meaning(step: PlannedStep, plan: FlowPlan) -> Canonical:
-    """The canonical form of a step's SQL over the tables and sources of its plan."""
-    known = {source.name: source.columns for source in plan.sources}
-    known |= {table.name: table.columns for table in plan.readable}
-    inputs = {
-        read.port: Input(read.table, known[read.table], "lookup" if read.mode is ReadMode.LOOKUP else "changes")
-        for read in step.reads
-    }
-    return canonical(step.sql, inputs)
-
-
-def _keys(plan: FlowPlan) -> dict[str, tuple[str, ...]]:
-    keys = {source.name: source.primary_key for source in plan.sources}
-    return keys | {table.name: table.primary_key for table in plan.readable}
-
-
-def _known(plan: FlowPlan) -> frozenset[str]:
-    return frozenset(read.table for step in plan.steps for read in step.reads)
-
-
-def origins(
-    step: PlannedStep, plan: FlowPlan
-) -> tuple[Mapping[str, frozenset[tuple[str, str]]], frozenset[tuple[str, str]]]:
-    """Output column → the `(table, column)`s of its value, and those that decide which rows there are."""
-    found = meaning(step, plan)
-    return found.values, found.decides

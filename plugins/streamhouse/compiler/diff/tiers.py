@@ -57,6 +57,8 @@ def _tier(tier: Tier, old: Table | None, new: Table, steps: list[tuple[PlannedSt
             ddl.append(Ddl(kind="stop filling", column=name))
             if kind is not None:
                 ddl.append(Ddl(kind="drop later", column=name))
+    if "widen" not in CAN[tier] and any(change.kind == "widen column" for change in ddl):
+        return TierChange(tier=tier, outcome=Outcome.REBUILD, ddl=(Ddl(kind="new version"),))
     return TierChange(tier=tier, outcome=Outcome.SWAP, ddl=tuple(ddl))
 
 
