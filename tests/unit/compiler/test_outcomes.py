@@ -104,3 +104,36 @@ def test_a_flow_that_was_never_applied(tmp_path: Path) -> None:
     assert {step.change for step in new.steps} == {"new"}
     assert new.outcome is Outcome.SWAP
     assert all(tier.ddl[0].kind == "create" for table in new.tables for tier in table.tiers)
+
+
+COMPILED = OUTCOMES.parent / "compile" / "valid"
+
+
+@pytest.mark.parametrize("folder", [*COMPILED.iterdir()], ids=lambda p: p.name)
+def test_a_new_version_of_every_action_changes_nothing(folder: Path) -> None:
+    for plan in plans(folder).values():
+        steps = {step.id: step.model_copy(update={"version": "9.9.9"}) for step in plan.steps}
+        segments = tuple(
+            segment.model_copy(update={"steps": tuple(steps[step.id] for step in segment.steps)})
+            for segment in plan.segments
+        )
+        found = diff(plan, plan.model_copy(update={"segments": segments}), {})
+        assert {finding.rule for step in found.steps for finding in step.findings} == {36}
+        assert found.outcome is Outcome.NO_OP
+
+
+def test_sql_that_is_not_known_any_more_blocks(tmp_path: Path) -> None:
+    plan = project(tmp_path)["shop"]
+    unknown = tuple(
+        segment.model_copy(
+            update={
+                "steps": tuple(
+                    step.model_copy(update={"sql": step.sql.replace("UPPER", "FORMER_NAME")}) for step in segment.steps
+                )
+            }
+        )
+        for segment in plan.segments
+    )
+    found = diff(plan.model_copy(update={"segments": unknown}), plan, {})
+    (step,) = [step for step in found.steps if step.outcome is not Outcome.NO_OP]
+    assert (step.step, step.outcome, step.findings[0].rule) == ("dwd.orders", Outcome.BLOCK, 0)

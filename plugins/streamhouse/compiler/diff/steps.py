@@ -8,6 +8,7 @@ from streamhouse.compiler.diff.expectations import expectation_findings
 from streamhouse.compiler.diff.policy import Edited
 from streamhouse.compiler.diff.query import query_findings
 from streamhouse.compiler.diff.table import table_findings
+from streamhouse.errors import DefinitionError
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.types import format_duration
@@ -29,7 +30,11 @@ def step_findings(old: PlannedStep, new: PlannedStep, before: Around, after: Aro
     if old == new and before.inputs(old) == after.inputs(new):
         return []
     edited = Edited(old, new, after.keys, before.reads, renames_of(old, new), age)
-    was, now = before.meaning(old), after.meaning(new)
+    try:
+        was, now = before.meaning(old), after.meaning(new)
+    except DefinitionError as error:  # such as SQL that a former version applied and this one does not know
+        proof = f"the query cannot be compared: {error.message}"
+        return [Finding(rule=0, outcome=Outcome.BLOCK, proof=proof, rows=True)]
     found = query_findings(edited, was, now)
     regrouped = any(finding.rule in _GROUPING for finding in found)
     laid = table_findings(edited, regrouped=regrouped)
