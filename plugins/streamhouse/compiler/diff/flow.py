@@ -68,7 +68,7 @@ def _findings(
         return [Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)]
     known = before.reads if before is not None else frozenset()
     missed = sorted({read.table for read in step.reads if read.table in known})
-    proof = f"a new step; {table} is created"
+    proof = f"{table} is created, kept up to date by {step.strategy}: {step.reason}"
     if missed:
         proof += f"; it takes {', '.join(missed)} from where the flow stands, and older rows by a backfill"
     return [Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True, restate=bool(missed))]
