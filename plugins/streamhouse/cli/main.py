@@ -17,8 +17,8 @@ Exit codes:
   0  done                        5  a store refuses or does not answer
   1  an error of Streamhouse     6  an epoch, lease or position is not as recorded
   2  wrong usage                 10 plan, backfill --dry-run: something would change
-  3  wrong definitions or SQL    130 interrupted (Ctrl-C, SIGTERM)
-  4  the machine lacks something
+  3  wrong definitions or SQL    11 plan: a person must decide first
+  4  the machine lacks something 130 interrupted (Ctrl-C, SIGTERM)
 """
 
 _COMPLETION = "_STREAMHOUSE_COMPLETE"  # click's name for it
@@ -38,6 +38,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "init": "streamhouse.cli.init:init",
         "validate": "streamhouse.cli.validate:validate",
         "plan": "streamhouse.cli.plan:plan",
+        "lineage": "streamhouse.cli.lineage:lineage",
         "run": "streamhouse.cli.run:run",
         "backfill": "streamhouse.cli.backfill:backfill",
         "query": "streamhouse.cli.query:query",

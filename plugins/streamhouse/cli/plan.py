@@ -1,6 +1,7 @@
 """`streamhouse plan`: what a run would do that the last one did not."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,10 +10,12 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import Output
 
 if TYPE_CHECKING:
-    from streamhouse.model.plan import FlowPlan, PlannedStep
+    from collections.abc import Mapping
 
-CHANGES = 10
-_STYLES = {"new": "green", "changed": "yellow", "removed": "red"}
+    from streamhouse.model.outcome import FlowDiff
+    from streamhouse.model.plan import FlowPlan
+
+CHANGES, BLOCKS = 10, 11
 
 
 @dataclass(frozen=True)
@@ -22,27 +25,53 @@ class Difference:
     Attributes:
         revision: Of the applied plan; None: never applied.
         applied: Fingerprint of the applied plan; None: never applied.
-        steps: Table → `new`, `changed`, `removed` or `same`, upstream first, removed ones last.
+        diff: What the change does.
     """
 
     plan: "FlowPlan"
     revision: int | None
     applied: str | None
-    steps: dict[str, str]
+    diff: "FlowDiff"
 
     @property
     def is_change(self) -> bool:
-        """Whether a run would apply another plan than the last."""
-        return self.applied != self.plan.fingerprint
+        """Whether a run would do anything but record another text."""
+        from streamhouse.model.outcome import Outcome
+
+        return self.applied is None or self.diff.outcome is not Outcome.NO_OP
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a person must decide first."""
+        from streamhouse.model.outcome import Outcome
+
+        return self.diff.outcome is Outcome.BLOCK
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What runs: flow → revision and plan, and how long each has."""
+
+    plans: "Mapping[str, tuple[int, FlowPlan]]"
+    ages: "Mapping[str, timedelta]"
 
 
 @click.command(
     short_help="Show what a run would change.",
     epilog="""\b
+Outcomes:
+  no-op    nothing restarts
+  swap     the next epoch runs the new SQL on the same positions and tables
+  forward  as swap, but rows already written keep the old meaning
+  rebuild  a new version of the table, filled anew
+  block    nothing happens until a person decides
+\b
+Exit codes: 0 nothing to do, 10 something changes, 11 something blocks.
+\b
 Examples:
   streamhouse plan                       # every flow
   streamhouse plan orders --explain      # strategies with reasons, types, tiers
-  streamhouse plan orders --json | jq .flows[0].steps
+  streamhouse plan orders --json | jq .flows[0].diff.steps
 """,
 )
 @click.argument("flow", required=False)
@@ -50,12 +79,14 @@ Examples:
 @shared_options
 @click.pass_context
 def plan(context: click.Context, flow: str | None, explain: bool) -> None:
-    """Compile FLOW (all flows, without it) and compare it with what was applied last. Touches nothing.
+    """Compile FLOW (all flows, without it) and tell what applying it would do to what runs. Touches nothing.
 
-    Exits with 0 when there is nothing to apply and with 10 when there is.
+    Each step and table gets an outcome, the rule behind it (docs/outcomes.md), and the proof.
     """
     app: App = context.obj
-    found = [_difference(app, compiled) for compiled in _compiled(app, flow)]
+    compiled = _compiled(app, flow)
+    applied = _applied(app)
+    found = [_difference(one, compiled, applied) for one in compiled.values() if flow in (None, one.flow)]
     if app.as_json:
         app.output.document({"flows": [_document(d, explain=explain) for d in found]})
     else:
@@ -63,42 +94,48 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
             _show(difference, app.output, explain=explain)
         if not found:
             app.output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
+    if any(difference.blocks for difference in found):
+        context.exit(BLOCKS)
     if any(difference.is_change for difference in found):
         context.exit(CHANGES)
 
 
-def compare(new: "FlowPlan", old: "FlowPlan | None") -> dict[str, str]:
-    """Table → how its step differs from the one applied: `new`, `changed`, `removed` or `same`."""
-    before: dict[str, PlannedStep] = {step.id: step for step in old.steps} if old is not None else {}
-    steps = {
-        step.id: "new" if step.id not in before else "same" if before[step.id] == step else "changed"
-        for step in new.steps
-    }
-    return steps | {table: "removed" for table in before if table not in steps}
-
-
-def _compiled(app: App, flow: str | None) -> "list[FlowPlan]":
+def _compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
     from streamhouse.errors import DefinitionErrors
     from streamhouse.runtime.check import check_project, compile_with_upstream
 
     if flow is not None:
-        return [compile_with_upstream(app.project, app.registry, flow)]
+        return {flow: compile_with_upstream(app.project, app.registry, flow)}
     checked = check_project(app.project, app.registry)
     if checked.errors:
         raise DefinitionErrors(checked.errors)
-    return list(checked.plans.values())
+    return dict(checked.plans)
 
 
-def _difference(app: App, compiled: "FlowPlan") -> Difference:
+def _applied(app: App) -> Applied:
+    from datetime import UTC, datetime
+
     state = app.project.existing_state()
     if state is None:
-        return Difference(compiled, None, None, compare(compiled, None))
+        return Applied({}, {})
+    now = datetime.now(UTC)
     with state:
-        applied = state.plan(compiled.flow)
-    if applied is None:
-        return Difference(compiled, None, None, compare(compiled, None))
-    revision, old = applied
-    return Difference(compiled, revision, old.fingerprint, compare(compiled, old))
+        plans = state.plans()
+        ages = {name: now - state.history(name)[0].applied_at for name in plans}
+    return Applied(plans, ages)
+
+
+def _difference(compiled: "FlowPlan", desired: "Mapping[str, FlowPlan]", applied: Applied) -> Difference:
+    from streamhouse.compiler.diff import diff
+
+    # Other flows as they run; those that never ran as their files have them.
+    others = {name: plan for name, plan in desired.items() if name not in applied.plans}
+    others |= {name: plan for name, (_, plan) in applied.plans.items()}
+    others.pop(compiled.flow, None)
+    revision, old = applied.plans.get(compiled.flow, (None, None))
+    age = applied.ages.get(compiled.flow, timedelta(0))
+    found = diff(old, compiled, others, age=age)
+    return Difference(compiled, revision, old.fingerprint if old is not None else None, found)
 
 
 def _show(difference: Difference, output: Output, *, explain: bool) -> None:
@@ -111,22 +148,43 @@ def _show(difference: Difference, output: Output, *, explain: bool) -> None:
     if difference.applied is None:
         output.line(f"{compiled.flow}: never applied; a run would create it", style="green")
     elif not difference.is_change:
-        output.line(f"{compiled.flow}: nothing to apply (revision {difference.revision})")
-        return
+        text = "" if difference.applied == compiled.fingerprint else "; only text differs"
+        output.line(f"{compiled.flow}: nothing to apply (revision {difference.revision}){text}")
     else:
         output.line(f"{compiled.flow}: differs from revision {difference.revision}, applied last", style="yellow")
-    rows: list[tuple[str | None, ...]] = []
-    steps = {step.id: step for step in compiled.steps}
-    for table, change in difference.steps.items():
-        if change == "removed":
-            rows.append((change, table, None, None, "no step writes it any more"))
-        elif change != "same":
-            step = steps[table]
-            rows.append((change, table, step.action, step.strategy.value, step.reason))
+    show_diff(difference.diff, output)
+
+
+def show_diff(found: "FlowDiff", output: Output) -> None:
+    """Print what a change does: findings by step, who reads what changes, and the work in each tier."""
+    rows: list[tuple[object, ...]] = []
+    for step in found.steps:
+        for finding in step.findings:
+            columns = "all" if finding.rows else ", ".join(finding.columns) or None
+            rule = str(finding.rule) if finding.rule else None
+            rows.append((finding.outcome, rule, step.change, step.step, columns, finding.proof))
+    rows += [(f.outcome, str(f.rule), "setting", found.flow, None, f.proof) for f in found.settings]
     if rows:
-        output.table(("change", "table", "action", "strategy", "why this strategy"), rows)
-    else:
-        output.line("  every step stays the same; settings of the flow or its sources changed")
+        output.table(("outcome", "rule", "change", "step", "columns", "why"), rows)
+    readers = {(c.flow, c.step): c for step in found.steps for c in step.consumers if c.flow != found.flow}
+    if readers:
+        output.line()
+        output.line("other flows that read what changes:")
+        output.table(
+            ("outcome", "flow", "step", "columns", "why"),
+            [
+                (c.outcome, c.flow, c.step, "all" if c.rows else ", ".join(c.columns) or None, c.proof)
+                for c in readers.values()
+            ],
+        )
+    work = [
+        (tier.outcome, table.table, tier.tier, "; ".join(map(str, tier.ddl)))
+        for table in found.tables
+        for tier in table.tiers
+    ]
+    if work:
+        output.line()
+        output.table(("outcome", "table", "tier", "what is done to it"), work)
 
 
 def _document(difference: Difference, *, explain: bool) -> dict[str, Any]:
@@ -138,7 +196,9 @@ def _document(difference: Difference, *, explain: bool) -> dict[str, Any]:
         if difference.applied is not None
         else None,
         "changes": difference.is_change,
-        "steps": difference.steps,
+        "outcome": difference.diff.outcome.value,
+        "steps": {step.step: step.change for step in difference.diff.steps},
+        "diff": difference.diff.model_dump(mode="json"),
         "plan": compiled.model_dump(mode="json"),
     }
     if explain:

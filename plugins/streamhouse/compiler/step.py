@@ -21,7 +21,7 @@ from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.plan import PlannedRead, PlannedStep
 from streamhouse.model.table import Column, Table, TableOptions, Tiers
-from streamhouse.model.types import ReadMode, Strategy, Tier
+from streamhouse.model.types import History, ReadMode, Strategy, Tier
 from streamhouse.sql.classify import Classification, InputInfo, classify
 from streamhouse.sql.dialect import parse_query
 from streamhouse.sql.parameters import fill_parameters
@@ -57,6 +57,7 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
     _raise(
         [
             *_unknown(declared, "primary_key", query, key_at),
+            *_unknown(tuple(action.output.renamed), "renamed", query, action.at),
             *_unknown(options.bucket_key, "bucket_key", query, options_at),
             *_unknown((action.output.event_time,) if action.output.event_time else (), "event_time", query, action.at),
             *unmet,
@@ -94,6 +95,8 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         part=tuple(c for c in table.column_names if c not in table.primary_key) if options.partial_update else (),
         expect=expect,
         notices=query.notices,
+        history=options.history or flow.history or History.of(table.layer),
+        renamed=action.output.renamed,
     )
 
 

@@ -23,6 +23,9 @@ class Output(Frozen):
     primary_key: tuple[str, ...] = ()
     event_time: str | None = None
     extra_columns: Literal["pass", "drop"] = "drop"
+    renamed: dict[str, str] = Field(
+        default_factory=dict, description="column → the name it had, so that an edit renames it and keeps its values"
+    )
 
 
 class Expectation(Frozen):

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from streamhouse.errors import Location
 from streamhouse.model.table import TableOptions
-from streamhouse.model.types import NAME, TABLE_NAME, Duration, Frozen, ReadMode, Strategy
+from streamhouse.model.types import NAME, TABLE_NAME, Duration, Frozen, History, ReadMode, Strategy
 
 LOCAL_EPOCH_ROWS = 300_000  # measured: benchmarks/spread.py
 
@@ -61,6 +61,10 @@ class Flow(Frozen):
     tags: tuple[str, ...] = ()
     freshness: Duration = timedelta(seconds=1)  # how far the last layer may lag behind the source
     schema_change: Literal["freeze", "lenient", "evolve", "try_evolve", "ignore"] | None = None
+    history: History | None = Field(
+        default=None,
+        description="what an edit does to older rows; by default ods and dwd keep them, dws and ads rewrite them",
+    )
     commit_interval: Duration = Field(
         default=timedelta(seconds=10), description="how often steps commit to tables without a hot tier"
     )

@@ -10,7 +10,7 @@ from streamhouse.model.action import Expectation
 from streamhouse.model.flow import LOCAL_EPOCH_ROWS
 from streamhouse.model.notice import Notice
 from streamhouse.model.table import Column, ComputedColumn, Table, Tiers
-from streamhouse.model.types import Duration, Frozen, Layer, ReadMode, StepKind, Strategy
+from streamhouse.model.types import Duration, Frozen, History, Layer, ReadMode, StepKind, Strategy
 
 EXPECTATION = "_expectation"
 """Column of a quarantine table: the expectation that its row violates."""
@@ -54,6 +54,8 @@ class PlannedStep(Frozen):
     interval: Duration | None = None  # of a `full` step; None: every epoch that changes an input
     expect: dict[str, Expectation] = Field(default_factory=dict)
     notices: tuple[Notice, ...] = Field(default=(), exclude=True)  # of its SQL; their places are no part of the plan
+    history: History = History.KEEP  # what an edit does to rows already written
+    renamed: dict[str, str] = Field(default_factory=dict)  # column → the name it had
 
     @property
     def id(self) -> str:

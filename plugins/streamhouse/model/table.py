@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from streamhouse.model.types import TABLE_NAME, Duration, Frozen, Layer, MergeFunction, Tier
+from streamhouse.model.types import TABLE_NAME, Duration, Frozen, History, Layer, MergeFunction, Tier
 
 
 class Column(Frozen):
@@ -121,5 +121,8 @@ class TableOptions(Frozen):
     tiers: Tiers | None = None
     partial_update: bool = Field(
         default=False, description="several steps, also of other flows, write a part of the columns each"
+    )
+    history: History | None = Field(
+        default=None, description="what an edit does to older rows: keep or rewrite them; else as the flow says"
     )
     description: str = ""

@@ -35,6 +35,18 @@ class Layer(StrEnum):
     ADS = "ads"
 
 
+class History(StrEnum):
+    """What an edit does to rows already written."""
+
+    KEEP = "keep"  # they keep the meaning they had
+    REWRITE = "rewrite"  # they are computed anew
+
+    @staticmethod
+    def of(layer: Layer) -> "History":
+        """The default of a layer: facts keep their history, results are rewritten."""
+        return History.KEEP if layer in {Layer.ODS, Layer.DWD} else History.REWRITE
+
+
 class StepKind(StrEnum):
     """What a step does; each kind writes into one layer."""
 

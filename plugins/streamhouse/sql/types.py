@@ -84,6 +84,17 @@ def fits(given: str, wanted: str) -> bool:
     return False
 
 
+def widens(given: str, wanted: str) -> bool:
+    """Whether stores take a column of type `given` for one of `wanted` without touching a row (both canonical)."""
+    whole = ("tinyint", "smallint", "int", "bigint")
+    if given in whole and wanted in whole:
+        return whole.index(given) < whole.index(wanted)
+    if given.startswith("decimal(") and wanted.startswith("decimal("):
+        (precision, scale), (wider, same) = _decimal(given), _decimal(wanted)
+        return scale == same and wider > precision
+    return (given, wanted) == ("float", "double")
+
+
 def _decimal(name: str) -> tuple[int, int]:
     precision, scale = name.removeprefix("decimal(").rstrip(")").split(",")
     return int(precision), int(scale)

@@ -80,8 +80,13 @@ def test_steps_that_changed_came_or_went(project, apply, capsys):
         "dws.revenue_by_product": "removed",
     }
     assert main(["plan", "orders"]) == 10
-    lines = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[2:]]
-    assert lines == [["changed", "dwd.orders"], ["new", "dws.revenue"], ["removed", "dws.revenue_by_product"]]
+    lines = [line.split()[:4] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert lines[:3] == [
+        ["forward", "13", "changed", "dwd.orders"],
+        ["swap", "-", "new", "dws.revenue"],
+        ["swap", "5", "removed", "dws.revenue_by_product"],
+    ]
+    assert ["swap", "dws.revenue", "hot", "create"] in lines
 
 
 def test_a_setting_of_the_flow_changed(project, apply, capsys):
@@ -90,7 +95,29 @@ def test_a_setting_of_the_flow_changed(project, apply, capsys):
     code, flow = document(capsys, "orders")
     assert (code, set(flow["steps"].values())) == (10, {"same"})
     assert main(["plan", "orders"]) == 10
-    assert "every step stays the same" in capsys.readouterr().out
+    assert "freshness: 1s → 9s" in capsys.readouterr().out
+
+
+def test_an_edit_that_means_the_same_is_nothing_to_apply(project, apply, capsys):
+    apply()
+    change(project.root / "actions" / "clean_orders.sql", "FROM orders\n", "FROM (SELECT * FROM orders) AS o\n")
+    code, flow = document(capsys, "orders")
+    assert (code, flow["outcome"], flow["changes"]) == (0, "no-op", False)
+    assert flow["steps"]["dwd.orders"] == "changed"
+    assert flow["fingerprint"] != flow["applied"]["fingerprint"]
+    assert main(["plan"]) == 0
+    assert "only text differs" in capsys.readouterr().out
+
+
+def test_what_a_person_must_decide(project, apply, capsys):
+    apply()
+    file = project.root / "actions" / "revenue_by_product.sql"
+    change(file, "revenue_cents", "total_cents")
+    code, flow = document(capsys, "orders")
+    (step,) = [s for s in flow["diff"]["steps"] if s["outcome"] != "no-op"]
+    assert (code, step["outcome"], step["findings"][0]["rule"]) == (11, "block", 12)
+    assert main(["plan", "orders"]) == 11
+    assert "renamed: {total_cents: revenue_cents}" in capsys.readouterr().out
 
 
 def test_explain_shows_strategies_with_their_reasons(project, capsys):

@@ -1,0 +1,79 @@
+"""`streamhouse lineage`: where a table or a column comes from, and what is made of it."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+
+if TYPE_CHECKING:
+    from streamhouse.compiler.lineage import Link
+
+
+@click.command(
+    short_help="Show what a table or column comes from and goes into.",
+    epilog="""\b
+Examples:
+  streamhouse lineage dws.revenue_by_product
+  streamhouse lineage dwd.orders.amount_cents --down
+  streamhouse lineage ads.board.total --up --json
+""",
+)
+@click.argument("name", metavar="TABLE[.COLUMN]")
+@click.option("--up", is_flag=True, help="Only what it comes from.")
+@click.option("--down", is_flag=True, help="Only what is made of it.")
+@shared_options
+@click.pass_obj
+def lineage(app: App, name: str, up: bool, down: bool) -> None:
+    """Follow TABLE or TABLE.COLUMN through all steps of all flows, nearest first.
+
+    'value' columns are what a value is made of. 'rows' columns decide which rows there are: a filter, a
+    join or a key; whatever they feed changes in every column.
+    """
+    from streamhouse.compiler.lineage import Lineage
+    from streamhouse.errors import DefinitionErrors
+    from streamhouse.runtime.check import check_project
+
+    checked = check_project(app.project, app.registry)
+    if checked.errors:
+        raise DefinitionErrors(checked.errors)
+    graph = Lineage(checked.plans.values())
+    table, column = graph.resolve(name)
+    both = up == down
+    found = {
+        "up": graph.up(table, column) if up or both else None,
+        "down": graph.down(table, column) if down or both else None,
+    }
+    if app.as_json:
+        shown = {way: [_document(link) for link in links] for way, links in found.items() if links is not None}
+        app.output.document({"table": table, "column": column, **shown})
+        return
+    for way, words in (("up", "comes from"), ("down", "goes into")):
+        links = found[way]
+        if links is None:
+            continue
+        app.output.line(f"{name} {words}{'' if links else ' nothing'}", style="bold")
+        if links:
+            app.output.table(
+                ("column", "as", "goes into", "flow", "step", "away"),
+                [
+                    (_name(x.table, x.column), x.role, _name(x.into, x.into_column), x.flow, x.step, x.distance)
+                    for x in links
+                ],
+            )
+
+
+def _name(table: str, column: str | None) -> str:
+    return f"{table}.{column}" if column is not None else f"{table} (every column)"
+
+
+def _document(link: "Link") -> dict[str, Any]:
+    return {
+        "table": link.table,
+        "column": link.column,
+        "role": link.role,
+        "into": {"table": link.into, "column": link.into_column},
+        "flow": link.flow,
+        "step": link.step,
+        "distance": link.distance,
+    }

@@ -1,0 +1,61 @@
+"""A plan looked up by table: what its steps read, and who reads what."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import ReadMode
+from streamhouse.sql.canonical import Canonical, Input, canonical
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """One flow's tables and sources, found once.
+
+    Attributes:
+        columns: Table or source → its columns.
+        keys: Table or source → its primary key.
+        reads: What any step reads.
+        readers: Table or source → the steps that read it.
+    """
+
+    plan: FlowPlan
+    columns: Mapping[str, tuple[Column, ...]]
+    keys: Mapping[str, tuple[str, ...]]
+    reads: frozenset[str]
+    readers: Mapping[str, tuple[PlannedStep, ...]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(plan: FlowPlan) -> "Around":
+        """What is around the steps of a plan."""
+        held: list[PlannedSource | Table] = [*plan.sources, *plan.readable]
+        readers: dict[str, list[PlannedStep]] = {}
+        for step in plan.steps:
+            for table in dict.fromkeys(read.table for read in step.reads):
+                readers.setdefault(table, []).append(step)
+        return Around(
+            plan,
+            {one.name: one.columns for one in held},
+            {one.name: one.primary_key for one in held},
+            frozenset(readers),
+            {table: tuple(steps) for table, steps in readers.items()},
+        )
+
+    def inputs(self, step: PlannedStep) -> dict[str, Input]:
+        """Port of a step → what it reads."""
+        return {
+            read.port: Input(
+                read.table, self.columns[read.table], "lookup" if read.mode is ReadMode.LOOKUP else "changes"
+            )
+            for read in step.reads
+        }
+
+    def meaning(self, step: PlannedStep) -> Canonical:
+        """The canonical form of a step's SQL."""
+        return canonical(step.sql, self.inputs(step))
+
+
+def arounds(plans: Iterable[FlowPlan]) -> dict[str, Around]:
+    """Flow → what is around its steps."""
+    return {plan.flow: Around.of(plan) for plan in plans}

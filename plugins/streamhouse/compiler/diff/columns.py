@@ -1,0 +1,146 @@
+"""Columns that came, went, were renamed or changed their type."""
+
+from collections.abc import Iterator, Mapping
+
+from streamhouse.compiler.diff.policy import Edited
+from streamhouse.model.outcome import Finding, Outcome
+from streamhouse.model.plan import PlannedStep
+from streamhouse.model.table import Column
+from streamhouse.model.types import Strategy, Tier
+from streamhouse.sql.canonical import Canonical, Output
+from streamhouse.sql.types import widens
+
+
+def renames_of(old: PlannedStep, new: PlannedStep) -> dict[str, str]:
+    """Column → the name it had, where the action says so and the old name is gone."""
+    before, after = {c.name for c in old.columns}, {c.name for c in new.columns}
+    return {name: was for name, was in new.renamed.items() if was in before - after and name in after - before}
+
+
+def column_findings(edited: Edited, old: Canonical, new: Canonical, *, relaid: bool) -> list[Finding]:
+    """What is to be said of the columns of the table, beside what their expressions are.
+
+    Args:
+        edited: The step.
+        old: Its SQL before.
+        new: Its SQL now.
+        relaid: Whether key or layout change, so that a new version of the table is made in any case.
+    """
+    before = {c.name: c for c in edited.old.columns}
+    after = {c.name: c for c in edited.new.columns}
+    renames = edited.renames
+    came = [c for c in after.values() if c.name not in before and c.name not in renames]
+    gone = [c for c in before.values() if c.name not in after and c.name not in renames.values()]
+    found = [*_renamed(edited), *_guessed(came, gone, old, new)]
+    guessed = {column for finding in found if finding.outcome is Outcome.BLOCK for column in finding.columns}
+    key = set(edited.new.writes.primary_key) | set(edited.old.writes.primary_key)
+    told = guessed | key
+    found += [_added(edited, column, new.outputs.get(column.name)) for column in came if column.name not in told]
+    found += [_dropped(column, old.outputs.get(column.name)) for column in gone if column.name not in told]
+    found += _types(edited, before, after, relaid=relaid)
+    return found
+
+
+def _renamed(edited: Edited) -> Iterator[Finding]:
+    for name, was in edited.renames.items():
+        if was in edited.old.writes.primary_key:
+            proof = f"{was} is called {name}; no tier renames a column of the primary key"
+            yield Finding(rule=12, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
+        else:
+            yield Finding(
+                rule=12,
+                outcome=Outcome.SWAP,
+                proof=f"{was} is called {name}, as 'renamed' says",
+                columns=(name,),
+                keeps_values=True,
+            )
+
+
+def _guessed(came: list[Column], gone: list[Column], old: Canonical, new: Canonical) -> Iterator[Finding]:
+    for column in came:
+        now = new.outputs.get(column.name)
+        for other in gone:
+            was = old.outputs.get(other.name)
+            if now is not None and was is not None and now.text == was.text and not now.constant:
+                proof = (
+                    f"{column.name} is what {other.name} was, and {other.name} is gone. Renamed? Then write "
+                    f"output: {{renamed: {{{column.name}: {other.name}}}}}; without it {column.name} would be NULL "
+                    "in older rows"
+                )
+                yield Finding(rule=12, outcome=Outcome.BLOCK, proof=proof, columns=(column.name, other.name))
+                break
+
+
+def _added(edited: Edited, column: Column, output: Output | None) -> Finding:
+    if output is not None and output.folds:
+        if edited.new.strategy is Strategy.MERGE:
+            proof = f"{column.name} is folded from now on; what came before is not in it until it is restated"
+            return Finding(
+                rule=4, outcome=Outcome.FORWARD, proof=proof, columns=(column.name,), restate=edited.rewrites
+            )
+        proof = f"{column.name} is added; NULL in a row until its key is touched, then of the whole group"
+        return Finding(rule=4, outcome=Outcome.SWAP, proof=proof, columns=(column.name,), keeps_values=True)
+    rule = 11 if output is not None and output.constant else 3
+    until = "in rows already written" if edited.by_row else "in a row until its key is touched"
+    proof = f"{column.name} is added; NULL {until}"
+    return Finding(rule=rule, outcome=Outcome.SWAP, proof=proof, columns=(column.name,), keeps_values=True)
+
+
+def _dropped(column: Column, output: Output | None) -> Finding:
+    rule = 6 if output is not None and output.folds else 5
+    proof = f"{column.name} is not written any more"
+    return Finding(rule=rule, outcome=Outcome.SWAP, proof=proof, columns=(column.name,), keeps_values=True)
+
+
+def _types(
+    edited: Edited, before: Mapping[str, Column], after: Mapping[str, Column], *, relaid: bool
+) -> Iterator[Finding]:
+    key = edited.new.writes.primary_key
+    hot = Tier.HOT in edited.new.writes.tiers.present
+    for name, now in after.items():
+        was = before.get(edited.renames.get(name, name))
+        if was is None:
+            continue
+        told = f"{name} was {was.type}, is {now.type}"
+        if was.type != now.type and not widens(was.type, now.type):
+            if relaid:
+                yield Finding(
+                    rule=9, outcome=Outcome.REBUILD, proof=f"{told} in the new version of the table", columns=(name,)
+                )
+                continue
+            proof = f"{told}, which does not hold what is written; give it another name, or drop the table"
+            yield Finding(rule=9, outcome=Outcome.BLOCK, proof=proof, columns=(name,))
+        elif was.type != now.type and name in key:
+            proof = f"{told}, and is part of the primary key, by which rows find their place"
+            yield Finding(rule=8, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
+        elif was.type != now.type and hot:
+            proof = f"{told}; the hot tier cannot widen a column, so it gets a table of its own"
+            yield Finding(rule=8, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
+        elif was.type != now.type:
+            yield Finding(rule=8, outcome=Outcome.SWAP, proof=told, columns=(name,), keeps_values=True)
+        elif was.nullable != now.nullable and now.nullable:
+            proof = f"{name} may be NULL from now on; every tier holds it so already"
+            yield Finding(rule=10, outcome=Outcome.SWAP, proof=proof, columns=(name,), keeps_values=True)
+
+
+def tightened(edited: Edited, *, rebuilt: bool) -> list[Finding]:
+    """Columns that are never NULL any more, though rows already written may hold NULL.
+
+    Args:
+        edited: The step.
+        rebuilt: Whether all rows are computed anew, which proves it.
+    """
+    before = {c.name: c for c in edited.old.columns}
+    found = []
+    for column in edited.new.columns:
+        was = before.get(edited.renames.get(column.name, column.name))
+        if was is None or not was.nullable or column.nullable or column.name in edited.new.writes.primary_key:
+            continue
+        if rebuilt or edited.whole:
+            proof = f"{column.name} is never NULL any more, which the new rows prove"
+            outcome = Outcome.REBUILD if rebuilt else Outcome.SWAP
+        else:
+            proof = f"{column.name} is never NULL any more, but rows already written may hold NULL"
+            outcome = Outcome.BLOCK
+        found.append(Finding(rule=10, outcome=outcome, proof=proof, columns=(column.name,), keeps_values=True))
+    return found

@@ -1,0 +1,87 @@
+"""How far a change of a table's meaning reaches: the steps that read what changes, and those that read them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streamhouse.compiler.diff.around import Around
+from streamhouse.model.outcome import Consumer, Finding, Outcome
+from streamhouse.model.plan import PlannedStep
+from streamhouse.model.types import History, Strategy
+
+_MEANT = frozenset({Outcome.FORWARD, Outcome.REBUILD})
+
+
+@dataclass(frozen=True)
+class Affected:
+    """What changes in a table: some columns, or with `rows` all of them."""
+
+    outcome: Outcome
+    columns: frozenset[str] = frozenset()
+    rows: bool = False
+    swaps: bool = False  # another version of the table, with the same values in it
+
+
+def affected(findings: list[Finding]) -> Affected | None:
+    """What a step's findings change for those who read its table; None: nothing."""
+    meant = [f for f in findings if f.outcome in _MEANT and not f.keeps_values]
+    if meant:
+        return Affected(
+            max((f.outcome for f in meant), key=lambda outcome: outcome.weight),
+            frozenset(name for f in meant for name in f.columns),
+            any(f.rows for f in meant),
+        )
+    moved = [f for f in findings if f.outcome is Outcome.REBUILD]
+    return Affected(Outcome.REBUILD, rows=True, swaps=True) if moved else None
+
+
+def consumers(table: str, change: Affected, plans: Mapping[str, Around]) -> list[Consumer]:
+    """Every step that reads what changes, nearest first, each once.
+
+    Args:
+        table: The table that changes.
+        change: What of it.
+        plans: Every flow, this one as desired.
+    """
+    found: dict[tuple[str, str], Consumer] = {}
+    pending = [(table, change)]
+    while pending:
+        name, part = pending.pop(0)
+        readers = [(flow, around, step) for flow, around in plans.items() for step in around.readers.get(name, ())]
+        for flow, around, step in readers:
+            consumer = _consumer(flow, around, step, name, part)
+            if consumer is None or (flow, step.id) in found:
+                continue
+            found[flow, step.id] = consumer
+            if consumer.outcome in _MEANT:
+                pending.append(
+                    (step.writes.name, Affected(consumer.outcome, frozenset(consumer.columns), consumer.rows))
+                )
+    return list(found.values())
+
+
+def _consumer(flow: str, around: Around, step: PlannedStep, table: str, change: Affected) -> Consumer | None:
+    own = {c for read in step.reads if read.table == table for c in (*read.columns, *read.key_columns.values())}
+    touched = own if change.rows else {c for c in own if c.lower() in change.columns}
+    if not touched:
+        return None
+    reads = tuple(sorted(touched))
+    if change.swaps:
+        proof = f"reads {table}, and goes on where its new version begins to serve"
+        return Consumer(flow=flow, step=step.id, outcome=Outcome.SWAP, reads=reads, proof=proof)
+    meaning = around.meaning(step)
+    changed = {(table, column.lower()) for column in touched}
+    rows = change.rows or bool({(t, c.lower()) for t, c in meaning.decides} & changed)
+    columns = tuple(name for name, made in meaning.values.items() if {(t, c.lower()) for t, c in made} & changed)
+    outcome, why = _demands(step, change.outcome)
+    proof = f"reads {', '.join(reads)} of {table}; {why}"
+    return Consumer(flow=flow, step=step.id, outcome=outcome, reads=reads, columns=columns, rows=rows, proof=proof)
+
+
+def _demands(step: PlannedStep, parent: Outcome) -> tuple[Outcome, str]:
+    if step.strategy is Strategy.FULL:
+        return Outcome.SWAP, "each run computes its whole table"
+    if parent is Outcome.FORWARD:
+        return Outcome.FORWARD, "its older rows rest on the old meaning"
+    if step.strategy is Strategy.MAP and step.history is History.KEEP:
+        return Outcome.FORWARD, "its layer keeps the rows it has"
+    return Outcome.REBUILD, "its rows are computed anew from the new version"

@@ -1,0 +1,201 @@
+"""Desired against applied, for one flow."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+
+from streamhouse.compiler.diff.around import Around, arounds
+from streamhouse.compiler.diff.consumers import affected, consumers
+from streamhouse.compiler.diff.settings import setting_findings, source_findings
+from streamhouse.compiler.diff.steps import step_findings
+from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
+from streamhouse.model.outcome import Finding, FlowDiff, Outcome, StepChange, TableChange, worst
+from streamhouse.model.plan import FlowPlan, PlannedStep
+from streamhouse.model.table import Table
+from streamhouse.model.types import Tier, format_duration
+
+_DROPS = frozenset({5, 6})
+_MARKS = frozenset({3, 4, 11})
+
+
+def diff(
+    old: FlowPlan | None, new: FlowPlan, others: Mapping[str, FlowPlan], *, age: timedelta = timedelta(0)
+) -> FlowDiff:
+    """What applying `new` does where `old` runs.
+
+    Args:
+        old: As applied; None: never.
+        new: As compiled from the files.
+        others: The other flows as they run, by name: they read tables of this one.
+        age: How long the flow has run: rows may be as old.
+
+    Returns:
+        Every step of both plans and every table, each with its outcome.
+    """
+    was, now = Around.of(old) if old is not None else None, Around.of(new)
+    before = {step.id: step for step in old.steps} if old is not None else {}
+    after = {step.id: step for step in new.steps}
+    found = {name: _findings(step, before.get(name), was, now, others, age) for name, step in after.items()}
+    if old is not None:
+        for name, findings in source_findings(old, new).items():
+            found[name] = sorted([*found[name], *findings], key=lambda finding: -finding.outcome.weight)
+    _spread(now, found, set(before))
+    held = {table.name: table for table in new.readable}
+    for name, step in after.items():
+        found[name] += [*_unheld(step, held, found[name], age), *_starved(name, found[name], others, step.writes)]
+    plans = {**arounds(others.values()), new.flow: now}
+    steps = [_change(step, before.get(name), found[name], plans) for name, step in after.items()]
+    steps += [_removed(step, others) for name, step in before.items() if name not in after]
+    settings = tuple(setting_findings(old, new)) if old is not None else ()
+    outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in settings))
+    tables = tuple(_tables(old, new, found, {s.table: s.outcome for s in steps if s.change == "removed"}))
+    return FlowDiff(flow=new.flow, outcome=outcome, settings=settings, steps=tuple(steps), tables=tables)
+
+
+def _findings(
+    step: PlannedStep,
+    was: PlannedStep | None,
+    before: Around | None,
+    after: Around,
+    others: Mapping[str, FlowPlan],
+    age: timedelta,
+) -> list[Finding]:
+    if was is not None and before is not None:
+        return step_findings(was, step, before, after, age)
+    table = step.writes.name
+    owners = [name for name, plan in others.items() if table in plan.tables]
+    if owners and not step.part:
+        proof = f"the flow {owners[0]} writes {table} as it runs; apply that flow without it first"
+        return [Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)]
+    known = before.reads if before is not None else frozenset()
+    missed = sorted({read.table for read in step.reads if read.table in known})
+    proof = f"{table} is created, kept up to date by {step.strategy}: {step.reason}"
+    if missed:
+        proof += f"; it takes {', '.join(missed)} from where the flow stands, and older rows by a backfill"
+    return [Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True, restate=bool(missed))]
+
+
+def _unheld(step: PlannedStep, tables: Mapping[str, Table], findings: list[Finding], age: timedelta) -> list[Finding]:
+    """A guard: what is to be computed anew is there no more."""
+    if not any(finding.outcome is Outcome.REBUILD and not finding.keeps_values for finding in findings):
+        return []
+    for read in step.reads:
+        table = tables.get(read.table)
+        if table is None or table.primary_key:  # a source is read again; a keyed table holds every key
+            continue
+        held = max(getattr(table.tiers, tier.value) for tier in table.tiers.present)
+        if held < age:
+            proof = (
+                f"it needs all of {table.name}, which holds {format_duration(held)}, and the flow has run for longer; "
+                "choose history: keep, or lose the older rows"
+            )
+            return [Finding(rule=0, outcome=Outcome.BLOCK, proof=proof)]
+    return []
+
+
+def _starved(name: str, findings: list[Finding], others: Mapping[str, FlowPlan], table: Table) -> list[Finding]:
+    """A guard: a column goes that a step of another flow reads."""
+    gone = {c for f in findings if f.rule in _DROPS for c in f.columns}
+    renamed = {c for f in findings if f.rule == 12 and f.outcome is Outcome.SWAP for c in f.columns}
+    if renamed and Tier.HOT not in table.tiers.present:
+        gone |= renamed  # the hot tier goes on filling the old name; the others have one name only
+    found = []
+    for flow, plan in others.items():
+        for step in plan.steps:
+            own = {c for r in step.reads if r.table == table.name for c in (*r.columns, *r.key_columns.values())}
+            if starved := sorted(own & gone):
+                proof = f"{flow}: {step.id} reads {', '.join(starved)} of {name}; change and apply it first"
+                found.append(Finding(rule=5, outcome=Outcome.BLOCK, proof=proof, columns=tuple(starved)))
+    return found
+
+
+def _spread(around: Around, found: dict[str, list[Finding]], known_steps: set[str]) -> None:
+    """Steps that ran before and read what changes, upstream first, find so."""
+    for step in around.plan.steps:
+        change = affected(found[step.id])
+        if change is None:
+            continue
+        for consumer in consumers(step.writes.name, change, {around.plan.flow: around}):
+            known = found[consumer.step]
+            if consumer.step not in known_steps:
+                continue
+            if worst(*(finding.outcome for finding in known)).weight >= consumer.outcome.weight:
+                continue
+            known.insert(
+                0,
+                Finding(
+                    rule=next(f.rule for f in found[step.id] if f.outcome.weight >= Outcome.FORWARD.weight),
+                    outcome=consumer.outcome,
+                    proof=consumer.proof,
+                    columns=consumer.columns,
+                    rows=consumer.rows,
+                    keeps_values=change.swaps,
+                ),
+            )
+
+
+def _change(
+    step: PlannedStep, was: PlannedStep | None, findings: list[Finding], plans: Mapping[str, Around]
+) -> StepChange:
+    outcome = worst(*(finding.outcome for finding in findings))
+    ordered = tuple(sorted(findings, key=lambda finding: -finding.outcome.weight))
+    change = affected(list(ordered))
+    return StepChange(
+        step=step.id,
+        table=step.writes.name,
+        action=step.action,
+        change="new" if was is None else "changed" if was != step else "same",
+        outcome=outcome,
+        findings=ordered,
+        marks=tuple(dict.fromkeys(c for f in ordered if f.rule in _MARKS or _keeps(f) for c in _marked(f, step))),
+        consumers=tuple(consumers(step.writes.name, change, plans)) if change is not None else (),
+    )
+
+
+def _keeps(finding: Finding) -> bool:
+    return finding.outcome is Outcome.FORWARD
+
+
+def _marked(finding: Finding, step: PlannedStep) -> tuple[str, ...]:
+    return tuple(c.name for c in step.columns) if finding.rows else finding.columns
+
+
+def _removed(step: PlannedStep, others: Mapping[str, FlowPlan]) -> StepChange:
+    readers = [
+        (flow, reader.id)
+        for flow, plan in others.items()
+        for reader in plan.steps
+        if any(read.table == step.writes.name for read in reader.reads)
+    ]
+    if readers:
+        proof = f"{readers[0][0]}: {readers[0][1]} still reads {step.writes.name}; change and apply it first"
+        finding = Finding(rule=5, outcome=Outcome.BLOCK, proof=proof, rows=True)
+    else:
+        proof = f"no step writes {step.writes.name} any more; it stays as it is"
+        finding = Finding(rule=5, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
+    return StepChange(
+        step=step.id,
+        table=step.writes.name,
+        action=step.action,
+        change="removed",
+        outcome=finding.outcome,
+        findings=(finding,),
+    )
+
+
+def _tables(
+    old: FlowPlan | None, new: FlowPlan, found: Mapping[str, list[Finding]], removed: Mapping[str, Outcome]
+) -> Iterator[TableChange]:
+    before = old.tables if old is not None else {}
+    writers: dict[str, list[PlannedStep]] = {}
+    for step in new.steps:
+        writers.setdefault(step.writes.name, []).append(step)
+    after = new.tables
+    for name, table in after.items():
+        steps = [(step, found[step.id]) for step in writers.get(name, ())]
+        findings = [finding for _, own in steps for finding in own]
+        blocked = any(finding.outcome is Outcome.BLOCK for finding in findings)
+        tiers = [] if blocked else tier_changes(before.get(name), table, steps)
+        yield TableChange(table=name, outcome=table_outcome(tiers, findings), tiers=tuple(tiers))
+    for name in before:
+        if name not in after:
+            yield TableChange(table=name, outcome=removed.get(name, Outcome.NO_OP))

@@ -1,0 +1,71 @@
+"""Settings of a flow and its sources that are no step's."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from streamhouse.model.outcome import Finding, Outcome
+from streamhouse.model.plan import FlowPlan, PlannedSource
+from streamhouse.model.types import format_duration
+
+_NOTES = ("description", "owner", "tags")
+_SCHEDULES = {"freshness": 34, "max_rows_per_epoch": 39, "local_epoch_rows": 39}
+_PACE = frozenset({"speed"})  # options of a source that change when rows come, not which
+_TOLD_BY_COLUMNS = frozenset({"columns", "primary_key"})
+
+
+def setting_findings(old: FlowPlan, new: FlowPlan) -> Iterator[Finding]:
+    """What differs in a flow beside its steps."""
+    notes = [name for name in _NOTES if getattr(old, name) != getattr(new, name)]
+    if notes:
+        proof = f"{', '.join(notes)} changed, which no table shows"
+        yield Finding(rule=36, outcome=Outcome.NO_OP, proof=proof, keeps_values=True)
+    for name, rule in _SCHEDULES.items():
+        was, now = getattr(old, name), getattr(new, name)
+        if was != now:
+            yield Finding(
+                rule=rule, outcome=Outcome.SWAP, proof=f"{name}: {_shown(was)} → {_shown(now)}", keeps_values=True
+            )
+    clocks = [{step.id: (s.name, s.interval) for s in plan.segments for step in s.steps} for plan in (old, new)]
+    moved = sorted(name for name in clocks[1] if name in clocks[0] and clocks[0][name] != clocks[1][name])
+    if moved:
+        proof = f"{', '.join(moved)} run on another clock"
+        yield Finding(rule=39, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
+    sources = {source.name: source for source in old.sources}
+    for source in new.sources:
+        was_source = sources.get(source.name)
+        if was_source is not None and (paced := _options(was_source, source) & _PACE):
+            proof = f"source {source.name}: {', '.join(sorted(paced))} changed, which decides when rows come only"
+            yield Finding(rule=39, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
+
+
+def _shown(value: object) -> str:
+    return format_duration(value) if isinstance(value, timedelta) else str(value)
+
+
+def source_findings(old: FlowPlan, new: FlowPlan) -> dict[str, list[Finding]]:
+    """Step id → what follows where it reads a source that is another now."""
+    before = {source.name: source for source in old.sources}
+    steps = {step.id for step in old.steps}
+    found: dict[str, list[Finding]] = {}
+    for source in new.sources:
+        was = before.get(source.name)
+        if was is None:
+            continue
+        told = _replaced(was, source)
+        if told:
+            for step in new.steps:
+                if step.id in steps and any(read.table == source.name for read in step.reads):
+                    finding = Finding(rule=37, outcome=Outcome.REBUILD, proof=told, rows=True)
+                    found.setdefault(step.id, []).append(finding)
+    return found
+
+
+def _replaced(was: PlannedSource, now: PlannedSource) -> str:
+    if was.kind != now.kind:
+        return f"the source {now.name} was {was.kind}, is {now.kind}; its rows are others"
+    other = sorted(_options(was, now) - _PACE - _TOLD_BY_COLUMNS)
+    return f"the source {now.name} has another {', '.join(other)}; its rows are others" if other else ""
+
+
+def _options(was: PlannedSource, now: PlannedSource) -> set[str]:
+    return {k for k in {*was.options, *now.options} if was.options.get(k) != now.options.get(k)}

@@ -1,0 +1,86 @@
+"""One step before and after an edit: everything that changed, and what follows."""
+
+from datetime import timedelta
+
+from streamhouse.compiler.diff.around import Around
+from streamhouse.compiler.diff.columns import column_findings, renames_of, tightened
+from streamhouse.compiler.diff.expectations import expectation_findings
+from streamhouse.compiler.diff.policy import Edited
+from streamhouse.compiler.diff.query import query_findings
+from streamhouse.compiler.diff.table import table_findings
+from streamhouse.errors import DefinitionError
+from streamhouse.model.outcome import Finding, Outcome
+from streamhouse.model.plan import PlannedStep
+from streamhouse.model.types import format_duration
+
+_GROUPING = frozenset({15, 22})
+_LAYOUT = frozenset({29, 33})
+
+
+def step_findings(old: PlannedStep, new: PlannedStep, before: Around, after: Around, age: timedelta) -> list[Finding]:
+    """What an edit did to a step; empty when it did nothing.
+
+    Args:
+        old: As applied, among `before`.
+        new: Of the same id, among `after`.
+        before: Says what the tables were that `old` reads.
+        after: Likewise for `new`.
+        age: How long the flow has run.
+    """
+    if old == new and before.inputs(old) == after.inputs(new):
+        return []
+    edited = Edited(old, new, after.keys, before.reads, renames_of(old, new), age)
+    try:
+        was, now = before.meaning(old), after.meaning(new)
+    except DefinitionError as error:  # such as SQL that a former version applied and this one does not know
+        proof = f"the query cannot be compared: {error.message}"
+        return [Finding(rule=0, outcome=Outcome.BLOCK, proof=proof, rows=True)]
+    found = query_findings(edited, was, now)
+    regrouped = any(finding.rule in _GROUPING for finding in found)
+    laid = table_findings(edited, regrouped=regrouped)
+    relaid = regrouped or any(finding.rule in _LAYOUT and finding.outcome is Outcome.REBUILD for finding in laid)
+    found += [*laid, *column_findings(edited, was, now, relaid=relaid)]
+    found += expectation_findings(edited)
+    rebuilt = any(finding.outcome is Outcome.REBUILD and not finding.keeps_values for finding in found)
+    found += tightened(edited, rebuilt=rebuilt)
+    found += _settings(edited)
+    if not found and old != new:
+        found.append(_same(old, new))
+    return sorted(found, key=lambda finding: -finding.outcome.weight)
+
+
+def _same(old: PlannedStep, new: PlannedStep) -> Finding:
+    if old.sql == new.sql and old.writes == new.writes:
+        proof = "version, name or notes only"
+        return Finding(rule=36, outcome=Outcome.NO_OP, proof=proof, keeps_values=True)
+    turned = [c.name for c in old.columns] != [c.name for c in new.columns]
+    if turned and {c.name for c in old.columns} == {c.name for c in new.columns}:
+        proof = "the same columns in another order; they are written by name"
+        return Finding(rule=7, outcome=Outcome.NO_OP, proof=proof, keeps_values=True)
+    proof = "the SQL means what it meant"
+    return Finding(rule=1, outcome=Outcome.NO_OP, proof=proof, keeps_values=True)
+
+
+def _settings(edited: Edited) -> list[Finding]:
+    old, new = edited.old, edited.new
+    found = []
+    if old.strategy is not new.strategy and bool(old.writes.merge) == bool(new.writes.merge):
+        proof = f"kept up to date by {new.strategy} instead of {old.strategy}: {new.reason}"
+        found.append(Finding(rule=40, outcome=Outcome.SWAP, proof=proof, keeps_values=True))
+    for what in ("interval", "isolate"):
+        if getattr(old, what) != getattr(new, what):
+            proof = f"{what}: {_shown(getattr(old, what))} → {_shown(getattr(new, what))}"
+            found.append(Finding(rule=39, outcome=Outcome.SWAP, proof=proof, keeps_values=True))
+    return found
+
+
+def _shown(value: object) -> str:
+    return (
+        "no"
+        if value is None or value is False
+        else "yes"
+        if value is True
+        else format_duration(value)
+        if isinstance(value, timedelta)
+        else str(value)
+    )

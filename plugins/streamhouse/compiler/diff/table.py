@@ -1,0 +1,85 @@
+"""Keys, buckets, tiers and other settings of the table that a step writes."""
+
+from collections.abc import Iterator
+
+from streamhouse.compiler.diff.policy import Edited
+from streamhouse.model.outcome import Finding, Outcome
+from streamhouse.model.table import Table
+from streamhouse.model.types import format_duration
+
+
+def table_findings(edited: Edited, *, regrouped: bool) -> list[Finding]:
+    """What differs in the table beside its columns.
+
+    Args:
+        edited: The step.
+        regrouped: Whether the SQL groups by other keys, which tells a new primary key already.
+    """
+    return [*_layout(edited, regrouped=regrouped), *_tiers(edited), *_event_time(edited)]
+
+
+def _layout(edited: Edited, *, regrouped: bool) -> Iterator[Finding]:
+    old, new = edited.old.writes, edited.new.writes
+    before = {was: name for name, was in edited.renames.items()}
+    key = tuple(before.get(name, name) for name in old.primary_key)
+    if key != new.primary_key and not regrouped:
+        yield _rebuild(f"the primary key was ({', '.join(old.primary_key)}), is ({', '.join(new.primary_key)})")
+    if tuple(before.get(name, name) for name in old.bucket_key) != new.bucket_key:
+        yield _rebuild(f"the bucket key was ({', '.join(old.bucket_key)}), is ({', '.join(new.bucket_key)})")
+    if old.buckets != new.buckets:
+        yield _rebuild(f"buckets: {old.buckets} → {new.buckets}; rows stand in the bucket their key hashes to")
+    if bool(edited.old.part) != bool(edited.new.part):
+        yield _rebuild("partial_update changed: other steps may or may not write columns of the same row")
+    yield from _merging(edited, old, new)
+
+
+def _merging(edited: Edited, old: Table, new: Table) -> Iterator[Finding]:
+    if bool(old.merge) != bool(new.merge):
+        now = "folds rows" if new.merge else "keeps the last row"
+        yield _rebuild(f"the store {now} of a key from now on, and a stored table cannot change that")
+        return
+    for name, function in new.merge.items():
+        was = old.merge.get(edited.renames.get(name, name), function)
+        if was is not function:
+            yield Finding(
+                rule=16,
+                outcome=Outcome.REBUILD,
+                proof=f"{name} was folded by {was}, is folded by {function}; a stored table must not change that",
+                columns=(name,),
+            )
+
+
+def _rebuild(proof: str) -> Finding:
+    return Finding(rule=29, outcome=Outcome.REBUILD, proof=proof, keeps_values=True)
+
+
+def _tiers(edited: Edited) -> Iterator[Finding]:
+    old, new = edited.old.writes, edited.new.writes
+    if old.tiers == new.tiers:
+        return
+    if old.tiers.target is not new.tiers.target:
+        proof = f"its step wrote to the {old.tiers.target} tier, and writes to the {new.tiers.target} tier"
+        yield Finding(rule=33, outcome=Outcome.REBUILD, proof=proof, keeps_values=True)
+    held, wanted = (max(getattr(t.tiers, tier.value) for tier in t.tiers.present) for t in (old, new))
+    if wanted > held and edited.age > held:
+        proof = (
+            f"rows are to be kept for {format_duration(wanted)}, but older ones than {format_duration(held)} are gone"
+        )
+        yield Finding(rule=34, outcome=Outcome.BLOCK, proof=proof, keeps_values=True)
+    elif old.tiers.target is new.tiers.target:
+        yield Finding(rule=34, outcome=Outcome.SWAP, proof=_told(old, new), keeps_values=True)
+
+
+def _told(old: Table, new: Table) -> str:
+    was, now = (
+        ", ".join(f"{tier} {format_duration(getattr(t.tiers, tier.value))}" for tier in t.tiers.present)
+        for t in (old, new)
+    )
+    return f"tiers: {was} → {now}"
+
+
+def _event_time(edited: Edited) -> Iterator[Finding]:
+    old, new = edited.old.writes.event_time, edited.new.writes.event_time
+    if (old is not None and edited.renames.get(new or "", new) != old) or (old is None and new is not None):
+        proof = f"event_time: {old or 'none'} → {new or 'none'}; it only chooses what a backfill of a range covers"
+        yield Finding(rule=38, outcome=Outcome.SWAP, proof=proof, keeps_values=True)

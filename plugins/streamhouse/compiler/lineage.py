@@ -1,0 +1,120 @@
+"""Columns through steps and flows: what each is made of, and what decides the rows they stand in; pure."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from streamhouse.compiler.diff.around import Around
+from streamhouse.errors import UnknownColumnError, UnknownTableError, did_you_mean
+from streamhouse.model.plan import FlowPlan
+
+Role = Literal["value", "rows"]
+
+
+@dataclass(frozen=True)
+class Link:
+    """One step's use of a column.
+
+    Attributes:
+        table: What is read; a source or a table.
+        column: Of it.
+        role: `value`: it makes the value of a column. `rows`: it decides which rows there are.
+        into: The table written.
+        into_column: Of that; None: every column.
+        flow: Whose step it is.
+        step: Its id.
+        distance: Steps between it and what was asked for, from 1.
+    """
+
+    table: str
+    column: str
+    role: Role
+    into: str
+    into_column: str | None
+    flow: str
+    step: str
+    distance: int = 0
+
+
+class Lineage:
+    """Every link of some plans.
+
+    Args:
+        plans: As compiled together. Sources of two flows with one name are told apart: `flow:source`.
+    """
+
+    def __init__(self, plans: Iterable[FlowPlan]) -> None:
+        self._links: list[Link] = []
+        self._columns: dict[str, tuple[str, ...]] = {}
+        plans = list(plans)
+        named = [source.name for plan in plans for source in plan.sources]
+        for plan in plans:
+            sources = {s.name: f"{plan.flow}:{s.name}" if named.count(s.name) > 1 else s.name for s in plan.sources}
+            self._columns |= {sources[s.name]: tuple(c.name for c in s.columns) for s in plan.sources}
+            self._columns |= {table.name: table.column_names for table in plan.readable}
+            around = Around.of(plan)
+            for step in plan.steps:
+                found = around.meaning(step)
+                values, decides = found.values, found.decides
+                target = step.writes.name
+                for name, made in values.items():
+                    self._links += [
+                        Link(sources.get(t, t), c, "value", target, name, plan.flow, step.id) for t, c in sorted(made)
+                    ]
+                self._links += [
+                    Link(sources.get(t, t), c, "rows", target, None, plan.flow, step.id) for t, c in sorted(decides)
+                ]
+
+    def resolve(self, name: str) -> tuple[str, str | None]:
+        """The table and column that `name` means.
+
+        Raises:
+            UnknownTableError: nothing is called so.
+            UnknownColumnError: the table has no such column.
+        """
+        if name in self._columns:
+            return name, None
+        table, _, column = name.rpartition(".")
+        if table not in self._columns:
+            hint = did_you_mean(name, self._columns, f"tables and sources: {', '.join(sorted(self._columns))}")
+            raise UnknownTableError(f"unknown table '{name}'", hint=hint)
+        own = {c.lower(): c for c in self._columns[table]}
+        if column.lower() not in own:
+            hint = did_you_mean(column, own, f"its columns are: {', '.join(own)}")
+            raise UnknownColumnError(f"{table} has no column '{column}'", hint=hint)
+        return table, own[column.lower()]
+
+    def up(self, table: str, column: str | None = None) -> list[Link]:
+        """What a column, or with None any column of a table, comes from; nearest first, each link once."""
+        return self._walk(table, column, self._into, lambda link: (link.table, link.column))
+
+    def down(self, table: str, column: str | None = None) -> list[Link]:
+        """What is made of a column, or of any column of a table; nearest first, each link once."""
+        return self._walk(table, column, self._from, lambda link: (link.into, link.into_column))
+
+    def _walk(
+        self,
+        table: str,
+        column: str | None,
+        near: Callable[[str, str | None], list[Link]],
+        beyond: Callable[[Link], tuple[str, str | None]],
+    ) -> list[Link]:
+        found: dict[Link, Link] = {}
+        seen: set[tuple[str, str | None]] = {(table, column)}
+        pending: deque[tuple[str, str | None, int]] = deque([(table, column, 1)])
+        while pending:
+            name, part, distance = pending.popleft()
+            for link in near(name, part):
+                found.setdefault(link, replace(link, distance=distance))
+                following = beyond(link)
+                if following not in seen:
+                    seen.add(following)
+                    pending.append((*following, distance + 1))
+        return list(found.values())
+
+    def _into(self, table: str, column: str | None) -> list[Link]:
+        return [x for x in self._links if x.into == table and (column is None or x.into_column in (None, column))]
+
+    def _from(self, table: str, column: str | None) -> list[Link]:
+        return [x for x in self._links if x.table == table and (column is None or x.column.lower() == column.lower())]

@@ -1,0 +1,49 @@
+import json
+
+import pytest
+
+from streamhouse.cli.init import write_project
+from streamhouse.cli.main import main
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    write_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def links(capsys, *arguments):
+    capsys.readouterr()
+    assert main(["lineage", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_column_comes_from_values_and_from_what_decides_its_rows(project, capsys):
+    found = links(capsys, "dws.revenue_by_product.revenue_cents", "--up")
+    near = {(x["column"], x["role"]) for x in found["up"] if x["distance"] == 1}
+    assert ("amount_cents", "value") in near
+    assert ("product", "rows") in near
+    assert {x["table"] for x in found["up"]} == {"dwd.orders", "ods.orders", "lines"}
+    assert "down" not in found
+
+
+def test_a_source_column_goes_into_every_layer(project, capsys):
+    found = links(capsys, "ods.orders.price", "--down")
+    assert {x["into"]["table"] for x in found["down"]} == {"dwd.orders", "dws.revenue_by_product"}
+    assert any(x["role"] == "rows" and x["into"]["column"] is None for x in found["down"])
+
+
+def test_a_table_in_both_directions(project, capsys):
+    assert main(["lineage", "dwd.orders"]) == 0
+    out = capsys.readouterr().out
+    assert "dwd.orders comes from" in out
+    assert "dwd.orders goes into" in out
+    assert "dws.revenue_by_product.revenue_cents" in out
+
+
+def test_what_is_unknown(project, capsys):
+    assert main(["lineage", "dwd.oders"]) == 3
+    assert "did you mean 'dwd.orders'?" in capsys.readouterr().err
+    assert main(["lineage", "dwd.orders.amount_cent"]) == 3
+    assert "did you mean 'amount_cents'?" in capsys.readouterr().err

@@ -1,0 +1,139 @@
+"""The rule table by examples: what an edit of the project in `base` does, as people read it.
+
+A case is a folder of `tests/fixtures/outcomes/cases`: `new/` holds the edited files, `old/` those that differ
+from `base` before the edit, `outcome.txt` what `streamhouse plan` says.
+"""
+
+import io
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+
+from streamhouse.cli.output import Output
+from streamhouse.cli.plan import show_diff
+from streamhouse.compiler import compile_project
+from streamhouse.compiler.diff import diff
+from streamhouse.model.outcome import FlowDiff, Outcome
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.table import Column
+from streamhouse.registry.registry import Registry
+from streamhouse.sql.types import canonical_type
+from tests.golden import Golden
+
+OUTCOMES = Path(__file__).parents[2] / "fixtures" / "outcomes"
+BASE = OUTCOMES / "base"
+CASES = sorted(p for p in (OUTCOMES / "cases").iterdir() if p.is_dir())
+AGE = timedelta(days=40)
+
+
+def plans(folder: Path) -> dict[str, FlowPlan]:
+    registry = Registry.load(folder)
+    registry.check()
+    written = yaml.safe_load((folder / "sources.yaml").read_text())
+    sources = {
+        flow: {
+            name: tuple(Column(name=column, type=canonical_type(kind)) for column, kind in types.items())
+            for name, types in (declared or {}).items()
+        }
+        for flow, declared in written.items()
+    }
+    return compile_project(registry.flows.values(), registry, sources)
+
+
+def project(folder: Path, *layers: Path) -> dict[str, FlowPlan]:
+    for layer in (BASE, *layers):
+        if layer.exists():
+            shutil.copytree(layer, folder, dirs_exist_ok=True)
+    return plans(folder)
+
+
+def changed(case: Path, folder: Path) -> tuple[FlowPlan, FlowPlan, dict[str, FlowPlan]]:
+    before = project(folder / "old", case / "old")
+    shutil.copytree(BASE, folder / "new")
+    if "read" in case.name:  # the other flow has not followed yet, so its file would not compile
+        (folder / "new" / "flows" / "reports.yaml").unlink()
+    after = project(folder / "new", case / "new") if "read" not in case.name else _without_reports(folder, case)
+    return before["shop"], after["shop"], {"reports": before["reports"]}
+
+
+def _without_reports(folder: Path, case: Path) -> dict[str, FlowPlan]:
+    shutil.copytree(case / "new", folder / "new", dirs_exist_ok=True)
+    return plans(folder / "new")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+def test_case(case: Path, tmp_path: Path, golden: Golden) -> None:
+    old, new, others = changed(case, tmp_path)
+    found = diff(old, new, others, age=AGE)
+    text = io.StringIO()
+    show_diff(found, Output(as_json=False, stream=text))
+    golden(f"{found.outcome}\n\n{text.getvalue()}", case / "outcome.txt")
+    assert FlowDiff.model_validate_json(found.model_dump_json()) == found
+    assert {step.table for step in found.steps} >= set(old.tables) - {t.table for t in found.tables}
+    assert {table.table for table in found.tables} == {*old.tables, *new.tables}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
+def test_case_decides_by_its_rule(case: Path, tmp_path: Path) -> None:
+    number = int(case.name[:2])
+    old, new, others = changed(case, tmp_path)
+    found = diff(old, new, others, age=AGE)
+    rules = {f.rule for step in found.steps for f in step.findings} | {f.rule for f in found.settings}
+    expected = {1: 1, 2: 1, 28: 13, 90: 0, 91: 5, 93: 0}.get(number, number)
+    if case.name == "15_group_keys_turned_merge":
+        expected = 1
+    assert expected in rules
+
+
+def test_nothing_changed(tmp_path: Path) -> None:
+    found = project(tmp_path)
+    for name, plan in found.items():
+        others = {other: p for other, p in found.items() if other != name}
+        same = diff(plan, plan, others)
+        assert {step.outcome for step in same.steps} == {Outcome.NO_OP}
+        assert (same.outcome, same.settings) == (Outcome.NO_OP, ())
+        assert all(step.change == "same" and not step.findings for step in same.steps)
+
+
+def test_a_flow_that_was_never_applied(tmp_path: Path) -> None:
+    found = project(tmp_path)
+    new = diff(None, found["shop"], {})
+    assert {step.change for step in new.steps} == {"new"}
+    assert new.outcome is Outcome.SWAP
+    assert all(tier.ddl[0].kind == "create" for table in new.tables for tier in table.tiers)
+
+
+COMPILED = OUTCOMES.parent / "compile" / "valid"
+
+
+@pytest.mark.parametrize("folder", [*COMPILED.iterdir()], ids=lambda p: p.name)
+def test_a_new_version_of_every_action_changes_nothing(folder: Path) -> None:
+    for plan in plans(folder).values():
+        steps = {step.id: step.model_copy(update={"version": "9.9.9"}) for step in plan.steps}
+        segments = tuple(
+            segment.model_copy(update={"steps": tuple(steps[step.id] for step in segment.steps)})
+            for segment in plan.segments
+        )
+        found = diff(plan, plan.model_copy(update={"segments": segments}), {})
+        assert {finding.rule for step in found.steps for finding in step.findings} == {36}
+        assert found.outcome is Outcome.NO_OP
+
+
+def test_sql_that_is_not_known_any_more_blocks(tmp_path: Path) -> None:
+    plan = project(tmp_path)["shop"]
+    unknown = tuple(
+        segment.model_copy(
+            update={
+                "steps": tuple(
+                    step.model_copy(update={"sql": step.sql.replace("UPPER", "FORMER_NAME")}) for step in segment.steps
+                )
+            }
+        )
+        for segment in plan.segments
+    )
+    found = diff(plan.model_copy(update={"segments": unknown}), plan, {})
+    (step,) = [step for step in found.steps if step.outcome is not Outcome.NO_OP]
+    assert (step.step, step.outcome, step.findings[0].rule) == ("dwd.orders", Outcome.BLOCK, 0)
