@@ -22,6 +22,7 @@ demo: $(STAMP) ## Run both flows over a year of real rows, through hot, warm and
 	@$(BIN)/streamhouse demo
 
 test: check ## Every test there is: the checks, then real Fluss, Spark, Paimon and Iceberg
+	$(BIN)/pytest tests/unit -m proof -q -n 2
 	$(BIN)/pytest tests/contract tests/integration -n 2 --dist loadfile
 
 check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minute, no Java
@@ -29,7 +30,7 @@ check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minut
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest tests/unit plugins --doctest-modules -q -n 2
+	$(BIN)/pytest tests/unit plugins --doctest-modules -m "not proof" -q -n 2
 
 bench: $(STAMP) ## Measure how fast it is, beside hand-written Structured Streaming; about 40 minutes
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done

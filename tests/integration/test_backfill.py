@@ -6,6 +6,7 @@ from streamhouse.errors import LeaseHeldError, RestateError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.runtime import backfill as module
 from streamhouse.runtime.backfill import backfill
+from streamhouse.runtime.edits import stale
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import Meter, Open, carry, plan_of
 from streamhouse.runtime.settings import Settings
@@ -103,7 +104,7 @@ def run(open_, part):
     root = open_.project.root
     (root / "data" / f"{part}.csv").write_text(f"order_id,customer,cents,at\n{PARTS[part]}")
     plan = plan_of(open_.project, "history")
-    carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
+    return carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
 
 
 def assert_equals_batch(open_):
@@ -137,11 +138,25 @@ def test_after_an_edit_and_a_backfill_everything_equals_the_batch(project):
         "dws.bf_average": (2, 2),
         "ads.bf_best": (2, 0),
     }
+    assert {c.table for c in stale(project.state, plan_of(project.project, "history"))} >= {"dwd.bf_orders"}
     done = backfill(project.project, "history")
     assert done == dry
+    assert not stale(project.state, plan_of(project.project, "history"))
     assert_equals_batch(project)
     assert {(r.upserts, r.deletes) for r in backfill(project.project, "history")} == {(0, 0)}
-    run(project, 2)
+    assert not run(project, 2).warnings
+    assert_equals_batch(project)
+
+
+def test_a_run_tells_which_older_rows_an_edit_leaves_as_they_were(project):
+    assert not run(project, 0).warnings
+    write_action(project.project.root, "best", "SELECT customer, cents FROM customers WHERE 50 < cents")
+    assert not run(project, 1).warnings  # the same meaning
+    write_action(project.project.root, "best", "SELECT customer, cents FROM customers WHERE cents > 20")
+    (told,) = run(project, 2).warnings
+    assert told.startswith("ads.bf_best: rebuild (rule 13)")
+    assert told in [event.text for event in project.state.events("history")]
+    backfill(project.project, "history", tables=["ads.bf_best"])
     assert_equals_batch(project)
 
 

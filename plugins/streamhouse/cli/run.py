@@ -48,6 +48,10 @@ def run(app: App, flows: tuple[str, ...], once: bool) -> None:
 
 
 def _show(summary: "Summary", output: Output) -> None:
+    for warning in summary.warnings:
+        output.line(f"edited since the last run: {warning}", style="yellow")
+    if summary.warnings:
+        output.line(f"to restate them: streamhouse backfill {summary.flow} --dry-run, then without --dry-run")
     if not summary.epochs:
         output.line(f"{summary.flow}: nothing new to read, every table is up to date")
         return

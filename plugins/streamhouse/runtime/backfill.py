@@ -13,6 +13,7 @@ from streamhouse.ingest.base import KeyedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
 from streamhouse.model.types import Position
+from streamhouse.runtime.edits import stale
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import Open, opened, plan_of
@@ -78,7 +79,11 @@ def backfill(
     steps = _chosen(plan, tables)
     with opened(project, say=say) as open_, leased(open_.state, flow, this_owner(), alive=is_alive):
         restating = _Backfill(open_, plan, span, say, dry_run=dry_run)
-        return [restating.step(segment, step) for segment, step in steps]
+        done = [restating.step(segment, step) for segment, step in steps]
+        whole = {restated.table for restated in done} if span == EVERYTHING and not dry_run else set()
+        if {change.table for change in stale(open_.state, plan)} <= whole:
+            open_.state.save_plan(plan)  # no row is left of what was applied before
+        return done
 
 
 def _chosen(plan: FlowPlan, tables: Collection[str]) -> list[tuple[Segment, PlannedStep]]:

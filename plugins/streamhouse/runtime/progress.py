@@ -35,6 +35,7 @@ class Summary:
         rows: Table written → rows written by this run.
         seconds: From the first epoch's begin to the last one's end; 0 without epochs.
         freshness_ms: Layer → median over the run's epochs.
+        warnings: What the run took over from edited files that leaves older rows as they were.
     """
 
     flow: str
@@ -42,3 +43,4 @@ class Summary:
     rows: dict[str, int]
     seconds: float
     freshness_ms: dict[Layer, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Layer, Tier
 from streamhouse.registry import Registry
 from streamhouse.runtime.check import compile_with_upstream
+from streamhouse.runtime.edits import stale, warning
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.progress import Progress, Summary
 from streamhouse.runtime.project import Project
@@ -171,6 +172,9 @@ def carry(
         on_beat=meter.beat,
     )
     on_runner(runner)
+    meter.warnings = tuple(warning(change) for change in stale(open_.state, plan))
+    for text in meter.warnings:
+        open_.state.append_event(plan.flow, "plan", text)
     open_.state.save_plan(plan)
     meter.stage("running")
     try:
@@ -188,6 +192,7 @@ class Meter:
     plan: FlowPlan
     on_progress: OnProgress
     once: bool
+    warnings: tuple[str, ...] = ()
     _beats: list[Beat] = field(default_factory=list)
     _recent: deque[tuple[float, int]] = field(default_factory=deque)
     _newest: dict[str, Beat] = field(default_factory=dict)  # segment → its last beat
@@ -232,6 +237,7 @@ class Meter:
             rows,
             seconds,
             {layer: round(median(values)) for layer, values in lags.items() if values},
+            self.warnings,
         )
 
     def _progress(self, beat: Beat | None, stage: str) -> Progress:

@@ -18,6 +18,8 @@ from streamhouse.sql.dialect import parse_query
 from tests.equal_pairs import Pair, pairs
 from tests.sql_corpus import AT, KEYS, ORDERS, columns
 
+pytestmark = pytest.mark.proof
+
 TABLES = {
     name: Table(
         name=f"ods.{name}", columns=columns(types), primary_key=KEYS[name], tiers={"hot": "7d", "cold": "forever"}

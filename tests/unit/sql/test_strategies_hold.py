@@ -21,6 +21,8 @@ from streamhouse.sql.classify import Classification
 from streamhouse.stores.arrow import arrow_schema
 from tests.sql_corpus import KEYS, ORDERS, Case, cases, classified, columns, orders
 
+pytestmark = pytest.mark.proof
+
 Row = dict[str, Any]
 State = dict[str, list[Row]]
 ROUNDS = 20
