@@ -99,7 +99,7 @@ class Bench:
         """
         kinds: list[Kind] = [(OURS, "")]
         if query in PEERS:
-            kinds += [(name, way) for name in self._arms if name != OURS for way in WAYS]
+            kinds += [(name, way) for name in self._arms if name != OURS for way in PEERS[query].ways]
         meter = LoadMeter()
         done: dict[Kind, list[Spent]] = {}
         differing: dict[str, str] = {}

@@ -63,6 +63,11 @@ class Peer:
     mode: str = "append"
     whole: bool = True
 
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """Those of `WAYS` that give rows: a watermark rises after a batch, so one batch of all gives none."""
+        return WAYS if self.whole else (EPOCHS,)
+
 
 def _as_ours(action: str, mode: str = "append") -> Peer:
     return Peer(lambda streams: streams.sql(action), mode)
@@ -157,8 +162,11 @@ class Place:
 
 
 def target_of(plan: FlowPlan, suffix: str) -> Table:
-    """A peer's table: like that of the last step of our `plan`, with another name."""
-    ours = plan.steps[-1].writes
+    """A peer's table: like that of the last step of our `plan`, with another name.
+
+    Sums come whole from Spark's state, so the last row of a key wins also where ours adds up.
+    """
+    ours = plan.steps[-1].writes.replica
     return ours.model_copy(update={"name": f"{ours.name}_{suffix}"})
 
 
