@@ -10,7 +10,6 @@ import yaml
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "nexmark"
 LOADING = "nexmark_ods"
-SIDE_INPUT = "ods.side_input"
 QUERIES = tuple(range(23))
 
 
