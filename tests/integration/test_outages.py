@@ -5,21 +5,17 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from streamhouse.ingest.kinds import open_source
 from streamhouse.model.table import Column
 from streamhouse.runtime.cluster import TABLET
 from streamhouse.runtime.ports import free_ports
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import plan_of
 from streamhouse.runtime.services import Services
-from streamhouse.runtime.stores import open_stores
-from tests.oracle import assert_same_rows, batch
+from tests.flows import assert_equals_batch, command, drop_tables, with_stores
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -78,7 +74,7 @@ def project(tmp_path, services, spark, monkeypatch):
     add(found, 0)
     yield found
     services.up()
-    with_stores(found, spark, lambda plan, stores: [stores[t.tiers.target].drop(t.name) for t in plan.tables.values()])
+    drop_tables(found, FLOW, spark)
 
 
 def add(project, number, rows=60):
@@ -89,19 +85,10 @@ def add(project, number, rows=60):
     new.replace(project.root / "data" / f"{number:03}.csv")
 
 
-def with_stores(project, spark, act):
-    stores = open_stores(project, spark, project.settings.fluss)
-    try:
-        return act(plan_of(project, FLOW), stores)
-    finally:
-        for store in stores.values():
-            store.close()
-
-
 def start(project):
     output = (project.root / "output").open("w")
     return subprocess.Popen(
-        [Path(sys.executable).with_name("streamhouse"), "run", FLOW, "--once", "--project", str(project.root)],
+        command(project, FLOW),
         env=dict(os.environ),
         stdin=subprocess.DEVNULL,
         stdout=output,
@@ -156,18 +143,6 @@ def tablet(services):
     return next(service.pid for service in services.status().services if service.name == TABLET)
 
 
-def assert_equals_batch(project, spark):
-    def compare(plan, stores):
-        (source,) = plan.sources
-        opened = open_source(source, project.root)
-        expected = batch(spark, plan, {source.name: opened.read({}, opened.available())})
-        for name, table in plan.tables.items():
-            actual = stores[table.tiers.target].read_state(table)
-            assert_same_rows(actual, expected[name], key=table.primary_key, name=name)
-
-    with_stores(project, spark, compare)
-
-
 @pytest.mark.skipif(not SOAKING, reason="clients notice after a minute, some times over: make soak")
 @pytest.mark.timeout(1200)
 def test_a_server_that_dies_and_comes_back(project, services, spark):
@@ -179,7 +154,7 @@ def test_a_server_that_dies_and_comes_back(project, services, spark):
     code, printed = ended(project, process)
     assert code == 0, printed
     assert all(re.match(r"attempt \d failed, next in \d+\.\d s: ", text) for text in retries(project))
-    assert_equals_batch(project, spark)
+    assert_equals_batch(project, FLOW, spark)
 
 
 @pytest.mark.timeout(900)
@@ -193,7 +168,7 @@ def test_a_server_that_is_silent_for_a_while(project, services, spark):
     code, printed = ended(project, process)
     assert code == 0, printed
     assert len(retries(project)) > told or not SOAKING
-    assert_equals_batch(project, spark)
+    assert_equals_batch(project, FLOW, spark)
 
 
 @pytest.mark.skipif(not SOAKING, reason="takes five minutes: make soak")
@@ -213,7 +188,7 @@ def test_a_server_that_stays_away(project, services, spark):
     services.up()
     code, printed = run(project)
     assert code == 0, printed
-    assert_equals_batch(project, spark)
+    assert_equals_batch(project, FLOW, spark)
 
 
 @pytest.mark.timeout(900)
@@ -228,7 +203,7 @@ def test_a_table_that_was_changed_beside_us(project, spark):
         stores[table.tiers.target].drop(table.name)
         stores[table.tiers.target].create(table.model_copy(update={"columns": columns, "merge": {}}))
 
-    with_stores(project, spark, otherwise)
+    with_stores(project, FLOW, spark, otherwise)
     add(project, 1)
     done = epochs(project)
     code, printed = run(project)
@@ -244,7 +219,7 @@ def test_a_table_that_was_changed_beside_us(project, spark):
 def test_a_table_that_was_removed_beside_us(project, spark, name):
     """To go on in a new and empty table would lose its rows without a word."""
     assert run(project)[0] == 0
-    with_stores(project, spark, lambda plan, stores: stores[plan.tables[name].tiers.target].drop(name))
+    with_stores(project, FLOW, spark, lambda plan, stores: stores[plan.tables[name].tiers.target].drop(name))
     add(project, 1)
     done = epochs(project)
     code, printed = run(project)
@@ -271,4 +246,4 @@ def test_a_lake_that_cannot_be_written(project, spark):
     shutil.move(moved, warm)
     code, printed = run(project)
     assert code == 0, printed
-    assert_equals_batch(project, spark)
+    assert_equals_batch(project, FLOW, spark)

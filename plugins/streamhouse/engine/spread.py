@@ -3,7 +3,7 @@
 Each task appends or upserts its partition through a store of its own. There is no commit that all tasks share, so
 an epoch that fails here has written some rows and not others. Its replay writes in the driver, which tells what a
 dead attempt left (`WriteContext.replay_from`); hence a task never writes twice, and none writes any more when
-`spread_write` returns or raises.
+`spread_write` returns or raises. On the driver's machine none outlives it either (`engine/orphan.py`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from streamhouse.engine.orphan import Driver, end_with
 from streamhouse.engine.worker_error import from_worker, telling
 from streamhouse.engine.worker_store import hot_store
 from streamhouse.errors import EngineError, StateConflictError
@@ -82,7 +83,8 @@ def spread_write(
     tag = f"streamhouse-{uuid4()}"
     spark.sparkContext.addJobTag(tag)
     try:
-        written = frame.select(*table.column_names).mapInArrow(_Write(table, places, context), "rows bigint").collect()
+        work = _Write(table, places, context, Driver.of_workers(spark.sparkContext))
+        written = frame.select(*table.column_names).mapInArrow(work, "rows bigint").collect()
     except BaseException as error:
         _until_no_task_runs(spark, tag, table.name)
         if told := from_worker(error):
@@ -100,8 +102,11 @@ class _Write:
     table: Table
     places: Places
     context: WriteContext
+    driver: Driver | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if self.driver is not None:
+            end_with(self.driver)
         with telling():
             refuse_second_attempt(self.table.name)
             rows = 0

@@ -1,0 +1,74 @@
+"""Spark's Python workers on their worst day: in the middle of their writes the driver dies, and they go on later.
+
+In place of `streamhouse.engine.worker_daemon`, by `spark.python.daemon.module`. The environment says when; without
+`TABLE` nothing is different.
+"""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import psutil
+
+from streamhouse.engine.worker_daemon import prepare
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position
+from streamhouse.stores.base import Changes, WriteContext
+from streamhouse.stores.fluss.store import FlussStore
+
+MODULE = "tests.late_workers"
+TABLE = "STREAMHOUSE_TEST_LATE_TABLE"
+"""The table whose first write by tasks is cut in two: the driver dies in between."""
+JVM = "STREAMHOUSE_TEST_LATE_JVM"
+"""The JVM's fate in the same moment: SIGKILL; SIGSTOP, as if it hung; absent: it notices the driver's end itself."""
+FOLDER = "STREAMHOUSE_TEST_LATE_FOLDER"
+"""Tasks write down here what they do; when `GO` appears there, they write the second half of their rows."""
+
+FIRST_HALF, SECOND_HALF, PROCESSES = "first-half", "second-half", "processes"
+GO = "go"
+_LONGEST_S = 900.0
+
+_write = FlussStore.write
+
+
+def late_write(store: FlussStore, table: Table, changes: Changes, context: WriteContext) -> Position:
+    """`FlussStore.write` in two halves, with the driver's end between them."""
+    if table.name != os.environ.get(TABLE):
+        return _write(store, table, changes, context)
+    folder, rows = Path(os.environ[FOLDER]), changes.upserts
+    half = rows.num_rows // 2
+    _write(store, table, Changes(rows.slice(0, half)), context)
+    _note(folder / FIRST_HALF, f"{table.name} {half}")
+    time.sleep(0.3)  # the other tasks are to come so far
+    _kill_driver(folder)
+    until = time.monotonic() + _LONGEST_S
+    while not (folder / GO).exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    end = _write(store, table, Changes(rows.slice(half)), context)
+    _note(folder / SECOND_HALF, f"{table.name} {rows.num_rows - half}")
+    return end
+
+
+def _kill_driver(folder: Path) -> None:
+    parents = psutil.Process().parents()
+    if len(parents) < 3 or not any("streamhouse" in part for part in parents[2].cmdline()):
+        return  # another task was first
+    _, jvm, driver = parents[:3]  # behind the daemon
+    _note(folder / PROCESSES, f"{os.getpid()} {jvm.pid}")
+    if fate := os.environ.get(JVM):
+        jvm.send_signal(signal.Signals[fate])
+    driver.kill()
+
+
+def _note(file: Path, text: str) -> None:
+    with file.open("a") as notes:
+        notes.write(text + "\n")
+
+
+if __name__ == "__main__":
+    prepare()
+    FlussStore.write = late_write  # type: ignore[method-assign]
+    from pyspark.daemon import manager
+
+    manager()  # type: ignore[no-untyped-call]
