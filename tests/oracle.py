@@ -70,7 +70,9 @@ def _joined(step: PlannedStep, others: pa.Table | None, part: pa.Table) -> pa.Ta
 
 def _frame(spark: "SparkSession", rows: pa.Table) -> "DataFrame":
     # One partition for each 10,000 rows would make more tasks than work; coalescing keeps the order.
-    return spark.createDataFrame(rows).coalesce(spark.sparkContext.defaultParallelism)
+    # Spark takes an empty chunk of a small table for its end.
+    whole = rows.combine_chunks() if rows.num_rows else rows
+    return spark.createDataFrame(whole).coalesce(spark.sparkContext.defaultParallelism)
 
 
 def _run(spark: "SparkSession", step: PlannedStep, known: Mapping[str, "DataFrame"]) -> "DataFrame":

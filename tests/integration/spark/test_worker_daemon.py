@@ -21,7 +21,7 @@ def look(batches):
             "rows": batch.num_rows,
             "pid": os.getpid(),
             "parent": Path(f"/proc/{os.getppid()}/cmdline").read_text().split("\0"),
-            "zips": [entry for entry in sys.path if Path(entry).name == "pyspark.zip"],
+            "zips": [entry for entry in sys.path if Path(entry).name == "pyspark.zip" and Path(entry).exists()],
             "loaded": sorted(name for name in ("fluss", "pyarrow", "pandas") if name in sys.modules),
             "threads": threading.active_count(),
             "sockets": os.environ.get("PYTHON_WORKER_FACTORY_SOCK_DIR"),
