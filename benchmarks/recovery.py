@@ -46,8 +46,11 @@ def main() -> None:
         root = new_project(Path(folder))
         write_events(root, "events", 4_000_000)
         add_chain(root, Chain(FLOW, "events", PER_SECOND))
-        with running(root):
-            _measure(root, times=1 if given.quick else 3, services_too=not given.quick)
+        try:
+            with running(root):
+                _measure(root, times=1 if given.quick else 3, services_too=not given.quick)
+        finally:
+            Services(root).down()  # the child that was killed had started those that replaced the killed ones
 
 
 def _measure(root: Path, *, times: int, services_too: bool) -> None:
