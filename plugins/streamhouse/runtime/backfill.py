@@ -81,7 +81,8 @@ def backfill(
         restating = _Backfill(open_, plan, span, say, dry_run=dry_run)
         done = [restating.step(segment, step) for segment, step in steps]
         whole = {restated.table for restated in done} if span == EVERYTHING and not dry_run else set()
-        if {change.table for change in stale(open_.state, plan)} <= whole:
+        restated_for = {change.table for change in stale(open_.state, plan)}
+        if restated_for and restated_for <= whole:
             open_.state.save_plan(plan)  # no row is left of what was applied before
         return done
 
