@@ -382,6 +382,13 @@ class RestateError(EngineError):
     code = "SH505"
 
 
+class BlockedError(EngineError):
+    """A change of a flow needs a person's decision; nothing was changed."""
+
+    code = "SH507"
+    exit_code = 11
+
+
 class StreamStartError(EngineError):
     """Spark gave up waiting for the process of a stream's source; a busy machine may take too long."""
 

@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 
 
@@ -74,6 +77,57 @@ class PlanRevision:
     revision: int
     fingerprint: str
     applied_at: datetime
+
+
+class Phase(StrEnum):
+    """How far a change of a flow is."""
+
+    ASKED = "asked"
+    BUILDING = "building"  # new versions of tables are being filled; the old ones serve
+    APPLIED = "applied"
+    FAILED = "failed"  # what was applied before goes on
+    WITHDRAWN = "withdrawn"  # by a later change, or by a person
+
+
+@dataclass(frozen=True)
+class Change:
+    """One entry of the journal of `apply`.
+
+    Attributes:
+        plan: What is wanted, over the names that people know.
+        versions: Table → the version it gets; of tables that are built anew.
+        error: Why it failed.
+    """
+
+    id: int
+    flow: str
+    plan: FlowPlan
+    outcome: Outcome
+    phase: Phase
+    versions: dict[str, int]
+    asked_by: str
+    asked_at: datetime
+    updated_at: datetime
+    error: str | None = None
+
+    @property
+    def candidate(self) -> str:
+        """The name under which new versions of tables are filled: of a flow that no file can define."""
+        return f"{self.flow}-change-{self.id}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be done."""
+        return self.phase in (Phase.ASKED, Phase.BUILDING)
+
+
+@dataclass(frozen=True)
+class RetiredVersion:
+    """A version of a table that served once."""
+
+    table: Table
+    version: int
+    at: datetime
 
 
 @dataclass(frozen=True)

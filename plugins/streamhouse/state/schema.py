@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -66,6 +66,43 @@ table_total = Table(
     Column("flow", String(200), primary_key=True),
     Column("table_name", String(200), primary_key=True),
     Column("rows", BigInteger, nullable=False),
+)
+
+# The journal of `apply`: one row for each change that was asked for, never deleted.
+change = Table(
+    "streamhouse_change",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("flow", String(200), nullable=False),
+    Column("phase", String(20), nullable=False),
+    Column("outcome", String(20), nullable=False),
+    Column("body", Text, nullable=False),  # the FlowPlan wanted, as JSON
+    Column("versions", JSON, nullable=False),  # table → the version it gets; of tables that are built anew
+    Column("asked_by", String(255), nullable=False),
+    Column("asked_ms", BigInteger, nullable=False),
+    Column("updated_ms", BigInteger, nullable=False),
+    Column("error", Text),
+    Index("streamhouse_change_flow", "flow", "id"),
+)
+
+# Every table that was ever applied.
+table_version = Table(
+    "streamhouse_table_version",
+    metadata,
+    Column("table_name", String(200), primary_key=True),
+    Column("version", Integer, nullable=False),  # that serves
+    Column("newest", Integer, nullable=False),  # that was ever begun
+    Column("switched_ms", BigInteger, nullable=False),
+)
+
+# Versions that no longer serve and are not dropped yet.
+retired_version = Table(
+    "streamhouse_retired_version",
+    metadata,
+    Column("table_name", String(200), primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("body", Text, nullable=False),  # the Table as JSON
+    Column("retired_ms", BigInteger, nullable=False),
 )
 
 event = Table(

@@ -1,16 +1,28 @@
 """The state store: one object in front of the database, one short transaction for each call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from typing import Self
 
 from sqlalchemy import Connection, insert, select, union
 
+from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
-from streamhouse.state import epochs, leases, plans, progress
+from streamhouse.state import changes, epochs, leases, plans, progress
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import from_ms, to_ms
-from streamhouse.state.records import EpochRecord, Event, FlowProgress, Lease, Owner, PlanRevision, RunnerState
+from streamhouse.state.records import (
+    Change,
+    EpochRecord,
+    Event,
+    FlowProgress,
+    Lease,
+    Owner,
+    Phase,
+    PlanRevision,
+    RetiredVersion,
+    RunnerState,
+)
 from streamhouse.state.schema import event as events
 from streamhouse.state.schema import lease as lease_table
 from streamhouse.state.schema import plan as plan_table
@@ -56,7 +68,13 @@ class StateStore:
     def save_plan(self, plan: FlowPlan, now: datetime | None = None) -> int:
         """Record `plan` as applied; return its revision, from 1. The plan applied last gets no new one."""
         now_ms = to_ms(now or datetime.now(UTC))
-        return self._database.write(lambda connection: plans.save(connection, plan, now_ms))
+
+        def work(connection: Connection) -> int:
+            for table in plan.tables:
+                changes.note(connection, table, now_ms)
+            return plans.save(connection, plan, now_ms)
+
+        return self._database.write(work)
 
     def plan(self, flow: str) -> tuple[int, FlowPlan] | None:
         """The revision and the plan applied last; None when the flow was never applied."""
@@ -72,6 +90,111 @@ class StateStore:
         """Every revision of a flow, oldest first."""
         with self._database.read() as connection:
             return list(plans.history(connection, flow))
+
+    # --- changes: the journal of `apply` --------------------------------------------------------
+
+    def ask_change(self, plan: FlowPlan, outcome: Outcome, anew: Collection[str], by: str) -> Change:
+        """Ask for `plan` to be carried out; the same plan again is the same change.
+
+        A change of the flow that is not done yet is withdrawn.
+
+        Args:
+            plan: As compiled.
+            outcome: Of its difference from what is applied.
+            anew: Tables that are built anew; each gets its next version.
+            by: Who asks.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+        return self._database.write(lambda connection: changes.ask(connection, plan, outcome, anew, by, now_ms))
+
+    def change(self, change_id: int) -> Change:
+        """The change with this id; KeyError when there is none."""
+        with self._database.read() as connection:
+            return changes.one(connection, change_id)
+
+    def open_change(self, flow: str) -> Change | None:
+        """What was asked of a flow and is not done; None: nothing."""
+        with self._database.read() as connection:
+            return changes.newest_open(connection, flow)
+
+    def recent_changes(self, flow: str | None = None, limit: int = 20) -> list[Change]:
+        """The newest changes of a flow (None: of all), the last one first."""
+        with self._database.read() as connection:
+            return list(changes.recent(connection, flow, limit))
+
+    def withdraw_change(self, flow: str) -> None:
+        """Give up what was asked of a flow and is not done."""
+        now_ms = to_ms(datetime.now(UTC))
+        self._database.write(lambda connection: changes.withdraw(connection, flow, now_ms))
+
+    def move_change(self, lease: Lease, change: Change, phase: Phase, error: str | None = None) -> bool:
+        """Record how far a change is; False when it was given up meanwhile.
+
+        Raises:
+            LeaseLostError: another runner took the flow over.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+
+        def work(connection: Connection) -> bool:
+            leases.check(connection, lease)
+            return changes.move(connection, change.id, phase, error, now_ms)
+
+        return self._database.write(work)
+
+    def complete_change(self, lease: Lease, change: Change, records: Collection[EpochRecord] = ()) -> bool:
+        """Make the plan of a change the applied one and its versions the serving ones, at once.
+
+        Args:
+            lease: Of the flow.
+            change: To complete.
+            records: For each segment whose positions become other ones: an epoch, later than any, that wrote nothing.
+
+        Returns:
+            Whether it was done; False: the change was given up meanwhile.
+
+        Raises:
+            LeaseLostError: another runner took the flow over.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+
+        def work(connection: Connection) -> bool:
+            leases.check(connection, lease)
+            applied = plans.newest(connection, change.flow)
+            return changes.complete(connection, change, records, applied[1] if applied else None, now_ms)
+
+        return self._database.write(work)
+
+    def begin_at(self, records: Collection[EpochRecord]) -> None:
+        """Record where segments of a candidate begin: for each an epoch that its tables were filled by."""
+
+        def work(connection: Connection) -> None:
+            for record in records:
+                epochs.insert_finished(connection, record)
+
+        self._database.write(work)
+
+    def forget_candidate(self, change: Change) -> None:
+        """Remove the epochs of tables that were being filled for a change."""
+        self._database.write(lambda connection: changes.forget(connection, change.candidate))
+
+    def versions(self) -> dict[str, int]:
+        """Table → the version that serves, of those that are not at their first."""
+        with self._database.read() as connection:
+            return changes.versions(connection)
+
+    def known_tables(self) -> set[str]:
+        """Every table that was ever applied."""
+        with self._database.read() as connection:
+            return changes.known(connection)
+
+    def retired_versions(self) -> list[RetiredVersion]:
+        """Versions of tables that no longer serve and are not dropped, oldest first."""
+        with self._database.read() as connection:
+            return changes.retired(connection)
+
+    def version_dropped(self, table: str, version: int) -> None:
+        """Record that a retired version is gone."""
+        self._database.write(lambda connection: changes.dropped(connection, table, version))
 
     # --- leases --------------------------------------------------------------------------------
 
