@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -83,6 +84,16 @@ class Surroundings:
     on_beat: Callable[[Beat], None]
 
 
+@dataclass(frozen=True)
+class Ready:
+    """A segment of a plan, connected to what it reads and writes."""
+
+    plan: FlowPlan
+    segment: Segment
+    inputs: Mapping[str, EpochInput]
+    runner: SegmentRunner
+
+
 class _StopAsked(Exception):  # noqa: N818  a signal to Spark's thread, never an error
     """Ends the stream before an epoch begins, so that Spark does not count it as done."""
 
@@ -93,8 +104,7 @@ class SegmentStream:
     def __init__(self, around: Surroundings, segment: Segment) -> None:
         self._around = around
         self._segment = segment
-        self._runner: SegmentRunner
-        self._inputs: dict[str, EpochInput]
+        self._ready: Ready
         self._ending = threading.Event()  # no epoch may begin any more in the query in hand
         self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event, a signal handler may ring it at any moment
         self._failure: BaseException | None = None
@@ -113,34 +123,73 @@ class SegmentStream:
             SchemaConflictError, TypeMismatchError: see `SegmentRunner.prepare`.
         """
         around, plan = self._around, self._around.plan
-        self._inputs = open_inputs(plan, self._segment, around.places.root, around.stores)
-        cache = around.cache / plan.flow
-        frames = Frames(around.spark)
-        runner = SegmentRunner(plan, self._segment, self._inputs, around.stores, frames, around.places, cache)
+        self._ready = self._connect(plan, self._segment)
         try:
             self._last = around.state.last_epoch(plan.flow, self._segment.name)
-            runner.prepare(self._last.ends if self._last else {})
+            self._ready.runner.prepare(self._last.ends if self._last else {})
             if around.state.unfinished(plan.flow, self._segment.name) is None:
-                self._find_ends(runner)
-            self._runner = runner
+                self._find_ends(self._ready.runner)
             yield self
         finally:
-            runner.close()
+            self._ready.runner.close()
+
+    def _connect(self, plan: FlowPlan, segment: Segment) -> "Ready":
+        around = self._around
+        inputs = open_inputs(plan, segment, around.places.root, around.stores)
+        cache, frames = around.cache / plan.flow, Frames(around.spark)
+        return Ready(
+            plan, segment, inputs, SegmentRunner(plan, segment, inputs, around.stores, frames, around.places, cache)
+        )
+
+    def prepared(self, plan: FlowPlan) -> "Ready":
+        """The segment of the same name of another plan, ready to take the place of this one; close it if it never does.
+
+        The tables that it writes, and their columns, are made. Reads and writes no rows, so epochs may run meanwhile.
+
+        Raises:
+            SchemaConflictError, TypeMismatchError: see `SegmentRunner.prepare`.
+        """
+        [segment] = (s for s in plan.segments if s.name == self._segment.name)
+        ready = self._connect(plan, segment)
+        try:
+            ready.runner.prepare(self._last.ends if self._last else {})
+        except BaseException:
+            ready.runner.close()
+            raise
+        return ready
+
+    @contextmanager
+    def between_epochs(self) -> Iterator[bool]:
+        """No epoch runs meanwhile. Gives whether none is half done: one that failed runs again with the plan it had."""
+        with self._epoch_lock:
+            flow = self._around.plan.flow
+            yield self._around.state.unfinished(flow, self._segment.name) is None
+
+    def take(self, ready: "Ready") -> None:
+        """Run further epochs so, from the positions where the last one ended. Only `between_epochs`."""
+        before, self._ready = self._ready, ready
+        self._around = replace(self._around, plan=ready.plan)
+        self._segment = ready.segment
+        before.runner.close()
 
     def ring(self) -> None:
         """Let the stream look at once whether it is to stop. Safe from any thread or signal handler."""
         self._bell.put(None)
 
-    def run(self, *, once: bool) -> None:
+    def run(self, *, once: bool, bounds: Mapping[str, Position] = MappingProxyType({})) -> None:
         """Carry the segment, which is `opened`.
+
+        Args:
+            once: Return when what waits is in every table.
+            bounds: Input → where to stop `once`; absent: at its end as it is now.
 
         Raises:
             StreamhouseError: an epoch failed for good.
         """
-        around, begin = self._around, self._begin()
-        available = {name: given.available() for name, given in self._inputs.items()}
+        around, begin, inputs = self._around, self._begin(), self._ready.inputs
+        available = {name: bounds[name] if name in bounds else given.available() for name, given in inputs.items()}
         self._waiting_rows = sum(
-            given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in self._inputs.items()
+            given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in inputs.items()
         )
         for attempt in Retrying(
             retry=retry_if_exception(lambda e: isinstance(e, StreamhouseError) and e.retryable),
@@ -153,7 +202,7 @@ class SegmentStream:
             if around.stop.is_set():
                 return
             with attempt:
-                self._stream(self._runner, available if once else None)
+                self._stream(available if once else None)
 
     def _sleep(self, seconds: float) -> None:
         self._around.stop.wait(seconds)
@@ -174,15 +223,16 @@ class SegmentStream:
     def _begin(self) -> Vector:
         return Vector(self._last.at_ms, self._last.end) if self._last else Vector()
 
-    def _stream(self, runner: SegmentRunner, until: Mapping[str, Position] | None) -> None:
+    def _stream(self, until: Mapping[str, Position] | None) -> None:
         """One run of the streaming query, from where the last finished epoch ended."""
         around, plan, segment = self._around, self._around.plan, self._segment
         begin = self._begin()
-        if until is not None and covers(begin.positions, until) and not self._needs_tick():
+        unfinished = around.state.unfinished(plan.flow, segment.name)
+        drained = until is not None and covers(begin.positions, until) and not self._needs_tick()
+        if drained and unfinished is None:
             return
         next_epoch = self._last.epoch + 1 if self._last else 0
         checkpoint = Checkpoint(around.checkpoints, plan.flow, segment.name, next_epoch)
-        unfinished = around.state.unfinished(plan.flow, segment.name)
         if unfinished is not None and not checkpoint.holds(unfinished):
             raise StateConflictError(
                 f"epoch {unfinished} of {plan.flow} began, but its offset log is gone: {checkpoint.path}",
@@ -190,11 +240,9 @@ class SegmentStream:
             )
 
         def epoch(_: "DataFrame", batch: int) -> None:
-            if around.stop.is_set() or self._ending.is_set():
-                raise _StopAsked
-            with self._epoch_lock:
+            with self._one_epoch():
                 try:
-                    self._run_epoch(runner, checkpoint, batch)
+                    self._run_epoch(self._ready.runner, checkpoint, batch)
                 except BaseException as error:
                     self._failure = error
                     raise
@@ -223,6 +271,22 @@ class SegmentStream:
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise _translate(failure)
+
+    @contextmanager
+    def _one_epoch(self) -> Iterator[None]:
+        """The time of an epoch, unless none may begin any more; whoever ends the query waits for its end."""
+        ending = self._around.stop.is_set() or self._ending.is_set()
+        # Never blocked for good: what ends the query holds the lock while it waits for Spark, and Spark for us.
+        while not ending and not self._epoch_lock.acquire(timeout=_POLL_S):
+            ending = self._around.stop.is_set() or self._ending.is_set()
+        if ending:
+            raise _StopAsked
+        try:
+            if self._around.stop.is_set() or self._ending.is_set():
+                raise _StopAsked
+            yield
+        finally:
+            self._epoch_lock.release()
 
     def _trigger_ms(self, *, once: bool) -> int:
         if once:

@@ -1,0 +1,129 @@
+"""What carrying out a change takes: which tables are built anew, by which plan, and whether a running stream can go on.
+
+Pure; `runtime/reconcile.py` acts on it.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+
+from streamhouse.compiler.segments import loses_order
+from streamhouse.model.outcome import Finding, FlowDiff, Outcome, TableChange, worst
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Strategy
+from streamhouse.model.version import Versions, at_versions, stored_name
+
+_IN_PLACE = frozenset({"create", "add column", "stop filling", "drop later"})
+
+
+def tables_anew(found: FlowDiff, new: FlowPlan, known: Collection[str]) -> frozenset[str]:
+    """The tables of which another version is filled, to serve instead of the one there is.
+
+    Args:
+        found: What `new` changes.
+        new: The plan wanted.
+        known: Every table that was ever applied: one that a step took up again holds rows of another time.
+    """
+    anew = {change.table for change in found.tables if _needs_version(change)}
+    for change in found.steps:
+        rebuilt = any(f.outcome is Outcome.REBUILD for f in change.findings)
+        has_history = change.change == "new" and any(f.restate for f in change.findings)
+        if rebuilt or has_history or (change.change == "new" and change.table in known):
+            anew.add(change.table)
+    anew &= {step.writes.name for step in new.steps}
+    while more := _unordered(new, anew):
+        anew |= more
+    return frozenset(anew)
+
+
+def _unordered(plan: FlowPlan, anew: Collection[str]) -> set[str]:
+    """Logs whose order only the step that writes them knows: whoever reads one to fill a table fills it as well."""
+    tables = plan.tables
+    return {
+        read.table
+        for step in plan.steps
+        if step.writes.name in anew
+        for read in step.reads
+        if read.table in tables and read.table not in anew and loses_order(step, tables[read.table])
+    }
+
+
+def _needs_version(change: TableChange) -> bool:
+    return any(
+        tier.outcome is Outcome.REBUILD or any(ddl.kind not in _IN_PLACE for ddl in tier.ddl) for tier in change.tiers
+    )
+
+
+def candidate(plan: FlowPlan, anew: Collection[str], versions: Versions, name: str) -> FlowPlan:
+    """The steps that fill new versions, as a flow of their own, over the names that stores hold.
+
+    Args:
+        plan: The plan wanted, over the names that people know.
+        anew: Tables that are built anew, at least one.
+        versions: Of all tables, as they will be.
+        name: Of that flow.
+    """
+    stored = at_versions(plan, versions)
+    wanted = {stored_name(table, versions.get(table, 1)) for table in anew}
+    segments = tuple(
+        segment.model_copy(update={"steps": steps})
+        for segment in stored.segments
+        if (steps := tuple(step for step in segment.steps if step.writes.name in wanted))
+    )
+    reads = {read.table for segment in segments for step in segment.steps for read in step.reads}
+    return stored.model_copy(
+        update={
+            "flow": name,
+            "sources": tuple(source for source in stored.sources if source.name in reads),
+            "external": tuple(t for t in stored.readable if t.name in reads and t.name not in wanted),
+            "segments": segments,
+        }
+    )
+
+
+def same_streams(old: FlowPlan, new: FlowPlan) -> bool:
+    """Whether the streaming queries of `old` can carry `new`: their sources know what a segment reads, and how fast."""
+    return list(_streams(old)) == list(_streams(new))
+
+
+def _streams(plan: FlowPlan) -> Iterator[object]:
+    sources = {s.name: s.model_copy(update={"columns": ()}) for s in plan.sources}
+    tables = {table.name: table.tiers.target for table in plan.readable}
+    for segment in plan.segments:
+        outer = sorted(segment.reads - set(segment.tables))
+        waits = sorted(str(step.interval) for step in segment.steps if step.strategy is Strategy.FULL)
+        yield segment.name, segment.interval, sorted(segment.loads_first), waits
+        yield [(name, sources.get(name), tables.get(name)) for name in outer]
+    yield plan.freshness, plan.max_rows_per_epoch
+
+
+def decided(found: FlowDiff, choices: Mapping[str, Outcome]) -> FlowDiff:
+    """What a change does once a person chose for tables whose change blocks.
+
+    Args:
+        found: As compared.
+        choices: Table → FORWARD, older rows keep their meaning; or REBUILD.
+    """
+    steps = tuple(
+        step.model_copy(
+            update={"outcome": choices[step.table], "findings": _chosen(step.findings, choices[step.table])}
+        )
+        if step.outcome is Outcome.BLOCK and step.table in choices
+        else step
+        for step in found.steps
+    )
+    tables = tuple(
+        table.model_copy(update={"outcome": choices[table.table]})
+        if table.outcome is Outcome.BLOCK and table.table in choices
+        else table
+        for table in found.tables
+    )
+    outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in found.settings))
+    return found.model_copy(update={"steps": steps, "tables": tables, "outcome": outcome})
+
+
+def _chosen(findings: tuple[Finding, ...], choice: Outcome) -> tuple[Finding, ...]:
+    return tuple(
+        f.model_copy(update={"outcome": choice, "proof": f"{f.proof}; a person chose {choice}"})
+        if f.outcome is Outcome.BLOCK
+        else f
+        for f in findings
+    )
