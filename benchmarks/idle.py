@@ -23,8 +23,9 @@ from method.workload import PACKAGE, Chain, add_chain, new_project, write_events
 
 from streamhouse.engine.runner import Runner
 from streamhouse.model.types import Tier
+from streamhouse.runtime.open import Open, opened, plan_of
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, Open, carry, opened, plan_of
+from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.services import Services, running
 
 EVENTS = 100

@@ -1,14 +1,15 @@
 """A backfill after an edit: tables equal the batch of today's SQL, the stream goes on where it stood."""
 
 import pytest
+from streamhouse.runtime.edits import stale
 
 from streamhouse.errors import LeaseHeldError, RestateError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.runtime import backfill as module
 from streamhouse.runtime.backfill import backfill
-from streamhouse.runtime.edits import stale
+from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, Open, carry, plan_of
+from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.tiering.restate import Span

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from streamhouse.runtime.open import opened, plan_of
 from streamhouse.runtime.progress import Summary
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, OnProgress, carry, opened, plan_of
+from streamhouse.runtime.run import Meter, OnProgress, carry
 from streamhouse.tiering.ask import parse_query
 from streamhouse.tiering.move import Moved, tier_all
 from streamhouse.tiering.query import answer

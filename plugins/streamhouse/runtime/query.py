@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from streamhouse.model.types import Tier
+from streamhouse.model.version import table_at
 from streamhouse.runtime.project import Project
 from streamhouse.tiering.ask import Catalog, needed_tiers, parse_query
 
@@ -66,4 +67,7 @@ def catalog_of(project: Project) -> Catalog:
     if state is None:
         return {}
     with state:
-        return {name: table for _, plan in state.plans().values() for name, table in plan.tables.items()}
+        versions = state.versions()
+        return {
+            name: table_at(table, versions) for _, plan in state.plans().values() for name, table in plan.tables.items()
+        }

@@ -1,0 +1,150 @@
+"""Asks for changes: compares what files say with what is applied, and writes what follows into the journal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from streamhouse.compiler.change import decided, tables_anew
+from streamhouse.compiler.diff import diff
+from streamhouse.errors import BlockedError, StateConflictError
+from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.version import at_versions
+from streamhouse.state.records import Change
+from streamhouse.state.store import StateStore
+
+Choices = Mapping[str, Outcome]
+"""Table → what a person chose where a change blocks."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A plan against what is applied.
+
+    Attributes:
+        revision: Of the applied plan; None: never applied.
+        applied: The applied plan.
+        found: What the change does.
+    """
+
+    plan: FlowPlan
+    revision: int | None
+    applied: FlowPlan | None
+    found: FlowDiff
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything but the record of another text is to be done."""
+        return self.applied is None or self.found.outcome is not Outcome.NO_OP
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a person must decide first."""
+        return self.found.outcome is Outcome.BLOCK
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What runs: flow → revision and plan, and how long each has run."""
+
+    plans: Mapping[str, tuple[int, FlowPlan]]
+    ages: Mapping[str, timedelta]
+
+    @classmethod
+    def of(cls, state: StateStore | None) -> "Applied":
+        """What the state store says; nothing where there is none."""
+        if state is None:
+            return cls({}, {})
+        plans, now = state.plans(), datetime.now(UTC)
+        return cls(plans, {name: now - state.history(name)[0].applied_at for name in plans})
+
+
+def compare(plan: FlowPlan, applied: Applied, desired: Mapping[str, FlowPlan]) -> Compared:
+    """What applying a plan would do.
+
+    Args:
+        plan: As compiled from the files.
+        applied: What runs.
+        desired: Flows as their files have them; read of those that never ran.
+    """
+    others = {name: other for name, other in desired.items() if name not in applied.plans}
+    others |= {name: other for name, (_, other) in applied.plans.items()}
+    others.pop(plan.flow, None)
+    revision, old = applied.plans.get(plan.flow, (None, None))
+    age = applied.ages.get(plan.flow, timedelta(0))
+    return Compared(plan, revision, old, diff(old, plan, others, age=age))
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What a runner of a flow begins with.
+
+    Attributes:
+        plan: As applied, over the names that stores hold.
+        change: What the runner is to carry out on the way to the plan wanted; None: nothing.
+        warnings: What keeps its old meaning after that.
+    """
+
+    plan: FlowPlan
+    change: Change | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def begin(state: StateStore, plan: FlowPlan, by: str = "run") -> Begun:
+    """Record that `plan` is wanted; a flow that was never applied begins with it at once.
+
+    Raises:
+        BlockedError: a person must decide first. Nothing was asked.
+    """
+    try:
+        known = state.plan(plan.flow)
+    except StateConflictError:  # of a version whose plans this one cannot read
+        known = None
+    if known is None:
+        state.save_plan(plan)
+        return Begun(at_versions(plan, state.versions()))
+    standing = at_versions(known[1], state.versions())
+    if known[1].fingerprint == plan.fingerprint:
+        return Begun(standing, state.open_change(plan.flow))
+    compared = compare(plan, Applied.of(state), {})
+    change = ask(state, compared, by)
+    return Begun(standing, change, tuple(map(warning, kept(compared.found))))
+
+
+def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None = None) -> Change:
+    """Write into the journal that the plan is to be carried out.
+
+    Args:
+        state: Holds the journal.
+        compared: The plan, applied before.
+        by: Who asks.
+        choices: What a person chose for tables whose change blocks.
+
+    Raises:
+        BlockedError: a change blocks, and nobody chose what to do.
+    """
+    found = decided(compared.found, choices or {})
+    blocked = [step for step in found.steps if step.outcome is Outcome.BLOCK]
+    reasons = [f"{s.table}: {f.proof}" for s in blocked for f in s.findings if f.outcome is Outcome.BLOCK]
+    reasons += [setting.proof for setting in found.settings if setting.outcome is Outcome.BLOCK]
+    if reasons:
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        flow = compared.plan.flow
+        raise BlockedError(
+            f"{flow}: a person must decide first: {reasons[0]}{more}",
+            hint=f"see: streamhouse plan {flow}; then, for example: streamhouse apply {flow}"
+            + (f" --choose {blocked[0].table}=rebuild" if blocked else ""),
+        )
+    anew = tables_anew(found, compared.plan, state.known_tables())
+    return state.ask_change(compared.plan, found.outcome, anew, by)
+
+
+def kept(found: FlowDiff) -> list[StepChange]:
+    """The steps whose older rows keep the old meaning."""
+    return [step for step in found.steps if step.change == "changed" and step.outcome is Outcome.FORWARD]
+
+
+def warning(change: StepChange) -> str:
+    """One line for a person."""
+    why = f" (rule {change.main.rule}): {change.main.proof}" if change.main is not None else ""
+    return f"{change.table}: {change.outcome}{why}; rows already written are as they were"
