@@ -389,6 +389,12 @@ class BlockedError(EngineError):
     exit_code = 11
 
 
+class ChangeFailedError(EngineError):
+    """A change of a flow could not be carried out; what was applied before stays."""
+
+    code = "SH508"
+
+
 class StreamStartError(EngineError):
     """Spark gave up waiting for the process of a stream's source; a busy machine may take too long."""
 

@@ -17,7 +17,7 @@ Exit codes:
   0  done                        5  a store refuses or does not answer
   1  an error of Streamhouse     6  an epoch, lease or position is not as recorded
   2  wrong usage                 10 plan, backfill --dry-run: something would change
-  3  wrong definitions or SQL    11 plan: a person must decide first
+  3  wrong definitions or SQL    11 plan, apply, run: a person must decide first
   4  the machine lacks something 130 interrupted (Ctrl-C, SIGTERM)
 """
 
@@ -39,6 +39,8 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "validate": "streamhouse.cli.validate:validate",
         "plan": "streamhouse.cli.plan:plan",
         "lineage": "streamhouse.cli.lineage:lineage",
+        "apply": "streamhouse.cli.apply:apply",
+        "changes": "streamhouse.cli.apply:changes",
         "run": "streamhouse.cli.run:run",
         "backfill": "streamhouse.cli.backfill:backfill",
         "query": "streamhouse.cli.query:query",

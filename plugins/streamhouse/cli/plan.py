@@ -1,7 +1,5 @@
 """`streamhouse plan`: what a run would do that the last one did not."""
 
-from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,46 +12,9 @@ if TYPE_CHECKING:
 
     from streamhouse.model.outcome import FlowDiff
     from streamhouse.model.plan import FlowPlan
+    from streamhouse.runtime.change import Compared
 
 CHANGES, BLOCKS = 10, 11
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A compiled flow against what was applied last.
-
-    Attributes:
-        revision: Of the applied plan; None: never applied.
-        applied: Fingerprint of the applied plan; None: never applied.
-        diff: What the change does.
-    """
-
-    plan: "FlowPlan"
-    revision: int | None
-    applied: str | None
-    diff: "FlowDiff"
-
-    @property
-    def is_change(self) -> bool:
-        """Whether a run would do anything but record another text."""
-        from streamhouse.model.outcome import Outcome
-
-        return self.applied is None or self.diff.outcome is not Outcome.NO_OP
-
-    @property
-    def blocks(self) -> bool:
-        """Whether a person must decide first."""
-        from streamhouse.model.outcome import Outcome
-
-        return self.diff.outcome is Outcome.BLOCK
-
-
-@dataclass(frozen=True)
-class Applied:
-    """What runs: flow → revision and plan, and how long each has."""
-
-    plans: "Mapping[str, tuple[int, FlowPlan]]"
-    ages: "Mapping[str, timedelta]"
 
 
 @click.command(
@@ -84,9 +45,7 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
     Each step and table gets an outcome, the rule behind it (docs/outcomes.md), and the proof.
     """
     app: App = context.obj
-    compiled = _compiled(app, flow)
-    applied = _applied(app)
-    found = [_difference(one, compiled, applied) for one in compiled.values() if flow in (None, one.flow)]
+    found = [one for one in compared(app, compiled(app, flow)) if flow in (None, one.plan.flow)]
     if app.as_json:
         app.output.document({"flows": [_document(d, explain=explain) for d in found]})
     else:
@@ -100,7 +59,8 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
         context.exit(CHANGES)
 
 
-def _compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
+def compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
+    """The compiled plan of a flow; None: of all."""
     from streamhouse.errors import DefinitionErrors
     from streamhouse.runtime.check import check_project, compile_with_upstream
 
@@ -112,47 +72,34 @@ def _compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
     return dict(checked.plans)
 
 
-def _applied(app: App) -> Applied:
-    from datetime import UTC, datetime
+def compared(app: App, flows: "Mapping[str, FlowPlan]") -> "list[Compared]":
+    """Each flow against what is applied."""
+    from streamhouse.runtime.change import Applied, compare
 
     state = app.project.existing_state()
-    if state is None:
-        return Applied({}, {})
-    now = datetime.now(UTC)
-    with state:
-        plans = state.plans()
-        ages = {name: now - state.history(name)[0].applied_at for name in plans}
-    return Applied(plans, ages)
+    try:
+        applied = Applied.of(state)
+    finally:
+        if state is not None:
+            state.close()
+    return [compare(plan, applied, flows) for plan in flows.values()]
 
 
-def _difference(compiled: "FlowPlan", desired: "Mapping[str, FlowPlan]", applied: Applied) -> Difference:
-    from streamhouse.compiler.diff import diff
-
-    # Other flows as they run; those that never ran as their files have them.
-    others = {name: plan for name, plan in desired.items() if name not in applied.plans}
-    others |= {name: plan for name, (_, plan) in applied.plans.items()}
-    others.pop(compiled.flow, None)
-    revision, old = applied.plans.get(compiled.flow, (None, None))
-    age = applied.ages.get(compiled.flow, timedelta(0))
-    found = diff(old, compiled, others, age=age)
-    return Difference(compiled, revision, old.fingerprint if old is not None else None, found)
-
-
-def _show(difference: Difference, output: Output, *, explain: bool) -> None:
-    compiled = difference.plan
+def _show(difference: "Compared", output: Output, *, explain: bool) -> None:
+    wanted = difference.plan
     if explain:
         from streamhouse.compiler import explain as explained
 
-        output.line(str(explained(compiled)))
+        output.line(str(explained(wanted)))
         output.line()
     if difference.applied is None:
-        output.line(f"{compiled.flow}: never applied; a run would create it", style="green")
+        output.line(f"{wanted.flow}: never applied; a run would create it", style="green")
     elif not difference.is_change:
-        text = "" if difference.applied == compiled.fingerprint else "; only text differs"
-        output.line(f"{compiled.flow}: nothing to apply (revision {difference.revision}){text}")
+        text = "" if difference.applied == wanted else "; only text differs"
+        output.line(f"{wanted.flow}: nothing to apply (revision {difference.revision}){text}")
     else:
-        output.line(f"{compiled.flow}: differs from revision {difference.revision}, applied last", style="yellow")
-    show_diff(difference.diff, output)
+        output.line(f"{wanted.flow}: differs from revision {difference.revision}, applied last", style="yellow")
+    show_diff(difference.found, output)
 
 
 def show_diff(found: "FlowDiff", output: Output) -> None:
@@ -187,22 +134,22 @@ def show_diff(found: "FlowDiff", output: Output) -> None:
         output.table(("outcome", "table", "tier", "what is done to it"), work)
 
 
-def _document(difference: Difference, *, explain: bool) -> dict[str, Any]:
-    compiled = difference.plan
+def _document(difference: "Compared", *, explain: bool) -> dict[str, Any]:
+    wanted = difference.plan
     document: dict[str, Any] = {
-        "flow": compiled.flow,
-        "fingerprint": compiled.fingerprint,
-        "applied": {"revision": difference.revision, "fingerprint": difference.applied}
+        "flow": wanted.flow,
+        "fingerprint": wanted.fingerprint,
+        "applied": {"revision": difference.revision, "fingerprint": difference.applied.fingerprint}
         if difference.applied is not None
         else None,
         "changes": difference.is_change,
-        "outcome": difference.diff.outcome.value,
-        "steps": {step.step: step.change for step in difference.diff.steps},
-        "diff": difference.diff.model_dump(mode="json"),
-        "plan": compiled.model_dump(mode="json"),
+        "outcome": difference.found.outcome.value,
+        "steps": {step.step: step.change for step in difference.found.steps},
+        "diff": difference.found.model_dump(mode="json"),
+        "plan": wanted.model_dump(mode="json"),
     }
     if explain:
         from streamhouse.compiler import explain as explained
 
-        document["explain"] = explained(compiled).as_dict()
+        document["explain"] = explained(wanted).as_dict()
     return document

@@ -113,6 +113,17 @@ class Runner:
             finally:
                 self._stop.set()
 
+    def stand(self, steward: Steward) -> None:
+        """Let a steward change the plan of a flow that nobody carries, and run nothing else.
+
+        Raises:
+            LeaseHeldError: another runner carries the flow.
+            StreamhouseError: it could not be changed.
+        """
+        with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as lease:
+            self.lease = lease
+            steward.between(self)
+
     def turn(self) -> None:
         """After the epochs in hand, end the streams, let the steward change the plan, go on. From `Steward.beside`."""
         self._turning = True

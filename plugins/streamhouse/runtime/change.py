@@ -108,7 +108,10 @@ def begin(state: StateStore, plan: FlowPlan, by: str = "run") -> Begun:
         return Begun(standing, state.open_change(plan.flow))
     compared = compare(plan, Applied.of(state), {})
     change = ask(state, compared, by)
-    return Begun(standing, change, tuple(map(warning, kept(compared.found))))
+    warnings = tuple(map(warning, kept(compared.found)))
+    for text in warnings:
+        state.append_event(plan.flow, "plan", text)
+    return Begun(standing, change, warnings)
 
 
 def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None = None) -> Change:
