@@ -1,195 +1,38 @@
 """Edits of a flow that runs, over real stores: what each outcome promises, while rows come in."""
 
-import threading
-import time
-
 import pytest
 
-from streamhouse.errors import StreamhouseError
-from streamhouse.ingest.kinds import open_source
 from streamhouse.model.outcome import Outcome
-from streamhouse.model.version import at_versions
-from streamhouse.runtime.change import Applied, ask, compare
-from streamhouse.runtime.open import Open, plan_of
+from streamhouse.runtime.open import Open
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Phase
-from tests.oracle import assert_same_rows, batch
+from tests.live import Live, drop_tables, make_project, write_action
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
-FLOW = "live"
-ORDERS = "{order_id: int, customer: string, cents: bigint, tax: bigint}"
-ACTIONS = {
-    "keep": ("ingest", "{rows: {}}", "output: {extra_columns: pass}\n", "SELECT * FROM rows"),
-    "valid": (
-        "clean",
-        f"{{rows: {ORDERS}}}",
-        "output: {primary_key: [order_id]}\n",
-        "SELECT order_id, customer, cents FROM rows WHERE cents > 0",
-    ),
-    "spent": (
-        "aggregate",
-        f"{{rows: {ORDERS}}}",
-        "",
-        "SELECT customer, SUM(cents) AS cents FROM rows GROUP BY customer",
-    ),
-    "average": (
-        "aggregate",
-        "{orders: {customer: string, cents: bigint}}",
-        "",
-        "SELECT customer, AVG(cents) AS cents FROM orders GROUP BY customer",
-    ),
-    "best": (
-        "customize",
-        "{customers: {customer: string, cents: bigint}}",
-        "output: {primary_key: [customer]}\n",
-        "SELECT customer, cents FROM customers WHERE cents > 50",
-    ),
-}
-YAML = f"""\
-flow: {FLOW}
-freshness: 100ms
-sources: {{orders: {{files: {{path: data/*.csv, columns: {ORDERS}}}}}}}
-steps:
-  - {{use: keep, reads: {{rows: orders}}, writes: ods.lv_orders}}
-  - {{use: valid, reads: {{rows: ods.lv_orders}}, writes: dwd.lv_orders}}
-  - {{use: spent, reads: {{rows: ods.lv_orders}}, writes: dws.lv_spent}}
-  - {{use: average, reads: {{orders: dwd.lv_orders}}, writes: dws.lv_average}}
-  - {{use: best, reads: {{customers: dws.lv_spent}}, writes: ads.lv_best}}
-"""
-TIMEOUT_S = 120
-
-
-def write_action(root, name, sql=None):
-    step, inputs, output, query = ACTIONS[name]
-    (root / "actions" / f"{name}.sql").write_text(
-        f"/* ---\naction: {name}\nstep: {step}\ninputs: {inputs}\n{output}--- */\n{sql or query}\n"
-    )
-
-
-def add(root, number, rows=20):
-    """One more file of orders, which appears as a whole; some orders of the one before come again."""
-    first = number * rows - rows // 4 if number else 0
-    lines = [f"{i},c{i % 7},{(i * 37 + number) % 90 - 10},{i % 5}" for i in range(first, number * rows + rows)]
-    new = root / "data" / ".new"
-    new.write_text("\n".join(["order_id,customer,cents,tax", *lines]) + "\n")
-    new.replace(root / "data" / f"{number:04}.csv")
-
-
-class Live:
-    """A flow that runs in a thread of this process."""
-
-    def __init__(self, open_) -> None:
-        self.open = open_
-        self.root = open_.project.root
-        self.beats = []
-        self.files = 0
-        self._runners = []
-        self._thread = threading.Thread(target=self._run)
-        self.error = None
-
-    def _run(self):
-        plan = plan_of(self.open.project, FLOW)
-        try:
-            carry(
-                self.open,
-                plan,
-                Meter(plan, lambda _: None, once=False),
-                once=False,
-                on_runner=self._runners.append,
-            )
-        except StreamhouseError as error:
-            self.error = error
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        for runner in self._runners:
-            runner.stop()
-        self._thread.join(60)
-
-    def add(self):
-        add(self.root, self.files)
-        self.files += 1
-
-    def until(self, condition, what=""):
-        end = time.monotonic() + TIMEOUT_S
-        while not condition():
-            if self.error:
-                raise self.error
-            assert time.monotonic() < end, what
-            time.sleep(0.05)
-
-    def drained(self):
-        """Wait until every file is in every layer."""
-        plan = plan_of(self.open.project, FLOW)
-        (source,) = plan.sources
-        wanted = open_source(source, self.root).available()
-
-        def there():
-            last = [self.open.state.last_epoch(FLOW, s.name) for s in plan.segments]
-            return all(r is not None and r.end.get("orders") == wanted for r in last)
-
-        self.until(there, "the rows did not come through")
-
-    def epoch(self):
-        return self.open.state.last_epoch(FLOW, "main").epoch
-
-    def apply(self, choices=None):
-        """Ask for what the files say, and wait until it is done; the change."""
-        state = self.open.state
-        compared = compare(plan_of(self.open.project, FLOW), Applied.of(state), {})
-        change = ask(state, compared, "test", choices)
-        self.until(lambda: not state.change(change.id).is_open, f"change {change.id} is not done")
-        return compared.found, state.change(change.id)
-
-    def rows(self, table):
-        plan = at_versions(plan_of(self.open.project, FLOW), self.open.state.versions())
-        [found] = [t for t in plan.tables.values() if t.name.split("__")[0] == table]
-        return self.open.stores[found.tiers.target].read_state(found)
-
-    def assert_equals_batch(self, *tables):
-        plan = plan_of(self.open.project, FLOW)
-        sources = {}
-        for source in plan.sources:
-            opened = open_source(source, self.root)
-            sources[source.name] = opened.read({}, opened.available())
-        expected = batch(self.open.spark, plan, sources)
-        for name in tables or plan.tables:
-            assert_same_rows(self.rows(name), expected[name], key=plan.tables[name].primary_key, name=name)
-
 
 @pytest.fixture
-def live(tmp_path, fluss, spark):
-    for folder in ("actions", "flows", "data"):
-        (tmp_path / folder).mkdir()
-    for name in ACTIONS:
-        write_action(tmp_path, name)
-    (tmp_path / "flows" / f"{FLOW}.yaml").write_text(YAML)
-    found = Project(tmp_path, Settings(fluss=fluss))
-    stores = open_stores(found, spark, fluss)
-    with found.state() as state:
-        running = Live(Open(found, spark, fluss, stores, state))
-        running.add()
-        with running:
-            running.drained()
-            yield running
-        versions = state.versions()
-    for name, table in plan_of(found, FLOW).tables.items():
-        for version in range(1, versions.get(name, 1) + 2):
-            for tier in table.tiers.present:
-                stores[tier].drop(at_name(name, version))
+def open_(tmp_path, fluss, spark):
+    make_project(tmp_path)
+    project = Project(tmp_path, Settings(fluss=fluss))
+    stores = open_stores(project, spark, fluss)
+    with project.state() as state:
+        found = Open(project, spark, fluss, stores, state)
+        yield found
+        drop_tables(found)
     for store in stores.values():
         store.close()
 
 
-def at_name(name, version):
-    return name if version == 1 else f"{name}__v{version}"
+@pytest.fixture
+def live(open_):
+    running = Live(open_)
+    running.add()
+    with running:
+        running.drained()
+        yield running
 
 
 def test_a_column_added_by_an_edit_reaches_the_running_query(live):

@@ -79,6 +79,14 @@ class PlanRevision:
     applied_at: datetime
 
 
+_CANDIDATE = "-change-"  # no name of a flow has a hyphen
+
+
+def is_candidate(flow: str) -> bool:
+    """Whether the name is of a `Change.candidate`."""
+    return _CANDIDATE in flow
+
+
 class Phase(StrEnum):
     """How far a change of a flow is."""
 
@@ -113,7 +121,7 @@ class Change:
     @property
     def candidate(self) -> str:
         """The name under which new versions of tables are filled: of a flow that no file can define."""
-        return f"{self.flow}-change-{self.id}"
+        return f"{self.flow}{_CANDIDATE}{self.id}"
 
     @property
     def is_open(self) -> bool:

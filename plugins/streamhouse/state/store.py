@@ -22,6 +22,7 @@ from streamhouse.state.records import (
     PlanRevision,
     RetiredVersion,
     RunnerState,
+    is_candidate,
 )
 from streamhouse.state.schema import event as events
 from streamhouse.state.schema import lease as lease_table
@@ -295,7 +296,8 @@ class StateStore:
     def flows(self) -> list[str]:
         """Every flow that was applied or run, by name."""
         with self._database.read() as connection:
-            return list(connection.execute(union(select(plan_table.c.flow), select(lease_table.c.flow))).scalars())
+            names = connection.execute(union(select(plan_table.c.flow), select(lease_table.c.flow))).scalars()
+            return [name for name in names if not is_candidate(name)]
 
     def progress(
         self, flow: str, now: datetime | None = None, *, alive: Callable[[Owner], bool] | None = None
