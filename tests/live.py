@@ -66,15 +66,16 @@ def make_project(root):
 def drop_tables(open_):
     """Drop every version of every table of the flow."""
     versions = open_.state.versions()
-    for name, table in plan_of(open_.project, FLOW).tables.items():
+    tables = {n: t for _, plan in open_.state.plans().values() for n, t in plan.tables.items()}
+    for name, table in tables.items():
         for version in range(1, versions.get(name, 1) + 3):
             for tier in table.tiers.present:
                 open_.stores[tier].drop(stored_name(name, version))
 
 
-def served(open_, name, tier=None):
+def served(open_, name, tier=None, flow=FLOW):
     """The rows of a table, of the version that serves."""
-    table = table_at(plan_of(open_.project, FLOW).tables[name], open_.state.versions())
+    table = table_at(plan_of(open_.project, flow).tables[name], open_.state.versions())
     return open_.stores[tier or table.tiers.target].read_state(table)
 
 
@@ -102,10 +103,15 @@ def write_action(root, name, sql=None):
     )
 
 
-def add(root, number, rows=20):
-    """One more file of orders, which appears as a whole; some orders of the one before come again."""
+def orders(number, rows=20):
+    """Number and cents of the orders of a file, in its order; some of the one before come again."""
     first = number * rows - rows // 4 if number else 0
-    lines = [f"{i},c{i % 7},{(i * 37 + number) % 90 - 10},{i % 5}" for i in range(first, number * rows + rows)]
+    return [(i, (i * 37 + number) % 90 - 10) for i in range(first, number * rows + rows)]
+
+
+def add(root, number):
+    """One more file of orders, which appears as a whole."""
+    lines = [f"{i},c{i % 7},{cents},{i % 5}" for i, cents in orders(number)]
     new = root / "data" / ".new"
     new.write_text("\n".join(["order_id,customer,cents,tax", *lines]) + "\n")
     new.replace(root / "data" / f"{number:04}.csv")

@@ -3,12 +3,13 @@
 import pytest
 
 from streamhouse.model.outcome import Outcome
-from streamhouse.runtime.open import Open
+from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.project import Project
+from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Phase
-from tests.live import Live, drop_tables, make_project, write_action
+from tests.live import FLOW, Live, add, assert_equals_batch, drop_tables, make_project, orders, served, write_action
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -61,3 +62,54 @@ def test_an_aggregate_that_changes_is_built_anew_while_the_flow_runs(live):
     live.add()
     live.drained()
     live.assert_equals_batch()
+
+
+READER = """\
+flow: reader
+steps:
+  - {use: lines, reads: {rows: ods.lv_orders}, writes: dwd.lr_lines}
+  - {use: spent, reads: {rows: ods.lv_orders}, writes: dws.lr_spent}
+"""
+
+
+def drained(open_, *flows):
+    """Each flow's summary of a drain, one after the other."""
+    plans = {name: plan_of(open_.project, name) for name in flows}
+    return [carry(open_, p, Meter(p, lambda _: None, once=True), once=True) for p in plans.values()]
+
+
+@pytest.mark.timeout(600)
+def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
+    root = open_.project.root
+    flow = root / "flows" / f"{FLOW}.yaml"
+    flow.write_text(flow.read_text() + "tables: {ods.lv_orders: {history: rewrite}}\n")
+    (root / "actions" / "lines.sql").write_text(
+        "/* ---\naction: lines\nstep: clean\ninputs: {rows: {order_id: int, cents: bigint}}\n--- */\n"
+        "SELECT order_id, cents FROM rows\n"
+    )
+    (root / "flows" / "reader.yaml").write_text(READER)
+    add(root, 0)
+    drained(open_, FLOW, "reader")
+    lines = served(open_, "dwd.lr_lines", flow="reader")
+    add(root, 1)
+    drained(open_, FLOW)  # the reader is behind when the table is built anew
+    write_action(root, "keep", "SELECT * FROM rows WHERE cents > 10")
+    add(root, 2)
+    drained(open_, FLOW)
+    assert open_.state.versions()["ods.lv_orders"] == 2
+    assert open_.state.versions("reader")["ods.lv_orders"] == 1
+    drained(open_, "reader")
+    assert open_.state.versions("reader")["ods.lv_orders"] == 2
+    assert_equals_batch(open_)
+    kept = served(open_, "ods.lv_orders").to_pylist()
+    spent = {}
+    for row in kept:
+        spent[row["customer"]] = spent.get(row["customer"], 0) + row["cents"]
+    found = served(open_, "dws.lr_spent", flow="reader").to_pylist()
+    assert {row["customer"]: row["cents"] for row in found} == spent  # built anew, from what serves now
+    # A layer that keeps its history has the rows it had, those the old version ended with, and then the new ones.
+    after = sorted((row["order_id"], row["cents"]) for row in served(open_, "dwd.lr_lines", flow="reader").to_pylist())
+    first = [row for part in (0, 1) for row in orders(part)]
+    later = [row for row in orders(2) if row[1] > 10]
+    assert after == sorted([*first, *later])
+    assert lines.num_rows == len(orders(0))

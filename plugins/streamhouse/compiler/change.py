@@ -52,6 +52,16 @@ def _needs_version(change: TableChange) -> bool:
     )
 
 
+def followers(found: FlowDiff) -> dict[str, set[str]]:
+    """Other flow → its tables that must be built anew once a change is done: they rest on tables that are."""
+    tables: dict[str, set[str]] = {}
+    for change in found.steps:
+        for consumer in change.consumers:
+            if consumer.flow != found.flow and consumer.outcome is Outcome.REBUILD:
+                tables.setdefault(consumer.flow, set()).add(consumer.step.partition(":")[0])
+    return tables
+
+
 def candidate(plan: FlowPlan, anew: Collection[str], versions: Versions, name: str) -> FlowPlan:
     """The steps that fill new versions, as a flow of their own, over the names that stores hold.
 

@@ -75,7 +75,7 @@ def _carry_out(project: Project, flow: str, say: Callable[[str], None]) -> None:
         applied = open_.state.plan(flow)
         if applied is None:
             raise StateConflictError(f"the plan of {flow} is gone from the state store")
-        runner = runner_of(open_, at_versions(applied[1], open_.state.versions()))
+        runner = runner_of(open_, at_versions(applied[1], open_.state.versions(flow)))
         runner.stand(Reconciler(open_, flow, say))
 
 

@@ -80,7 +80,7 @@ def backfill(
     _check_applied(project, plan)
     with opened(project, say=say) as open_, leased(open_.state, flow, this_owner(), alive=is_alive):
         last = {segment.name: _last_epoch(open_, plan, segment) for segment in plan.segments}
-        restating = Restating(open_, at_versions(plan, open_.state.versions()), last, span, say, dry_run=dry_run)
+        restating = Restating(open_, at_versions(plan, open_.state.versions(flow)), last, span, say, dry_run=dry_run)
         return [restating.step(segment, step) for segment, step in _chosen(restating.plan, tables)]
 
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from streamhouse.compiler.change import decided, tables_anew
+from streamhouse.compiler.change import decided, followers, tables_anew
 from streamhouse.compiler.diff import diff
 from streamhouse.errors import BlockedError, StateConflictError
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import at_versions
+from streamhouse.state.changes import Wish
 from streamhouse.state.records import Change
 from streamhouse.state.store import StateStore
 
@@ -102,8 +103,8 @@ def begin(state: StateStore, plan: FlowPlan, by: str = "run") -> Begun:
         known = None
     if known is None:
         state.save_plan(plan)
-        return Begun(at_versions(plan, state.versions()))
-    standing = at_versions(known[1], state.versions())
+        return Begun(at_versions(plan, state.versions(plan.flow)))
+    standing = at_versions(known[1], state.versions(plan.flow))
     if known[1].fingerprint == plan.fingerprint:
         return Begun(standing, state.open_change(plan.flow))
     compared = compare(plan, Applied.of(state), {})
@@ -139,7 +140,8 @@ def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None 
             + (f" --choose {blocked[0].table}=rebuild" if blocked else ""),
         )
     anew = tables_anew(found, compared.plan, state.known_tables())
-    return state.ask_change(compared.plan, found.outcome, anew, by)
+    wish = Wish(compared.plan, found.outcome, anew, followers=followers(found))
+    return state.ask_change(wish, by)
 
 
 def kept(found: FlowDiff) -> list[StepChange]:

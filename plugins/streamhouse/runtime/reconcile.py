@@ -14,18 +14,20 @@ the streams end after the epoch in hand, and others go on from the same position
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from shutil import rmtree
 
 from streamhouse.compiler.change import candidate, same_streams
 from streamhouse.engine.moved import furthest, moved, positions
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
-from streamhouse.engine.vector import covers
 from streamhouse.errors import LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.version import at_versions, table_at
+from streamhouse.model.types import Position
+from streamhouse.model.version import at_versions, stored_name, table_at, table_name
 from streamhouse.runtime.backfill import Restating
 from streamhouse.runtime.open import Open, runner_of
 from streamhouse.state.records import Change, EpochRecord, Phase
@@ -48,11 +50,12 @@ class Reconciler:
         Raises:
             StreamhouseError: it cannot be; the change has failed, and what was applied stays.
         """
+        self._drop_retired(runner)
         change = self.open.state.open_change(self.flow)
         if change is None:
             return
         try:
-            self._settle(runner)
+            self._settle(runner, change)
             self._expand(change)
             self._switch(runner, change, self._built(runner, change))
         except StreamhouseError as error:
@@ -107,32 +110,30 @@ class Reconciler:
 
     # --- a change with the streams at rest --------------------------------------------------------
 
-    def _settle(self, runner: Runner) -> None:
+    def _settle(self, runner: Runner, change: Change) -> None:
         """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
         last = self._last(runner.plan)
-        apart = any(
-            not covers({name: last[segment.name].end.get(name, {})}, {name: position})
-            for segment in runner.plan.segments
-            for name, position in furthest(runner.plan, last).items()
-            if name in segment.reads and segment.name in last
-        )
         half = any(self.open.state.unfinished(self.flow, s.name) is not None for s in runner.plan.segments)
-        if half or apart or len(runner.plan.segments) > 1:
+        if last and (half or change.moves or len(runner.plan.segments) > 1):
             self.say("finishing the epochs in hand")
-            runner.drain(runner.plan, furthest(runner.plan, last))
+            # A version of another flow's table that serves no more is read to its end.
+            read = self.open.state.versions(self.flow)
+            ends = {stored_name(table, read.get(table, 1)): move.ended for table, move in change.moves.items()}
+            runner.drain(runner.plan, furthest(runner.plan, last) | ends)
 
     def _switch(self, runner: Runner, change: Change, built: dict[str, EpochRecord]) -> None:
         """Record the change, and let the runner go on with it."""
         wanted, last = at_versions(change.plan, self._versions(change)), self._last(runner.plan)
-        at = positions(runner.plan, last)
+        at = self._positions(runner, change)
         for record in built.values():
             at |= record.ends
         last |= self._last(wanted)
         records = moved(wanted, at, last, _now_ms()) if last else []
         reach("apply_prepared")
-        if self.open.state.complete_change(runner.lease, change, records):
+        if self.open.state.complete_change(runner.lease, change, records, self._ends(change, at)):
             reach("apply_completed")
             runner.plan = wanted
+            self._forget_files(change)
             self._tell(change, f"{len(change.versions)} tables were built anew" if change.versions else "at rest")
 
     def _built(self, runner: Runner, change: Change) -> dict[str, EpochRecord]:
@@ -164,7 +165,7 @@ class Reconciler:
         if self._last(plan):
             return
         last = self._last(runner.plan)
-        at, at_ms = positions(runner.plan, last), max(record.at_ms for record in last.values())
+        at, at_ms = self._positions(runner, change), max(record.at_ms for record in last.values())
         started = {
             segment.name: EpochRecord(
                 flow=plan.flow,
@@ -198,7 +199,7 @@ class Reconciler:
         plan = self._candidate(change)
         self.say(f"catching up: {', '.join(change.versions)}")
         # What the candidate's own segments write has no bound: each drains what those before it wrote.
-        bounds = positions(runner.plan, self._last(runner.plan))
+        bounds = self._positions(runner, change)
         catching = runner_of(self.open, plan)
         catching.run(once=True, bounds={name: position for name, position in bounds.items() if name not in plan.tables})
         return self._last(plan)
@@ -218,8 +219,28 @@ class Reconciler:
                     self.open.stores[tier].add_columns(copy)
                     reach("apply_expanded", table.name)
 
+    def _positions(self, runner: Runner, change: Change) -> dict[str, Position]:
+        """How far the flow is, by the names that stores hold, also of what it is to read from now on."""
+        found = positions(runner.plan, self._last(runner.plan))
+        return found | {stored_name(table, move.version): move.began for table, move in change.moves.items()}
+
+    def _ends(self, change: Change, at: Mapping[str, Position]) -> dict[str, tuple[Position, Position]]:
+        """Table that was built anew → where its old version ends, and where its new one stands."""
+        serving = self.open.state.versions()
+        return {
+            name: (at[old], at[new])
+            for name, version in change.versions.items()
+            if (old := stored_name(name, serving.get(name, 1))) in at and (new := stored_name(name, version)) in at
+        }
+
     def _versions(self, change: Change) -> dict[str, int]:
-        return self.open.state.versions() | change.versions
+        moved_to = {table: move.version for table, move in change.moves.items()}
+        return self.open.state.versions(self.flow) | moved_to | change.versions
+
+    def _forget_files(self, change: Change) -> None:
+        """Remove what the candidate's streams kept on this machine."""
+        for folder in (self.open.project.state_dir / "checkpoints", self.open.project.state_dir / "cache" / "states"):
+            rmtree(folder / change.candidate, ignore_errors=True)
 
     def _last(self, plan: FlowPlan) -> dict[str, EpochRecord]:
         found = {s.name: self.open.state.last_epoch(plan.flow, s.name) for s in plan.segments}
@@ -238,6 +259,18 @@ class Reconciler:
             )
             self._discard(change)
 
+    def _drop_retired(self, runner: Runner) -> None:
+        """Drop versions of this flow's tables that nobody needs any more."""
+        oldest = datetime.now(UTC) - self.open.project.settings.keep_old_versions
+        own = {table_name(name) for name in runner.plan.tables}
+        for one in self.open.state.retired_versions():
+            name, behind = one.table.name, self.open.state.readers(one.table.name).values()
+            if name in own and one.at < oldest and not any(version <= one.version for version in behind):
+                for tier in one.table.tiers.present:
+                    self.open.stores[tier].drop(stored_name(name, one.version))
+                self.open.state.version_dropped(name, one.version)
+                self.open.state.append_event(self.flow, "change", f"version {one.version} of {name} was dropped")
+
     def _discard(self, change: Change) -> None:
         """Drop what was filled for a change that is not to be."""
         serving = self.open.state.versions()
@@ -247,6 +280,7 @@ class Reconciler:
                 for tier in table.tiers.present:
                     self.open.stores[tier].drop(table.name)
         self.open.state.forget_candidate(change)
+        self._forget_files(change)
 
 
 def _now_ms() -> int:

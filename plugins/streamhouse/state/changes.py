@@ -1,6 +1,7 @@
 """The journal of `apply`: what was asked for, how far it is, and which version of each table serves."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, Row, delete, insert, select, update
@@ -9,40 +10,58 @@ from streamhouse.errors import StateConflictError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
+from streamhouse.model.types import Position
 from streamhouse.state import epochs, plans
 from streamhouse.state.instants import from_ms
-from streamhouse.state.records import Change, EpochRecord, Phase, RetiredVersion
+from streamhouse.state.records import Change, EpochRecord, Move, Phase, RetiredVersion
 from streamhouse.state.schema import change as changes
 from streamhouse.state.schema import epoch as epoch_table
-from streamhouse.state.schema import retired_version, segment_total, table_total, table_version
+from streamhouse.state.schema import read_version, retired_version, segment_total, table_total, table_version
 
 _OPEN = (Phase.ASKED.value, Phase.BUILDING.value)
 
 
-def ask(
-    connection: Connection, plan: FlowPlan, outcome: Outcome, anew: Collection[str], by: str, now_ms: int
-) -> Change:
-    """Ask for `plan` to be carried out, instead of what was asked for before and is not done.
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of a flow.
 
-    Args:
-        connection: In a transaction.
+    Attributes:
         plan: As compiled, over the names that people know.
         outcome: Of its difference from what is applied.
         anew: Tables that are built anew beside those that serve; each gets its next version.
-        by: Who asks.
-        now_ms: The time.
+        moves: See `Change`.
+        followers: See `Change`.
     """
-    waiting = newest_open(connection, plan.flow)
-    if waiting is not None and waiting.plan == plan and set(waiting.versions) == set(anew):
+
+    plan: FlowPlan
+    outcome: Outcome
+    anew: frozenset[str] = frozenset()
+    moves: Mapping[str, Move] = field(default_factory=dict)
+    followers: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+
+def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
+    """Ask for a plan to be carried out.
+
+    It takes the place of what was asked for before and is not done; tables that were to be built anew for the
+    sake of another flow's change still are.
+    """
+    flow = wish.plan.flow
+    waiting = newest_open(connection, flow)
+    if waiting is not None and waiting.moves:
+        anew = wish.anew | (set(waiting.versions) & set(wish.plan.tables))
+        wish = replace(wish, anew=anew, moves={**waiting.moves, **wish.moves})
+    if waiting is not None and waiting.plan == wish.plan and set(waiting.versions) == set(wish.anew):
         return waiting
-    withdraw(connection, plan.flow, now_ms)
-    versions = {table: _next_version(connection, table, now_ms) for table in sorted(anew)}
+    withdraw(connection, flow, now_ms)
     row = insert(changes).values(
-        flow=plan.flow,
+        flow=flow,
         phase=Phase.ASKED.value,
-        outcome=outcome.value,
-        body=plan.model_dump_json(),
-        versions=versions,
+        outcome=wish.outcome.value,
+        body=wish.plan.model_dump_json(),
+        versions={table: _next_version(connection, table, now_ms) for table in sorted(wish.anew)},
+        moves={table: asdict(move) for table, move in wish.moves.items()},
+        followers={other: sorted(tables) for other, tables in wish.followers.items()},
         asked_by=by,
         asked_ms=now_ms,
         updated_ms=now_ms,
@@ -87,44 +106,97 @@ def move(connection: Connection, change_id: int, phase: Phase, error: str | None
 
 
 def complete(
-    connection: Connection, change: Change, records: Collection[EpochRecord], old: FlowPlan | None, now_ms: int
+    connection: Connection,
+    change: Change,
+    records: Collection[EpochRecord],
+    ends: Mapping[str, tuple[Position, Position]],
+    now_ms: int,
 ) -> bool:
     """Make the plan of a change the applied one, and its versions the serving ones; False when it was given up.
+
+    Flows that read a table of which another version serves now are asked to go on there.
 
     Args:
         connection: In a transaction.
         change: To complete.
         records: For each segment whose positions are other than its last epoch left them: an epoch that wrote nothing.
-        old: What was applied before.
+        ends: Table that was built anew → where its old version ended, and where its new one stands.
         now_ms: The time.
     """
     if not move(connection, change.id, Phase.APPLIED, None, now_ms):
         return False
-    plans.save(connection, change.plan, now_ms)
-    before = old.tables if old is not None else {}
+    applied = plans.newest(connection, change.flow)
+    before = applied[1].tables if applied is not None else {}
     serving = versions(connection)
-    for name in change.plan.tables:
-        note(connection, name, now_ms)
+    take_up(connection, change.plan, now_ms, change.moves)
     for name, version in change.versions.items():
         if name in before:
-            _retire(connection, before[name], serving.get(name, 1), now_ms)
+            ended, began = ends.get(name, ({}, {}))
+            _retire(connection, before[name], serving.get(name, 1), Move(version, ended, began), now_ms)
         connection.execute(
             update(table_version).where(table_version.c.table_name == name).values(version=version, switched_ms=now_ms)
         )
     for record in records:
         epochs.insert_finished(connection, record)
     forget(connection, change.candidate)
+    _ask_readers(connection, change, ends, now_ms)
     return True
 
 
-def versions(connection: Connection) -> dict[str, int]:
-    """Table → the version that serves, of those that are not at their first."""
+def take_up(connection: Connection, plan: FlowPlan, now_ms: int, moves: Mapping[str, Move] | None = None) -> int:
+    """Record a plan as applied, with the versions at which it reads tables of other flows; return its revision."""
+    serving, read = versions(connection), _read_versions(connection, plan.flow)
+    connection.execute(delete(read_version).where(read_version.c.flow == plan.flow))
+    for table in plan.external:
+        version = read.get(table.name, serving.get(table.name, 1))
+        if moves and table.name in moves:
+            version = moves[table.name].version
+        connection.execute(insert(read_version).values(flow=plan.flow, table_name=table.name, version=version))
+    for name in plan.tables:
+        _note(connection, name, now_ms)
+    return plans.save(connection, plan, now_ms)
+
+
+def versions(connection: Connection, flow: str | None = None) -> dict[str, int]:
+    """Table → the version that serves, of those that are not at their first; for a flow, as it reads them."""
     rows = connection.execute(select(table_version).where(table_version.c.version > 1))
+    serving = {row.table_name: row.version for row in rows}
+    return serving if flow is None else serving | _read_versions(connection, flow)
+
+
+def _read_versions(connection: Connection, flow: str) -> dict[str, int]:
+    rows = connection.execute(select(read_version).where(read_version.c.flow == flow))
     return {row.table_name: row.version for row in rows}
 
 
-def note(connection: Connection, table: str, now_ms: int) -> None:
-    """Record that a table is served, at its first version when it is new."""
+def _ask_readers(
+    connection: Connection, change: Change, ends: Mapping[str, tuple[Position, Position]], now_ms: int
+) -> None:
+    """Ask every other flow that reads what was built anew to go on with it, and to build anew what rests on it."""
+    reads = select(read_version).where(
+        read_version.c.table_name.in_(change.versions), read_version.c.flow != change.flow
+    )
+    moves: dict[str, dict[str, Move]] = {}
+    for row in connection.execute(reads).all():
+        if row.table_name in ends:
+            to = Move(change.versions[row.table_name], *ends[row.table_name])
+            moves.setdefault(row.flow, {})[row.table_name] = to
+    for flow, own in moves.items():
+        waiting, applied = newest_open(connection, flow), plans.newest(connection, flow)
+        if applied is None:
+            continue
+        anew = frozenset(change.followers.get(flow, ()))
+        wish = Wish(
+            waiting.plan if waiting is not None else applied[1],
+            Outcome.REBUILD if anew else Outcome.SWAP,
+            anew | frozenset(waiting.versions if waiting is not None else ()),
+            own,
+            {other: tables for other, tables in change.followers.items() if other != flow},
+        )
+        ask(connection, wish, f"change {change.id} of {change.flow}", now_ms)
+
+
+def _note(connection: Connection, table: str, now_ms: int) -> None:
     known = connection.execute(select(table_version).where(table_version.c.table_name == table)).one_or_none()
     if known is None:
         connection.execute(insert(table_version).values(table_name=table, version=1, newest=1, switched_ms=now_ms))
@@ -138,7 +210,21 @@ def known(connection: Connection) -> set[str]:
 def retired(connection: Connection) -> list[RetiredVersion]:
     """Versions that no longer serve and are not dropped, oldest first."""
     rows = connection.execute(select(retired_version).order_by(retired_version.c.retired_ms))
-    return [RetiredVersion(Table.model_validate_json(row.body), row.version, from_ms(row.retired_ms)) for row in rows]
+    return [
+        RetiredVersion(
+            Table.model_validate_json(row.body),
+            row.version,
+            Move(row.version, row.ended, row.began),
+            from_ms(row.retired_ms),
+        )
+        for row in rows
+    ]
+
+
+def readers(connection: Connection, table: str) -> dict[str, int]:
+    """Other flow → the version at which it reads a table."""
+    rows = connection.execute(select(read_version).where(read_version.c.table_name == table))
+    return {row.flow: row.version for row in rows}
 
 
 def dropped(connection: Connection, table: str, version: int) -> None:
@@ -165,10 +251,15 @@ def _next_version(connection: Connection, table: str, now_ms: int) -> int:
     return newest
 
 
-def _retire(connection: Connection, table: Table, version: int, now_ms: int) -> None:
+def _retire(connection: Connection, table: Table, version: int, to: Move, now_ms: int) -> None:
     connection.execute(
         insert(retired_version).values(
-            table_name=table.name, version=version, body=table.model_dump_json(), retired_ms=now_ms
+            table_name=table.name,
+            version=version,
+            body=table.model_dump_json(),
+            ended=to.ended,
+            began=to.began,
+            retired_ms=now_ms,
         )
     )
 
@@ -188,6 +279,8 @@ def _change(row: Row[tuple[object, ...]]) -> Change:
         outcome=Outcome(row.outcome),
         phase=Phase(row.phase),
         versions=dict(row.versions),
+        moves={table: Move(**move) for table, move in row.moves.items()},
+        followers=dict(row.followers),
         asked_by=row.asked_by,
         asked_at=from_ms(row.asked_ms),
         updated_at=from_ms(row.updated_ms),

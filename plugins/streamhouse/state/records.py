@@ -98,12 +98,29 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True)
+class Move:
+    """From one version of a table of another flow to the next.
+
+    Attributes:
+        version: The next one.
+        ended: Where the one before ended.
+        began: Position in the next one that says the same.
+    """
+
+    version: int
+    ended: Position
+    began: Position
+
+
+@dataclass(frozen=True)
 class Change:
     """One entry of the journal of `apply`.
 
     Attributes:
         plan: What is wanted, over the names that people know.
         versions: Table → the version it gets; of tables that are built anew.
+        moves: Table of another flow, which was built anew → where to go on reading.
+        followers: Other flow → its tables that are built anew once this change is done.
         error: Why it failed.
     """
 
@@ -113,6 +130,8 @@ class Change:
     outcome: Outcome
     phase: Phase
     versions: dict[str, int]
+    moves: dict[str, Move]
+    followers: dict[str, list[str]]
     asked_by: str
     asked_at: datetime
     updated_at: datetime
@@ -135,6 +154,7 @@ class RetiredVersion:
 
     table: Table
     version: int
+    move: Move  # to its successor
     at: datetime
 
 

@@ -78,6 +78,8 @@ change = Table(
     Column("outcome", String(20), nullable=False),
     Column("body", Text, nullable=False),  # the FlowPlan wanted, as JSON
     Column("versions", JSON, nullable=False),  # table → the version it gets; of tables that are built anew
+    Column("moves", JSON, nullable=False),  # table of another flow → the version it is read at from now on
+    Column("followers", JSON, nullable=False),  # other flow → its tables that are built anew when this is done
     Column("asked_by", String(255), nullable=False),
     Column("asked_ms", BigInteger, nullable=False),
     Column("updated_ms", BigInteger, nullable=False),
@@ -102,7 +104,18 @@ retired_version = Table(
     Column("table_name", String(200), primary_key=True),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("body", Text, nullable=False),  # the Table as JSON
+    Column("ended", JSON, nullable=False),  # its end
+    Column("began", JSON, nullable=False),  # what of its successor says the same as the whole of it
     Column("retired_ms", BigInteger, nullable=False),
+)
+
+# At which version a flow reads a table of another one.
+read_version = Table(
+    "streamhouse_read_version",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("table_name", String(200), primary_key=True),
+    Column("version", Integer, nullable=False),
 )
 
 event = Table(

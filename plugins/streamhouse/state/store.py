@@ -1,14 +1,16 @@
 """The state store: one object in front of the database, one short transaction for each call."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Self
 
 from sqlalchemy import Connection, insert, select, union
 
-from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Position
 from streamhouse.state import changes, epochs, leases, plans, progress
+from streamhouse.state.changes import Wish
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.records import (
@@ -69,13 +71,7 @@ class StateStore:
     def save_plan(self, plan: FlowPlan, now: datetime | None = None) -> int:
         """Record `plan` as applied; return its revision, from 1. The plan applied last gets no new one."""
         now_ms = to_ms(now or datetime.now(UTC))
-
-        def work(connection: Connection) -> int:
-            for table in plan.tables:
-                changes.note(connection, table, now_ms)
-            return plans.save(connection, plan, now_ms)
-
-        return self._database.write(work)
+        return self._database.write(lambda connection: changes.take_up(connection, plan, now_ms))
 
     def plan(self, flow: str) -> tuple[int, FlowPlan] | None:
         """The revision and the plan applied last; None when the flow was never applied."""
@@ -94,19 +90,17 @@ class StateStore:
 
     # --- changes: the journal of `apply` --------------------------------------------------------
 
-    def ask_change(self, plan: FlowPlan, outcome: Outcome, anew: Collection[str], by: str) -> Change:
-        """Ask for `plan` to be carried out; the same plan again is the same change.
+    def ask_change(self, wish: Wish, by: str) -> Change:
+        """Ask for a plan to be carried out; the same again is the same change.
 
         A change of the flow that is not done yet is withdrawn.
 
         Args:
-            plan: As compiled.
-            outcome: Of its difference from what is applied.
-            anew: Tables that are built anew; each gets its next version.
+            wish: What.
             by: Who asks.
         """
         now_ms = to_ms(datetime.now(UTC))
-        return self._database.write(lambda connection: changes.ask(connection, plan, outcome, anew, by, now_ms))
+        return self._database.write(lambda connection: changes.ask(connection, wish, by, now_ms))
 
     def change(self, change_id: int) -> Change:
         """The change with this id; KeyError when there is none."""
@@ -142,13 +136,22 @@ class StateStore:
 
         return self._database.write(work)
 
-    def complete_change(self, lease: Lease, change: Change, records: Collection[EpochRecord] = ()) -> bool:
+    def complete_change(
+        self,
+        lease: Lease,
+        change: Change,
+        records: Collection[EpochRecord] = (),
+        ends: Mapping[str, tuple[Position, Position]] = MappingProxyType({}),
+    ) -> bool:
         """Make the plan of a change the applied one and its versions the serving ones, at once.
+
+        Flows that read a table of which another version serves now are asked to go on there.
 
         Args:
             lease: Of the flow.
             change: To complete.
             records: For each segment whose positions become other ones: an epoch, later than any, that wrote nothing.
+            ends: Table that was built anew → where its old version ended, and where its new one stands.
 
         Returns:
             Whether it was done; False: the change was given up meanwhile.
@@ -160,8 +163,7 @@ class StateStore:
 
         def work(connection: Connection) -> bool:
             leases.check(connection, lease)
-            applied = plans.newest(connection, change.flow)
-            return changes.complete(connection, change, records, applied[1] if applied else None, now_ms)
+            return changes.complete(connection, change, records, ends, now_ms)
 
         return self._database.write(work)
 
@@ -178,10 +180,13 @@ class StateStore:
         """Remove the epochs of tables that were being filled for a change."""
         self._database.write(lambda connection: changes.forget(connection, change.candidate))
 
-    def versions(self) -> dict[str, int]:
-        """Table → the version that serves, of those that are not at their first."""
+    def versions(self, flow: str | None = None) -> dict[str, int]:
+        """Table → the version that serves, of those that are not at their first.
+
+        For a flow, tables of other flows are at the version that it reads: until it has gone on, the one before.
+        """
         with self._database.read() as connection:
-            return changes.versions(connection)
+            return changes.versions(connection, flow)
 
     def known_tables(self) -> set[str]:
         """Every table that was ever applied."""
@@ -192,6 +197,11 @@ class StateStore:
         """Versions of tables that no longer serve and are not dropped, oldest first."""
         with self._database.read() as connection:
             return changes.retired(connection)
+
+    def readers(self, table: str) -> dict[str, int]:
+        """Other flow → the version at which it reads a table."""
+        with self._database.read() as connection:
+            return changes.readers(connection, table)
 
     def version_dropped(self, table: str, version: int) -> None:
         """Record that a retired version is gone."""
