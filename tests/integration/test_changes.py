@@ -100,7 +100,7 @@ def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
     assert open_.state.versions("reader")["ods.lv_orders"] == 1
     drained(open_, "reader")
     assert open_.state.versions("reader")["ods.lv_orders"] == 2
-    assert_equals_batch(open_)
+    assert_equals_batch(open_, "ods.lv_orders", "dws.lv_spent", "ads.lv_best")
     kept = served(open_, "ods.lv_orders").to_pylist()
     spent = {}
     for row in kept:
