@@ -395,6 +395,12 @@ class ChangeFailedError(EngineError):
     code = "SH508"
 
 
+class NoEnvironmentError(EngineError):
+    """There is no environment of that name, or nothing to make one of."""
+
+    code = "SH509"
+
+
 class StreamStartError(EngineError):
     """Spark gave up waiting for the process of a stream's source; a busy machine may take too long."""
 

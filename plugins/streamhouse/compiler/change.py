@@ -46,6 +46,17 @@ def _unordered(plan: FlowPlan, anew: Collection[str]) -> set[str]:
     }
 
 
+def tables_apart(found: FlowDiff, new: FlowPlan) -> frozenset[str]:
+    """The tables that an environment has of its own: those that change in any way, and all made from them."""
+    apart = {step.table for step in found.steps if step.outcome is not Outcome.NO_OP}
+    for step in new.steps:
+        if any(read.table in apart for read in step.reads):
+            apart.add(step.writes.name)
+    while more := _unordered(new, apart):
+        apart |= more
+    return frozenset(apart & {step.writes.name for step in new.steps})
+
+
 def _needs_version(change: TableChange) -> bool:
     return any(
         tier.outcome is Outcome.REBUILD or any(ddl.kind not in _IN_PLACE for ddl in tier.ddl) for tier in change.tiers

@@ -128,20 +128,24 @@ def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None 
         BlockedError: a change blocks, and nobody chose what to do.
     """
     found = decided(compared.found, choices or {})
+    refuse_blocked(compared.plan.flow, found)
+    anew = tables_anew(found, compared.plan, state.known_tables())
+    wish = Wish(compared.plan, found.outcome, anew, followers=followers(found))
+    return state.ask_change(wish, by)
+
+
+def refuse_blocked(flow: str, found: FlowDiff) -> None:
+    """Raise BlockedError when a person must decide first."""
     blocked = [step for step in found.steps if step.outcome is Outcome.BLOCK]
     reasons = [f"{s.table}: {f.proof}" for s in blocked for f in s.findings if f.outcome is Outcome.BLOCK]
     reasons += [setting.proof for setting in found.settings if setting.outcome is Outcome.BLOCK]
     if reasons:
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-        flow = compared.plan.flow
         raise BlockedError(
             f"{flow}: a person must decide first: {reasons[0]}{more}",
             hint=f"see: streamhouse plan {flow}; then, for example: streamhouse apply {flow}"
             + (f" --choose {blocked[0].table}=rebuild" if blocked else ""),
         )
-    anew = tables_anew(found, compared.plan, state.known_tables())
-    wish = Wish(compared.plan, found.outcome, anew, followers=followers(found))
-    return state.ask_change(wish, by)
 
 
 def kept(found: FlowDiff) -> list[StepChange]:

@@ -25,6 +25,7 @@ from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
 from streamhouse.runtime.building import Building, ends_of, last_epochs, now_ms, reached, wanted_versions
 from streamhouse.runtime.open import Open
@@ -112,12 +113,25 @@ class Reconciler:
         """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
         last = last_epochs(self.open.state, runner.plan)
         half = any(self.open.state.unfinished(self.flow, s.name) is not None for s in runner.plan.segments)
-        if last and (half or change.moves or len(runner.plan.segments) > 1):
+        if last and (half or change.moves or change.versions or len(runner.plan.segments) > 1):
             self.say("finishing the epochs in hand")
             # A version of another flow's table that serves no more is read to its end.
             read = self.open.state.versions(self.flow)
             ends = {stored_name(table, read.get(table, 1)): move.ended for table, move in change.moves.items()}
-            runner.drain(runner.plan, furthest(runner.plan, last) | ends)
+            ahead = self._ahead(runner, change)
+            runner.drain(runner.plan, furthest(runner.plan, last) | ends | ahead)
+
+    def _ahead(self, runner: Runner, change: Change) -> dict[str, Position]:
+        """How far a candidate that ran by itself, in an environment, has read: the flow is to read no less."""
+        if not change.versions:
+            return {}
+        own = furthest(runner.plan, last_epochs(self.open.state, runner.plan))
+        building = Building(self.open, change)
+        return {
+            name: {key: max(value, own[name].get(key, 0)) for key, value in position.items()}
+            for name, position in furthest(building.plan, building.last).items()
+            if name in own
+        }
 
     def _switch(self, runner: Runner, change: Change, built: dict[str, EpochRecord]) -> None:
         """Record the change, and let the runner go on with it."""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, select, update
 
 from streamhouse.errors import StateConflictError
 from streamhouse.model.outcome import Outcome
@@ -31,6 +31,7 @@ class Wish:
         anew: Tables that are built anew beside those that serve; each gets its next version.
         moves: See `Change`.
         followers: See `Change`.
+        environment: See `Change`.
     """
 
     plan: FlowPlan
@@ -38,22 +39,24 @@ class Wish:
     anew: frozenset[str] = frozenset()
     moves: Mapping[str, Move] = field(default_factory=dict)
     followers: Mapping[str, Collection[str]] = field(default_factory=dict)
+    environment: str | None = None
 
 
 def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
     """Ask for a plan to be carried out.
 
-    It takes the place of what was asked for before and is not done; tables that were to be built anew for the
-    sake of another flow's change still are.
+    It takes the place of what was asked for before, there, and is not done; tables that were to be built anew for
+    the sake of another flow's change still are.
     """
     flow = wish.plan.flow
-    waiting = newest_open(connection, flow)
+    waiting = newest_open(connection, flow, wish.environment)
     if waiting is not None and waiting.moves:
         anew = wish.anew | (set(waiting.versions) & set(wish.plan.tables))
         wish = replace(wish, anew=anew, moves={**waiting.moves, **wish.moves})
     if waiting is not None and waiting.plan == wish.plan and set(waiting.versions) == set(wish.anew):
         return waiting
-    withdraw(connection, flow, now_ms)
+    withdraw(connection, flow, now_ms, wish.environment)
+    applied = plans.newest(connection, flow)
     row = insert(changes).values(
         flow=flow,
         phase=Phase.ASKED.value,
@@ -62,6 +65,8 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
         versions={table: _next_version(connection, table, now_ms) for table in sorted(wish.anew)},
         moves={table: asdict(move) for table, move in wish.moves.items()},
         followers={other: sorted(tables) for other, tables in wish.followers.items()},
+        environment=wish.environment,
+        base=applied[0] if applied is not None else 0,
         asked_by=by,
         asked_ms=now_ms,
         updated_ms=now_ms,
@@ -78,9 +83,9 @@ def one(connection: Connection, change_id: int) -> Change:
     return _change(row)
 
 
-def newest_open(connection: Connection, flow: str) -> Change | None:
-    """What is asked for and not done; there is at most one of a flow."""
-    query = select(changes).where(changes.c.flow == flow, changes.c.phase.in_(_OPEN))
+def newest_open(connection: Connection, flow: str, environment: str | None = None) -> Change | None:
+    """What is asked for and not done; there is at most one of a flow in each environment (None: production)."""
+    query = select(changes).where(_open_in(flow, environment))
     row = connection.execute(query.order_by(changes.c.id.desc()).limit(1)).one_or_none()
     return _change(row) if row is not None else None
 
@@ -92,10 +97,40 @@ def recent(connection: Connection, flow: str | None, limit: int) -> Sequence[Cha
     return [_change(row) for row in rows]
 
 
-def withdraw(connection: Connection, flow: str, now_ms: int) -> None:
-    """Give up what is asked for and not done."""
-    mine = (changes.c.flow == flow) & changes.c.phase.in_(_OPEN)
+def in_environments(connection: Connection) -> list[Change]:
+    """What is built in environments, the newest first."""
+    query = select(changes).where(changes.c.environment.is_not(None), changes.c.phase.in_(_OPEN))
+    return [_change(row) for row in connection.execute(query.order_by(changes.c.id.desc()))]
+
+
+def promote(connection: Connection, change: Change, now_ms: int) -> Change:
+    """Ask production for what an environment has.
+
+    Raises:
+        StateConflictError: another plan was applied to production meanwhile.
+    """
+    applied = plans.newest(connection, change.flow)
+    if applied is None or applied[0] != change.base:
+        raise StateConflictError(
+            f"{change.flow} has moved on since '{change.environment}' was made from revision {change.base}",
+            hint=f"make it anew: streamhouse apply {change.flow} --env {change.environment}",
+        )
+    withdraw(connection, change.flow, now_ms)
+    this = (changes.c.id == change.id) & changes.c.phase.in_(_OPEN)
+    connection.execute(update(changes).where(this).values(environment=None, updated_ms=now_ms))
+    return one(connection, change.id)
+
+
+def withdraw(connection: Connection, flow: str, now_ms: int, environment: str | None = None) -> None:
+    """Give up what is asked for and not done, in an environment (None: in production)."""
+    mine = _open_in(flow, environment)
     connection.execute(update(changes).where(mine).values(phase=Phase.WITHDRAWN.value, updated_ms=now_ms))
+
+
+def _open_in(flow: str, environment: str | None) -> ColumnElement[bool]:
+    return and_(
+        changes.c.flow == flow, changes.c.phase.in_(_OPEN), changes.c.environment.is_not_distinct_from(environment)
+    )
 
 
 def move(connection: Connection, change_id: int, phase: Phase, error: str | None, now_ms: int) -> bool:
@@ -284,5 +319,7 @@ def _change(row: Row[tuple[object, ...]]) -> Change:
         asked_by=row.asked_by,
         asked_at=from_ms(row.asked_ms),
         updated_at=from_ms(row.updated_ms),
+        base=row.base,
+        environment=row.environment,
         error=row.error,
     )

@@ -121,6 +121,8 @@ class Change:
         versions: Table → the version it gets; of tables that are built anew.
         moves: Table of another flow, which was built anew → where to go on reading.
         followers: Other flow → its tables that are built anew once this change is done.
+        base: Revision that was applied when this was asked.
+        environment: Where its tables are built and stay until it is promoted; None: production.
         error: Why it failed.
     """
 
@@ -135,6 +137,8 @@ class Change:
     asked_by: str
     asked_at: datetime
     updated_at: datetime
+    base: int
+    environment: str | None = None
     error: str | None = None
 
     @property

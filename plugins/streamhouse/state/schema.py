@@ -79,6 +79,8 @@ change = Table(
     Column("body", Text, nullable=False),  # the FlowPlan wanted, as JSON
     Column("versions", JSON, nullable=False),  # table → the version it gets; of tables that are built anew
     Column("moves", JSON, nullable=False),  # table of another flow → the version it is read at from now on
+    Column("environment", String(63)),  # NULL: production
+    Column("base", Integer, nullable=False),  # revision that was applied when it was asked
     Column("followers", JSON, nullable=False),  # other flow → its tables that are built anew when this is done
     Column("asked_by", String(255), nullable=False),
     Column("asked_ms", BigInteger, nullable=False),

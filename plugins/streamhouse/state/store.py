@@ -107,20 +107,34 @@ class StateStore:
         with self._database.read() as connection:
             return changes.one(connection, change_id)
 
-    def open_change(self, flow: str) -> Change | None:
-        """What was asked of a flow and is not done; None: nothing."""
+    def open_change(self, flow: str, environment: str | None = None) -> Change | None:
+        """What was asked of a flow, in an environment (None: production), and is not done; None: nothing."""
         with self._database.read() as connection:
-            return changes.newest_open(connection, flow)
+            return changes.newest_open(connection, flow, environment)
+
+    def environments(self) -> list[Change]:
+        """What is built in environments, the newest first."""
+        with self._database.read() as connection:
+            return changes.in_environments(connection)
+
+    def promote(self, change: Change) -> Change:
+        """Ask production for what an environment has; what was asked of it before and is not done is withdrawn.
+
+        Raises:
+            StateConflictError: another plan was applied to production meanwhile.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+        return self._database.write(lambda connection: changes.promote(connection, change, now_ms))
 
     def recent_changes(self, flow: str | None = None, limit: int = 20) -> list[Change]:
         """The newest changes of a flow (None: of all), the last one first."""
         with self._database.read() as connection:
             return list(changes.recent(connection, flow, limit))
 
-    def withdraw_change(self, flow: str) -> None:
-        """Give up what was asked of a flow and is not done."""
+    def withdraw_change(self, flow: str, environment: str | None = None) -> None:
+        """Give up what was asked of a flow, in an environment (None: production), and is not done."""
         now_ms = to_ms(datetime.now(UTC))
-        self._database.write(lambda connection: changes.withdraw(connection, flow, now_ms))
+        self._database.write(lambda connection: changes.withdraw(connection, flow, now_ms, environment))
 
     def move_change(self, lease: Lease, change: Change, phase: Phase, error: str | None = None) -> bool:
         """Record how far a change is; False when it was given up meanwhile.
