@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import ByteSize
+
 from streamhouse.model.types import Frozen, Tier
 
 
@@ -99,12 +101,27 @@ class StepChange(Frozen):
         return next((f for f in self.findings if f.outcome is self.outcome), None)
 
 
+class Reading(Frozen):
+    """About how much is read to build a table anew."""
+
+    rows: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: "Reading") -> "Reading":
+        return Reading(rows=self.rows + other.rows, bytes=self.bytes + other.bytes)
+
+    def __str__(self) -> str:
+        """For a person: `1,469,307 rows, about 41.1 MB`."""
+        return f"{self.rows:,} rows, about {ByteSize(self.bytes).human_readable(decimal=True, separator=' ')}"
+
+
 class TableChange(Frozen):
     """One table with what its steps do to it, and what that takes in each tier."""
 
     table: str
     outcome: Outcome
     tiers: tuple[TierChange, ...] = ()
+    reading: Reading | None = None  # to build it anew; None: it is not
 
 
 class FlowDiff(Frozen):

@@ -1,12 +1,11 @@
 """Applies what the files say to a flow: through the runner that carries it, or here when none does."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from streamhouse.errors import ChangeFailedError, StateConflictError
-from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import at_versions
-from streamhouse.runtime.change import Applied, Choices, Compared, ask, compare
+from streamhouse.runtime.change import Choices, Compared, ask
 from streamhouse.runtime.environment import of
 from streamhouse.runtime.open import opened, runner_of
 from streamhouse.runtime.owner import is_alive
@@ -16,12 +15,6 @@ from streamhouse.state.records import Change, Phase, RunnerState
 from streamhouse.state.store import StateStore
 
 _LOOK_S = 0.2
-
-
-def compared_with_applied(project: Project, plan: FlowPlan, desired: Mapping[str, FlowPlan]) -> Compared:
-    """What applying a plan would do; see `runtime.change.compare`."""
-    with project.state() as state:
-        return compare(plan, Applied.of(state), desired)
 
 
 def apply(

@@ -1,10 +1,11 @@
 """Asks for changes: compares what files say with what is applied, and writes what follows into the journal."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from streamhouse.compiler.change import decided, followers, tables_anew
+from streamhouse.compiler.cost import with_cost, within_budget
 from streamhouse.compiler.diff import diff
 from streamhouse.errors import BlockedError, StateConflictError
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
@@ -46,10 +47,19 @@ class Compared:
 
 @dataclass(frozen=True)
 class Applied:
-    """What runs: flow → revision and plan, and how long each has run."""
+    """What runs.
+
+    Attributes:
+        plans: Flow → revision and plan.
+        ages: Flow → how long it has run.
+        rows: Table → rows written so far.
+        tables: Every table that was ever applied.
+    """
 
     plans: Mapping[str, tuple[int, FlowPlan]]
     ages: Mapping[str, timedelta]
+    rows: Mapping[str, int] = field(default_factory=dict)
+    tables: Collection[str] = ()
 
     @classmethod
     def of(cls, state: StateStore | None) -> "Applied":
@@ -57,23 +67,30 @@ class Applied:
         if state is None:
             return cls({}, {})
         plans, now = state.plans(), datetime.now(UTC)
-        return cls(plans, {name: now - state.history(name)[0].applied_at for name in plans})
+        ages = {name: now - state.history(name)[0].applied_at for name in plans}
+        return cls(plans, ages, state.rows_written(), state.known_tables())
 
 
-def compare(plan: FlowPlan, applied: Applied, desired: Mapping[str, FlowPlan]) -> Compared:
+def compare(
+    plan: FlowPlan, applied: Applied, desired: Mapping[str, FlowPlan], *, budget: int | None = None
+) -> Compared:
     """What applying a plan would do.
 
     Args:
         plan: As compiled from the files.
         applied: What runs.
         desired: Flows as their files have them; read of those that never ran.
+        budget: Bytes that building a table anew may read without a person's word; None: any number.
     """
     others = {name: other for name, other in desired.items() if name not in applied.plans}
     others |= {name: other for name, (_, other) in applied.plans.items()}
     others.pop(plan.flow, None)
     revision, old = applied.plans.get(plan.flow, (None, None))
     age = applied.ages.get(plan.flow, timedelta(0))
-    return Compared(plan, revision, old, diff(old, plan, others, age=age))
+    found = diff(old, plan, others, age=age)
+    if old is not None:
+        found = with_cost(found, plan, tables_anew(found, plan, applied.tables), applied.rows)
+    return Compared(plan, revision, old, within_budget(found, budget))
 
 
 @dataclass(frozen=True)
@@ -91,7 +108,7 @@ class Begun:
     warnings: tuple[str, ...] = ()
 
 
-def begin(state: StateStore, plan: FlowPlan, by: str = "run") -> Begun:
+def begin(state: StateStore, plan: FlowPlan, by: str = "run", *, budget: int | None = None) -> Begun:
     """Record that `plan` is wanted; a flow that was never applied begins with it at once.
 
     Raises:
@@ -107,7 +124,7 @@ def begin(state: StateStore, plan: FlowPlan, by: str = "run") -> Begun:
     standing = at_versions(known[1], state.versions(plan.flow))
     if known[1].fingerprint == plan.fingerprint:
         return Begun(standing, state.open_change(plan.flow))
-    compared = compare(plan, Applied.of(state), {})
+    compared = compare(plan, Applied.of(state), {}, budget=budget)
     change = ask(state, compared, by)
     warnings = tuple(map(warning, kept(compared.found)))
     for text in warnings:

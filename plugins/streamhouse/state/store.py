@@ -339,6 +339,11 @@ class StateStore:
         row = insert(events).values(flow=flow, kind=kind, text=text, at_ms=to_ms(at or datetime.now(UTC)))
         self._database.write(lambda connection: connection.execute(row))
 
+    def rows_written(self) -> dict[str, int]:
+        """Table → rows written to it since it was first applied, over all its versions."""
+        with self._database.read() as connection:
+            return progress.rows_written(connection)
+
     def events(self, flow: str | None = None, limit: int = 50) -> list[Event]:
         """The newest events of a flow (None: of all), oldest first."""
         query = select(events).order_by(events.c.id.desc()).limit(limit)
