@@ -133,6 +133,13 @@ def show_diff(found: "FlowDiff", output: Output) -> None:
     if work:
         output.line()
         output.table(("outcome", "table", "tier", "what is done to it"), work)
+    if found.versions:
+        output.line()
+        output.line("actions whose version should tell of the edit (streamhouse action show NAME: who uses it):")
+        output.table(
+            ("action", "applied", "now", "at least", "why"),
+            [(v.action, v.was, v.now, v.least, v.why) for v in found.versions],
+        )
     anew = [(table.table, str(table.reading)) for table in found.tables if table.reading is not None]
     if anew:
         output.line()

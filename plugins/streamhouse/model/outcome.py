@@ -124,6 +124,16 @@ class TableChange(Frozen):
     reading: Reading | None = None  # to build it anew; None: it is not
 
 
+class VersionAdvice(Frozen):
+    """An action was edited, and its version says less than the edit does."""
+
+    action: str
+    was: str
+    now: str
+    least: str  # that its version should be
+    why: str
+
+
 class FlowDiff(Frozen):
     """Desired against applied, for one flow."""
 
@@ -132,3 +142,4 @@ class FlowDiff(Frozen):
     settings: tuple[Finding, ...] = ()
     steps: tuple[StepChange, ...] = ()  # upstream first; removed ones last
     tables: tuple[TableChange, ...] = ()
+    versions: tuple[VersionAdvice, ...] = ()
