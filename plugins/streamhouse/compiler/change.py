@@ -116,6 +116,45 @@ def _streams(plan: FlowPlan) -> Iterator[object]:
     yield plan.freshness, plan.max_rows_per_epoch
 
 
+def shared(plan: FlowPlan, anew: Collection[str], others: Mapping[str, FlowPlan]) -> dict[str, str]:
+    """Table → why it cannot be built anew: other flows write columns of it."""
+    return {
+        table: f"{name} writes columns of {table} as well, and a version of it would lack them"
+        for name, other in others.items()
+        if name != plan.flow
+        for table in sorted(set(anew) & set(other.tables))
+    }
+
+
+def blocked(found: FlowDiff, why: Mapping[str, str], *, final: bool = False) -> FlowDiff:
+    """The difference, in which some tables block, whatever else happens to them.
+
+    Args:
+        found: As compared.
+        why: Table → the proof.
+        final: Nobody may choose otherwise.
+    """
+    steps = tuple(
+        step.model_copy(
+            update={
+                "outcome": Outcome.BLOCK,
+                "findings": (
+                    Finding(rule=0, outcome=Outcome.BLOCK, proof=why[step.table], final=final),
+                    *step.findings,
+                ),
+            }
+        )
+        if step.table in why
+        else step
+        for step in found.steps
+    )
+    tables = tuple(
+        table.model_copy(update={"outcome": Outcome.BLOCK}) if table.table in why else table for table in found.tables
+    )
+    outcome = worst(found.outcome, *(step.outcome for step in steps))
+    return found.model_copy(update={"steps": steps, "tables": tables, "outcome": outcome})
+
+
 def decided(found: FlowDiff, choices: Mapping[str, Outcome]) -> FlowDiff:
     """What a change does once a person chose for tables whose change blocks.
 
@@ -127,7 +166,7 @@ def decided(found: FlowDiff, choices: Mapping[str, Outcome]) -> FlowDiff:
         step.model_copy(
             update={"outcome": choices[step.table], "findings": _chosen(step.findings, choices[step.table])}
         )
-        if step.outcome is Outcome.BLOCK and step.table in choices
+        if step.outcome is Outcome.BLOCK and step.table in choices and not any(f.final for f in step.findings)
         else step
         for step in found.steps
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from streamhouse.model.outcome import Finding, FlowDiff, Outcome, Reading, worst
+from streamhouse.model.outcome import FlowDiff, Reading
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep
 from streamhouse.model.table import Column, Table
 
@@ -45,34 +45,15 @@ def with_cost(found: FlowDiff, plan: FlowPlan, anew: Collection[str], rows: Mapp
     return found.model_copy(update={"tables": tables})
 
 
-def within_budget(found: FlowDiff, budget: int | None) -> FlowDiff:
-    """The difference, in which a table blocks whose history is more than a project reads without being asked.
-
-    Args:
-        found: With its cost.
-        budget: Bytes; None: any.
-    """
+def over_budget(found: FlowDiff, budget: int | None) -> dict[str, str]:
+    """Table → why it may not be built anew without a person's word: its history is larger than `budget` bytes."""
     if budget is None:
-        return found
-    over = {t.table: t.reading for t in found.tables if t.reading is not None and t.reading.bytes > budget}
-    steps = tuple(
-        step.model_copy(
-            update={"outcome": Outcome.BLOCK, "findings": (_over(over[step.table], budget), *step.findings)}
-        )
-        if step.table in over
-        else step
-        for step in found.steps
-    )
-    tables = tuple(
-        table.model_copy(update={"outcome": Outcome.BLOCK}) if table.table in over else table for table in found.tables
-    )
-    outcome = worst(found.outcome, *(step.outcome for step in steps))
-    return found.model_copy(update={"steps": steps, "tables": tables, "outcome": outcome})
-
-
-def _over(reading: Reading, budget: int) -> Finding:
-    proof = f"it reads {reading}, more than rebuild_budget allows ({budget:,} bytes)"
-    return Finding(rule=0, outcome=Outcome.BLOCK, proof=proof)
+        return {}
+    return {
+        table.table: f"it reads {table.reading}, more than rebuild_budget allows ({budget:,} bytes)"
+        for table in found.tables
+        if table.reading is not None and table.reading.bytes > budget
+    }
 
 
 def _history(step: PlannedStep, origins: Mapping[str, "Table | PlannedSource"], rows: Mapping[str, int]) -> Reading:

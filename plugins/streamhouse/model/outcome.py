@@ -37,6 +37,7 @@ class Finding(Frozen):
     columns: tuple[str, ...] = ()  # of the table, whose meaning changes
     rows: bool = False  # whether it changes which rows there are, and so every column
     keeps_values: bool = False  # rows already written hold what the new code would have written
+    final: bool = False  # of BLOCK: no choice of a person helps
     restate: bool = False  # older rows get the new meaning only by a backfill, which this change asks for
 
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from streamhouse.compiler.change import decided, followers, tables_anew
-from streamhouse.compiler.cost import with_cost, within_budget
+from streamhouse.compiler.change import blocked, decided, followers, shared, tables_anew
+from streamhouse.compiler.cost import over_budget, with_cost
 from streamhouse.compiler.diff import diff
 from streamhouse.errors import BlockedError, StateConflictError
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
@@ -89,8 +89,12 @@ def compare(
     age = applied.ages.get(plan.flow, timedelta(0))
     found = diff(old, plan, others, age=age)
     if old is not None:
-        found = with_cost(found, plan, tables_anew(found, plan, applied.tables), applied.rows)
-    return Compared(plan, revision, old, within_budget(found, budget))
+        anew = tables_anew(found, plan, applied.tables)
+        found = with_cost(found, plan, anew, applied.rows)
+        running = {name: other for name, (_, other) in applied.plans.items()}
+        found = blocked(found, over_budget(found, budget))
+        found = blocked(found, shared(plan, anew, running), final=True)
+    return Compared(plan, revision, old, found)
 
 
 @dataclass(frozen=True)
