@@ -14,7 +14,7 @@ from streamhouse.compiler.change import candidate
 from streamhouse.engine.moved import positions
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
-from streamhouse.errors import StateConflictError
+from streamhouse.errors import RowsLostError, StateConflictError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_at
@@ -56,7 +56,8 @@ class Building:
         last = last_epochs(state, standing(state, self.change.flow))
         if not last:
             raise StateConflictError(f"{self.change.flow} has not run yet", hint=f"streamhouse run {self.change.flow}")
-        at, at_ms = reached(state, self.change), max(record.at_ms for record in last.values())
+        left = self._left()
+        at, at_ms = left or reached(state, self.change), max(record.at_ms for record in last.values())
         begun = {
             segment.name: EpochRecord(
                 flow=plan.flow,
@@ -69,6 +70,16 @@ class Building:
             )
             for segment in plan.segments
         }
+        if not left:
+            self._fill(plan, begun)
+        ends = left or {name: self.open.stores[t.tiers.target].end(t) for name, t in plan.tables.items()}
+        for segment in plan.segments:
+            record = begun[segment.name]
+            record.ends.update({name: dict(ends[name]) for name in segment.tables if name in ends})
+            record.end.update({n: dict(ends[n]) for n in segment.reads - set(segment.tables) if n in ends})
+        state.begin_at(list(begun.values()))
+
+    def _fill(self, plan: FlowPlan, begun: Mapping[str, EpochRecord]) -> None:
         for table in plan.tables.values():
             for tier in table.tiers.present:
                 self.open.stores[tier].drop(table.name)  # of an attempt that was cut off
@@ -78,20 +89,31 @@ class Building:
             for step in segment.steps:
                 filling.fill(segment, step)
                 reach("apply_filled", step.writes.name)
-        ends = {name: self.open.stores[table.tiers.target].end(table) for name, table in plan.tables.items()}
-        for segment in plan.segments:
-            record = begun[segment.name]
-            record.ends.update({name: dict(ends[name]) for name in segment.tables})
-            record.end.update({n: dict(ends[n]) for n in segment.reads - set(segment.tables) if n in ends})
-        state.begin_at(list(begun.values()))
+
+    def _left(self) -> dict[str, Position]:
+        """Where the tables were left when they served last; empty: they never did.
+
+        They have every row up to there, so a change is undone by reading on.
+        """
+        served = [r for r in self.open.state.retired_versions() if self.change.versions.get(r.table.name) == r.version]
+        return served[0].positions if served else {}
 
     def catch_up(self) -> None:
-        """Read to where the flow is now; return soon when that is near."""
+        """Read to where the flow is now; return soon when that is near.
+
+        Raises:
+            RowsLostError: a log no longer has the rows since the tables served last; they are filled the next time.
+        """
         plan = self.plan
         self.say(f"catching up: {', '.join(self.change.versions)}")
         # What the candidate's own segments write has no bound: each drains what those before it wrote.
         bounds = {n: p for n, p in reached(self.open.state, self.change).items() if n not in plan.tables}
-        self.runner().run(once=True, bounds=bounds)
+        try:
+            self.runner().run(once=True, bounds=bounds)
+        except RowsLostError:
+            for name, version in self.change.versions.items():
+                self.open.state.version_dropped(name, version)
+            raise
 
     def runner(self) -> Runner:
         """Carries the candidate."""
@@ -100,8 +122,9 @@ class Building:
     def discard(self) -> None:
         """Drop what was filled, and forget it; nothing of it serves."""
         serving = self.open.state.versions()
+        served = {(retired.table.name, retired.version) for retired in self.open.state.retired_versions()}
         for name, version in self.change.versions.items():
-            if serving.get(name, 1) != version:
+            if serving.get(name, 1) != version and (name, version) not in served:
                 table = table_at(self.change.plan.tables[name], self.change.versions)
                 for tier in table.tiers.present:
                     self.open.stores[tier].drop(table.name)
@@ -144,16 +167,6 @@ def last_epochs(state: StateStore, plan: FlowPlan) -> dict[str, EpochRecord]:
     """Segment → its last finished epoch, of those that have one."""
     found = {segment.name: state.last_epoch(plan.flow, segment.name) for segment in plan.segments}
     return {name: record for name, record in found.items() if record is not None}
-
-
-def ends_of(state: StateStore, change: Change, at: Mapping[str, Position]) -> dict[str, tuple[Position, Position]]:
-    """Table that was built anew → where its old version ends, and where its new one stands."""
-    serving = state.versions()
-    return {
-        name: (at[old], at[new])
-        for name, version in change.versions.items()
-        if (old := stored_name(name, serving.get(name, 1))) in at and (new := stored_name(name, version)) in at
-    }
 
 
 def now_ms() -> int:

@@ -27,7 +27,7 @@ from streamhouse.errors import LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
-from streamhouse.runtime.building import Building, ends_of, last_epochs, now_ms, reached, wanted_versions
+from streamhouse.runtime.building import Building, last_epochs, now_ms, reached, wanted_versions
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import Change, EpochRecord, Phase
 
@@ -143,7 +143,7 @@ class Reconciler:
         last |= last_epochs(state, wanted)
         records = moved(wanted, at, last, now_ms()) if last else []
         reach("apply_prepared")
-        if state.complete_change(runner.lease, change, records, ends_of(state, change, at)):
+        if state.complete_change(runner.lease, change, records, at):
             reach("apply_completed")
             runner.plan = wanted
             Building(self.open, change).forget_files()

@@ -1,4 +1,4 @@
-"""The journal of `apply`: what was asked for, how far it is, and which version of each table serves."""
+"""The journal of `apply`: what was asked for, and how far it is."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -9,14 +9,13 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, sel
 from streamhouse.errors import StateConflictError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.table import Table
 from streamhouse.model.types import Position
-from streamhouse.state import epochs, plans
+from streamhouse.state import epochs, plans, versions
 from streamhouse.state.instants import from_ms
-from streamhouse.state.records import Change, EpochRecord, Move, Phase, RetiredVersion
+from streamhouse.state.records import Change, EpochRecord, Move, Phase
 from streamhouse.state.schema import change as changes
 from streamhouse.state.schema import epoch as epoch_table
-from streamhouse.state.schema import read_version, retired_version, segment_total, table_total, table_version
+from streamhouse.state.schema import segment_total, table_total
 
 _OPEN = (Phase.ASKED.value, Phase.BUILDING.value)
 
@@ -62,7 +61,7 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
         phase=Phase.ASKED.value,
         outcome=wish.outcome.value,
         body=wish.plan.model_dump_json(),
-        versions={table: _next_version(connection, table, now_ms) for table in sorted(wish.anew)},
+        versions=versions.allocate(connection, wish.plan, wish.anew, now_ms),
         moves={table: asdict(move) for table, move in wish.moves.items()},
         followers={other: sorted(tables) for other, tables in wish.followers.items()},
         environment=wish.environment,
@@ -144,7 +143,7 @@ def complete(
     connection: Connection,
     change: Change,
     records: Collection[EpochRecord],
-    ends: Mapping[str, tuple[Position, Position]],
+    at: Mapping[str, Position],
     now_ms: int,
 ) -> bool:
     """Make the plan of a change the applied one, and its versions the serving ones; False when it was given up.
@@ -155,70 +154,26 @@ def complete(
         connection: In a transaction.
         change: To complete.
         records: For each segment whose positions are other than its last epoch left them: an epoch that wrote nothing.
-        ends: Table that was built anew → where its old version ended, and where its new one stands.
+        at: How far the flow is: source, or table as stores call it → position; also of what was built anew.
         now_ms: The time.
     """
     if not move(connection, change.id, Phase.APPLIED, None, now_ms):
         return False
-    applied = plans.newest(connection, change.flow)
-    before = applied[1].tables if applied is not None else {}
-    serving = versions(connection)
-    take_up(connection, change.plan, now_ms, change.moves)
-    for name, version in change.versions.items():
-        if name in before:
-            ended, began = ends.get(name, ({}, {}))
-            _retire(connection, before[name], serving.get(name, 1), Move(version, ended, began), now_ms)
-        connection.execute(
-            update(table_version).where(table_version.c.table_name == name).values(version=version, switched_ms=now_ms)
-        )
+    moves = versions.swap(connection, change, at, now_ms)
+    versions.take_up(connection, change.plan, now_ms, change.moves)
     for record in records:
         epochs.insert_finished(connection, record)
     forget(connection, change.candidate)
-    _ask_readers(connection, change, ends, now_ms)
+    _ask_readers(connection, change, moves, now_ms)
     return True
 
 
-def take_up(connection: Connection, plan: FlowPlan, now_ms: int, moves: Mapping[str, Move] | None = None) -> int:
-    """Record a plan as applied, with the versions at which it reads tables of other flows; return its revision."""
-    serving, read = versions(connection), _read_versions(connection, plan.flow)
-    connection.execute(delete(read_version).where(read_version.c.flow == plan.flow))
-    for table in plan.external:
-        version = read.get(table.name, serving.get(table.name, 1))
-        if moves and table.name in moves:
-            version = moves[table.name].version
-        connection.execute(insert(read_version).values(flow=plan.flow, table_name=table.name, version=version))
-    for name in plan.tables:
-        _note(connection, name, now_ms)
-    return plans.save(connection, plan, now_ms)
-
-
-def versions(connection: Connection, flow: str | None = None) -> dict[str, int]:
-    """Table → the version that serves, of those that are not at their first; for a flow, as it reads them."""
-    rows = connection.execute(select(table_version).where(table_version.c.version > 1))
-    serving = {row.table_name: row.version for row in rows}
-    return serving if flow is None else serving | _read_versions(connection, flow)
-
-
-def _read_versions(connection: Connection, flow: str) -> dict[str, int]:
-    rows = connection.execute(select(read_version).where(read_version.c.flow == flow))
-    return {row.table_name: row.version for row in rows}
-
-
-def _ask_readers(
-    connection: Connection, change: Change, ends: Mapping[str, tuple[Position, Position]], now_ms: int
-) -> None:
+def _ask_readers(connection: Connection, change: Change, moves: Mapping[str, Move], now_ms: int) -> None:
     """Ask every other flow that reads what was built anew to go on with it, and to build anew what rests on it."""
-    reads = select(read_version).where(
-        read_version.c.table_name.in_(change.versions), read_version.c.flow != change.flow
-    )
-    moves: dict[str, dict[str, Move]] = {}
-    for row in connection.execute(reads).all():
-        if row.table_name in ends:
-            to = Move(change.versions[row.table_name], *ends[row.table_name])
-            moves.setdefault(row.flow, {})[row.table_name] = to
-    for flow, own in moves.items():
+    for flow, read in versions.readers(connection, change.versions, change.flow).items():
+        own = {table: moves[table] for table in read if table in moves}
         waiting, applied = newest_open(connection, flow), plans.newest(connection, flow)
-        if applied is None:
+        if applied is None or not own:
             continue
         anew = frozenset(change.followers.get(flow, ()))
         wish = Wish(
@@ -231,72 +186,10 @@ def _ask_readers(
         ask(connection, wish, f"change {change.id} of {change.flow}", now_ms)
 
 
-def _note(connection: Connection, table: str, now_ms: int) -> None:
-    known = connection.execute(select(table_version).where(table_version.c.table_name == table)).one_or_none()
-    if known is None:
-        connection.execute(insert(table_version).values(table_name=table, version=1, newest=1, switched_ms=now_ms))
-
-
-def known(connection: Connection) -> set[str]:
-    """Every table that was ever applied."""
-    return set(connection.execute(select(table_version.c.table_name)).scalars())
-
-
-def retired(connection: Connection) -> list[RetiredVersion]:
-    """Versions that no longer serve and are not dropped, oldest first."""
-    rows = connection.execute(select(retired_version).order_by(retired_version.c.retired_ms))
-    return [
-        RetiredVersion(
-            Table.model_validate_json(row.body),
-            row.version,
-            Move(row.version, row.ended, row.began),
-            from_ms(row.retired_ms),
-        )
-        for row in rows
-    ]
-
-
-def readers(connection: Connection, table: str) -> dict[str, int]:
-    """Other flow → the version at which it reads a table."""
-    rows = connection.execute(select(read_version).where(read_version.c.table_name == table))
-    return {row.flow: row.version for row in rows}
-
-
-def dropped(connection: Connection, table: str, version: int) -> None:
-    """Record that a retired version is gone."""
-    this = (retired_version.c.table_name == table) & (retired_version.c.version == version)
-    connection.execute(delete(retired_version).where(this))
-
-
 def forget(connection: Connection, flow: str) -> None:
     """Remove the epochs of a candidate."""
     for table in (epoch_table, segment_total, table_total):
         connection.execute(delete(table).where(table.c.flow == flow))
-
-
-def _next_version(connection: Connection, table: str, now_ms: int) -> int:
-    row = connection.execute(
-        select(table_version).where(table_version.c.table_name == table).with_for_update()
-    ).one_or_none()
-    if row is None:
-        connection.execute(insert(table_version).values(table_name=table, version=1, newest=1, switched_ms=now_ms))
-        return 1
-    newest = int(row.newest) + 1
-    connection.execute(update(table_version).where(table_version.c.table_name == table).values(newest=newest))
-    return newest
-
-
-def _retire(connection: Connection, table: Table, version: int, to: Move, now_ms: int) -> None:
-    connection.execute(
-        insert(retired_version).values(
-            table_name=table.name,
-            version=version,
-            body=table.model_dump_json(),
-            ended=to.ended,
-            began=to.began,
-            retired_ms=now_ms,
-        )
-    )
 
 
 def _change(row: Row[tuple[object, ...]]) -> Change:

@@ -154,11 +154,17 @@ class Change:
 
 @dataclass(frozen=True)
 class RetiredVersion:
-    """A version of a table that served once."""
+    """A version of a table that served once.
+
+    Attributes:
+        change: By which it was replaced.
+        positions: How far its flow was then: source, or table as stores call it → position. It has all up to there.
+    """
 
     table: Table
     version: int
-    move: Move  # to its successor
+    change: int
+    positions: dict[str, Position]
     at: datetime
 
 

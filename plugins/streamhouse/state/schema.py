@@ -106,8 +106,9 @@ retired_version = Table(
     Column("table_name", String(200), primary_key=True),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("body", Text, nullable=False),  # the Table as JSON
-    Column("ended", JSON, nullable=False),  # its end
-    Column("began", JSON, nullable=False),  # what of its successor says the same as the whole of it
+    Column("change", BigInteger, nullable=False),  # by which it was replaced
+    Column("revision", Integer, nullable=False),  # of the plan that filled it
+    Column("positions", JSON, nullable=False),  # of its flow then: source or stored table → position
     Column("retired_ms", BigInteger, nullable=False),
 )
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, select, union
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
-from streamhouse.state import changes, epochs, leases, plans, progress
+from streamhouse.state import changes, epochs, leases, plans, progress, versions
 from streamhouse.state.changes import Wish
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import from_ms, to_ms
@@ -71,7 +71,7 @@ class StateStore:
     def save_plan(self, plan: FlowPlan, now: datetime | None = None) -> int:
         """Record `plan` as applied; return its revision, from 1. The plan applied last gets no new one."""
         now_ms = to_ms(now or datetime.now(UTC))
-        return self._database.write(lambda connection: changes.take_up(connection, plan, now_ms))
+        return self._database.write(lambda connection: versions.take_up(connection, plan, now_ms))
 
     def plan(self, flow: str) -> tuple[int, FlowPlan] | None:
         """The revision and the plan applied last; None when the flow was never applied."""
@@ -155,7 +155,7 @@ class StateStore:
         lease: Lease,
         change: Change,
         records: Collection[EpochRecord] = (),
-        ends: Mapping[str, tuple[Position, Position]] = MappingProxyType({}),
+        at: Mapping[str, Position] = MappingProxyType({}),
     ) -> bool:
         """Make the plan of a change the applied one and its versions the serving ones, at once.
 
@@ -165,7 +165,7 @@ class StateStore:
             lease: Of the flow.
             change: To complete.
             records: For each segment whose positions become other ones: an epoch, later than any, that wrote nothing.
-            ends: Table that was built anew → where its old version ended, and where its new one stands.
+            at: How far the flow is: source, or table as stores call it → position; also of what was built anew.
 
         Returns:
             Whether it was done; False: the change was given up meanwhile.
@@ -177,7 +177,7 @@ class StateStore:
 
         def work(connection: Connection) -> bool:
             leases.check(connection, lease)
-            return changes.complete(connection, change, records, ends, now_ms)
+            return changes.complete(connection, change, records, at, now_ms)
 
         return self._database.write(work)
 
@@ -200,26 +200,26 @@ class StateStore:
         For a flow, tables of other flows are at the version that it reads: until it has gone on, the one before.
         """
         with self._database.read() as connection:
-            return changes.versions(connection, flow)
+            return versions.versions(connection, flow)
 
     def known_tables(self) -> set[str]:
         """Every table that was ever applied."""
         with self._database.read() as connection:
-            return changes.known(connection)
+            return versions.known(connection)
 
     def retired_versions(self) -> list[RetiredVersion]:
         """Versions of tables that no longer serve and are not dropped, oldest first."""
         with self._database.read() as connection:
-            return changes.retired(connection)
+            return versions.retired(connection)
 
     def readers(self, table: str) -> dict[str, int]:
         """Other flow → the version at which it reads a table."""
         with self._database.read() as connection:
-            return changes.readers(connection, table)
+            return {flow: read[table] for flow, read in versions.readers(connection, [table]).items()}
 
     def version_dropped(self, table: str, version: int) -> None:
         """Record that a retired version is gone."""
-        self._database.write(lambda connection: changes.dropped(connection, table, version))
+        self._database.write(lambda connection: versions.dropped(connection, table, version))
 
     # --- leases --------------------------------------------------------------------------------
 
