@@ -20,7 +20,6 @@ class Checkpoint:
         known = sorted(int(p.name) for p in folder.iterdir() if p.name.isdigit())
         self.base = known[-1] if known else next_epoch
         self.path = folder / str(self.base)
-        self.quit_file = folder / "quit"  # there while the segment's stream is to end
 
     def epoch(self, batch: int) -> int:
         """The epoch of Spark's batch number."""
