@@ -401,13 +401,6 @@ class NoEnvironmentError(EngineError):
     code = "SH509"
 
 
-class StreamStartError(EngineError):
-    """Spark gave up waiting for the process of a stream's source; a busy machine may take too long."""
-
-    code = "SH506"
-    retryable = True
-
-
 # --- SH6xx: queries ---------------------------------------------------------------------------
 
 

@@ -3,12 +3,11 @@
 Pure; `runtime/reconcile.py` acts on it.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 from streamhouse.compiler.segments import loses_order
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, TableChange, worst
-from streamhouse.model.plan import FlowPlan
-from streamhouse.model.types import Strategy
+from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.version import Versions, at_versions, stored_name
 
 _IN_PLACE = frozenset({"create", "add column", "stop filling", "drop later"})
@@ -101,19 +100,31 @@ def candidate(plan: FlowPlan, anew: Collection[str], versions: Versions, name: s
 
 
 def same_streams(old: FlowPlan, new: FlowPlan) -> bool:
-    """Whether the streaming queries of `old` can carry `new`: their sources know what a segment reads, and how fast."""
-    return list(_streams(old)) == list(_streams(new))
+    """Whether the streaming queries of `old` can carry `new`: they have its segments, with the clocks they have.
+
+    An input that a query did not read is read from its beginning; so it must be new to the flow.
+    """
+    if (old.freshness, [_clock(s) for s in old.segments]) != (new.freshness, [_clock(s) for s in new.segments]):
+        return False
+    known, wanted = _origins(old), _origins(new)
+    for before, after in zip(old.segments, new.segments, strict=True):
+        read = before.reads - set(before.tables)
+        for name in after.reads - set(after.tables):
+            if wanted[name] != known.get(name) if name in read else name in known:
+                return False
+    return True
 
 
-def _streams(plan: FlowPlan) -> Iterator[object]:
-    sources = {s.name: s.model_copy(update={"columns": ()}) for s in plan.sources}
-    tables = {table.name: table.tiers.target for table in plan.readable}
-    for segment in plan.segments:
-        outer = sorted(segment.reads - set(segment.tables))
-        waits = sorted(str(step.interval) for step in segment.steps if step.strategy is Strategy.FULL)
-        yield segment.name, segment.interval, sorted(segment.loads_first), waits
-        yield [(name, sources.get(name), tables.get(name)) for name in outer]
-    yield plan.freshness, plan.max_rows_per_epoch
+def _clock(segment: Segment) -> tuple[object, ...]:
+    return segment.name, segment.interval
+
+
+def _origins(plan: FlowPlan) -> dict[str, object]:
+    """Source or table → what its positions depend on."""
+    sources: dict[str, object] = {
+        s.name: s.model_copy(update={"columns": (), "loads_first": False}) for s in plan.sources
+    }
+    return sources | {table.name: table.tiers.target for table in plan.readable}
 
 
 def shared(plan: FlowPlan, anew: Collection[str], others: Mapping[str, FlowPlan]) -> dict[str, str]:
