@@ -106,7 +106,7 @@ def _compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
 
     if flow is not None:
         return {flow: compile_with_upstream(app.project, app.registry, flow)}
-    checked = check_project(app.project, app.registry)
+    checked = check_project(app.project)
     if checked.errors:
         raise DefinitionErrors(checked.errors)
     return dict(checked.plans)

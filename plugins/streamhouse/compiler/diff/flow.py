@@ -6,7 +6,6 @@ from datetime import timedelta
 from streamhouse.compiler.diff.around import Around, arounds
 from streamhouse.compiler.diff.consumers import affected, consumers
 from streamhouse.compiler.diff.settings import setting_findings, source_findings
-from streamhouse.compiler.diff.steps import step_findings
 from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, StepChange, TableChange, worst
 from streamhouse.model.plan import FlowPlan, PlannedStep
@@ -31,10 +30,12 @@ def diff(
     Returns:
         Every step of both plans and every table, each with its outcome.
     """
+    new = _stored(new)
     was, now = Around.of(old) if old is not None else None, Around.of(new)
     before = {step.id: step for step in old.steps} if old is not None else {}
     after = {step.id: step for step in new.steps}
-    found = {name: _findings(step, before.get(name), was, now, others, age) for name, step in after.items()}
+    owners = _owners(others) if after.keys() - before.keys() else {}
+    found = {name: _findings(step, before.get(name), was, now, owners, age) for name, step in after.items()}
     if old is not None:
         for name, findings in source_findings(old, new).items():
             found[name] = sorted([*found[name], *findings], key=lambda finding: -finding.outcome.weight)
@@ -42,7 +43,8 @@ def diff(
     held = {table.name: table for table in new.readable}
     for name, step in after.items():
         found[name] += [*_unheld(step, held, found[name], age), *_starved(name, found[name], others, step.writes)]
-    plans = {**arounds(others.values()), new.flow: now}
+    reaches = any(affected(findings) is not None for findings in found.values())
+    plans = {**(arounds(others.values()) if reaches else {}), new.flow: now}
     steps = [_change(step, before.get(name), found[name], plans) for name, step in after.items()]
     steps += [_removed(step, others) for name, step in before.items() if name not in after]
     settings = tuple(setting_findings(old, new)) if old is not None else ()
@@ -51,20 +53,43 @@ def diff(
     return FlowDiff(flow=new.flow, outcome=outcome, settings=settings, steps=tuple(steps), tables=tables)
 
 
+def _stored(plan: FlowPlan) -> FlowPlan:
+    """The plan as the state store gives it back: without notices, which are told once, when it is compiled."""
+    if not any(step.notices for step in plan.steps):
+        return plan
+    segments = tuple(
+        segment.model_copy(update={"steps": tuple(step.model_copy(update={"notices": ()}) for step in segment.steps)})
+        for segment in plan.segments
+    )
+    return plan.model_copy(update={"segments": segments})
+
+
+def _owners(plans: Mapping[str, FlowPlan]) -> dict[str, str]:
+    """Table → the first flow that writes it."""
+    found: dict[str, str] = {}
+    for name, plan in plans.items():
+        for table in plan.tables:
+            found.setdefault(table, name)
+    return found
+
+
 def _findings(
     step: PlannedStep,
     was: PlannedStep | None,
     before: Around | None,
     after: Around,
-    others: Mapping[str, FlowPlan],
+    owners: Mapping[str, str],
     age: timedelta,
 ) -> list[Finding]:
     if was is not None and before is not None:
+        if was == step and before.inputs(was) == after.inputs(step):
+            return []
+        from streamhouse.compiler.diff.steps import step_findings  # loads sqlglot, which nothing else here needs
+
         return step_findings(was, step, before, after, age)
     table = step.writes.name
-    owners = [name for name, plan in others.items() if table in plan.tables]
-    if owners and not step.part:
-        proof = f"the flow {owners[0]} writes {table} as it runs; apply that flow without it first"
+    if table in owners and not step.part:
+        proof = f"the flow {owners[table]} writes {table} as it runs; apply that flow without it first"
         return [Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)]
     known = before.reads if before is not None else frozenset()
     missed = sorted({read.table for read in step.reads if read.table in known})
@@ -98,7 +123,9 @@ def _starved(name: str, findings: list[Finding], others: Mapping[str, FlowPlan],
     renamed = {c for f in findings if f.rule == 12 and f.outcome is Outcome.SWAP for c in f.columns}
     if renamed and Tier.HOT not in table.tiers.present:
         gone |= renamed  # the hot tier goes on filling the old name; the others have one name only
-    found = []
+    found: list[Finding] = []
+    if not gone:
+        return found
     for flow, plan in others.items():
         for step in plan.steps:
             own = {c for r in step.reads if r.table == table.name for c in (*r.columns, *r.key_columns.values())}
