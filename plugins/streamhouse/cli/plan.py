@@ -85,10 +85,10 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
     """
     app: App = context.obj
     compiled = _compiled(app, flow)
-    applied = _applied(app)
+    applied = _applied(app, compiled)
     found = [_difference(one, compiled, applied) for one in compiled.values() if flow in (None, one.flow)]
     if app.as_json:
-        app.output.document({"flows": [_document(d, explain=explain) for d in found]})
+        app.output.models({"flows": [_document(d, explain=explain) for d in found]})
     else:
         for difference in found:
             _show(difference, app.output, explain=explain)
@@ -112,17 +112,17 @@ def _compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
     return dict(checked.plans)
 
 
-def _applied(app: App) -> Applied:
+def _applied(app: App, compiled: "Mapping[str, FlowPlan]") -> Applied:
     from datetime import UTC, datetime
 
-    state = app.project.existing_state()
-    if state is None:
-        return Applied({}, {})
+    from streamhouse.runtime.applied import applied_plans
+
+    found = applied_plans(app.project, compiled)
     now = datetime.now(UTC)
-    with state:
-        plans = state.plans()
-        ages = {name: now - state.history(name)[0].applied_at for name in plans}
-    return Applied(plans, ages)
+    return Applied(
+        {name: (one.revision, one.plan) for name, one in found.items()},
+        {name: now - one.since for name, one in found.items()},
+    )
 
 
 def _difference(compiled: "FlowPlan", desired: "Mapping[str, FlowPlan]", applied: Applied) -> Difference:
@@ -198,8 +198,8 @@ def _document(difference: Difference, *, explain: bool) -> dict[str, Any]:
         "changes": difference.is_change,
         "outcome": difference.diff.outcome.value,
         "steps": {step.step: step.change for step in difference.diff.steps},
-        "diff": difference.diff.model_dump(mode="json"),
-        "plan": compiled.model_dump(mode="json"),
+        "diff": difference.diff,
+        "plan": compiled,
     }
     if explain:
         from streamhouse.compiler import explain as explained

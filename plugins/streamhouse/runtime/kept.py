@@ -5,7 +5,7 @@ And what models say as bytes for a key, which is exact where text for people is 
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -74,6 +74,8 @@ def _plain(value: Any) -> Any:
         return [_plain(held) for held in value]
     if isinstance(value, timedelta):
         return format_duration(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     raise ValueError(f"{type(value).__name__} is in no model of ours")

@@ -30,7 +30,7 @@ def diff(
     Returns:
         Every step of both plans and every table, each with its outcome.
     """
-    new = _stored(new)
+    old, new = _stored(old) if old is not None else None, _stored(new)
     was, now = Around.of(old) if old is not None else None, Around.of(new)
     before = {step.id: step for step in old.steps} if old is not None else {}
     after = {step.id: step for step in new.steps}
