@@ -76,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     # Python's 700 costs a sixth of the time of compiling: syntax trees are many objects, and most of them live on.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for some takes 20 ms, and we have none
     app = App(as_json="--json" in given)
     before = signal.signal(signal.SIGTERM, _interrupt) if _in_main_thread() else None
     try:

@@ -23,12 +23,14 @@ class Difference:
     """A compiled flow against what was applied last.
 
     Attributes:
+        fingerprint: Of the compiled plan.
         revision: Of the applied plan; None: never applied.
         applied: Fingerprint of the applied plan; None: never applied.
         diff: What the change does.
     """
 
     plan: "FlowPlan"
+    fingerprint: str
     revision: int | None
     applied: str | None
     diff: "FlowDiff"
@@ -135,7 +137,9 @@ def _difference(compiled: "FlowPlan", desired: "Mapping[str, FlowPlan]", applied
     revision, old = applied.plans.get(compiled.flow, (None, None))
     age = applied.ages.get(compiled.flow, timedelta(0))
     found = diff(old, compiled, others, age=age)
-    return Difference(compiled, revision, old.fingerprint if old is not None else None, found)
+    fingerprint = compiled.fingerprint
+    applied_as = fingerprint if old is compiled else old.fingerprint if old is not None else None
+    return Difference(compiled, fingerprint, revision, applied_as, found)
 
 
 def _show(difference: Difference, output: Output, *, explain: bool) -> None:
@@ -148,7 +152,7 @@ def _show(difference: Difference, output: Output, *, explain: bool) -> None:
     if difference.applied is None:
         output.line(f"{compiled.flow}: never applied; a run would create it", style="green")
     elif not difference.is_change:
-        text = "" if difference.applied == compiled.fingerprint else "; only text differs"
+        text = "" if difference.applied == difference.fingerprint else "; only text differs"
         output.line(f"{compiled.flow}: nothing to apply (revision {difference.revision}){text}")
     else:
         output.line(f"{compiled.flow}: differs from revision {difference.revision}, applied last", style="yellow")
@@ -191,7 +195,7 @@ def _document(difference: Difference, *, explain: bool) -> dict[str, Any]:
     compiled = difference.plan
     document: dict[str, Any] = {
         "flow": compiled.flow,
-        "fingerprint": compiled.fingerprint,
+        "fingerprint": difference.fingerprint,
         "applied": {"revision": difference.revision, "fingerprint": difference.applied}
         if difference.applied is not None
         else None,

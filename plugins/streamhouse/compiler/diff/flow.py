@@ -30,8 +30,10 @@ def diff(
     Returns:
         Every step of both plans and every table, each with its outcome.
     """
-    old, new = _stored(old) if old is not None else None, _stored(new)
-    was, now = Around.of(old) if old is not None else None, Around.of(new)
+    same, new = old is new, _stored(new)
+    old = new if same else _stored(old) if old is not None else None
+    now = Around.of(new)
+    was = now if same else Around.of(old) if old is not None else None
     before = {step.id: step for step in old.steps} if old is not None else {}
     after = {step.id: step for step in new.steps}
     owners = _owners(others) if after.keys() - before.keys() else {}
@@ -40,9 +42,8 @@ def diff(
         for name, findings in source_findings(old, new).items():
             found[name] = sorted([*found[name], *findings], key=lambda finding: -finding.outcome.weight)
     _spread(now, found, set(before))
-    held = {table.name: table for table in new.readable}
     for name, step in after.items():
-        found[name] += [*_unheld(step, held, found[name], age), *_starved(name, found[name], others, step.writes)]
+        found[name] += [*_unheld(step, new, found[name], age), *_starved(name, found[name], others, step.writes)]
     reaches = any(affected(findings) is not None for findings in found.values())
     plans = {**(arounds(others.values()) if reaches else {}), new.flow: now}
     steps = [_change(step, before.get(name), found[name], plans) for name, step in after.items()]
@@ -57,11 +58,12 @@ def _stored(plan: FlowPlan) -> FlowPlan:
     """The plan as the state store gives it back: without notices, which are told once, when it is compiled."""
     if not any(step.notices for step in plan.steps):
         return plan
-    segments = tuple(
-        segment.model_copy(update={"steps": tuple(step.model_copy(update={"notices": ()}) for step in segment.steps)})
-        for segment in plan.segments
-    )
-    return plan.model_copy(update={"segments": segments})
+
+    def told(step: PlannedStep) -> PlannedStep:
+        return step.model_copy(update={"notices": ()}) if step.notices else step
+
+    segments = (s.model_copy(update={"steps": tuple(told(step) for step in s.steps)}) for s in plan.segments)
+    return plan.model_copy(update={"segments": tuple(segments)})
 
 
 def _owners(plans: Mapping[str, FlowPlan]) -> dict[str, str]:
@@ -99,10 +101,11 @@ def _findings(
     return [Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True, restate=bool(missed))]
 
 
-def _unheld(step: PlannedStep, tables: Mapping[str, Table], findings: list[Finding], age: timedelta) -> list[Finding]:
+def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: timedelta) -> list[Finding]:
     """A guard: what is to be computed anew is there no more."""
     if not any(finding.outcome is Outcome.REBUILD and not finding.keeps_values for finding in findings):
         return []
+    tables = {table.name: table for table in plan.readable}
     for read in step.reads:
         table = tables.get(read.table)
         if table is None or table.primary_key:  # a source is read again; a keyed table holds every key
@@ -212,16 +215,17 @@ def _removed(step: PlannedStep, others: Mapping[str, FlowPlan]) -> StepChange:
 def _tables(
     old: FlowPlan | None, new: FlowPlan, found: Mapping[str, list[Finding]], removed: Mapping[str, Outcome]
 ) -> Iterator[TableChange]:
-    before = old.tables if old is not None else {}
+    after = new.tables
+    before = after if old is new else old.tables if old is not None else {}
     writers: dict[str, list[PlannedStep]] = {}
     for step in new.steps:
         writers.setdefault(step.writes.name, []).append(step)
-    after = new.tables
     for name, table in after.items():
         steps = [(step, found[step.id]) for step in writers.get(name, ())]
         findings = [finding for _, own in steps for finding in own]
         blocked = any(finding.outcome is Outcome.BLOCK for finding in findings)
-        tiers = [] if blocked else tier_changes(before.get(name), table, steps)
+        same = not findings and before.get(name) == table
+        tiers = [] if blocked or same else tier_changes(before.get(name), table, steps)
         yield TableChange(table=name, outcome=table_outcome(tiers, findings), tiers=tuple(tiers))
     for name in before:
         if name not in after:
