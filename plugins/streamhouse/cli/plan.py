@@ -104,10 +104,10 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
 
 def _compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
     from streamhouse.errors import DefinitionErrors
-    from streamhouse.runtime.check import check_project, compile_with_upstream
+    from streamhouse.runtime.check import check_project, compile_one
 
     if flow is not None:
-        return {flow: compile_with_upstream(app.project, app.registry, flow)}
+        return {flow: compile_one(app.project, flow)}
     checked = check_project(app.project)
     if checked.errors:
         raise DefinitionErrors(checked.errors)

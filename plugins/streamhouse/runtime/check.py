@@ -27,6 +27,7 @@ from streamhouse.runtime.project import Project
 
 if TYPE_CHECKING:
     from streamhouse.registry import Registry
+    from streamhouse.runtime.memory import Memory
 
 Columns = dict[str, dict[str, tuple[Column, ...]]]
 """Flow → source → its columns."""
@@ -69,13 +70,13 @@ class KeptCheck(Frozen):
 def load_registry(project: Project) -> "Registry":
     """The actions and flows of a project; what a broken file defines raises when it is asked for."""
     from streamhouse.registry import Registry
-    from streamhouse.runtime.memory import registry_of
+    from streamhouse.runtime.memory import Memory
 
     files = read_files(project.root)
     if not project.state_dir.exists():  # a look at a project leaves nothing behind in it
         return Registry.of_files(files)
     with _cache(project) as cache:
-        return registry_of(files, cache)
+        return Memory(cache).registry(files)
 
 
 def check_project(project: Project, registry: "Registry | None" = None) -> Checked:
@@ -90,10 +91,29 @@ def check_project(project: Project, registry: "Registry | None" = None) -> Check
     """
     with _cache(project) as cache:
         if registry is not None:
-            return _checked(project, registry, cache)[0]
+            from streamhouse.runtime.memory import Memory
+
+            return _checked(project, registry, Memory(cache))[0]
         files = read_files(project.root)
         tree = _hash_of(files)
         return _known(project, tree, cache) or _found_out(project, files, tree, cache)
+
+
+def compile_one(project: Project, flow: str) -> FlowPlan:
+    """As `compile_with_upstream`, of the files as they are now; none is parsed when none has changed.
+
+    Raises:
+        UnknownFlowError, DefinitionError, DefinitionErrors: as it does.
+    """
+    with _cache(project) as cache:
+        files = read_files(project.root)
+        known = _known(project, _hash_of(files), cache)
+        if known is not None and flow in known.plans:
+            return known.plans[flow]
+        from streamhouse.runtime.memory import Memory
+
+        memory = Memory(cache)
+        return _with_upstream(project, memory.registry(files), flow, memory)
 
 
 def compile_with_upstream(project: Project, registry: "Registry", flow: str) -> FlowPlan:
@@ -104,17 +124,22 @@ def compile_with_upstream(project: Project, registry: "Registry", flow: str) -> 
         DefinitionError: it, or a flow it reads from, is wrong.
         DefinitionErrors: several things are.
     """
-    from streamhouse.compiler import compile_project
     from streamhouse.runtime.memory import Memory
+
+    with _cache(project) as cache:
+        return _with_upstream(project, registry, flow, Memory(cache))
+
+
+def _with_upstream(project: Project, registry: "Registry", flow: str, memory: "Memory") -> FlowPlan:
+    from streamhouse.compiler import compile_project
 
     needed = _upstream(registry, registry.flow(flow))
     columns, errors = _columns(project, {flow.flow: flow.sources for flow in needed})
     if not errors:
-        with _cache(project) as cache:
-            try:
-                return compile_project(needed, registry, columns, Memory(cache).compile_flow)[flow]
-            except StreamhouseError as error:
-                errors = flat([error])
+        try:
+            return compile_project(needed, registry, columns, memory.compile_flow)[flow]
+        except StreamhouseError as error:
+            errors = flat([error])
     if registry.broken_flows:  # a table that seems to be missing may be one of theirs
         errors += registry.errors
     found = _ordered(errors)
@@ -159,14 +184,15 @@ def _known(project: Project, tree: bytes, cache: Cache) -> Checked | None:
 
 
 def _found_out(project: Project, files: DefinitionFiles, tree: bytes, cache: Cache) -> Checked:
-    from streamhouse.runtime.memory import registry_of
+    from streamhouse.runtime.memory import Memory
 
-    registry = registry_of(files, cache)
-    checked, columns, keys = _checked(project, registry, cache)
-    if not checked.errors and keys.keys() == checked.plans.keys():
+    memory = Memory(cache)
+    registry = memory.registry(files)
+    checked, columns = _checked(project, registry, memory)
+    if not checked.errors and memory.keys.keys() == checked.plans.keys():
         sources = KeptSources(flows={name: flow.sources for name, flow in registry.flows.items()})
         cache.put(cache.key("sources", tree), packed(sources))
-        plans = {flow: keys[flow] for flow in checked.plans}
+        plans = {flow: memory.keys[flow] for flow in checked.plans}
         check = KeptCheck(notices=checked.notices, plans=plans, actions=checked.actions, flows=checked.flows)
         cache.put(_check_key(cache, tree, columns), packed(check))
     return checked
@@ -176,17 +202,15 @@ def _check_key(cache: Cache, tree: bytes, columns: Columns) -> str:
     return cache.key("check", tree, to_json(columns))
 
 
-def _checked(project: Project, registry: "Registry", cache: Cache) -> tuple[Checked, Columns, dict[str, str]]:
-    """What a check finds, the columns of sources, and the keys of plans."""
+def _checked(project: Project, registry: "Registry", memory: "Memory") -> tuple[Checked, Columns]:
+    """What a check finds, and the columns of sources."""
     from streamhouse.compiler import compile_project
-    from streamhouse.runtime.memory import Memory
 
     errors = list(registry.errors)
     columns, unreadable = _columns(project, {name: flow.sources for name, flow in registry.flows.items()})
     errors += unreadable
     sound = _sound(registry, columns)
     plans: Mapping[str, FlowPlan] = {}
-    memory = Memory(cache)
     try:
         plans = compile_project(sound, registry, columns, memory.compile_flow)
     except StreamhouseError as error:
@@ -200,7 +224,7 @@ def _checked(project: Project, registry: "Registry", cache: Cache) -> tuple[Chec
         len(registry.actions),
         len(registry.flows),
     )
-    return checked, columns, memory.keys
+    return checked, columns
 
 
 def _columns(project: Project, flows: Mapping[str, Mapping[str, Source]]) -> tuple[Columns, list[StreamhouseError]]:

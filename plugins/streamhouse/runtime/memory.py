@@ -1,7 +1,6 @@
 """Definitions and plans from the cache where they are there, and into it where they are not; loads sqlglot."""
 
-from collections.abc import Callable, Mapping
-from hashlib import blake2b
+from collections.abc import Mapping
 
 from streamhouse.compiler.check import Readable
 from streamhouse.compiler.compile import Actions, SourceColumns, compile_flow
@@ -27,44 +26,38 @@ class KeptAction(Frozen):
     notices: tuple[Notice, ...]
 
 
-def registry_of(files: DefinitionFiles, cache: Cache) -> Registry:
-    """The registry of these files; only those that changed, and broken ones, are parsed."""
-    keys = {
-        file: cache.key("file", file.name.encode(), file.content)
-        for file in (*files.actions, *files.flows)
-        if file.content is not None
-    }
-    held = cache.get(keys.values())
-    known: dict[str, ReadAction | Flow] = {}
-    for file, key in keys.items():
-        if key not in held:
-            continue
-        if file.name.endswith(".sql"):
-            if (action := unpacked(KeptAction, held[key])) is not None:
-                known[file.name] = ReadAction(action.action, action.notices)
-        elif (flow := unpacked(Flow, held[key])) is not None:
-            known[file.name] = flow
-    registry = Registry.of_files(files, known)
-    for file, key in keys.items():
-        if file.name in registry.read and file.name not in known:
-            found = registry.read[file.name]
-            whole = found if isinstance(found, Flow) else KeptAction(action=found.action, notices=found.notices)
-            cache.put(key, packed(whole))
-    return registry
-
-
 class Memory:
-    """Compiles flows as `compile_flow` does; of what is known only errors are found out again.
+    """Reads files as `Registry` does and compiles flows as `compile_flow` does; only errors are found out again.
 
-    What is kept is the work without an error: a step's under all that `plan_step` is given, a flow's
-    under all that `compile_flow` looks at. Both are given nothing else.
+    What is kept is work without an error: what a file defines, under its name and bytes; a step's plan, under all
+    that `plan_step` is given; a flow's plan, under all that `compile_flow` looks at when nothing is wrong.
+    One for one state of the files: it is to be used at once.
     """
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._facts: dict[int, tuple[Action | Flow, bytes]] = {}  # by id; each is held, so that no other gets its id
+        self._settings: dict[str, bytes] = {}
         self.keys: dict[str, str] = {}
         """Flow → the key of its plan, of those that were compiled without an error."""
+
+    def registry(self, files: DefinitionFiles) -> Registry:
+        """The registry of these files; only those that changed, and broken ones, are parsed."""
+        keys = {
+            file.name: self._cache.key("file", file.name.encode(), file.content)
+            for file in (*files.actions, *files.flows)
+            if file.content is not None
+        }
+        held = self._cache.get(keys.values())
+        found = {name: _unpacked(name, held[key]) for name, key in keys.items() if key in held}
+        known = {name: one for name, one in found.items() if one is not None}
+        registry = Registry.of_files(files, known)
+        for name, one in registry.read.items():
+            if name not in known:
+                self._cache.put(keys[name], _packed(one))
+            definition = one if isinstance(one, Flow) else one.action
+            self._facts[id(definition)] = (definition, keys[name].encode())  # it follows from its file, and so do they
+        return registry
 
     def compile_flow(
         self, flow: Flow, registry: Actions, source_columns: SourceColumns, external: Mapping[str, Table]
@@ -97,12 +90,15 @@ class Memory:
         touched = {table for s in flow.steps for table in (s.writes, *(read.table for read in s.reads.values()))}
         around = [external[name] for name in sorted(touched) if name in external]
         columns = sorted(source_columns.items())
-        return self._cache.key("flow", facts(flow), facts(columns), facts(around), *actions)
+        return self._cache.key("flow", self._flow(flow), facts(columns), facts(around), *actions)
 
     def _plan_step(self, step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable]) -> PlannedStep:
         alone = flow.model_copy(update={"steps": (step,)})
         reads = {read.table: readable[read.table] for read in step.reads.values()}
-        key = self._cache.key("step", self._settings(flow), facts(step), facts(reads), self._action(action))
+        settings = self._settings.get(flow.flow)
+        if settings is None:  # all of a flow but its steps
+            settings = self._settings[flow.flow] = facts(flow.model_copy(update={"steps": ()}))
+        key = self._cache.key("step", settings, facts(step), facts(reads), self._action(action))
         held = self._cache.get([key]).get(key)
         plan = unpacked(PlannedStep, held) if held is not None else None
         if plan is None:
@@ -112,14 +108,20 @@ class Memory:
 
     def _action(self, action: Action) -> bytes:
         """All of an action, also the places in its file, which notices tell."""
-        return self._once(action, lambda: facts(action, places=True))
+        held = self._facts.get(id(action))
+        return held[1] if held is not None else facts(action, places=True)
 
-    def _settings(self, flow: Flow) -> bytes:
-        """All of a flow but its steps."""
-        return self._once(flow, lambda: facts(flow.model_copy(update={"steps": ()})))
+    def _flow(self, flow: Flow) -> bytes:
+        held = self._facts.get(id(flow))
+        return held[1] if held is not None else facts(flow)
 
-    def _once(self, definition: Action | Flow, made: Callable[[], bytes]) -> bytes:
-        known = self._facts.get(id(definition))
-        if known is None:
-            known = self._facts[id(definition)] = (definition, blake2b(made(), digest_size=20).digest())
-        return known[1]
+
+def _packed(read: ReadAction | Flow) -> bytes | None:
+    return packed(read if isinstance(read, Flow) else KeptAction(action=read.action, notices=read.notices))
+
+
+def _unpacked(file: str, data: bytes) -> ReadAction | Flow | None:
+    if not file.endswith(".sql"):
+        return unpacked(Flow, data)
+    kept = unpacked(KeptAction, data)
+    return ReadAction(kept.action, kept.notices) if kept is not None else None

@@ -25,9 +25,9 @@ from streamhouse.runtime import applied as applied_module
 from streamhouse.runtime import memory as memory_module
 from streamhouse.runtime.applied import applied_plans
 from streamhouse.runtime.cache import Cache
-from streamhouse.runtime.check import check_project, compile_with_upstream, load_registry
+from streamhouse.runtime.check import check_project, compile_one, compile_with_upstream, load_registry
 from streamhouse.runtime.kept import facts, packed, unpacked
-from streamhouse.runtime.memory import Memory, registry_of
+from streamhouse.runtime.memory import Memory
 from streamhouse.runtime.project import Project
 from streamhouse.sql.types import canonical_type
 
@@ -69,14 +69,15 @@ def at_most(parsed):
 
 
 def compiled(root, cache):
-    registry = registry_of(read_files(root), cache)
+    memory = Memory(cache)
+    registry = memory.registry(read_files(root))
     registry.check()
     written = yaml.safe_load((root / "sources.yaml").read_text())
     sources = {
         flow: {name: tuple(Column(name=c, type=canonical_type(t)) for c, t in columns.items()) for name, columns in of}
         for flow, of in ((flow, declared.items()) for flow, declared in written.items())
     }
-    return compile_project(registry.flows.values(), registry, sources, Memory(cache).compile_flow)
+    return compile_project(registry.flows.values(), registry, sources, memory.compile_flow)
 
 
 @pytest.mark.parametrize("root", PROJECTS, ids=lambda p: f"{p.parent.name}/{p.name}")
@@ -102,7 +103,7 @@ def test_broken_files_say_the_same_cold_and_warm(tmp_path):
     told = []
     for code in (None, b"code", b"code"):
         cache = Cache(tmp_path / "plan.db", code)
-        told.append([str(error) for error in registry_of(read_files(tmp_path), cache).errors])
+        told.append([str(error) for error in Memory(cache).registry(read_files(tmp_path)).errors])
         cache.close()
     assert told[0] == told[1] == told[2]
     assert len(told[0]) >= len(FILES)
@@ -182,6 +183,7 @@ def assert_as_fresh(project):
     assert told(check_project(project)) == fresh
     for name in (name for name, _ in fresh["plans"]):
         assert compile_with_upstream(project, load_registry(project), name) == dict(fresh["plans"])[name]
+        assert compile_one(project, name) == dict(fresh["plans"])[name]
     return fresh
 
 
@@ -440,7 +442,7 @@ def test_errors_of_a_flow_that_is_asked_for_are_the_same(project):
     texts = []
     for _ in range(3):
         with pytest.raises(StreamhouseError) as refused:
-            compile_with_upstream(project, registry, "b")
+            compile_one(project, "b") if texts else compile_with_upstream(project, registry, "b")
         texts.append(str(refused.value))
     assert len(set(texts)) == 1
     assert "nothing makes 'dwd.aa'" in texts[0]
