@@ -42,16 +42,20 @@ def read_place(step: Step, port: str) -> Location:
 
 def check_reads(flow: Flow, written: Collection[str], external: Collection[str]) -> list[StreamhouseError]:
     """An error for each read of something that no source, step or flow makes."""
-    known = [*flow.sources, *written, *external]
-    return [
-        UnknownTableError(
-            f"nothing makes '{read.table}'",
-            at=read_place(step, port),
-            hint=did_you_mean(read.table, known, f"sources and tables: {', '.join(known)}"),
-        )
+    unknown = [
+        (step, port, read.table)
         for step in flow.steps
         for port, read in step.reads.items()
-        if read.table not in known
+        if read.table not in flow.sources and read.table not in written and read.table not in external
+    ]
+    known = [*flow.sources, *written, *external] if unknown else []
+    return [
+        UnknownTableError(
+            f"nothing makes '{table}'",
+            at=read_place(step, port),
+            hint=did_you_mean(table, known, f"sources and tables: {', '.join(known)}"),
+        )
+        for step, port, table in unknown
     ]
 
 

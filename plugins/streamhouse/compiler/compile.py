@@ -1,6 +1,6 @@
 """From definitions to plans."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from streamhouse.compiler.check import (
@@ -12,7 +12,7 @@ from streamhouse.compiler.check import (
 )
 from streamhouse.compiler.order import foreign_writers, ordered_flows, ordered_steps, writers, writes_place
 from streamhouse.compiler.segments import check_streams, segments
-from streamhouse.compiler.shared import disagreements, joined, whole_tables, with_tables
+from streamhouse.compiler.shared import disagreements, joined, with_tables, with_whole_tables
 from streamhouse.compiler.step import plan_step
 from streamhouse.errors import (
     Location,
@@ -21,7 +21,7 @@ from streamhouse.errors import (
     UnknownActionError,
 )
 from streamhouse.model.action import Action
-from streamhouse.model.flow import Flow
+from streamhouse.model.flow import Flow, Step
 from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
 from streamhouse.model.table import Column, Table
 from streamhouse.registry.problems import Problems
@@ -41,8 +41,19 @@ class Actions(Protocol):
 SourceColumns = Mapping[str, tuple[Column, ...]]
 
 
+PlanStep = Callable[[Step, Action, Flow, Mapping[str, Readable]], PlannedStep]
+"""`plan_step`, or what gives the same and remembers it."""
+
+CompileFlow = Callable[[Flow, Actions, SourceColumns, Mapping[str, Table]], FlowPlan]
+"""`compile_flow`, or what gives the same and remembers it."""
+
+
 def compile_flow(
-    flow: Flow, registry: Actions, source_columns: SourceColumns, external: Mapping[str, Table] | None = None
+    flow: Flow,
+    registry: Actions,
+    source_columns: SourceColumns,
+    external: Mapping[str, Table] | None = None,
+    plan: PlanStep = plan_step,
 ) -> FlowPlan:
     """Resolve, check, type and order a flow's steps.
 
@@ -50,7 +61,8 @@ def compile_flow(
         flow: Its steps may stand in any order.
         registry: Supplies the actions; only read.
         source_columns: Source of the flow → what it delivers.
-        external: Tables of other flows, by name; those it does not read are ignored.
+        external: Tables of other flows, by name; those it neither reads nor writes are ignored.
+        plan: Plans one step.
 
     Returns:
         Each step once, after the steps that write what it reads. Equal inputs give an equal plan,
@@ -86,7 +98,7 @@ def compile_flow(
         if errors or any(read.table not in readable for read in step.reads.values()):
             continue
         try:
-            done = plan_step(step, action, flow, readable)
+            done = plan(step, action, flow, readable)
         except StreamhouseError as error:
             problems.add(error)
             continue
@@ -103,7 +115,10 @@ def compile_flow(
 
 
 def compile_project(
-    flows: Iterable[Flow], registry: Actions, source_columns: Mapping[str, SourceColumns]
+    flows: Iterable[Flow],
+    registry: Actions,
+    source_columns: Mapping[str, SourceColumns],
+    compiled: CompileFlow = compile_flow,
 ) -> dict[str, FlowPlan]:
     """Compile flows that may read each other's tables.
 
@@ -111,6 +126,7 @@ def compile_project(
         flows: In any order, each name once.
         registry: Supplies the actions.
         source_columns: Flow → source → what it delivers.
+        compiled: Compiles one flow.
 
     Returns:
         Flow → plan, each after the flows whose tables it reads.
@@ -139,15 +155,14 @@ def compile_project(
             failed.add(name)
             continue
         try:
-            plans[name] = compile_flow(flow, registry, source_columns.get(name, {}), tables)
+            plans[name] = compiled(flow, registry, source_columns.get(name, {}), tables)
         except StreamhouseError as error:
             problems.add(error)
             failed.add(name)
             continue
         tables |= plans[name].tables
     problems.raise_any()
-    whole = whole_tables(plans.values())
-    return {name: with_tables(plan, whole) for name, plan in plans.items()}
+    return with_whole_tables(plans)
 
 
 def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Action]:
@@ -168,8 +183,9 @@ def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Act
 def _readable(
     flow: Flow, source_columns: SourceColumns, external: Mapping[str, Table], problems: Problems
 ) -> dict[str, Readable]:
-    readable = {name: Readable(table.columns, table.primary_key) for name, table in external.items()}
     used = {read.table for step in flow.steps for read in step.reads.values()}
+    tables = {name: external[name] for name in sorted(used) if name in external}
+    readable = {name: Readable(table.columns, table.primary_key) for name, table in tables.items()}
     for name, source in flow.sources.items():
         if name not in used:
             continue
@@ -217,4 +233,4 @@ def _plan(
     )
 
 
-__all__ = ["Actions", "compile_flow", "compile_project"]
+__all__ = ["Actions", "CompileFlow", "PlanStep", "SourceColumns", "compile_flow", "compile_project"]

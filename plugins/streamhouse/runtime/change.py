@@ -1,100 +1,20 @@
-"""Asks for changes: compares what files say with what is applied, and writes what follows into the journal."""
+"""Asks for changes: what follows from a comparison is written into the journal."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from streamhouse.compiler.change import blocked, decided, followers, shared, tables_anew
-from streamhouse.compiler.cost import over_budget, with_cost
-from streamhouse.compiler.diff import diff
+from streamhouse.compiler.change import decided, followers, tables_anew
 from streamhouse.errors import BlockedError, StateConflictError
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import at_versions
+from streamhouse.runtime.compare import Applied, Compared, compare
 from streamhouse.state.changes import Wish
 from streamhouse.state.records import Change
 from streamhouse.state.store import StateStore
 
 Choices = Mapping[str, Outcome]
 """Table → what a person chose where a change blocks."""
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A plan against what is applied.
-
-    Attributes:
-        revision: Of the applied plan; None: never applied.
-        applied: The applied plan.
-        found: What the change does.
-    """
-
-    plan: FlowPlan
-    revision: int | None
-    applied: FlowPlan | None
-    found: FlowDiff
-
-    @property
-    def is_change(self) -> bool:
-        """Whether anything but the record of another text is to be done."""
-        return self.applied is None or self.found.outcome is not Outcome.NO_OP
-
-    @property
-    def blocks(self) -> bool:
-        """Whether a person must decide first."""
-        return self.found.outcome is Outcome.BLOCK
-
-
-@dataclass(frozen=True)
-class Applied:
-    """What runs.
-
-    Attributes:
-        plans: Flow → revision and plan.
-        ages: Flow → how long it has run.
-        rows: Table → rows written so far.
-        tables: Every table that was ever applied.
-    """
-
-    plans: Mapping[str, tuple[int, FlowPlan]]
-    ages: Mapping[str, timedelta]
-    rows: Mapping[str, int] = field(default_factory=dict)
-    tables: Collection[str] = ()
-
-    @classmethod
-    def of(cls, state: StateStore | None) -> "Applied":
-        """What the state store says; nothing where there is none."""
-        if state is None:
-            return cls({}, {})
-        plans, now = state.plans(), datetime.now(UTC)
-        ages = {name: now - state.history(name)[0].applied_at for name in plans}
-        return cls(plans, ages, state.rows_written(), state.known_tables())
-
-
-def compare(
-    plan: FlowPlan, applied: Applied, desired: Mapping[str, FlowPlan], *, budget: int | None = None
-) -> Compared:
-    """What applying a plan would do.
-
-    Args:
-        plan: As compiled from the files.
-        applied: What runs.
-        desired: Flows as their files have them; read of those that never ran.
-        budget: Bytes that building a table anew may read without a person's word; None: any number.
-    """
-    others = {name: other for name, other in desired.items() if name not in applied.plans}
-    others |= {name: other for name, (_, other) in applied.plans.items()}
-    others.pop(plan.flow, None)
-    revision, old = applied.plans.get(plan.flow, (None, None))
-    age = applied.ages.get(plan.flow, timedelta(0))
-    found = diff(old, plan, others, age=age)
-    if old is not None:
-        anew = tables_anew(found, plan, applied.tables)
-        found = with_cost(found, plan, anew, applied.rows)
-        running = {name: other for name, (_, other) in applied.plans.items()}
-        found = blocked(found, over_budget(found, budget))
-        found = blocked(found, shared(plan, anew, running), final=True)
-    return Compared(plan, revision, old, found)
 
 
 @dataclass(frozen=True)

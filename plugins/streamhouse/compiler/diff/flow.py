@@ -7,7 +7,6 @@ from streamhouse.compiler.diff.around import Around, arounds
 from streamhouse.compiler.diff.consumers import affected, consumers
 from streamhouse.compiler.diff.semver import version_advice
 from streamhouse.compiler.diff.settings import setting_findings, source_findings
-from streamhouse.compiler.diff.steps import step_findings
 from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, StepChange, TableChange, worst
 from streamhouse.model.plan import FlowPlan, PlannedStep
@@ -32,18 +31,22 @@ def diff(
     Returns:
         Every step of both plans and every table, each with its outcome.
     """
-    was, now = Around.of(old) if old is not None else None, Around.of(new)
+    same, new = old is new, _stored(new)
+    old = new if same else _stored(old) if old is not None else None
+    now = Around.of(new)
+    was = now if same else Around.of(old) if old is not None else None
     before = {step.id: step for step in old.steps} if old is not None else {}
     after = {step.id: step for step in new.steps}
-    found = {name: _findings(step, before.get(name), was, now, others, age) for name, step in after.items()}
+    owners = _owners(others) if after.keys() - before.keys() else {}
+    found = {name: _findings(step, before.get(name), was, now, owners, age) for name, step in after.items()}
     if old is not None:
         for name, findings in source_findings(old, new).items():
             found[name] = sorted([*found[name], *findings], key=lambda finding: -finding.outcome.weight)
     _spread(now, found, set(before))
-    held = {table.name: table for table in new.readable}
     for name, step in after.items():
-        found[name] += [*_unheld(step, held, found[name], age), *_starved(name, found[name], others, step.writes)]
-    plans = {**arounds(others.values()), new.flow: now}
+        found[name] += [*_unheld(step, new, found[name], age), *_starved(name, found[name], others, step.writes)]
+    reaches = any(affected(findings) is not None for findings in found.values())
+    plans = {**(arounds(others.values()) if reaches else {}), new.flow: now}
     steps = [_change(step, before.get(name), found[name], plans) for name, step in after.items()]
     steps += [_removed(step, others) for name, step in before.items() if name not in after]
     settings = tuple(setting_findings(old, new)) if old is not None else ()
@@ -55,20 +58,44 @@ def diff(
     )
 
 
+def _stored(plan: FlowPlan) -> FlowPlan:
+    """The plan as the state store gives it back: without notices, which are told once, when it is compiled."""
+    if not any(step.notices for step in plan.steps):
+        return plan
+
+    def told(step: PlannedStep) -> PlannedStep:
+        return step.model_copy(update={"notices": ()}) if step.notices else step
+
+    segments = (s.model_copy(update={"steps": tuple(told(step) for step in s.steps)}) for s in plan.segments)
+    return plan.model_copy(update={"segments": tuple(segments)})
+
+
+def _owners(plans: Mapping[str, FlowPlan]) -> dict[str, str]:
+    """Table → the first flow that writes it."""
+    found: dict[str, str] = {}
+    for name, plan in plans.items():
+        for table in plan.tables:
+            found.setdefault(table, name)
+    return found
+
+
 def _findings(
     step: PlannedStep,
     was: PlannedStep | None,
     before: Around | None,
     after: Around,
-    others: Mapping[str, FlowPlan],
+    owners: Mapping[str, str],
     age: timedelta,
 ) -> list[Finding]:
     if was is not None and before is not None:
+        if was == step and before.inputs(was) == after.inputs(step):
+            return []
+        from streamhouse.compiler.diff.steps import step_findings  # loads sqlglot, which nothing else here needs
+
         return step_findings(was, step, before, after, age)
     table = step.writes.name
-    owners = [name for name, plan in others.items() if table in plan.tables]
-    if owners and not step.part:
-        proof = f"the flow {owners[0]} writes {table} as it runs; apply that flow without it first"
+    if table in owners and not step.part:
+        proof = f"the flow {owners[table]} writes {table} as it runs; apply that flow without it first"
         return [Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)]
     known = before.reads if before is not None else frozenset()
     missed = sorted({read.table for read in step.reads if read.table in known})
@@ -78,10 +105,11 @@ def _findings(
     return [Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True, restate=bool(missed))]
 
 
-def _unheld(step: PlannedStep, tables: Mapping[str, Table], findings: list[Finding], age: timedelta) -> list[Finding]:
+def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: timedelta) -> list[Finding]:
     """A guard: what is to be computed anew is there no more."""
     if not any(finding.outcome is Outcome.REBUILD and not finding.keeps_values for finding in findings):
         return []
+    tables = {table.name: table for table in plan.readable}
     for read in step.reads:
         table = tables.get(read.table)
         if table is None or table.primary_key:  # a source is read again; a keyed table holds every key
@@ -102,7 +130,9 @@ def _starved(name: str, findings: list[Finding], others: Mapping[str, FlowPlan],
     renamed = {c for f in findings if f.rule == 12 and f.outcome is Outcome.SWAP for c in f.columns}
     if renamed and Tier.HOT not in table.tiers.present:
         gone |= renamed  # the hot tier goes on filling the old name; the others have one name only
-    found = []
+    found: list[Finding] = []
+    if not gone:
+        return found
     for flow, plan in others.items():
         for step in plan.steps:
             own = {c for r in step.reads if r.table == table.name for c in (*r.columns, *r.key_columns.values())}
@@ -189,16 +219,17 @@ def _removed(step: PlannedStep, others: Mapping[str, FlowPlan]) -> StepChange:
 def _tables(
     old: FlowPlan | None, new: FlowPlan, found: Mapping[str, list[Finding]], removed: Mapping[str, Outcome]
 ) -> Iterator[TableChange]:
-    before = old.tables if old is not None else {}
+    after = new.tables
+    before = after if old is new else old.tables if old is not None else {}
     writers: dict[str, list[PlannedStep]] = {}
     for step in new.steps:
         writers.setdefault(step.writes.name, []).append(step)
-    after = new.tables
     for name, table in after.items():
         steps = [(step, found[step.id]) for step in writers.get(name, ())]
         findings = [finding for _, own in steps for finding in own]
         blocked = any(finding.outcome is Outcome.BLOCK for finding in findings)
-        tiers = [] if blocked else tier_changes(before.get(name), table, steps)
+        same = not findings and before.get(name) == table
+        tiers = [] if blocked or same else tier_changes(before.get(name), table, steps)
         yield TableChange(table=name, outcome=table_outcome(tiers, findings), tiers=tuple(tiers))
     for name in before:
         if name not in after:
