@@ -8,6 +8,7 @@ from streamhouse.compiler.check import (
     check_layer,
     check_ports,
     check_reads,
+    check_schema_change,
     check_table_options,
 )
 from streamhouse.compiler.order import foreign_writers, ordered_flows, ordered_steps, writers, writes_place
@@ -67,6 +68,7 @@ def compile_flow(
     external = external or {}
     writer, duplicates = writers(flow)
     problems.add(*duplicates, *check_reads(flow, writer, external), *check_table_options(flow, writer))
+    problems.add(*check_schema_change(flow, writer))
     actions = _actions(flow, registry, problems)
     try:
         order = ordered_steps(flow)

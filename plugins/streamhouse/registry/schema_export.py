@@ -45,6 +45,7 @@ def flow_schema() -> _Schema:
     definitions["Step"]["properties"]["use"]["pattern"] = r"^[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?$"
     schema["properties"]["sources"]["propertyNames"] = {"pattern": NAME}
     schema["properties"]["tables"]["propertyNames"] = {"pattern": TABLE_NAME}
+    definitions["SchemaChange"]["properties"]["tables"]["propertyNames"] = {"pattern": TABLE_NAME}
     return schema
 
 
