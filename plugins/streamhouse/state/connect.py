@@ -104,12 +104,12 @@ class Database:
                         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
                         connection.exec_driver_sql("BEGIN")
                 with self._engine.connect() as connection:
-                    exists = inspect(connection).has_table(schema_version.name)
-                if not exists:
+                    held = set(inspect(connection).get_table_names())
+                    if schema_version.name in held:
+                        _check_version(connection, self.location)
+                if not metadata.tables.keys() <= held:  # a new store, or one from before a table was added
                     with self._engine.execution_options(streamhouse_write=True).begin() as connection:
                         _create_tables(connection)
-                with self._engine.connect() as connection:
-                    _check_version(connection, self.location)
             self._ready = True
 
     def _creation_lock(self) -> AbstractContextManager[object]:
@@ -194,10 +194,9 @@ def _begin_sqlite(connection: Connection) -> None:
 def _create_tables(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_POSTGRES_SCHEMA_LOCK)))
-        if inspect(connection).has_table(schema_version.name):
-            return
-    metadata.create_all(connection)
-    connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
+    metadata.create_all(connection)  # those that are missing
+    if connection.execute(select(schema_version)).first() is None:
+        connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
 
 
 def _check_version(connection: Connection, location: str) -> None:

@@ -8,12 +8,14 @@ from sqlalchemy import Connection, insert, select, union
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.state import epochs, leases, plans, progress
+from streamhouse.state.approvals import Approvals
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.records import EpochRecord, Event, FlowProgress, Lease, Owner, PlanRevision, RunnerState
 from streamhouse.state.schema import event as events
 from streamhouse.state.schema import lease as lease_table
 from streamhouse.state.schema import plan as plan_table
+from streamhouse.state.upstream import Upstream
 
 
 class StateStore:
@@ -35,6 +37,10 @@ class StateStore:
             MissingPackageError: the driver that the URL asks for is not installed.
         """
         self._database = Database(url)
+        self.upstream = Upstream(self._database)
+        """What changed upstream of the flows."""
+        self.approvals = Approvals(self._database)
+        """What people were asked."""
 
     def __enter__(self) -> Self:
         return self
