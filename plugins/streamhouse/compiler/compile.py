@@ -1,6 +1,7 @@
 """From definitions to plans."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from streamhouse.compiler.check import (
@@ -22,7 +23,7 @@ from streamhouse.errors import (
     UnknownActionError,
 )
 from streamhouse.model.action import Action
-from streamhouse.model.flow import Flow
+from streamhouse.model.flow import Flow, Step
 from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
 from streamhouse.model.table import Column, Table
 from streamhouse.registry.problems import Problems
@@ -42,8 +43,19 @@ class Actions(Protocol):
 SourceColumns = Mapping[str, tuple[Column, ...]]
 
 
+class View(Protocol):
+    """Which columns a step is not to see: those that came later and that its policy does not let in."""
+
+    def hidden(self, step: Step, action: Action, table: str, columns: tuple[Column, ...]) -> frozenset[str]:
+        """Names among the `columns` of a `table` or source that the step reads."""
+
+
 def compile_flow(
-    flow: Flow, registry: Actions, source_columns: SourceColumns, external: Mapping[str, Table] | None = None
+    flow: Flow,
+    registry: Actions,
+    source_columns: SourceColumns,
+    external: Mapping[str, Table] | None = None,
+    view: View | None = None,
 ) -> FlowPlan:
     """Resolve, check, type and order a flow's steps.
 
@@ -52,6 +64,7 @@ def compile_flow(
         registry: Supplies the actions; only read.
         source_columns: Source of the flow → what it delivers.
         external: Tables of other flows, by name; those it does not read are ignored.
+        view: What steps do not see of what they read; None: they see everything.
 
     Returns:
         Each step once, after the steps that write what it reads. Equal inputs give an equal plan,
@@ -88,7 +101,7 @@ def compile_flow(
         if errors or any(read.table not in readable for read in step.reads.values()):
             continue
         try:
-            done = plan_step(step, action, flow, readable)
+            done = _planned(step, action, flow, readable, view)
         except StreamhouseError as error:
             problems.add(error)
             continue
@@ -105,7 +118,10 @@ def compile_flow(
 
 
 def compile_project(
-    flows: Iterable[Flow], registry: Actions, source_columns: Mapping[str, SourceColumns]
+    flows: Iterable[Flow],
+    registry: Actions,
+    source_columns: Mapping[str, SourceColumns],
+    views: Mapping[str, View] | None = None,
 ) -> dict[str, FlowPlan]:
     """Compile flows that may read each other's tables.
 
@@ -113,6 +129,7 @@ def compile_project(
         flows: In any order, each name once.
         registry: Supplies the actions.
         source_columns: Flow → source → what it delivers.
+        views: Flow → what its steps do not see.
 
     Returns:
         Flow → plan, each after the flows whose tables it reads.
@@ -141,7 +158,7 @@ def compile_project(
             failed.add(name)
             continue
         try:
-            plans[name] = compile_flow(flow, registry, source_columns.get(name, {}), tables)
+            plans[name] = compile_flow(flow, registry, source_columns.get(name, {}), tables, (views or {}).get(name))
         except StreamhouseError as error:
             problems.add(error)
             failed.add(name)
@@ -150,6 +167,22 @@ def compile_project(
     problems.raise_any()
     whole = whole_tables(plans.values())
     return {name: with_tables(plan, whole) for name, plan in plans.items()}
+
+
+def _planned(
+    step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable], view: View | None
+) -> PlannedStep:
+    if view is None:
+        return plan_step(step, action, flow, readable)
+    tables = {read.table for read in step.reads.values()}
+    hidden = {table: view.hidden(step, action, table, readable[table].columns) for table in tables}
+    seen = {
+        table: replace(readable[table], columns=tuple(c for c in readable[table].columns if c.name not in names))
+        for table, names in hidden.items()
+    }
+    done = plan_step(step, action, flow, seen)
+    reads = tuple(read.model_copy(update={"hidden": tuple(sorted(hidden[read.table]))}) for read in done.reads)
+    return done.model_copy(update={"reads": reads})
 
 
 def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Action]:
@@ -219,4 +252,4 @@ def _plan(
     )
 
 
-__all__ = ["Actions", "compile_flow", "compile_project"]
+__all__ = ["Actions", "View", "compile_flow", "compile_project"]

@@ -12,6 +12,7 @@ from streamhouse.model.table import Column
 from streamhouse.registry import Registry
 from streamhouse.registry.problems import flat
 from streamhouse.runtime.project import Project
+from streamhouse.runtime.seen import Seen
 
 
 @dataclass(frozen=True)
@@ -29,19 +30,21 @@ class Checked:
     plans: Mapping[str, FlowPlan] = field(default_factory=dict)
 
 
-def check_project(project: Project, registry: Registry) -> Checked:
+def check_project(project: Project, registry: Registry, seen: Seen | None = None) -> Checked:
     """Everything that is wrong with the project's actions, sources and flows.
+
+    With `seen`, flows that run are told of what they read as they run with it.
 
     A flow whose source is broken, and one that reads a table of a broken flow, is not compiled: it
     would be told errors that are none.
     """
     errors = list(registry.errors)
-    columns, unreadable = _columns(project, registry.flows.values())
+    columns, unreadable = _columns(project, registry.flows.values(), seen)
     errors += unreadable
     sound = _sound(registry, columns)
     plans: Mapping[str, FlowPlan] = {}
     try:
-        plans = compile_project(sound, registry, columns)
+        plans = compile_project(sound, registry, columns, seen.views(sound) if seen is not None else None)
     except StreamhouseError as error:
         errors += flat([error])
     notices = {n: None for plan in plans.values() for step in plan.steps for n in step.notices}
@@ -49,8 +52,8 @@ def check_project(project: Project, registry: Registry) -> Checked:
     return Checked(_ordered(errors), tuple(sorted(notices, key=lambda n: n.at)), {} if errors else plans)
 
 
-def compile_with_upstream(project: Project, registry: Registry, flow: str) -> FlowPlan:
-    """The plan of one flow; flows that it reads nothing from may be broken.
+def compile_with_upstream(project: Project, registry: Registry, flow: str, seen: Seen | None = None) -> FlowPlan:
+    """The plan of one flow; flows that it reads nothing from may be broken. `seen` is as for `check_project`.
 
     Raises:
         UnknownFlowError: no file defines it.
@@ -58,10 +61,10 @@ def compile_with_upstream(project: Project, registry: Registry, flow: str) -> Fl
         DefinitionErrors: several things are.
     """
     needed = _upstream(registry, registry.flow(flow))
-    columns, errors = _columns(project, needed)
+    columns, errors = _columns(project, needed, seen)
     if not errors:
         try:
-            return compile_project(needed, registry, columns)[flow]
+            return compile_project(needed, registry, columns, seen.views(needed) if seen is not None else None)[flow]
         except StreamhouseError as error:
             errors = flat([error])
     if registry.broken_flows:  # a table that seems to be missing may be one of theirs
@@ -71,14 +74,15 @@ def compile_with_upstream(project: Project, registry: Registry, flow: str) -> Fl
 
 
 def _columns(
-    project: Project, flows: Iterable[Flow]
+    project: Project, flows: Iterable[Flow], seen: Seen | None
 ) -> tuple[dict[str, dict[str, tuple[Column, ...]]], list[StreamhouseError]]:
     """Flow → source → its columns, and what is wrong with the sources of the flows that are left out."""
     columns = {}
     errors: list[StreamhouseError] = []
     for flow in flows:
         try:
-            columns[flow.flow] = project.source_columns(flow)
+            found = project.source_columns(flow)
+            columns[flow.flow] = seen.source_columns(flow, found) if seen is not None else found
         except StreamhouseError as error:
             errors += flat([error])
     return columns, errors

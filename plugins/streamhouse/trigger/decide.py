@@ -46,6 +46,8 @@ class _Cell:
         self.table: Table = reader.table
 
     def decided(self) -> Verdict:
+        if self.reader.derived and self.unread and self.event.was is not None:
+            return self.nothing()  # our own table changed, in a column that the step does not see
         return _ROWS[self.event.type](self)
 
     # --- answers -------------------------------------------------------------------------------
