@@ -1,4 +1,4 @@
-"""What a flow is told of what it reads: columns that came later reach a step only where its policy lets them in; pure."""
+"""What a flow is told of what it reads: new columns reach a step only where its policy lets them in; pure."""
 
 import json
 import re
