@@ -256,13 +256,10 @@ def _in_order(name: str) -> tuple[tuple[str | int, ...], str]:
     return tuple(int(part) if at % 2 else part for at, part in enumerate(parts)), name
 
 
-def newest_lines(pattern: str, root: Path) -> tuple[list[bytes], str]:
-    """The last lines of the last file that a pattern names, and what tells this look from a later one."""
+def newest_lines(pattern: str, root: Path) -> list[bytes]:
+    """The last lines of the last file that a pattern names; none when there is no file."""
     names = sorted(list_files(pattern, root), key=_in_order)
-    if not names:
-        return [], ""
-    stat = (root / names[-1]).stat()
-    return _ending(root / names[-1]), f"{names[-1]}:{stat.st_size}"
+    return _ending(root / names[-1]) if names else []
 
 
 def open_cdc(

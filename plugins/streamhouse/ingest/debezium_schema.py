@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from pydantic_core import from_json
@@ -46,7 +47,7 @@ class Told:
         counts: Column → in how many rows it was.
         primary_key: By DDL messages; empty: not told.
         renames: Column → the name it had, by DDL messages.
-        truncated: Which truncation it was, counted from 1; 0: none.
+        truncated: Which truncation was the last one; empty: there was none.
     """
 
     columns: tuple[SeenColumn, ...] = ()
@@ -54,7 +55,7 @@ class Told:
     counts: dict[str, int] = field(default_factory=dict)
     primary_key: tuple[str, ...] = ()
     renames: dict[str, str] = field(default_factory=dict)
-    truncated: int = 0
+    truncated: str = ""
 
 
 def messages_of(lines: Sequence[bytes]) -> Told:
@@ -88,7 +89,7 @@ def _take(told: Told, event: Mapping[str, Any], schema: Any) -> None:
                 told.primary_key = tuple(table.get("primaryKeyColumnNames") or ())
         return
     if event.get("op") == "t":
-        told.truncated += 1
+        told.truncated = sha256(repr(sorted(event.items(), key=str)).encode()).hexdigest()[:8]
     row = event.get("after")
     if event.get("op") not in ("c", "u", "r") or not isinstance(row, dict):
         return

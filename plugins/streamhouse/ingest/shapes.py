@@ -83,15 +83,15 @@ def _columns_of(path: Path, kind: Any, name: str, *_stamp: int) -> tuple[Column,
 
 
 def _cdc(name: str, options: CdcOptions, root: Path) -> Shape | None:
-    lines, stamp = newest_lines(options.path, root)
+    lines = newest_lines(options.path, root)
     if not lines:
         return None
-    told = _messages(name, tuple(lines), stamp, tuple(options.columns))
+    told = _messages(name, tuple(lines), tuple(options.columns))
     return told.model_copy(update={"primary_key": told.primary_key or options.primary_key}) if told else None
 
 
 @lru_cache(maxsize=64)
-def _messages(name: str, lines: tuple[bytes, ...], stamp: str, declared: tuple[str, ...]) -> Shape | None:
+def _messages(name: str, lines: tuple[bytes, ...], declared: tuple[str, ...]) -> Shape | None:
     found = messages_of(lines)
     if not found.columns:
         return None
@@ -104,7 +104,7 @@ def _messages(name: str, lines: tuple[bytes, ...], stamp: str, declared: tuple[s
             "unknown": unknown,
             "inferred": not found.typed,
             "renames": tuple(found.renames.items()),
-            "truncated": f"{stamp}:{found.truncated}" if found.truncated else "",
+            "truncated": found.truncated,
         }
     )
 

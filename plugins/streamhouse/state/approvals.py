@@ -1,6 +1,6 @@
 """What people are asked before a change is carried out, and what they said."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -99,6 +99,13 @@ class Approvals:
             return _read(connection.execute(select(table).where(table.c.id == row["id"])).one(), at)
 
         return self._database.write(work)
+
+    def withdraw(self, flow: str, subjects: Collection[str], now: datetime | None = None) -> None:
+        """Let the questions of a flow about some subjects expire, where they wait: it is not so any more."""
+        at = to_ms(now or datetime.now(UTC))
+        waits = (table.c.flow == flow) & (table.c.state == ApprovalState.OPEN.value) & (table.c.expires_ms > at)
+        query = update(table).where(waits & table.c.subject.in_(subjects)).values(expires_ms=at)
+        self._database.write(lambda connection: connection.execute(query))
 
     def about(self, flow: str, subject: str, now: datetime | None = None) -> Approval | None:
         """The newest question about a subject; None: nobody was asked."""

@@ -129,8 +129,11 @@ class Upstream:
         return [_record(row) for row in reversed(rows)]
 
     def paused(self, flow: str) -> frozenset[str]:
-        """The steps of a flow that must not read on, because a change of what they read waits for a person."""
-        query = select(table).where(table.c.status.in_([Status.WAITING.value, Status.NOTED.value]))
+        """The steps of a flow that must not read on, because of a change of what they read.
+
+        It waits for a person, or is one that cannot be ignored and that a person refused.
+        """
+        query = select(table).where(table.c.status.in_([Status.WAITING.value, Status.REFUSED.value]))
         with self._database.read() as connection:
             rows = connection.execute(query.where(table.c.decision.is_not(None))).all()
         decisions = [record.decision for row in rows if (record := _record(row)).decision is not None]

@@ -51,7 +51,8 @@ def _rest(pinned: Shape, live: Shape) -> Iterator[UpstreamEvent]:
     if pinned.layout and live.layout and pinned.layout != live.layout:
         yield _event(pinned, live, EventType.CHANGE_LAYOUT, detail=f"{pinned.layout} → {live.layout}")
     if live.truncated and pinned.truncated != live.truncated:
-        yield _event(pinned, live, EventType.TRUNCATE_TABLE, detail=live.truncated)
+        after = live.model_copy(update={"version": f"{live.version}:{live.truncated}"})
+        yield _event(pinned, after, EventType.TRUNCATE_TABLE)
     known = {column.name for column, _ in pinned.unknown}
     for column, rows in live.unknown:
         if column.name not in known:

@@ -180,15 +180,15 @@ class Impact:
         return further
 
 
-def carried_out(told: Verdict, reason: str) -> Verdict:
-    """The verdict where what it says cannot be done by itself: a person must."""
+def in_question(told: Verdict, event: UpstreamEvent, reason: str) -> Verdict:
+    """The verdict where what it says cannot be done by itself: a person decides whether to follow."""
     return told.model_copy(
         update={
             "outcome": Outcome.BLOCK,
             "values": Values.WAIT,
             "pauses": True,
             "spreads": False,
-            "asks": f"{told.step}: {told.values}",
+            "asks": f"follow {event}",
             "notes": (*told.notes, reason),
         }
     )

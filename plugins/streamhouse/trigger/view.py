@@ -14,7 +14,15 @@ from streamhouse.model.upstream import UpstreamEvent, Values, Verdict
 
 _LETS_IN = frozenset({Policy.LENIENT, Policy.EVOLVE, Policy.TRY_EVOLVE})
 _ADDS = frozenset({EventType.ADD_COLUMN, EventType.ADD_REQUIRED_COLUMN, EventType.UNKNOWN_FIELD})
-_TYPES = frozenset({EventType.WIDEN_TYPE, EventType.SHARDS_DISAGREE, EventType.ADD_FIELD})
+_TYPES = frozenset(
+    {
+        EventType.WIDEN_TYPE,
+        EventType.NARROW_TYPE,
+        EventType.CHANGE_TYPE,
+        EventType.SHARDS_DISAGREE,
+        EventType.ADD_FIELD,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,7 @@ def accepted(columns: tuple[Column, ...], events: Iterable[tuple[UpstreamEvent, 
     for event, told in events:
         if told.values not in (Values.TAKEN, Values.DEFAULTED, Values.NULL) or not told.spreads:
             continue
-        if event.type in _ADDS and event.now is not None:
+        if event.type in (*_ADDS, EventType.MAYBE_RENAME) and event.now is not None:
             found.setdefault(event.now.name, event.now.model_copy(update={"nullable": True}))
         elif event.type in _TYPES and event.now is not None:
             found[event.column] = found[event.column].model_copy(update={"type": event.now.type})
