@@ -43,6 +43,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "backfill": "streamhouse.cli.backfill:backfill",
         "query": "streamhouse.cli.query:query",
         "status": "streamhouse.cli.status:status",
+        "trigger": "streamhouse.cli.trigger:trigger",
         "events": "streamhouse.cli.events:events",
         "approvals": "streamhouse.cli.approvals:approvals",
         "approve": "streamhouse.cli.approvals:approve",

@@ -18,6 +18,9 @@ from streamhouse.model.plan import PlannedSource
 from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column
 
+_SPARSE_FILES = 3
+"""A row of JSON leaves out what it has no value for: a column is gone when so many of the newest files lack it."""
+
 
 def source_shape(name: str, source: PlannedSource, root: Path) -> Shape | None:
     """The shape of a source by what is newest in it; None: nothing is there, or it cannot be told.
@@ -47,34 +50,40 @@ def planned_shape(name: str, source: PlannedSource) -> Shape:
 
 
 def _files(name: str, options: FilesOptions, root: Path) -> Shape | None:
-    newest: dict[str, str] = {}  # folder → its last file: a folder is a shard
+    folders: dict[str, list[str]] = {}
     for file in list_files(options.path, root):
-        newest[str(Path(file).parent)] = file
-    if not newest:
+        folders.setdefault(str(Path(file).parent), []).append(file)
+    if not folders:
         return None
-    parts: list[tuple[Column, ...]] = []
-    for file in newest.values():
+    looked_at = _SPARSE_FILES if options.kind == "json" else 1
+    try:
+        shards = [_newest(files[-looked_at:], options, root) for files in folders.values()]
+    except StreamhouseError:
+        return None  # whoever reads it is told
+    columns: dict[str, Column] = {}
+    types: dict[str, list[str]] = {}
+    for column in (c for shard in shards for c in shard.values()):
+        columns[column.name] = column
+        types.setdefault(column.name, []).append(column.type)
+    if options.columns:
+        declared = tuple(SeenColumn(name=n, type=t) for n, t in options.columns.items() if n in columns)
+        others = [c for n, c in columns.items() if n not in options.columns]
+        unknown = tuple((_seen(c), sum(c.name in shard for shard in shards)) for c in others)
+        return _shape(name, declared).model_copy(update={"unknown": unknown})
+    apart = tuple((n, tuple(found)) for n, found in types.items() if len(set(found)) > 1)
+    found = _shape(name, tuple(_seen(c) for c in columns.values()), shards=apart)
+    return found.model_copy(update={"inferred": options.kind != "parquet"})
+
+
+def _newest(files: Sequence[str], options: FilesOptions, root: Path) -> dict[str, Column]:
+    """Column → as the newest of some files that has it tells."""
+    found: dict[str, Column] = {}
+    for file in reversed(files):
         path = root / file
         stat = path.stat()
-        try:
-            parts.append(_columns_of(path, options.kind, file, stat.st_size, stat.st_mtime_ns))
-        except StreamhouseError:
-            return None  # whoever reads it is told
-    inferred = options.kind != "parquet"
-    if options.columns:
-        fields = {c.name: c for part in parts for c in part if c.name not in options.columns}
-        declared = tuple(SeenColumn(name=n, type=t) for n, t in options.columns.items())
-        unknown = tuple((_seen(c), sum(c.name in {x.name for x in part} for part in parts)) for c in fields.values())
-        return _shape(name, declared).model_copy(update={"unknown": unknown})
-    columns: dict[str, SeenColumn] = {}
-    types: dict[str, list[str]] = {}
-    for part in parts:
-        for column in part:
-            columns[column.name] = _seen(column)
-            types.setdefault(column.name, []).append(column.type)
-    apart = tuple((n, tuple(found)) for n, found in types.items() if len(set(found)) > 1)
-    found = _shape(name, tuple(columns.values()), shards=apart)
-    return found.model_copy(update={"inferred": inferred})
+        for column in _columns_of(path, options.kind, file, stat.st_size, stat.st_mtime_ns):
+            found.setdefault(column.name, column)
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -74,8 +74,8 @@ class Observer:
             if live is None:
                 seen.unseen[name] = "there is nothing in it"
                 continue
-            # Declared types are a person's choice: what arrives may differ from them from the first row on.
-            first = live.model_copy(update={"unknown": ()}) if declared else planned_shape(name, source)
+            planned = planned_shape(name, source)
+            first = _declared(planned, live) if declared else planned
             # An edit of the source's options makes it another source: the edit is judged, and not what it brings.
             identity = _identity(source)
             pinned = pins.get(name)
@@ -128,6 +128,14 @@ class _Looking:
 def _identity(source: PlannedSource) -> str:
     told = json.dumps([source.kind, source.options], sort_keys=True, default=str)
     return sha256(told.encode()).hexdigest()[:12]
+
+
+def _declared(planned: Shape, live: Shape) -> Shape:
+    """What to compare with first where a person declared columns: their types may differ from the first row on."""
+    names = {column.name for column in live.columns}
+    gone = tuple(column for column in planned.columns if column.name not in names)
+    version = f"{live.version} as planned" if gone else live.version
+    return live.model_copy(update={"columns": (*live.columns, *gone), "version": version, "unknown": ()})
 
 
 def _first(table: Table, live: Shape) -> Shape:

@@ -135,8 +135,51 @@ def test_messages(asked, project, capsys, golden: Golden):
     golden(text, GOLDEN / "approvals.txt")
 
 
-@pytest.mark.parametrize("command", ["events", "approvals", "approve", "refuse"])
+@pytest.mark.parametrize("command", ["trigger", "events", "approvals", "approve", "refuse"])
 def test_help_teaches(command, capsys, golden: Golden):
     code, text = printed(capsys, command, "--help")
     assert code == 0
     golden(text, GOLDEN / f"{command}.help.txt")
+
+
+@pytest.fixture
+def ran(project):
+    from streamhouse.registry import Registry
+    from streamhouse.runtime.check import check_project
+
+    checked = check_project(project, Registry.load(project.root))
+    with project.state() as state:
+        for plan in checked.plans.values():
+            state.save_plan(plan)
+    return project
+
+
+def test_a_look_at_flows_that_never_ran(project, capsys):
+    assert printed(capsys, "trigger", "--once") == (0, "no flow ever ran, so there is nothing to compare with\n")
+    code, text = printed(capsys, "trigger", "--once", "ordrs")
+    assert (code, "did you mean 'orders'?" in text) == (3, True)
+
+
+def test_a_look_that_finds_nothing(ran, capsys):
+    code, text = printed(capsys, "trigger", "--once")
+    assert code == 0
+    assert text.startswith("orders: nothing changed\n")
+    assert "not looked at: ods.orders (the hot tier is not open)" in text
+
+
+def test_a_look_that_finds_a_change_and_one_that_waits(ran, capsys):
+    data = next(iter((ran.root / "data").rglob("*.csv")))
+    lines = data.read_text().splitlines()
+    wider = [f"{lines[0]},tax", *(f"{line},1" for line in lines[1:])]
+    data.with_name("zz_later.csv").write_text("\n".join(wider) + "\n")
+    code, found = document(capsys, "trigger", "--once")
+    (flow,) = found["flows"]
+    (event,) = flow["events"]
+    assert (code, event["event"]["type"], flow["paused"]) == (10, "unknown_field", [])
+    columns = lines[0].split(",")
+    data.with_name("zzz_latest.csv").write_text(f"{','.join(columns[1:])}\n{','.join(lines[1].split(',')[1:])}\n")
+    code, text = printed(capsys, "trigger", "--once")
+    assert code == 11
+    assert "drop_column" in text
+    assert "asked: " in text
+    assert "waiting at their positions: ods.orders" in text

@@ -60,6 +60,25 @@ def test_declared_columns_and_a_field_nobody_declared(tmp_path):
     ]
 
 
+def test_json_that_leaves_a_column_out_for_long(tmp_path):
+    write(tmp_path / "data/1.json", '{"id": 1, "note": "a"}\n')
+    source = planned(tmp_path, "files", path="data/*.json")
+    pinned = planned_shape("f:rows", source)
+    for number in (2, 3):
+        write(tmp_path / f"data/{number}.json", '{"id": 2}\n')
+        assert told(pinned, source_shape("f:rows", source, tmp_path)) == []
+    write(tmp_path / "data/4.json", '{"id": 2}\n')
+    assert told(pinned, source_shape("f:rows", source, tmp_path)) == ["drop_column note string"]
+
+
+def test_a_declared_column_that_a_csv_lacks(tmp_path):
+    write(tmp_path / "data/1.csv", "id,note\n1,a\n")
+    source = planned(tmp_path, "files", path="data/*.csv", columns={"id": "bigint", "note": "string"})
+    pinned = source_shape("f:rows", source, tmp_path)
+    write(tmp_path / "data/2.csv", "id\n1\n")
+    assert told(pinned, source_shape("f:rows", source, tmp_path)) == ["drop_column note string"]
+
+
 def test_parquet_tells_types(tmp_path):
     (tmp_path / "data").mkdir()
     pq.write_table(pa.table({"id": pa.array([1], pa.int32())}), tmp_path / "data/1.parquet")

@@ -75,7 +75,8 @@ def test_this_project_s_flows_are_valid(file: Path) -> None:
     [
         "unknown_keys", "steps_missing", "steps_empty", "steps_mapping", "step_text", "keys_missing", "params_not_with",
         "layer_typo", "table_without_layer", "names_upper", "reads_text", "reads_list", "read_mode", "source_text",
-        "source_two_kinds", "source_options", "sources_list", "schema_change", "schema_change_words", "numbers", "text_needed", "unit_missing",
+        "source_two_kinds", "source_options", "sources_list", "schema_change", "schema_change_words", "numbers",
+        "text_needed", "unit_missing",
     ],
 )  # fmt: skip
 def test_flows_the_reader_refuses_are_marked(name: str) -> None:

@@ -66,6 +66,10 @@ class World:
     def rows(self, name, **row):
         (self.project.root / "data" / f"{name}.json").write_text(json.dumps(row) + "\n")
 
+    def without_price(self):
+        for name in ("2", "3", "4"):
+            self.rows(name, id=2, note="b")
+
     def flow(self, rules="", name="shop", text=FLOW):
         (self.project.root / "flows" / f"{name}.yaml").write_text(text + rules)
 
@@ -156,7 +160,7 @@ def test_a_change_made_while_the_flow_was_stopped_is_found_at_the_first_look(wor
 
 
 def test_a_used_column_that_goes_waits_for_a_person(world):
-    world.rows("2", id=2, note="b")
+    world.without_price()
     found = world.look()
     assert world.applied == []
     assert found.paused == {"ods.rows"}
@@ -165,7 +169,7 @@ def test_a_used_column_that_goes_waits_for_a_person(world):
     assert "starving column: dws.totals.twice, which is made of price" in question.evidence
     assert world.events() == {"drop_column price bigint": Status.WAITING}
     assert world.look().approvals == (question,), "asked once"
-    world.rows("3", id=2, price=7, note="b")  # it came back
+    world.rows("5", id=2, price=7, note="b")  # it came back
     found = world.look()
     assert (found.paused, found.approvals) == (frozenset(), ())
     assert world.events() == {"drop_column price bigint": Status.OUTDATED}
@@ -173,7 +177,7 @@ def test_a_used_column_that_goes_waits_for_a_person(world):
 
 
 def test_a_refused_change_is_ignored_from_then_on(world):
-    world.rows("2", id=2, note="b")
+    world.without_price()
     (question,) = world.look().approvals
     world.state.approvals.decide(question.id, grant=False, by="ada")
     found = world.look()
