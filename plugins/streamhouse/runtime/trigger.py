@@ -121,7 +121,8 @@ class Trigger:
         self._observer = Observer(project.root, stores)
         self._stamp = ""
         self._registry: Registry | None = None
-        self._settled: dict[str, tuple[str, str]] = {}  # flow → the files and the plan that were found to agree
+        self._settled: dict[str, tuple[str, int]] = {}  # flow → the files and the revision that were found to agree
+        self._as_files: tuple[object, Checked] | None = None  # what was compiled last, and of what
 
     def pin(self, flow: str) -> None:
         """Take what a flow reads for what it is now, once: call it when the flow is applied for the first time."""
@@ -144,17 +145,26 @@ class Trigger:
             StoreUnavailableError: the state store does not answer.
         """
         at = now or datetime.now(UTC)
-        applied = {name: plan for name, (_, plan) in self._state.plans().items()}
+        held = self._state.plans()
+        revisions = {name: revision for name, (revision, _) in held.items()}
+        applied = {name: plan for name, (_, plan) in held.items()}
         wanted = [name for name in applied if flows is None or name in flows]
         looks = {name: self._observe(name, applied) for name in wanted}
         files = self._files()
-        quiet = [name for name in wanted if self._is_quiet(name, applied, looks[name], files)]
-        if len(quiet) == len(wanted):
-            return [FlowLook(name, paused=self._state.upstream.paused(name), unseen=looks[name].unseen)
-                    for name in wanted]  # fmt: skip
-        return _Round(self._project, self._state, self._load(files), self._apply, applied, looks, at).run(
-            lambda name, plan: self._settled.__setitem__(name, (files, plan))
-        )
+        if all(not looks[name].events and self._settled.get(name) == (files, revisions[name]) for name in wanted):
+            paused = self._state.upstream.paused
+            return [FlowLook(name, paused=paused(name), unseen=looks[name].unseen) for name in wanted]
+        registry = self._load(files)
+        of = (files, tuple(revisions.items()), tuple(wanted))
+        done = self._as_files[1] if self._as_files is not None and self._as_files[0] == of else None
+        this = _Round(self._project, self._state, registry, self._apply, applied, looks, at, done)
+        found = this.run()
+        if this.as_files is not None:
+            self._as_files = (of, this.as_files)
+        for one in found:
+            if not one.records and not one.approvals and one.change is None:
+                self._settled[one.flow] = (files, revisions[one.flow])
+        return found
 
     def _observe(self, flow: str, applied: Mapping[str, FlowPlan]) -> Look:
         pins = {name: Shape.model_validate_json(body) for name, body in self._state.upstream.pins(flow).items()}
@@ -163,9 +173,6 @@ class Trigger:
         if fresh:
             self._state.upstream.save_pins(flow, fresh, keep=pins)
         return look
-
-    def _is_quiet(self, flow: str, applied: Mapping[str, FlowPlan], look: Look, files: str) -> bool:
-        return not look.events and self._settled.get(flow) == (files, applied[flow].fingerprint)
 
     def _files(self) -> str:
         """Changes when a file that defines something does."""
@@ -192,7 +199,10 @@ class _Round:
         applied: Mapping[str, FlowPlan],
         looks: Mapping[str, Look],
         now: datetime,
+        as_files: Checked | None,
     ) -> None:
+        self.as_files = as_files
+        """The plans that the files and what runs give; of an earlier look, until they are compiled."""
         self._project = project
         self._state = state
         self._registry = registry
@@ -208,20 +218,16 @@ class _Round:
         self._followed: dict[str, list[Decision]] = {}
         self._forced: set[str] = set()
 
-    def run(self, settled: Callable[[str, str], None]) -> list[FlowLook]:
+    def run(self) -> list[FlowLook]:
         for name, look in self._looks.items():
             self._decide(name, look)
-        as_files = self._compiled(Seen(self._applied))
+        if self.as_files is None:
+            self.as_files = self._compiled(Seen(self._applied))
+        as_files = self.as_files
         followed = Seen(self._applied, self._let_in, {n: frozenset(g) for n, g in self._granted.items()})
         desired = self._compiled(followed) if self._followed else as_files
-        order = [*as_files.plans, *desired.plans, *self._looks]
-        found = {}
-        for name in dict.fromkeys(order):
-            if name in self._looks:
-                found[name] = self._carry(name, as_files, desired)
-                if not found[name].records and not found[name].approvals and found[name].change is None:
-                    settled(name, self._applied[name].fingerprint)
-        return list(found.values())
+        order = dict.fromkeys([*as_files.plans, *desired.plans, *self._looks])
+        return [self._carry(name, as_files, desired) for name in order if name in self._looks]
 
     # --- decide --------------------------------------------------------------------------------
 

@@ -159,8 +159,9 @@ def _explained(pinned: Shape, live: Shape | None, made: Table) -> Shape:
     held = {column.name: column for column in pinned.columns}
     for column in live.columns:
         if ours.get(column.name) == column.type:
+            for name in [n for n, c in held.items() if column.id and c.id == column.id]:
+                del held[name]  # it may have had another name
             held[column.name] = column
-    renamed = {column.id for column in live.columns if column.id and column.name in ours}
-    kept = tuple(c for c in held.values() if c.id not in renamed or any(c is x for x in live.columns))
-    version = live.version if kept == live.columns else pinned.version
+    kept = tuple(held.values())
+    version = live.version if set(kept) == set(live.columns) else pinned.version
     return pinned.model_copy(update={"columns": kept, "version": version})
