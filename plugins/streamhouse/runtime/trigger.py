@@ -64,6 +64,9 @@ class Change:
         diff: Against the plan as it runs.
         decisions: What came from upstream; empty: an edit alone.
         approved: A person granted what blocks in it, or rebuilds.
+        beyond: Those of `decisions` that a person granted and that the plan does not carry, such as reading a table
+            anew that was dropped and made again: to be carried out too, or refused with an error. Their readers
+            must not read on before.
     """
 
     flow: str
@@ -71,6 +74,7 @@ class Change:
     diff: FlowDiff
     decisions: tuple[Decision, ...] = ()
     approved: bool = False
+    beyond: tuple[Decision, ...] = ()
 
 
 ApplyChange = Callable[[Change], None]
@@ -217,6 +221,7 @@ class _Round:
         self._granted: dict[str, set[tuple[str, str]]] = {}
         self._followed: dict[str, list[Decision]] = {}
         self._forced: set[str] = set()
+        self._beyond: dict[str, Decision] = {}  # event → what stood before a person granted it
 
     def run(self) -> list[FlowLook]:
         for name, look in self._looks.items():
@@ -269,6 +274,8 @@ class _Round:
         question = self._state.approvals.ask(flow, event.id, asks, _evidence(decision), document, now=self._now)
         if question.state is ApprovalState.GRANTED:
             self._forced.add(event.id)
+            if not self._shows(flow, event):
+                self._beyond[event.id] = decision
             granted = decision.model_copy(update={"verdicts": tuple(_granted(v, event) for v in decision.verdicts)})
             if event.now is not None:
                 name = event.object.partition(":")[2] or event.object
@@ -281,6 +288,11 @@ class _Round:
         self._questions.setdefault(flow, []).append(question)
         self._settle(flow, event, Status.WAITING, decision, note=f"approval {question.id}: {asks}")
         return decision
+
+    def _shows(self, flow: str, event: UpstreamEvent) -> bool:
+        """Whether the columns of a source can show an event."""
+        of_source = any(source_object(flow, s.name) == event.object for s in self._applied[flow].sources)
+        return of_source and event.type in _FORCED
 
     def _able(self, flow: str, decision: Decision) -> Decision:
         """The decision with a question in place of what is not done by itself."""
@@ -338,7 +350,8 @@ class _Round:
         if edited is not None:  # what is no edit any more is outdated by this
             events = [*self._looks[flow].events, *([event] if event is not None else [])]
             self._state.upstream.record(flow, events, self._now)
-        if new.fingerprint == old.fingerprint:
+        beyond = tuple(decision for decision in followed if decision.event.id in self._beyond)
+        if new.fingerprint == old.fingerprint and not beyond:
             for decision in followed:
                 self._settle(flow, decision.event, Status.APPLIED, decision, plan=old.fingerprint)
             return self._told(flow)
@@ -350,7 +363,7 @@ class _Round:
             if asked is None:
                 return self._told(flow)
             approved = asked
-        change = Change(flow, new, found, tuple(followed), approved)
+        change = Change(flow, new, found, tuple(followed), approved, beyond)
         return self._told(flow, self._applying(change, event, followed))
 
     def _stands(self, plan: FlowPlan, among: Checked) -> bool:
@@ -395,13 +408,16 @@ class _Round:
         events = [*((d.event, d) for d in followed), *([(event, Decision(event=event))] if event is not None else [])]
         if self._apply is None:
             for one, decision in events:
-                self._settle(change.flow, one, Status.SEEN, decision, note="the flow's runner applies it")
+                before = self._beyond.get(one.id)
+                status = Status.SEEN if before is None else Status.WAITING
+                self._settle(change.flow, one, status, before or decision, note="the flow's runner applies it")
             return change
         try:
             self._apply(change)
         except StreamhouseError as error:
             for one, decision in events:
-                self._settle(change.flow, one, Status.FAILED, decision, note=str(error))
+                before = self._beyond.get(one.id, decision)
+                self._settle(change.flow, one, Status.FAILED, before, note=str(error))
             return change
         self._applied[change.flow] = change.plan
         for one, decision in events:

@@ -34,6 +34,9 @@ T = TypeVar("T")
 OPEN = (Status.SEEN, Status.WAITING, Status.FAILED)
 
 
+_PAUSING = (Status.WAITING, Status.REFUSED, Status.FAILED)
+
+
 @dataclass(frozen=True)
 class UpstreamRecord:
     """One change as a flow sees it.
@@ -131,9 +134,9 @@ class Upstream:
     def paused(self, flow: str) -> frozenset[str]:
         """The steps of a flow that must not read on, because of a change of what they read.
 
-        It waits for a person, or is one that cannot be ignored and that a person refused.
+        It waits for a person, was refused and cannot be ignored, or was granted and is not carried out.
         """
-        query = select(table).where(table.c.status.in_([Status.WAITING.value, Status.REFUSED.value]))
+        query = select(table).where(table.c.status.in_([s.value for s in _PAUSING]))
         with self._database.read() as connection:
             rows = connection.execute(query.where(table.c.decision.is_not(None))).all()
         decisions = [record.decision for row in rows if (record := _record(row)).decision is not None]

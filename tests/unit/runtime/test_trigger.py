@@ -58,7 +58,7 @@ class World:
         self.trigger = Trigger(project, state, {}, self.apply)
 
     def apply(self, change):
-        if self.fails:
+        if self.fails or change.beyond:
             raise StateConflictError("the flow does not run")
         self.applied.append(change)
         self.state.save_plan(change.plan)
@@ -323,3 +323,107 @@ def test_two_changes_are_one_plan(world):
     assert len(world.applied) == 1
     assert set(world.events().values()) == {Status.APPLIED}
     assert {"tax", "place"} <= set(world.columns("dwd.sales"))
+
+
+def test_what_a_person_granted_and_nobody_can_do_goes_on_waiting(world):
+    """A rename needs more than a plan: readers must not go on because somebody said yes."""
+    world.flow("schema_change: {on: {maybe_rename: evolve}}\n")
+    world.look()
+    for name in ("2", "3", "4"):
+        world.rows(name, id=2, price=5, remark="b")
+    found = world.look()
+    assert world.events() == {"maybe_rename note → remark (string)": Status.WAITING}
+    assert found.paused == {"ods.rows"}
+    world.state.approvals.decide(found.approvals[0].id, grant=True, by="ada")
+    found = world.look()
+    assert world.applied == []
+    assert world.events() == {"maybe_rename note → remark (string)": Status.FAILED}
+    assert found.paused == {"ods.rows"}
+
+
+CDC = """flow: shop
+schema_change: {policy}
+sources: {{rows: {{cdc: {{path: data/*.json, primary_key: [id], columns: {{id: bigint, price: bigint}}}}}}}}
+steps:
+  - {{use: keyed, reads: {{rows: rows}}, writes: ods.rows}}
+  - {{use: clean, reads: {{rows: ods.rows}}, writes: dwd.sales}}
+"""
+
+
+@pytest.fixture
+def cdc(world):
+    (world.project.root / "flows" / "boards.yaml").unlink()
+    (world.project.root / "data" / "1.json").unlink()
+    (world.project.root / "actions" / "keyed.sql").write_text(
+        "/* ---\naction: keyed\nstep: ingest\ninputs: {rows: {}}\noutput: {primary_key: [id]}\n--- */\n"
+        "SELECT * FROM rows"
+    )
+
+    def start(policy):
+        world.flow(text=CDC.format(policy=policy))
+        change(world, "1", id=1, price=5)
+        world.run()
+        world.look()
+        return world
+
+    return start
+
+
+def change(world, name, *, op="c", **row):
+    kinds = {int: "int64", str: "string"}
+    fields = [{"field": n, "type": kinds[type(v)], "optional": True} for n, v in row.items()]
+    schema = {"fields": [{"field": "after", "type": "struct", "fields": fields}]}
+    world.rows(name, schema=schema, payload={"op": op, "before": None, "after": row or None})
+
+
+def test_a_field_that_nobody_declared_becomes_a_column(cdc):
+    from streamhouse.ingest.kinds import open_source
+
+    world = cdc("evolve")
+    change(world, "2", id=2, price=5, tax=1)
+    world.look()
+    assert world.events() == {"unknown_field tax bigint (in 1 of the rows looked at)": Status.APPLIED}
+    assert world.columns("dwd.sales") == ("id", "price", "tax")
+    (planned,) = world.state.plan("shop")[1].sources
+    source = open_source(planned, world.project.root)
+    rows = sorted(source.read({}, source.available()).to_pylist(), key=lambda row: row["id"])
+    assert rows == [{"id": 1, "price": 5, "tax": None}, {"id": 2, "price": 5, "tax": 1}]
+    world.run()
+    assert world.columns("dwd.sales") == ("id", "price", "tax"), "a run goes on with it"
+
+
+def test_a_field_that_nobody_declared_is_only_noted_by_default(cdc):
+    world = cdc("lenient")
+    change(world, "2", id=2, price=5, tax=1)
+    world.look()
+    assert world.applied == []
+    assert list(world.events().values()) == [Status.NOTED]
+    assert world.look().records == ()
+
+
+@pytest.mark.parametrize(
+    ("policy", "status"), [("lenient", Status.NOTED), ("evolve", Status.WAITING), ("ignore", Status.NOTED)]
+)
+def test_a_truncated_table(cdc, policy, status):
+    world = cdc(policy)
+    truncated = json.dumps({"payload": {"op": "t", "before": None, "after": None, "ts_ms": 7}})
+    change(world, "2", id=2, price=5)
+    file = world.project.root / "data" / "2.json"
+    file.write_text(f"{truncated}\n{file.read_text()}")
+    found = world.look()
+    assert world.events() == {"truncate_table": status}
+    assert found.paused == (frozenset({"ods.rows"}) if status is Status.WAITING else frozenset())
+
+
+def test_a_changed_key_blocks_under_every_policy(cdc):
+    world = cdc("ignore")
+    ddl = json.dumps(
+        {"ddl": "ALTER TABLE rows …", "tableChanges": [{"table": {"primaryKeyColumnNames": ["id", "price"]}}]}
+    )
+    change(world, "2", id=2, price=5)
+    file = world.project.root / "data" / "2.json"
+    file.write_text(f"{ddl}\n{file.read_text()}")
+    assert world.look().paused == {"ods.rows"}
+    (question,) = world.state.approvals.list()
+    world.state.approvals.decide(question.id, grant=False, by="ada")
+    assert world.look().paused == {"ods.rows"}, "what cannot be ignored goes on waiting"
