@@ -257,21 +257,19 @@ class _Round:
 
     def _edits_noted(self, flow: str) -> list[UpstreamEvent]:
         """Edits that wait are not outdated by a look at what is upstream."""
-        open_ = (Status.SEEN, Status.WAITING, Status.FAILED)
-        return [
-            r.event
-            for r in self._state.upstream.events(flow)
-            if r.event.type is EventType.EDIT
-            and r.status in open_
-            and r.event.before == self._applied[flow].fingerprint
-        ]
+        edits = [r.event for r in self._state.upstream.open(flow) if r.event.type is EventType.EDIT]
+        return [event for event in edits if event.before == self._applied[flow].fingerprint]
 
     def _asked(self, flow: str, record: UpstreamRecord, decision: Decision) -> Decision:
         """The decision after what a person said; one that still blocks waits."""
         event = record.event
         asks = "; ".join(decision.asks)
-        document = {"event": event.model_dump(mode="json"), "decision": decision.model_dump(mode="json")}
-        question = self._state.approvals.ask(flow, event.id, asks, _evidence(decision), document, now=self._now)
+        question = self._state.approvals.about(flow, event.id, self._now)
+        if question is None or question.state is ApprovalState.EXPIRED:
+            document = {"event": event.model_dump(mode="json"), "decision": decision.model_dump(mode="json")}
+            plan, told = self._if_granted(flow, decision)
+            evidence = _evidence(decision) + plan
+            question = self._state.approvals.ask(flow, event.id, asks, evidence, document | told, now=self._now)
         if question.state is ApprovalState.GRANTED:
             self._forced.add(event.id)
             if not self._shows(flow, event):
@@ -288,6 +286,28 @@ class _Round:
         self._questions.setdefault(flow, []).append(question)
         self._settle(flow, event, Status.WAITING, decision, note=f"approval {question.id}: {asks}")
         return decision
+
+    def _if_granted(self, flow: str, decision: Decision) -> tuple[str, dict[str, Any]]:
+        """What the flow would become if a person granted an event, as text and as JSON."""
+        event = decision.event
+        if not self._shows(flow, event):
+            return "", {}
+        verdicts = [_granted(told, event) for told in decision.verdicts]
+        follows = max(verdicts, key=lambda told: told.spreads)
+        name = event.object.partition(":")[2]
+        columns = next(source.columns for source in self._applied[flow].sources if source.name == name)
+        let_in = {flow: {name: accepted(columns, [(event, follows)])}}
+        came = frozenset({(name, event.now.name)}) if event.now is not None else frozenset()
+        try:
+            plan = compile_with_upstream(self._project, self._registry, flow, Seen(self._applied, let_in, {flow: came}))
+        except StreamhouseError as error:
+            return f"\n\nif it is granted, the flow does not compile until its actions are changed:\n{error}", {
+                "error": str(error)
+            }
+        others = {other: held for other, held in self._applied.items() if other != flow}
+        found = diff(self._applied[flow], plan, others)
+        shown = {"diff": found.model_dump(mode="json"), "plan": plan.fingerprint}
+        return f"\n\nif it is granted, the plan becomes\n{diff_text(found)}", shown
 
     def _shows(self, flow: str, event: UpstreamEvent) -> bool:
         """Whether the columns of a source can show an event."""
@@ -446,20 +466,21 @@ class _Round:
     def _told(self, flow: str, change: Change | None = None) -> FlowLook:
         look = self._looks[flow]
         asked = self._questions.get(flow, [])
-        known = self._state.upstream.events(flow)
-        records = [r for r in known if r.status is not Status.OUTDATED]
+        open_, known = self._state.upstream.open(flow), self._state.upstream.events(flow)
+        waits = {record.event.id for record in open_}
+        fresh = [
+            r for r in known if r.since >= self._now and r.event.id not in waits and r.status is not Status.OUTDATED
+        ]
         over = {r.event.id for r in known if r.status is Status.OUTDATED}
         over |= {r.event.after for r in known if r.event.type is EventType.EDIT and r.status is Status.OUTDATED}
         if left := over - {question.subject for question in asked}:
             self._state.approvals.withdraw(flow, left, self._now)
-        fresh = tuple(r for r in records if r.since >= self._now or r.status in (Status.SEEN, Status.WAITING,
-                                                                                  Status.FAILED))  # fmt: skip
-        if not any(r.status in (Status.SEEN, Status.WAITING, Status.FAILED) for r in records):
+        if not open_:
             held = {**look.pins, **look.live}
             self._state.upstream.save_pins(flow, {n: s.model_dump_json() for n, s in held.items()}, keep=look.unseen)
         return FlowLook(
             flow,
-            fresh,
+            (*open_, *fresh),
             change,
             tuple(asked),
             self._state.upstream.paused(flow),

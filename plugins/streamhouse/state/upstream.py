@@ -131,6 +131,13 @@ class Upstream:
             rows = connection.execute(query).all()
         return [_record(row) for row in reversed(rows)]
 
+    def open(self, flow: str) -> list[UpstreamRecord]:
+        """Changes of a flow that are not settled, oldest first."""
+        mine = (table.c.flow == flow) & table.c.status.in_([status.value for status in OPEN])
+        with self._database.read() as connection:
+            rows = connection.execute(select(table).where(mine).order_by(table.c.seen_ms, table.c.id)).all()
+        return [_record(row) for row in rows]
+
     def paused(self, flow: str) -> frozenset[str]:
         """The steps of a flow that must not read on, because of a change of what they read.
 

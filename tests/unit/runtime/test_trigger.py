@@ -167,6 +167,8 @@ def test_a_used_column_that_goes_waits_for_a_person(world):
     (question,) = found.approvals
     assert question.asks == "go on without price, which is what rows are joined, grouped or chosen by"
     assert "starving column: dws.totals.twice, which is made of price" in question.evidence
+    assert "the flow does not compile until its actions are changed" in question.evidence
+    assert "ods.rows has no column 'price'" in question.document["error"]
     assert world.events() == {"drop_column price bigint": Status.WAITING}
     assert world.look().approvals == (question,), "asked once"
     world.rows("5", id=2, price=7, note="b")  # it came back
@@ -193,6 +195,8 @@ def test_a_frozen_layer_stands_still_until_a_person_lets_the_column_in(world):
     found = world.look()
     assert found.paused == {"ods.rows"}
     assert world.applied == []
+    assert "add column tax bigint" in found.approvals[0].evidence
+    assert found.approvals[0].document["diff"]["outcome"] == "swap"
     world.state.approvals.decide(found.approvals[0].id, grant=True, by="ada")
     found = world.look()
     assert (found.paused, len(world.applied)) == (frozenset(), 1)
