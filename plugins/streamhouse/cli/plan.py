@@ -61,15 +61,9 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
 
 def compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
     """The compiled plan of a flow; None: of all."""
-    from streamhouse.errors import DefinitionErrors
-    from streamhouse.runtime.check import check_project, compile_one
+    from streamhouse.runtime.desired import desired_plan, desired_plans
 
-    if flow is not None:
-        return {flow: compile_one(app.project, flow)}
-    checked = check_project(app.project)
-    if checked.errors:
-        raise DefinitionErrors(checked.errors)
-    return dict(checked.plans)
+    return desired_plans(app.project) if flow is None else {flow: desired_plan(app.project, flow)}
 
 
 def compared(app: App, flows: "Mapping[str, FlowPlan]") -> "list[Compared]":

@@ -10,7 +10,7 @@ from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
-from streamhouse.runtime.check import compile_one
+from streamhouse.runtime.desired import desired_plan
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.services import running
@@ -41,7 +41,7 @@ def plan_of(project: Project, flow: str) -> FlowPlan:
         UnknownFlowError: no file defines it.
         DefinitionError: it, or a flow it reads from, is wrong.
     """
-    return compile_one(project, flow)
+    return desired_plan(project, flow)
 
 
 def plans_of(project: Project, flows: Sequence[str]) -> dict[str, FlowPlan]:
