@@ -224,8 +224,8 @@ class _Round:
         self._beyond: dict[str, Decision] = {}  # event → what stood before a person granted it
 
     def run(self) -> list[FlowLook]:
-        for name, look in self._looks.items():
-            self._decide(name, look)
+        for name in self._looks:
+            self._decide(name)
         if self.as_files is None:
             self.as_files = self._compiled(Seen(self._applied))
         as_files = self.as_files
@@ -236,8 +236,12 @@ class _Round:
 
     # --- decide --------------------------------------------------------------------------------
 
-    def _decide(self, flow: str, look: Look) -> None:
-        records = self._state.upstream.record(flow, [*look.events, *self._edits_noted(flow)], self._now)
+    def _record(self, flow: str, *more: UpstreamEvent) -> list[UpstreamRecord]:
+        look = self._looks[flow]
+        return self._state.upstream.record(flow, [*look.events, *more], self._now, unseen=look.unseen)
+
+    def _decide(self, flow: str) -> None:
+        records = self._record(flow, *self._edits_noted(flow))
         for record in records:
             if record.event.type is EventType.EDIT:
                 continue
@@ -368,8 +372,7 @@ class _Round:
         edited = as_files.plans.get(flow)
         event = _edit(flow, old, edited) if edited is not None and edited.fingerprint != old.fingerprint else None
         if edited is not None:  # what is no edit any more is outdated by this
-            events = [*self._looks[flow].events, *([event] if event is not None else [])]
-            self._state.upstream.record(flow, events, self._now)
+            self._record(flow, *([event] if event is not None else []))
         beyond = tuple(decision for decision in followed if decision.event.id in self._beyond)
         if new.fingerprint == old.fingerprint and not beyond:
             for decision in followed:
@@ -457,7 +460,7 @@ class _Round:
                 before=self._applied[flow].fingerprint,
                 after=sha256(text.encode()).hexdigest()[:16],
             )
-            self._state.upstream.record(flow, [*self._looks[flow].events, event], self._now)
+            self._record(flow, event)
             self._settle(flow, event, Status.FAILED, Decision(event=event), note=text)
         return self._told(flow)
 
