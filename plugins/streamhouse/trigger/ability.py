@@ -29,8 +29,10 @@ SHOWN_BY_COLUMNS = {
 
 def is_able(told: Verdict, event: UpstreamEvent, source: PlannedSource | None) -> bool:
     """Whether what a verdict says is done without a person."""
-    if event.column == "" or told.values is Values.WAIT:
-        return True  # nothing of columns, or a question already
+    if told.values is Values.WAIT:
+        return True  # a question already
+    if event.column == "":
+        return told.values in (Values.AS_BEFORE, Values.UNREAD)
     if told.values in _NEEDS_NOTHING:
         return event.was is None
     if told.values is Values.NULL and not told.spreads:
