@@ -193,6 +193,7 @@ def test_a_store_from_before_these_tables_gets_them(sqlite_url):
     with engine.begin() as connection:
         for name in ("streamhouse_upstream_event", "streamhouse_approval", "streamhouse_pin"):
             connection.execute(text("DROP TABLE " + name))
+        connection.execute(text("UPDATE streamhouse_schema SET version = 1"))
     engine.dispose()
     with StateStore(sqlite_url) as own:
         assert own.upstream.events() == []
