@@ -155,7 +155,7 @@ def test_what_is_told_is_what_the_compiler_makes_of_it(registry, plans):
         assert {s.table for s in changes.steps if s.change == "changed" and s.outcome is Outcome.SWAP} == expected
         # Once applied, it stays so: nothing seeps in at the next compilation.
         after = Seen(made)
-        flat = {"shop": after.source_columns(registry.flows["shop"], {"rows": columns(**ROWS)})}
+        flat = {"shop": {source.name: source.columns for source in made["shop"].sources}}
         assert compile_project(flows, registry, flat, views=after.views(flows)) == made
 
 
