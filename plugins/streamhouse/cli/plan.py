@@ -108,7 +108,7 @@ def _compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
 
     if flow is not None:
         return {flow: compile_one(app.project, flow)}
-    checked = check_project(app.project)
+    checked = check_project(app.project, processes=app.processes)
     if checked.errors:
         raise DefinitionErrors(checked.errors)
     return dict(checked.plans)

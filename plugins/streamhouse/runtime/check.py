@@ -79,7 +79,7 @@ def load_registry(project: Project) -> "Registry":
         return Memory(cache).registry(files)
 
 
-def check_project(project: Project, registry: "Registry | None" = None) -> Checked:
+def check_project(project: Project, registry: "Registry | None" = None, *, processes: int = 1) -> Checked:
     """Everything that is wrong with the project's actions, sources and flows.
 
     A flow whose source is broken, and one that reads a table of a broken flow, is not compiled: it
@@ -88,6 +88,7 @@ def check_project(project: Project, registry: "Registry | None" = None) -> Check
     Args:
         project: Its cache is used and filled.
         registry: Its actions and flows, where they are loaded already.
+        processes: May work at the same time; more than one only where this process has a single thread.
     """
     with _cache(project) as cache:
         if registry is not None:
@@ -96,7 +97,7 @@ def check_project(project: Project, registry: "Registry | None" = None) -> Check
             return _checked(project, registry, Memory(cache))[0]
         files = read_files(project.root)
         tree = _hash_of(files)
-        return _known(project, tree, cache) or _found_out(project, files, tree, cache)
+        return _known(project, tree, cache) or _found_out(project, files, tree, cache, processes)
 
 
 def compile_one(project: Project, flow: str) -> FlowPlan:
@@ -183,10 +184,10 @@ def _known(project: Project, tree: bytes, cache: Cache) -> Checked | None:
     return Checked((), check.notices, with_whole_tables(sound), check.actions, check.flows)
 
 
-def _found_out(project: Project, files: DefinitionFiles, tree: bytes, cache: Cache) -> Checked:
+def _found_out(project: Project, files: DefinitionFiles, tree: bytes, cache: Cache, processes: int) -> Checked:
     from streamhouse.runtime.memory import Memory
 
-    memory = Memory(cache)
+    memory = Memory(cache, processes)
     registry = memory.registry(files)
     checked, columns = _checked(project, registry, memory)
     if not checked.errors and memory.keys.keys() == checked.plans.keys():
@@ -211,6 +212,7 @@ def _checked(project: Project, registry: "Registry", memory: "Memory") -> tuple[
     errors += unreadable
     sound = _sound(registry, columns)
     plans: Mapping[str, FlowPlan] = {}
+    memory.compile_ahead(sound, registry, columns)
     try:
         plans = compile_project(sound, registry, columns, memory.compile_flow)
     except StreamhouseError as error:
