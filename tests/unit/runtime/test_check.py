@@ -350,7 +350,7 @@ def test_flows_that_share_no_table_are_apart():
 
 
 def test_work_is_shared_out_and_what_a_process_that_dies_had_is_missing():
-    assert shared_out([[1, 2, 3], [4], [5], [6], [7, 8]], 2) == [[1, 2, 3, 4], [7, 8, 5, 6]]
+    assert shared_out([[1, 2, 3], [4], [5], [6], [7, 8]], 2) == [[1, 2, 3, 5], [7, 8, 4, 6]]
     assert shared_out([[1]], 3) == [[1]]
     assert at_once([], lambda part: {"x": part}) == {}
 
