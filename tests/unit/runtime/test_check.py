@@ -15,8 +15,10 @@ import pytest
 import yaml
 
 from streamhouse.compiler import compile_project
+from streamhouse.compiler.diff import diff
 from streamhouse.errors import DefinitionErrors, StreamhouseError
 from streamhouse.model.flow import Flow, Step
+from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import StepKind
 from streamhouse.registry import Registry
@@ -457,6 +459,15 @@ def test_a_store_that_was_just_written_is_not_remembered(project):
     with project.state() as state:
         state.save_plan(check_project(project).plans["a"])
     assert applied_module._traces(project.state_url) is None
+
+
+def test_notices_are_no_difference(project):
+    compiled = check_project(project).plans["b"]
+    applied = FlowPlan.model_validate_json(compiled.model_dump_json())
+    assert compiled.steps[0].notices
+    assert not applied.steps[0].notices
+    assert [step.change for step in diff(applied, compiled, {}).steps] == ["same"]
+    assert [step.change for step in diff(compiled, compiled, {}).steps] == ["same"]
 
 
 # --- models as bytes -----------------------------------------------------------------------------
