@@ -29,8 +29,9 @@ from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Strategy, Tier
+from streamhouse.runtime.open import Open, opened, plan_of
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, Open, carry, opened, plan_of
+from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.services import Services
 
 CHANGED = 100

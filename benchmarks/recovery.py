@@ -203,8 +203,9 @@ def _carry_on(root: Path, tell: Callable[..., None]) -> None:
     from streamhouse.engine.segment import SegmentRunner
     from streamhouse.engine.stream import Beat
     from streamhouse.model.types import Tier
+    from streamhouse.runtime.open import opened, plan_of
     from streamhouse.runtime.project import Project
-    from streamhouse.runtime.run import Meter, carry, opened, plan_of
+    from streamhouse.runtime.run import Meter, carry
 
     class Beats(Meter):
         def beat(self, beat: Beat) -> None:

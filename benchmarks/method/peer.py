@@ -21,8 +21,8 @@ from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.table import Table
 from streamhouse.runtime.java import find_java
+from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import plan_of
 from streamhouse.runtime.session import JIT, worker_sockets
 from streamhouse.stores.arrow import conform
 from streamhouse.stores.base import Changes, WriteContext

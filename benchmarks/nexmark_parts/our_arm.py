@@ -6,8 +6,9 @@ from pathlib import Path
 from method.serve import private_stdout, serve
 
 from streamhouse.model.plan import FlowPlan
+from streamhouse.runtime.open import opened
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry, opened
+from streamhouse.runtime.run import Meter, carry
 
 
 def main() -> None:

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.model.types import Strategy
+from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, Open, carry, plan_of
+from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.arrow import arrow_schema, conform

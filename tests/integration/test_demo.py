@@ -11,8 +11,8 @@ import pytest
 
 from streamhouse.ingest.kinds import open_source
 from streamhouse.runtime.demo import FLOWS
+from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import plan_of
 from streamhouse.runtime.stores import open_stores
 from tests.oracle import assert_same_rows, batch
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, Open, carry, plan_of
+from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 

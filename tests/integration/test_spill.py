@@ -24,8 +24,9 @@ from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Strategy
+from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, Open, carry, plan_of
+from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.arrow import arrow_schema
@@ -297,7 +298,8 @@ import psutil
 from streamhouse.engine import states
 from streamhouse.engine.spill import Bound
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, Open, carry, opened, plan_of
+from streamhouse.runtime.open import Open, opened, plan_of
+from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.settings import Settings
 def highest(pid):
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from streamhouse.ingest.kinds import open_source
+from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, Open, carry, plan_of
+from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from tests.oracle import assert_same_rows, batch

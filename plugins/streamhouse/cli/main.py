@@ -17,8 +17,8 @@ EXIT_CODES = """\b
 Exit codes:
   0  done                        5  a store refuses or does not answer
   1  an error of Streamhouse     6  an epoch, lease or position is not as recorded
-  2  wrong usage                 10 plan, backfill --dry-run: something would change
-  3  wrong definitions or SQL    11 plan: a person must decide first
+  2  wrong usage                 10 plan, trigger, backfill --dry-run: something would change
+  3  wrong definitions or SQL    11 plan, apply, run, trigger: a person must decide first
   4  the machine lacks something 130 interrupted (Ctrl-C, SIGTERM)
 """
 
@@ -41,10 +41,18 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "validate": "streamhouse.cli.validate:validate",
         "plan": "streamhouse.cli.plan:plan",
         "lineage": "streamhouse.cli.lineage:lineage",
+        "apply": "streamhouse.cli.apply:apply",
+        "changes": "streamhouse.cli.apply:changes",
+        "env": "streamhouse.cli.environment:environment",
         "run": "streamhouse.cli.run:run",
         "backfill": "streamhouse.cli.backfill:backfill",
         "query": "streamhouse.cli.query:query",
         "status": "streamhouse.cli.status:status",
+        "trigger": "streamhouse.cli.trigger:trigger",
+        "events": "streamhouse.cli.events:events",
+        "approvals": "streamhouse.cli.approvals:approvals",
+        "approve": "streamhouse.cli.approvals:approve",
+        "refuse": "streamhouse.cli.approvals:refuse",
         "services": "streamhouse.cli.services:services",
         "action": "streamhouse.cli.action:action",
         "flow": "streamhouse.cli.flow:flow",

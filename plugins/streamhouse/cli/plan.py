@@ -1,7 +1,5 @@
 """`streamhouse plan`: what a run would do that the last one did not."""
 
-from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,48 +12,9 @@ if TYPE_CHECKING:
 
     from streamhouse.model.outcome import FlowDiff
     from streamhouse.model.plan import FlowPlan
+    from streamhouse.runtime.compare import Compared
 
 CHANGES, BLOCKS = 10, 11
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A compiled flow against what was applied last.
-
-    Attributes:
-        fingerprint: Of the compiled plan.
-        revision: Of the applied plan; None: never applied.
-        applied: Fingerprint of the applied plan; None: never applied.
-        diff: What the change does.
-    """
-
-    plan: "FlowPlan"
-    fingerprint: str
-    revision: int | None
-    applied: str | None
-    diff: "FlowDiff"
-
-    @property
-    def is_change(self) -> bool:
-        """Whether a run would do anything but record another text."""
-        from streamhouse.model.outcome import Outcome
-
-        return self.applied is None or self.diff.outcome is not Outcome.NO_OP
-
-    @property
-    def blocks(self) -> bool:
-        """Whether a person must decide first."""
-        from streamhouse.model.outcome import Outcome
-
-        return self.diff.outcome is Outcome.BLOCK
-
-
-@dataclass(frozen=True)
-class Applied:
-    """What runs: flow → revision and plan, and how long each has."""
-
-    plans: "Mapping[str, tuple[int, FlowPlan]]"
-    ages: "Mapping[str, timedelta]"
 
 
 @click.command(
@@ -86,9 +45,7 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
     Each step and table gets an outcome, the rule behind it (docs/outcomes.md), and the proof.
     """
     app: App = context.obj
-    compiled = _compiled(app, flow)
-    applied = _applied(app, compiled)
-    found = [_difference(one, compiled, applied) for one in compiled.values() if flow in (None, one.flow)]
+    found = [one for one in compared(app, compiled(app, flow)) if flow in (None, one.plan.flow)]
     if app.as_json:
         app.output.models({"flows": [_document(d, explain=explain) for d in found]})
     else:
@@ -102,61 +59,39 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
         context.exit(CHANGES)
 
 
-def _compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
-    from streamhouse.errors import DefinitionErrors
-    from streamhouse.runtime.check import check_project, compile_one
+def compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
+    """The compiled plan of a flow; None: of all."""
+    from streamhouse.runtime.desired import desired_plan, desired_plans
 
     if flow is not None:
-        return {flow: compile_one(app.project, flow)}
-    checked = check_project(app.project, processes=app.processes)
-    if checked.errors:
-        raise DefinitionErrors(checked.errors)
-    return dict(checked.plans)
+        return {flow: desired_plan(app.project, flow)}
+    return desired_plans(app.project, processes=app.processes)
 
 
-def _applied(app: App, compiled: "Mapping[str, FlowPlan]") -> Applied:
-    from datetime import UTC, datetime
+def compared(app: App, flows: "Mapping[str, FlowPlan]") -> "list[Compared]":
+    """Each flow against what is applied."""
+    from streamhouse.runtime.compare import Applied, compare
 
-    from streamhouse.runtime.applied import applied_plans
-
-    found = applied_plans(app.project, compiled)
-    now = datetime.now(UTC)
-    return Applied(
-        {name: (one.revision, one.plan) for name, one in found.items()},
-        {name: now - one.since for name, one in found.items()},
-    )
+    applied = Applied.in_project(app.project, flows)
+    budget = app.project.settings.rebuild_budget
+    return [compare(plan, applied, flows, budget=budget) for plan in flows.values()]
 
 
-def _difference(compiled: "FlowPlan", desired: "Mapping[str, FlowPlan]", applied: Applied) -> Difference:
-    from streamhouse.compiler.diff import diff
-
-    # Other flows as they run; those that never ran as their files have them.
-    others = {name: plan for name, plan in desired.items() if name not in applied.plans}
-    others |= {name: plan for name, (_, plan) in applied.plans.items()}
-    others.pop(compiled.flow, None)
-    revision, old = applied.plans.get(compiled.flow, (None, None))
-    age = applied.ages.get(compiled.flow, timedelta(0))
-    found = diff(old, compiled, others, age=age)
-    fingerprint = compiled.fingerprint
-    applied_as = fingerprint if old is compiled else old.fingerprint if old is not None else None
-    return Difference(compiled, fingerprint, revision, applied_as, found)
-
-
-def _show(difference: Difference, output: Output, *, explain: bool) -> None:
-    compiled = difference.plan
+def _show(difference: "Compared", output: Output, *, explain: bool) -> None:
+    wanted = difference.plan
     if explain:
         from streamhouse.compiler import explain as explained
 
-        output.line(str(explained(compiled)))
+        output.line(str(explained(wanted)))
         output.line()
     if difference.applied is None:
-        output.line(f"{compiled.flow}: never applied; a run would create it", style="green")
+        output.line(f"{wanted.flow}: never applied; a run would create it", style="green")
     elif not difference.is_change:
-        text = "" if difference.applied == difference.fingerprint else "; only text differs"
-        output.line(f"{compiled.flow}: nothing to apply (revision {difference.revision}){text}")
+        text = "; only text differs" if difference.differs else ""
+        output.line(f"{wanted.flow}: nothing to apply (revision {difference.revision}){text}")
     else:
-        output.line(f"{compiled.flow}: differs from revision {difference.revision}, applied last", style="yellow")
-    show_diff(difference.diff, output)
+        output.line(f"{wanted.flow}: differs from revision {difference.revision}, applied last", style="yellow")
+    show_diff(difference.found, output)
 
 
 def show_diff(found: "FlowDiff", output: Output) -> None:
@@ -189,24 +124,35 @@ def show_diff(found: "FlowDiff", output: Output) -> None:
     if work:
         output.line()
         output.table(("outcome", "table", "tier", "what is done to it"), work)
+    if found.versions:
+        output.line()
+        output.line("actions whose version should tell of the edit (streamhouse action show NAME: who uses it):")
+        output.table(
+            ("action", "applied", "now", "at least", "why"),
+            [(v.action, v.was, v.now, v.least, v.why) for v in found.versions],
+        )
+    anew = [(table.table, str(table.reading)) for table in found.tables if table.reading is not None]
+    if anew:
+        output.line()
+        output.table(("built anew", "from a history of"), anew)
 
 
-def _document(difference: Difference, *, explain: bool) -> dict[str, Any]:
-    compiled = difference.plan
+def _document(difference: "Compared", *, explain: bool) -> dict[str, Any]:
+    wanted = difference.plan
     document: dict[str, Any] = {
-        "flow": compiled.flow,
+        "flow": wanted.flow,
         "fingerprint": difference.fingerprint,
-        "applied": {"revision": difference.revision, "fingerprint": difference.applied}
+        "applied": {"revision": difference.revision, "fingerprint": difference.applied_fingerprint}
         if difference.applied is not None
         else None,
         "changes": difference.is_change,
-        "outcome": difference.diff.outcome.value,
-        "steps": {step.step: step.change for step in difference.diff.steps},
-        "diff": difference.diff,
-        "plan": compiled,
+        "outcome": difference.found.outcome.value,
+        "steps": {step.step: step.change for step in difference.found.steps},
+        "diff": difference.found,
+        "plan": wanted,
     }
     if explain:
         from streamhouse.compiler import explain as explained
 
-        document["explain"] = explained(compiled).as_dict()
+        document["explain"] = explained(wanted).as_dict()
     return document

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from streamhouse.compiler.explain import ExplainedPlan, explain
 
 if TYPE_CHECKING:
-    from streamhouse.compiler.compile import Actions, compile_flow, compile_project
+    from streamhouse.compiler.compile import Actions, View, compile_flow, compile_project
 
-__all__ = ["Actions", "ExplainedPlan", "compile_flow", "compile_project", "explain"]
+__all__ = ["Actions", "ExplainedPlan", "View", "compile_flow", "compile_project", "explain"]
 
 
 def __getattr__(name: str) -> Any:

@@ -72,6 +72,19 @@ def check_table_options(flow: Flow, written: Collection[str]) -> list[Streamhous
     ]
 
 
+def check_schema_change(flow: Flow, written: Collection[str]) -> list[StreamhouseError]:
+    """An error for each table of `schema_change` that no step writes."""
+    return [
+        UnknownTableError(
+            f"'schema_change' names {name}, which no step of this flow writes",
+            at=flow.places.get(f"schema_change.tables.{name}", flow.at),
+            hint=did_you_mean(name, written, f"this flow writes: {', '.join(sorted(written))}"),
+        )
+        for name in flow.schema_change.tables
+        if name not in written
+    ]
+
+
 def check_layer(step: Step, action: Action) -> list[StreamhouseError]:
     """An error when the step writes into a layer that its kind does not write."""
     layer = step.writes.split(".")[0]

@@ -75,7 +75,7 @@ def check_streams(flow: Flow, cut: tuple[Segment, ...], readable_tables: Mapping
                         at=flow.places.get(f"tables.{table.name}", flow.at),
                         hint="give it a hot or warm tier as well",
                     )
-                if _loses_order(step, table):
+                if loses_order(step, table):
                     raise StrategyError(
                         f"{step.id} keeps the last row of each key, and {table.name} keeps no order between its"
                         f" {table.buckets} buckets",
@@ -84,7 +84,7 @@ def check_streams(flow: Flow, cut: tuple[Segment, ...], readable_tables: Mapping
                     )
 
 
-def _loses_order(step: PlannedStep, log: Table) -> bool:
+def loses_order(step: PlannedStep, log: Table) -> bool:
     """Whether rows of one key may come from several buckets of a log, whose rows have no order then."""
     if step.strategy is not Strategy.MAP or not step.writes.primary_key or log.primary_key or log.buckets == 1:
         return False

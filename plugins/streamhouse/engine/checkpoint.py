@@ -11,16 +11,22 @@ class Checkpoint:
     """One checkpoint folder. Its name is the number of the first epoch it counts from.
 
     Spark numbers batches from 0 in each checkpoint; an epoch is that number plus `base`. When the
-    folder was deleted, a new one begins at the epoch and position that the state store knows.
+    folder was deleted, or a change of the plan made its positions void, a new one begins at the epoch and
+    position that the state store knows.
     """
 
     def __init__(self, root: Path, flow: str, segment: str, next_epoch: int) -> None:
         folder = root / flow / segment
         folder.mkdir(parents=True, exist_ok=True)
         known = sorted(int(p.name) for p in folder.iterdir() if p.name.isdigit())
-        self.base = known[-1] if known else next_epoch
+        # A log that ends before the last finished epoch is of positions that a change of the plan has replaced.
+        stale = bool(known) and self._newest(folder / str(known[-1])) + known[-1] < next_epoch - 1
+        self.base = known[-1] if known and not stale else next_epoch
         self.path = folder / str(self.base)
-        self.quit_file = folder / "quit"  # there while the segment's stream is to end
+
+    @staticmethod
+    def _newest(folder: Path) -> int:
+        return max((int(p.name) for p in (folder / "offsets").glob("[0-9]*")), default=-1)
 
     def epoch(self, batch: int) -> int:
         """The epoch of Spark's batch number."""

@@ -38,7 +38,7 @@ class HeldStates:
     """Every state that the steps of one segment ask for. Lives over many epochs."""
 
     def __init__(self, file: Path, needs: Mapping[str, Need], inputs: Mapping[str, EpochInput], frames: Frames) -> None:
-        """Open the cache.
+        """Open nothing yet: the cache may still be another's, whose plan this one is to replace.
 
         Args:
             file: Of the cache; made when it is absent.
@@ -48,7 +48,8 @@ class HeldStates:
         """
         self._computed = {name: need.computed for name, need in needs.items()}
         self._held = {name: _held(name, need, frames.spark.version) for name, need in needs.items() if need.state}
-        self._cache = StateCache(file, self._held.values()) if self._held else None
+        self._file = file
+        self._cache: StateCache | None = None
         self._inputs = inputs
         self._frames = frames
         self._positions: dict[str, Position] = {}
@@ -74,8 +75,10 @@ class HeldStates:
         Raises:
             StoreError: a store does not answer, or no longer holds the rows.
         """
-        if self._cache is None:
+        if not self._held:
             return
+        if self._cache is None:
+            self._cache = StateCache(self._file, self._held.values())
         self._end_epoch()  # of one that failed
         for name in self._held:
             at = _moved(positions.get(name, {}))

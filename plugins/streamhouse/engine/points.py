@@ -15,6 +15,12 @@ POINTS: Final = (
     "after_last_write",  # every table is written, the state store does not know
     "before_commit_log",  # the state store knows, Spark's commit log does not
     "during_recovery",  # a replayed epoch is about to run
+    # Of a change of a flow:
+    "apply_expanded",  # a table has the columns that the plan brings; its name follows
+    "apply_filled",  # a new version of a table holds its history; its name follows
+    "apply_caught_up",  # new versions of tables are where the flow is
+    "apply_prepared",  # everything is ready, nothing is recorded
+    "apply_completed",  # the state store knows, the runner does not
 )
 
 _reached: dict[str, int] = {}

@@ -1,24 +1,37 @@
-"""A runner carries the segments of one flow under one lease (design D10)."""
+"""A runner carries the segments of one flow under one lease, and lets its plan change on the way (design D8, D10)."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
 
 from streamhouse.engine.lease import leased
 from streamhouse.engine.stream import Beat, SegmentStream, Surroundings
 from streamhouse.errors import LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.types import Tier
-from streamhouse.state.records import Owner, RunnerState
+from streamhouse.model.types import Position, Tier
+from streamhouse.state.records import Lease, Owner, RunnerState
 from streamhouse.state.store import StateStore
 from streamhouse.stores.base import Store
 from streamhouse.stores.places import Places
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_NO_BOUNDS: Mapping[str, Position] = MappingProxyType({})
+
+
+class Steward(Protocol):
+    """Whoever changes the plan of a flow while a runner carries it."""
+
+    def between(self, runner: "Runner") -> None:
+        """No stream runs: before the first, and after `Runner.turn` ended them. May set `Runner.plan`."""
+
+    def beside(self, runner: "Runner") -> None:
+        """The streams run, until `Runner.wait` says that they are to stop. Called in a thread of its own."""
 
 
 class Runner:
@@ -38,7 +51,8 @@ class Runner:
         cache: Path,
         on_beat: Callable[[Beat], None] = lambda _: None,
     ) -> None:
-        self._plan = plan
+        self.plan = plan  # over the names that stores hold
+        self.held: frozenset[str] = frozenset()  # segments that must not read on, until a person decides
         self._spark = spark
         self._stores = stores
         self._places = places
@@ -49,44 +63,48 @@ class Runner:
         self._cache = cache
         self._on_beat = on_beat
         self._stop = threading.Event()
+        self._halt = threading.Event()  # ends the streams in hand, for a turn or for good
+        self._turning = False
         self._streams: list[SegmentStream] = []
         self._lost: LeaseLostError | None = None
+        self.lease: Lease  # while it runs
 
     def stop(self) -> None:
         """Ask the runner to end after the epochs in hand. Safe from any thread or signal handler."""
         self._stop.set()
-        for stream in self._streams:
-            stream.ring()
+        self._end_streams()
 
-    def run(self, *, once: bool) -> None:
+    def wait(self, seconds: float) -> bool:
+        """Whether the runner is asked to end, now or within so long."""
+        return self._stop.wait(seconds)
+
+    def run(self, *, once: bool, bounds: Mapping[str, Position] = _NO_BOUNDS, steward: Steward | None = None) -> None:
         """Carry the flow; return when it was asked to stop or, with `once`, when what waited at the start is done.
 
         With `once` segments run one after the other, so that each drains what those before it wrote; else
         side by side.
+
+        Args:
+            once: Drain, then return.
+            bounds: Source or foreign table → where a drain stops; absent: at its end.
+            steward: Changes the plan on the way; with `once` only before the first epoch.
 
         Raises:
             LeaseHeldError: another runner carries the flow.
             LeaseLostError: a newer runner took it over meanwhile.
             StreamhouseError: an epoch failed for good; the flow's state says so too.
         """
-        with leased(self._state, self._plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as lease:
-            around = Surroundings(
-                plan=self._plan,
-                spark=self._spark,
-                stores=self._stores,
-                places=self._places,
-                state=self._state,
-                lease=lease,
-                checkpoints=self._checkpoints,
-                cache=self._cache,
-                stop=self._stop,
-                on_beat=self._on_beat,
-            )
+        with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as lease:
+            self.lease = lease
             try:
-                with ExitStack() as stack:
-                    # All of them first: a flow that cannot go on as a whole does not begin.
-                    self._streams = [SegmentStream(around, segment) for segment in self._plan.segments]
-                    self._carry([stack.enter_context(stream.opened()) for stream in self._streams], once=once)
+                if steward is not None:
+                    steward.between(self)
+                with self._accompanied(None if once else steward):
+                    self._tour(once=once, bounds=bounds)
+                    while self._turning and not self._stop.is_set():
+                        assert steward is not None, "nobody else asks for a turn"
+                        steward.between(self)
+                        self._tour(once=once, bounds=bounds)
                 if self._lost is not None:
                     raise self._lost
             except StreamhouseError as error:
@@ -96,21 +114,130 @@ class Runner:
             finally:
                 self._stop.set()
 
+    def stand(self, steward: Steward) -> None:
+        """Let a steward change the plan of a flow that nobody carries, and run nothing else.
+
+        Raises:
+            LeaseHeldError: another runner carries the flow.
+            StreamhouseError: it could not be changed.
+        """
+        with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as lease:
+            self.lease = lease
+            steward.between(self)
+
+    def turn(self) -> None:
+        """After the epochs in hand, end the streams, let the steward change the plan, go on. From `Steward.beside`."""
+        self._turning = True
+        self._end_streams()
+
+    @contextmanager
+    def between_epochs(self) -> Iterator[bool]:
+        """No epoch runs meanwhile; gives whether none is half done. From `Steward.beside`."""
+        with ExitStack() as stack:
+            whole = [stack.enter_context(stream.between_epochs()) for stream in self._streams]
+            yield all(whole)
+
+    @contextmanager
+    def prepared(self, plan: FlowPlan) -> Iterator[Callable[[], None]]:
+        """Make everything ready to go on with another plan of the same segments and inputs, while epochs run.
+
+        Gives what takes the plan over: call it, or never, `between_epochs`.
+
+        Raises:
+            SchemaConflictError, TypeMismatchError: see `SegmentStream.prepared`.
+        """
+        with ExitStack() as unused:
+            ready = []
+            for stream in self._streams:
+                ready.append((stream, stream.prepared(plan)))
+                unused.callback(ready[-1][1].runner.close)
+
+            def take() -> None:
+                self.plan = plan
+                for stream, one in ready:
+                    stream.take(one)
+                unused.pop_all()
+
+            yield take
+
+    def drain(self, plan: FlowPlan, bounds: Mapping[str, Position] = _NO_BOUNDS) -> None:
+        """Run the segments of a plan of this flow until what waits, or up to `bounds`, is done. From `Steward.between`.
+
+        An epoch that is half done is completed first. Segments that are held are not run.
+        """
+        self._halt.clear()
+        with ExitStack() as stack:
+            around = self._surroundings(plan)
+            self._streams = [SegmentStream(around, segment) for segment in plan.segments]
+            for stream in [stack.enter_context(stream.opened()) for stream in self._streams]:
+                if not self._stop.is_set() and stream.name not in self.held:
+                    stream.run(once=True, bounds=bounds)
+
+    def _end_streams(self) -> None:
+        self._halt.set()
+        for stream in self._streams:
+            stream.ring()
+
+    @contextmanager
+    def _accompanied(self, steward: Steward | None) -> Iterator[None]:
+        if steward is None:
+            yield
+            return
+        thread = threading.Thread(target=steward.beside, args=(self,), name=f"{self.plan.flow}/steward", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            thread.join()
+
+    def _tour(self, *, once: bool, bounds: Mapping[str, Position]) -> None:
+        """The streams of one plan, from their start to their end."""
+        self._turning = False
+        self._halt.clear()
+        if self._stop.is_set():
+            return
+        around = self._surroundings(self.plan)
+        with ExitStack() as stack:
+            # All of them first: a flow that cannot go on as a whole does not begin.
+            streams = [SegmentStream(around, segment) for segment in self.plan.segments]
+            opened = [stack.enter_context(stream.opened()) for stream in streams]
+            self._streams = opened
+            try:
+                self._carry(opened, once=once, bounds=bounds)
+            finally:
+                self._streams = []
+
+    def _surroundings(self, plan: FlowPlan) -> Surroundings:
+        return Surroundings(
+            plan=plan,
+            spark=self._spark,
+            stores=self._stores,
+            places=self._places,
+            state=self._state,
+            lease=self.lease,
+            checkpoints=self._checkpoints,
+            cache=self._cache,
+            stop=self._halt,
+            is_held=lambda segment: segment in self.held,
+            on_beat=self._on_beat,
+        )
+
     def _lose(self, error: LeaseLostError) -> None:
         self._lost = error
         self.stop()
 
-    def _carry(self, streams: list[SegmentStream], *, once: bool) -> None:
+    def _carry(self, streams: list[SegmentStream], *, once: bool, bounds: Mapping[str, Position]) -> None:
         if once or len(streams) == 1:
             for stream in streams:
-                if not self._stop.is_set():
-                    stream.run(once=once)
+                if not self._halt.is_set() and not (once and stream.name in self.held):
+                    stream.run(once=once, bounds=bounds)
             return
-        with ThreadPoolExecutor(len(streams), thread_name_prefix=self._plan.flow) as pool:
+        with ThreadPoolExecutor(len(streams), thread_name_prefix=self.plan.flow) as pool:
             running = [pool.submit(stream.run, once=False) for stream in streams]
             try:
                 done, _ = wait(running, return_when=FIRST_EXCEPTION)
             finally:
-                self.stop()  # one that fails takes the others with it
+                self._end_streams()  # one that fails takes the others with it
         for future in (*done, *running):
             future.result()

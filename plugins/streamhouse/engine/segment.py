@@ -65,12 +65,11 @@ class SegmentRunner:
         parts = self._parts
         columns = {name: need.origin.columns for name, need in parts.needs.items()}
         checked = [parts.pool.submit(parts.frames.check, step, columns) for step in self._unchecked()]
-        shared = {step.writes.name for step in parts.segment.steps if step.part}
         for table in parts.segment.tables.values():
-            if any(ends.get(table.name, {}).values()) and parts.store(table).columns(table.name) is None:
+            if parts.store(table).columns(table.name) is not None:
+                parts.store(table).add_columns(table)  # a change of the plan, or another writer, brings columns
+            elif any(ends.get(table.name, {}).values()):
                 raise _removed(table.name, "is gone")
-            if table.name in shared and parts.store(table).columns(table.name) is not None:
-                parts.store(table).add_columns(table)  # a writer that came later brings columns of its own
             else:
                 parts.store(table).create(table)
         for done in checked:

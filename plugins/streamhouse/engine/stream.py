@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from streamhouse.engine.checkpoint import Checkpoint
+from streamhouse.engine.clock import EpochClock
 from streamhouse.engine.frames import Frames, first_line
 from streamhouse.engine.inputs import EpochInput, open_inputs
 from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentRunner
-from streamhouse.engine.source import epochs_stream
+from streamhouse.engine.source import epochs_stream, segment_clock
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import (
     DiskFullError,
@@ -25,7 +27,6 @@ from streamhouse.errors import (
     EpochFailedError,
     StateConflictError,
     StreamhouseError,
-    StreamStartError,
 )
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import Position, Strategy, Tier
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
 _ATTEMPTS = 8  # of an epoch whose failure may pass by itself: about two minutes with the waits
 _POLL_S = 0.05
 _LOOK_S = 1.0  # between two looks whether Spark has ended the query; what happens here rings at once
-_START_S = 60.0
-_NOT_CONNECTED = "Python worker failed to connect back"
-_starting = threading.Lock()  # Spark waits 10 s for a source's process, too little for several on a busy machine
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,7 @@ class Surroundings:
         checkpoints: Folder of Spark's logs of all flows.
         cache: Folder of the states that segments of all flows hold.
         stop: Set when the runner is to end.
+        is_held: Whether a segment must not read on for now.
     """
 
     plan: FlowPlan
@@ -80,7 +79,18 @@ class Surroundings:
     checkpoints: Path
     cache: Path
     stop: threading.Event
+    is_held: Callable[[str], bool]
     on_beat: Callable[[Beat], None]
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A segment of a plan, connected to what it reads and writes."""
+
+    plan: FlowPlan
+    segment: Segment
+    inputs: Mapping[str, EpochInput]
+    runner: SegmentRunner
 
 
 class _StopAsked(Exception):  # noqa: N818  a signal to Spark's thread, never an error
@@ -93,8 +103,9 @@ class SegmentStream:
     def __init__(self, around: Surroundings, segment: Segment) -> None:
         self._around = around
         self._segment = segment
-        self._runner: SegmentRunner
-        self._inputs: dict[str, EpochInput]
+        self._ready: Ready
+        self._clock: EpochClock
+        self._until: Mapping[str, Position] | None = None
         self._ending = threading.Event()  # no epoch may begin any more in the query in hand
         self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event, a signal handler may ring it at any moment
         self._failure: BaseException | None = None
@@ -113,34 +124,83 @@ class SegmentStream:
             SchemaConflictError, TypeMismatchError: see `SegmentRunner.prepare`.
         """
         around, plan = self._around, self._around.plan
-        self._inputs = open_inputs(plan, self._segment, around.places.root, around.stores)
-        cache = around.cache / plan.flow
-        frames = Frames(around.spark)
-        runner = SegmentRunner(plan, self._segment, self._inputs, around.stores, frames, around.places, cache)
+        self._ready = self._connect(plan, self._segment)
         try:
             self._last = around.state.last_epoch(plan.flow, self._segment.name)
-            runner.prepare(self._last.ends if self._last else {})
+            self._ready.runner.prepare(self._last.ends if self._last else {})
             if around.state.unfinished(plan.flow, self._segment.name) is None:
-                self._find_ends(runner)
-            self._runner = runner
+                self._find_ends(self._ready.runner)
             yield self
         finally:
-            runner.close()
+            self._ready.runner.close()
+
+    def _connect(self, plan: FlowPlan, segment: Segment) -> "Ready":
+        around = self._around
+        inputs = open_inputs(plan, segment, around.places.root, around.stores)
+        cache, frames = around.cache / plan.flow, Frames(around.spark)
+        return Ready(
+            plan, segment, inputs, SegmentRunner(plan, segment, inputs, around.stores, frames, around.places, cache)
+        )
+
+    def prepared(self, plan: FlowPlan) -> "Ready":
+        """The segment of the same name of another plan, ready to take the place of this one; close it if it never does.
+
+        The tables that it writes, and their columns, are made. Reads and writes no rows, so epochs may run meanwhile.
+
+        Raises:
+            SchemaConflictError, TypeMismatchError: see `SegmentRunner.prepare`.
+        """
+        [segment] = (s for s in plan.segments if s.name == self._segment.name)
+        ready = self._connect(plan, segment)
+        try:
+            ready.runner.prepare(self._last.ends if self._last else {})
+        except BaseException:
+            ready.runner.close()
+            raise
+        return ready
+
+    @contextmanager
+    def between_epochs(self) -> Iterator[bool]:
+        """No epoch runs meanwhile. Gives whether none is half done: one that failed runs again with the plan it had."""
+        with self._epoch_lock:
+            flow = self._around.plan.flow
+            yield self._around.state.unfinished(flow, self._segment.name) is None
+
+    def take(self, ready: "Ready") -> None:
+        """Run further epochs so, from the positions where the last one ended. Only `between_epochs`."""
+        before, self._ready = self._ready, ready
+        self._around = replace(self._around, plan=ready.plan)
+        self._segment = ready.segment
+        self._clock = segment_clock(ready.plan, ready.segment, ready.inputs, self._until)
+        before.runner.close()
+
+    def next(self, last: Vector) -> Vector:
+        """The end of the next epoch; see `EpochClock.next`. The stream asks here, as the plan may change under it."""
+        return self._clock.next(last)
+
+    @property
+    def name(self) -> str:
+        """Of the segment."""
+        return self._segment.name
 
     def ring(self) -> None:
         """Let the stream look at once whether it is to stop. Safe from any thread or signal handler."""
         self._bell.put(None)
 
-    def run(self, *, once: bool) -> None:
+    def run(self, *, once: bool, bounds: Mapping[str, Position] = MappingProxyType({})) -> None:
         """Carry the segment, which is `opened`.
+
+        Args:
+            once: Return when what waits is in every table.
+            bounds: Input → where to stop `once`; absent: at its end as it is now.
 
         Raises:
             StreamhouseError: an epoch failed for good.
         """
-        around, begin = self._around, self._begin()
-        available = {name: given.available() for name, given in self._inputs.items()}
+        around, begin, inputs = self._around, self._begin(), self._ready.inputs
+        available = {name: bounds[name] if name in bounds else given.available() for name, given in inputs.items()}
         self._waiting_rows = sum(
-            given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in self._inputs.items()
+            given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in inputs.items()
         )
         for attempt in Retrying(
             retry=retry_if_exception(lambda e: isinstance(e, StreamhouseError) and e.retryable),
@@ -153,7 +213,7 @@ class SegmentStream:
             if around.stop.is_set():
                 return
             with attempt:
-                self._stream(self._runner, available if once else None)
+                self._stream(available if once else None)
 
     def _sleep(self, seconds: float) -> None:
         self._around.stop.wait(seconds)
@@ -174,15 +234,16 @@ class SegmentStream:
     def _begin(self) -> Vector:
         return Vector(self._last.at_ms, self._last.end) if self._last else Vector()
 
-    def _stream(self, runner: SegmentRunner, until: Mapping[str, Position] | None) -> None:
+    def _stream(self, until: Mapping[str, Position] | None) -> None:
         """One run of the streaming query, from where the last finished epoch ended."""
         around, plan, segment = self._around, self._around.plan, self._segment
         begin = self._begin()
-        if until is not None and covers(begin.positions, until) and not self._needs_tick():
+        unfinished = around.state.unfinished(plan.flow, segment.name)
+        drained = until is not None and covers(begin.positions, until) and not self._needs_tick()
+        if drained and unfinished is None:
             return
         next_epoch = self._last.epoch + 1 if self._last else 0
         checkpoint = Checkpoint(around.checkpoints, plan.flow, segment.name, next_epoch)
-        unfinished = around.state.unfinished(plan.flow, segment.name)
         if unfinished is not None and not checkpoint.holds(unfinished):
             raise StateConflictError(
                 f"epoch {unfinished} of {plan.flow} began, but its offset log is gone: {checkpoint.path}",
@@ -190,39 +251,68 @@ class SegmentStream:
             )
 
         def epoch(_: "DataFrame", batch: int) -> None:
-            if around.stop.is_set() or self._ending.is_set():
-                raise _StopAsked
-            with self._epoch_lock:
+            with self._one_epoch():
                 try:
-                    self._run_epoch(runner, checkpoint, batch)
+                    self._run_epoch(self._ready.runner, checkpoint, batch)
                 except BaseException as error:
-                    self._failure = error
+                    self._fail(error)
                     raise
                 finally:
                     self.ring()
 
-        stream = epochs_stream(
-            around.spark, plan, segment.name, around.places, begin=begin, until=until, quit_file=checkpoint.quit_file
-        )
         self._ending.clear()
-        checkpoint.quit_file.unlink(missing_ok=True)
-        writer = (
-            stream.load()
-            .writeStream.foreachBatch(epoch)
+        self._until, self._clock = until, segment_clock(plan, segment, self._ready.inputs, until)
+        stream = epochs_stream(
+            around.spark,
+            self,
+            begin=begin,
+            # A row that comes while nothing else does is seen within a quarter of the freshness.
+            poll_s=0.0 if until is not None else plan.freshness.total_seconds() / 4,
+            ending=self._ending,
+            on_failure=self._fail,
+        )
+        query = (
+            stream.writeStream.foreachBatch(epoch)
             .option("checkpointLocation", str(checkpoint.path))
             .queryName(f"{plan.flow}/{segment.name}")
             .trigger(processingTime=f"{self._trigger_ms(once=until is not None)} milliseconds")
+            .start()
         )
-        with _starting:
-            query = writer.start()
-            _await_source(query)
         try:
             self._watch(query, until)
         finally:
-            self._end_query(query, checkpoint)
+            self._end_query(query)
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise _translate(failure)
+
+    @contextmanager
+    def _one_epoch(self) -> Iterator[None]:
+        """The time of an epoch, unless none may begin any more; whoever ends the query waits for its end."""
+        ending = self._around.stop.is_set() or self._ending.is_set()
+        # Never blocked for good: what ends the query holds the lock while it waits for Spark, and Spark for us.
+        while not ending and not self._admitted():
+            ending = self._around.stop.is_set() or self._ending.is_set()
+        if ending:
+            raise _StopAsked
+        try:
+            if self._around.stop.is_set() or self._ending.is_set():
+                raise _StopAsked
+            yield
+        finally:
+            self._epoch_lock.release()
+
+    def _admitted(self) -> bool:
+        """Whether an epoch may begin, after a moment; the lock is held then."""
+        if self._around.is_held(self._segment.name):
+            time.sleep(_POLL_S)
+            return False
+        return self._epoch_lock.acquire(timeout=_POLL_S)
+
+    def _fail(self, error: BaseException) -> None:
+        """Take note of what ends the query, before Spark makes it an error of its own."""
+        self._failure = error
+        self.ring()
 
     def _trigger_ms(self, *, once: bool) -> int:
         if once:
@@ -249,11 +339,10 @@ class SegmentStream:
         ticks = any(step.strategy is Strategy.FULL and step.interval for step in self._segment.steps)
         return ticks and self._last is not None and self._last.start != self._last.end
 
-    def _end_query(self, query: "StreamingQuery", checkpoint: Checkpoint) -> None:
+    def _end_query(self, query: "StreamingQuery") -> None:
         from pyspark.errors import PySparkException
 
-        self._ending.set()  # an epoch that Spark is about to begin must not begin
-        checkpoint.quit_file.touch()  # the source may be waiting for rows
+        self._ending.set()  # an epoch that Spark is about to begin must not begin; nor may the source wait for rows
         with self._epoch_lock:
             try:
                 query.stop()
@@ -310,13 +399,6 @@ class SegmentStream:
         self._around.on_beat(Beat(record, self._read_rows, self._waiting_rows))
 
 
-def _await_source(query: "StreamingQuery") -> None:
-    """Return when the process of the query's source answers, or the query has ended."""
-    deadline = time.monotonic() + _START_S
-    while query.isActive and str(query.status["message"]).startswith("Initializing") and time.monotonic() < deadline:
-        time.sleep(_POLL_S)
-
-
 def _translate(failure: BaseException) -> BaseException:
     if isinstance(failure, StreamhouseError):
         return failure
@@ -333,11 +415,8 @@ def _stream_error(query: "StreamingQuery") -> EngineError | None:
     error = query.exception()
     if error is None:
         return None
-    if _NOT_CONNECTED in str(error):
-        return StreamStartError("Spark's stream source did not start in time", hint="the machine is busy")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    ours = [line for line in lines if line.startswith("streamhouse.errors.")]
-    text = ours[-1].split(": ", 1)[-1] if ours else (lines[0] if lines else "no reason given")
+    text = lines[0] if lines else "no reason given"
     return EngineError(f"the stream ended: {text}", hint="Spark's log has more: .streamhouse/logs/spark.log")
 
 

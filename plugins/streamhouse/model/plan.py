@@ -36,6 +36,11 @@ class PlannedRead(Frozen):
     columns: tuple[str, ...]  # the columns the SQL uses, in the order of the input
     key_columns: dict[str, str] = Field(default_factory=dict)  # output column → column here, for touched rows
     computed: tuple[ComputedColumn, ...] = ()  # columns in `key_columns` that the input has not, and which are computed
+    hidden: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda names: not names,  # plans from before keep their fingerprints
+        description="columns of the table that came later, and that this step's policy does not let in",
+    )
 
 
 class PlannedStep(Frozen):
@@ -56,6 +61,7 @@ class PlannedStep(Frozen):
     notices: tuple[Notice, ...] = Field(default=(), exclude=True)  # of its SQL; their places are no part of the plan
     history: History = History.KEEP  # what an edit does to rows already written
     renamed: dict[str, str] = Field(default_factory=dict)  # column → the name it had
+    params: dict[str, Any] = Field(default_factory=dict)  # as the step gives them; `sql` has them filled in
 
     @property
     def id(self) -> str:

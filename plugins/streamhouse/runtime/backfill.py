@@ -1,7 +1,7 @@
 """Restates a flow's tables from their whole history, while the flow stands still (design D6, D9)."""
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,10 @@ from streamhouse.ingest.base import KeyedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
 from streamhouse.model.types import Position
-from streamhouse.runtime.edits import stale
+from streamhouse.model.version import at_versions, table_name
+from streamhouse.runtime.open import Open, opened, plan_of
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Open, opened, plan_of
 from streamhouse.runtime.stores import places
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import WriteContext
@@ -72,24 +72,31 @@ def backfill(
     Raises:
         LeaseHeldError: the flow runs.
         UnknownTableError: the flow does not write a table named.
-        RestateError: a table cannot be restated, or the flow has not run.
+        RestateError: a table cannot be restated, the flow has not run, or its files are not what is applied.
         StateConflictError: an epoch is unfinished.
     """
     plan = plan_of(project, flow)
-    steps = _chosen(plan, tables)
+    _chosen(plan, tables)
+    _check_applied(project, plan)
     with opened(project, say=say) as open_, leased(open_.state, flow, this_owner(), alive=is_alive):
-        restating = _Backfill(open_, plan, span, say, dry_run=dry_run)
-        done = [restating.step(segment, step) for segment, step in steps]
-        whole = {restated.table for restated in done} if span == EVERYTHING and not dry_run else set()
-        restated_for = {change.table for change in stale(open_.state, plan)}
-        if restated_for and restated_for <= whole:
-            open_.state.save_plan(plan)  # no row is left of what was applied before
-        return done
+        last = {segment.name: _last_epoch(open_, plan, segment) for segment in plan.segments}
+        restating = Restating(open_, at_versions(plan, open_.state.versions(flow)), last, span, say, dry_run=dry_run)
+        return [restating.step(segment, step) for segment, step in _chosen(restating.plan, tables)]
+
+
+def _check_applied(project: Project, plan: FlowPlan) -> None:
+    with project.state() as state:
+        known = state.plan(plan.flow)
+    if known is not None and known[1].fingerprint != plan.fingerprint:
+        raise RestateError(
+            f"the files of {plan.flow} differ from revision {known[0]}, which is applied",
+            hint=f"apply them first: streamhouse apply {plan.flow}",
+        )
 
 
 def _chosen(plan: FlowPlan, tables: Collection[str]) -> list[tuple[Segment, PlannedStep]]:
     every = [(segment, step) for segment in plan.segments for step in segment.steps]
-    written = [step.writes.name for _, step in every]
+    written = [table_name(step.writes.name) for _, step in every]
     for name in tables:
         if name not in written:
             raise UnknownTableError(
@@ -98,33 +105,58 @@ def _chosen(plan: FlowPlan, tables: Collection[str]) -> list[tuple[Segment, Plan
             )
     if not tables:
         return every
-    touched = set(tables)
+    touched = {step.writes.name for _, step in every if table_name(step.writes.name) in tables}
     for _, step in every:
         if any(read.table in touched for read in step.reads):
             touched.add(step.writes.name)
     return [(segment, step) for segment, step in every if step.writes.name in touched]
 
 
-class _Backfill:
-    """One backfill; a dry one passes what it would write on to the steps that read it."""
+class Restating:
+    """Brings tables to what their SQL says, one after the other; a dry run passes what it would write on to readers."""
 
-    def __init__(self, open_: Open, plan: FlowPlan, span: Span, say: Callable[[str], None], *, dry_run: bool) -> None:
+    def __init__(
+        self,
+        open_: Open,
+        plan: FlowPlan,
+        last: Mapping[str, EpochRecord],
+        span: Span = EVERYTHING,
+        say: Callable[[str], None] = lambda _: None,
+        *,
+        dry_run: bool = False,
+    ) -> None:
+        """Begin.
+
+        Args:
+            open_: Everything connected.
+            plan: Over the names that stores hold.
+            last: Segment → how far it has read; rows beyond are not looked at.
+            span: Only rows of this event time.
+            say: Told what is being done.
+            dry_run: Compare, and write nothing.
+        """
         self._open = open_
-        self._plan = plan
+        self.plan = plan
+        self._last = last
         self._span = span
         self._say = say
         self._dry_run = dry_run
         self._frames = Frames(open_.spark)
         self._made: dict[str, DataFrame] = {}
 
+    def fill(self, segment: Segment, step: PlannedStep) -> Restated:
+        """Fill the table of a step, which is empty; those it reads must be done."""
+        rows = self._expected(segment, step).select([column.name for column in step.columns]).persist()
+        try:
+            found = Difference(rows, None, rows.count(), 0)
+            self._write(segment, step, found)
+        finally:
+            rows.unpersist()
+        return Restated(table_name(step.writes.name), found.rows, 0)
+
     def step(self, segment: Segment, step: PlannedStep) -> Restated:
         """Restate the table of a step; those it reads must be done."""
-        table, last = step.writes, _last_epoch(self._open, self._plan, segment)
-        self._say(f"{table.name}: reading its history")
-        bound = {read.port: self._history(segment, read, last) for read in step.reads}
-        expected = self._frames.kept(step, self._frames.run(step, bound, last.at_ms))
-        if table.primary_key:
-            expected = self._frames.last_of_each_key(expected, table.primary_key)
+        table, expected = step.writes, self._expected(segment, step)
         try:
             current = union_frame(self._open.spark, table, self._open.stores)
             found = difference(step, expected, current, self._span)
@@ -134,11 +166,20 @@ class _Backfill:
                 self._write(segment, step, found)
         finally:
             self._open.spark.catalog.clearCache()
-        return Restated(table.name, found.rows, found.gone)
+        return Restated(table_name(table.name), found.rows, found.gone)
+
+    def _expected(self, segment: Segment, step: PlannedStep) -> "DataFrame":
+        """The rows that the table should hold; each key once."""
+        last = self._last[segment.name]
+        self._say(f"{step.writes.name}: reading its history")
+        bound = {read.port: self._history(segment, read, last) for read in step.reads}
+        expected = self._frames.kept(step, self._frames.run(step, bound, last.at_ms))
+        key = step.writes.primary_key
+        return self._frames.last_of_each_key(expected, key) if key else expected
 
     def _write(self, segment: Segment, step: PlannedStep, found: Difference) -> None:
         table, began = step.writes, time.time_ns() // 1_000_000
-        writer = f"{self._plan.flow}/{segment.name}/backfill"
+        writer = f"{self.plan.flow}/{segment.name}/backfill"
         total, done = found.rows + found.gone, 0
 
         def tell(rows: int) -> None:
@@ -160,10 +201,10 @@ class _Backfill:
         if read.table in self._made:
             return self._made[read.table]
         at = last.end.get(read.table, {})
-        sources = {source.name: source for source in self._plan.sources}
+        sources = {source.name: source for source in self.plan.sources}
         if read.table in sources:
             return _source_rows(self._open, sources[read.table], read, at)
-        table = next(table for table in self._plan.readable if table.name == read.table)
+        table = next(table for table in self.plan.readable if table.name == read.table)
         own = table.name in segment.tables
         columns = tuple(dict.fromkeys((*read.columns, *table.primary_key))) or table.column_names[:1]
         return union_frame(self._open.spark, table, self._open.stores, columns, at=None if own else at)

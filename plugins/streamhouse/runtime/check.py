@@ -28,6 +28,7 @@ from streamhouse.runtime.project import Project
 if TYPE_CHECKING:
     from streamhouse.registry import Registry
     from streamhouse.runtime.memory import Memory
+    from streamhouse.runtime.seen import Seen
 
 Columns = dict[str, dict[str, tuple[Column, ...]]]
 """Flow → source → its columns."""
@@ -79,7 +80,9 @@ def load_registry(project: Project) -> "Registry":
         return Memory(cache).registry(files)
 
 
-def check_project(project: Project, registry: "Registry | None" = None, *, processes: int = 1) -> Checked:
+def check_project(
+    project: Project, registry: "Registry | None" = None, seen: "Seen | None" = None, *, processes: int = 1
+) -> Checked:
     """Everything that is wrong with the project's actions, sources and flows.
 
     A flow whose source is broken, and one that reads a table of a broken flow, is not compiled: it
@@ -88,8 +91,11 @@ def check_project(project: Project, registry: "Registry | None" = None, *, proce
     Args:
         project: Its cache is used and filled.
         registry: Its actions and flows, where they are loaded already.
+        seen: What flows that run are told of what they read; None: everything there is.
         processes: May work at the same time; more than one only where this process has a single thread.
     """
+    if seen is not None:
+        return _checked(project, registry or load_registry(project), None, seen)[0]
     with _cache(project) as cache:
         if registry is not None:
             from streamhouse.runtime.memory import Memory
@@ -117,8 +123,8 @@ def compile_one(project: Project, flow: str) -> FlowPlan:
         return _with_upstream(project, memory.registry(files), flow, memory)
 
 
-def compile_with_upstream(project: Project, registry: "Registry", flow: str) -> FlowPlan:
-    """The plan of one flow; flows that it reads nothing from may be broken.
+def compile_with_upstream(project: Project, registry: "Registry", flow: str, seen: "Seen | None" = None) -> FlowPlan:
+    """The plan of one flow; flows that it reads nothing from may be broken. `seen` is as for `check_project`.
 
     Raises:
         UnknownFlowError: no file defines it.
@@ -128,16 +134,20 @@ def compile_with_upstream(project: Project, registry: "Registry", flow: str) -> 
     from streamhouse.runtime.memory import Memory
 
     with _cache(project) as cache:
-        return _with_upstream(project, registry, flow, Memory(cache))
+        return _with_upstream(project, registry, flow, Memory(cache), seen)
 
 
-def _with_upstream(project: Project, registry: "Registry", flow: str, memory: "Memory") -> FlowPlan:
+def _with_upstream(
+    project: Project, registry: "Registry", flow: str, memory: "Memory", seen: "Seen | None" = None
+) -> FlowPlan:
     from streamhouse.compiler import compile_project
 
     needed = _upstream(registry, registry.flow(flow))
-    columns, errors = _columns(project, {flow.flow: flow.sources for flow in needed})
+    columns, errors = _columns(project, {flow.flow: flow.sources for flow in needed}, seen)
     if not errors:
         try:
+            if seen is not None:
+                return compile_project(needed, registry, columns, views=seen.views(needed))[flow]
             return compile_project(needed, registry, columns, memory.compile_flow)[flow]
         except StreamhouseError as error:
             errors = flat([error])
@@ -203,18 +213,24 @@ def _check_key(cache: Cache, tree: bytes, columns: Columns) -> str:
     return cache.key("check", tree, to_json(columns))
 
 
-def _checked(project: Project, registry: "Registry", memory: "Memory") -> tuple[Checked, Columns]:
+def _checked(
+    project: Project, registry: "Registry", memory: "Memory | None", seen: "Seen | None" = None
+) -> tuple[Checked, Columns]:
     """What a check finds, and the columns of sources."""
     from streamhouse.compiler import compile_project
 
     errors = list(registry.errors)
-    columns, unreadable = _columns(project, {name: flow.sources for name, flow in registry.flows.items()})
+    columns, unreadable = _columns(project, {name: flow.sources for name, flow in registry.flows.items()}, seen)
     errors += unreadable
     sound = _sound(registry, columns)
     plans: Mapping[str, FlowPlan] = {}
-    memory.compile_ahead(sound, registry, columns)
+    if memory is not None:
+        memory.compile_ahead(sound, registry, columns)
     try:
-        plans = compile_project(sound, registry, columns, memory.compile_flow)
+        if memory is not None:
+            plans = compile_project(sound, registry, columns, memory.compile_flow)
+        else:
+            plans = compile_project(sound, registry, columns, views=seen.views(sound) if seen is not None else None)
     except StreamhouseError as error:
         errors += flat([error])
     notices = {n: None for plan in plans.values() for step in plan.steps for n in step.notices}
@@ -229,14 +245,17 @@ def _checked(project: Project, registry: "Registry", memory: "Memory") -> tuple[
     return checked, columns
 
 
-def _columns(project: Project, flows: Mapping[str, Mapping[str, Source]]) -> tuple[Columns, list[StreamhouseError]]:
+def _columns(
+    project: Project, flows: Mapping[str, Mapping[str, Source]], seen: "Seen | None" = None
+) -> tuple[Columns, list[StreamhouseError]]:
     """Flow → source → its columns, and what is wrong with the sources of the flows that are left out."""
     columns: Columns = {}
     errors: list[StreamhouseError] = []
     remembered = project.column_cache()
     for flow, sources in flows.items():
         try:
-            columns[flow] = remembered.of(sources)
+            found = remembered.of(sources)
+            columns[flow] = seen.source_columns(flow, sources, found) if seen is not None else found
         except StreamhouseError as error:
             errors += flat([error])
     return columns, errors

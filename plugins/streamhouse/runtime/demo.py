@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from streamhouse.model.version import at_versions, table_at
+from streamhouse.runtime.open import opened, plan_of
 from streamhouse.runtime.progress import Summary
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, OnProgress, carry, opened, plan_of
+from streamhouse.runtime.run import Meter, OnProgress, carry
 from streamhouse.tiering.ask import parse_query
 from streamhouse.tiering.move import Moved, tier_all
 from streamhouse.tiering.query import answer
@@ -65,10 +67,11 @@ def run_demo(project: Project, audience: Audience, *, queries: Mapping[str, str]
     with opened(project, say=audience.stage) as open_:
         for name, plan in plans.items():
             summaries.append(carry(open_, plan, Meter(plan, audience.flow(name), once=True), once=True))
+        versions = open_.state.versions()
         for plan in plans.values():
-            moved += tier_all(plan, open_.stores, on_progress=audience.tiering)
+            moved += tier_all(at_versions(plan, versions), open_.stores, on_progress=audience.tiering)
         audience.stage("asking some questions")
-        catalog = {name: table for plan in plans.values() for name, table in plan.tables.items()}
+        catalog = {n: table_at(table, versions) for plan in plans.values() for n, table in plan.tables.items()}
         results = {
             title: answer(parse_query(sql, catalog), open_.stores, open_.spark) for title, sql in queries.items()
         }

@@ -1,91 +1,29 @@
-"""Runs a flow: the place that brings services, Spark, stores and the runner together."""
+"""Runs a flow: brings services, Spark, stores, the runner and what was edited together."""
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from graphlib import TopologicalSorter
 from statistics import median
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
+from streamhouse.errors import BlockedError
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.types import Layer, Tier
-from streamhouse.runtime.check import compile_one
-from streamhouse.runtime.edits import stale, warning
-from streamhouse.runtime.owner import is_alive, this_owner
+from streamhouse.model.types import Layer
+from streamhouse.model.version import table_name
+from streamhouse.runtime.change import begin
+from streamhouse.runtime.follow import Follower
+from streamhouse.runtime.open import Open, opened, plans_of, runner_of
 from streamhouse.runtime.progress import Progress, Summary
 from streamhouse.runtime.project import Project
-from streamhouse.runtime.services import running
-from streamhouse.runtime.session import local_session
-from streamhouse.runtime.stores import open_stores, places
-from streamhouse.state.store import StateStore
-from streamhouse.stores.base import Store
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from streamhouse.runtime.reconcile import Reconciler
 
 OnProgress = Callable[[Progress], None]
 _RATE_WINDOW_S = 10.0
-
-
-@dataclass(frozen=True)
-class Open:
-    """Everything a running flow needs, connected."""
-
-    project: Project
-    spark: "SparkSession"
-    fluss: str | None
-    stores: dict[Tier, Store]
-    state: StateStore
-
-
-def plan_of(project: Project, flow: str) -> FlowPlan:
-    """The compiled plan of a flow of the project.
-
-    Raises:
-        UnknownFlowError: no file defines it.
-        DefinitionError: it, or a flow it reads from, is wrong.
-    """
-    return compile_one(project, flow)
-
-
-def plans_of(project: Project, flows: Sequence[str]) -> dict[str, FlowPlan]:
-    """The compiled plans of flows, each after those of them whose tables it reads.
-
-    Raises:
-        UnknownFlowError, DefinitionError: as `plan_of`.
-    """
-    plans = {name: plan_of(project, name) for name in flows}
-    reads = {
-        name: {o for o, other in plans.items() if o != name and {t.name for t in plan.external} & set(other.tables)}
-        for name, plan in plans.items()
-    }
-    return {name: plans[name] for name in TopologicalSorter(reads).static_order()}
-
-
-@contextmanager
-def opened(project: Project, *, say: Callable[[str], None] = lambda _: None) -> Iterator[Open]:
-    """Bring up what is not up, connect to everything, and on leaving stop exactly what this started."""
-    with ExitStack() as stack:
-        fluss = project.settings.fluss
-        if fluss is None:
-            say("starting Fluss")
-            services = running(project.root, lambda s: say(s.text), ivy_settings=project.settings.ivy_settings)
-            fluss = stack.enter_context(services).fluss
-        say("starting Spark")
-        spark = local_session(project, say=say)
-        stack.callback(spark.stop)
-        stores = open_stores(project, spark, fluss)
-        for store in stores.values():
-            stack.callback(store.close)
-        state = stack.enter_context(project.state())
-        yield Open(project, spark, fluss, stores, state)
 
 
 def run_flows(
@@ -126,7 +64,9 @@ def run_flows(
 
     with opened(project, say=say) as open_:
         if once or len(plans) == 1:
-            done = {n: carry(open_, p, meters[n], once=once, on_runner=on_runner) for n, p in plans.items()}
+            done = {
+                n: carry(open_, p, meters[n], once=once, follow=True, on_runner=on_runner) for n, p in plans.items()
+            }
         else:
             done = _side_by_side(open_, plans, meters, on_runner)
     return [done[name] for name in flows]
@@ -143,7 +83,7 @@ def _side_by_side(
 
     with ThreadPoolExecutor(len(plans), thread_name_prefix="flow") as pool:
         running = {
-            name: pool.submit(carry, open_, plan, meters[name], once=False, on_runner=started)
+            name: pool.submit(carry, open_, plan, meters[name], once=False, follow=True, on_runner=started)
             for name, plan in plans.items()
         }
         try:
@@ -155,32 +95,43 @@ def _side_by_side(
 
 
 def carry(
-    open_: Open, plan: FlowPlan, meter: "Meter", *, once: bool, on_runner: Callable[[Runner], None] = lambda _: None
+    open_: Open,
+    plan: FlowPlan,
+    meter: "Meter",
+    *,
+    once: bool,
+    follow: bool = False,
+    on_runner: Callable[[Runner], None] = lambda _: None,
 ) -> Summary:
-    """Run one flow over what is already open; see `run_flows`."""
-    runner = Runner(
-        plan,
-        open_.spark,
-        open_.stores,
-        places(open_.project, open_.fluss),
-        open_.state,
-        this_owner(),
-        alive=is_alive,
-        checkpoints=open_.project.state_dir / "checkpoints",
-        cache=open_.project.state_dir / "cache" / "states",
-        on_beat=meter.beat,
-    )
+    """Run one flow over what is already open; see `run_flows`.
+
+    Args:
+        open_: Everything connected.
+        plan: As compiled; an edit is carried out first.
+        meter: Told what happens.
+        once: Drain, then return.
+        follow: Look for what changes upstream, and in the files, and follow it (docs/trigger.md).
+        on_runner: Gets the runner before it starts.
+
+    Raises:
+        BlockedError: a person must decide first; with `once` also when a part of the flow waits for that.
+    """
+    begun = begin(open_.state, plan, budget=open_.project.settings.rebuild_budget)
+    meter.warnings = begun.warnings
+    runner = runner_of(open_, begun.plan, meter.beat)
     on_runner(runner)
-    meter.warnings = tuple(warning(change) for change in stale(open_.state, plan))
-    for text in meter.warnings:
-        open_.state.append_event(plan.flow, "plan", text)
-    open_.state.save_plan(plan)
     meter.stage("running")
     try:
-        runner.run(once=once)
+        follower = Follower(open_, plan.flow) if follow else None
+        runner.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
     except KeyboardInterrupt:
         runner.stop()
         raise
+    if runner.held:
+        raise BlockedError(
+            f"{plan.flow}: {', '.join(sorted(runner.held))} waits for a person's word; its rows wait in their tables",
+            hint=f"streamhouse approvals {plan.flow}",
+        )
     return meter.summary()
 
 
@@ -225,7 +176,8 @@ class Meter:
         lags: dict[Layer, list[int]] = {layer: [] for layer in self.plan.layers}
         for beat in self._beats:
             for table, count in beat.record.rows.items():
-                rows[table] += count
+                name = table_name(table)
+                rows[name] = rows.get(name, 0) + count
             for layer, lag in _freshness(beat).items():
                 lags[layer].append(lag)
         first, last = (self._beats[0].record, self._beats[-1].record) if self._beats else (None, None)

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TypeVar
 
 from filelock import FileLock, Timeout
-from sqlalchemy import URL, Connection, Engine, create_engine, event, func, insert, inspect, make_url, select
+from sqlalchemy import URL, Connection, Engine, create_engine, event, func, insert, inspect, make_url, select, update
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -104,10 +104,11 @@ class Database:
                         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
                         connection.exec_driver_sql("BEGIN")
                 with self._engine.connect() as connection:
-                    exists = inspect(connection).has_table(schema_version.name)
-                if not exists:
+                    held = set(inspect(connection).get_table_names())
+                    version = _version(connection) if schema_version.name in held else None
+                if version is None or version < SCHEMA_VERSION:
                     with self._engine.execution_options(streamhouse_write=True).begin() as connection:
-                        _create_tables(connection)
+                        (_upgrade if version is not None else _create_tables)(connection)
                 with self._engine.connect() as connection:
                     _check_version(connection, self.location)
             self._ready = True
@@ -194,14 +195,27 @@ def _begin_sqlite(connection: Connection) -> None:
 def _create_tables(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_POSTGRES_SCHEMA_LOCK)))
-        if inspect(connection).has_table(schema_version.name):
-            return
-    metadata.create_all(connection)
-    connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
+    metadata.create_all(connection)  # those that are missing
+    if connection.execute(select(schema_version)).first() is None:
+        connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
+
+
+def _upgrade(connection: Connection) -> None:
+    """Add what later versions brought: whole tables only, so far."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_POSTGRES_SCHEMA_LOCK)))
+    version = _version(connection)
+    if version is not None and version < SCHEMA_VERSION:
+        metadata.create_all(connection)
+        connection.execute(update(schema_version).values(version=SCHEMA_VERSION))
+
+
+def _version(connection: Connection) -> int | None:
+    return connection.execute(select(func.max(schema_version.c.version))).scalar_one_or_none()
 
 
 def _check_version(connection: Connection, location: str) -> None:
-    version = connection.execute(select(func.max(schema_version.c.version))).scalar_one_or_none()
+    version = _version(connection)
     if version != SCHEMA_VERSION:
         raise StateConflictError(
             f"the state store {location} has schema version {version}; this Streamhouse reads version {SCHEMA_VERSION}",

@@ -83,6 +83,23 @@ def finish(connection: Connection, record: EpochRecord) -> None:
     )
 
 
+def insert_finished(connection: Connection, record: EpochRecord) -> None:
+    """Record an epoch that wrote nothing: from here on, positions are as it says."""
+    everything = asdict(record)
+    connection.execute(
+        insert(epochs).values(
+            flow=record.flow,
+            segment=record.segment,
+            epoch=record.epoch,
+            fencing=0,
+            at_ms=record.at_ms,
+            started_ms=record.started_ms,
+            finished_ms=record.finished_ms,
+            record={part: everything[part] for part in _IN_RECORD},
+        )
+    )
+
+
 def last(connection: Connection, flow: str, segment: str) -> EpochRecord | None:
     """The last finished epoch; None when none is."""
     found = recent(connection, flow, segment, limit=1)

@@ -1,6 +1,7 @@
 """Applied plans: each flow's history of what was run."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, Row, Select, func, insert, select
@@ -48,6 +49,16 @@ def newest_of_all(connection: Connection) -> dict[str, tuple[int, FlowPlan]]:
     return {row.flow: (row.revision, _parsed(row)) for row in rows}
 
 
+def at_revision(connection: Connection, flow: str, revision: int) -> FlowPlan | None:
+    """An applied plan; None when there is none, or this version cannot read it."""
+    query = select(plans).where(plans.c.flow == flow, plans.c.revision == revision)
+    row = connection.execute(query).one_or_none()
+    try:
+        return _parsed(row) if row is not None else None
+    except StateConflictError:
+        return None
+
+
 def history(connection: Connection, flow: str) -> Sequence[PlanRevision]:
     """Every revision of a flow, oldest first."""
     rows = connection.execute(select(plans).where(plans.c.flow == flow).order_by(plans.c.revision))
@@ -58,9 +69,14 @@ def _newest(flow: str) -> Select[tuple[object, ...]]:
     return select(plans).where(plans.c.flow == flow).order_by(plans.c.revision.desc()).limit(1)
 
 
+@lru_cache(maxsize=1024)  # a plan is read far more often than it changes, and it is frozen
+def _plan(body: str) -> FlowPlan:
+    return FlowPlan.model_validate_json(body)
+
+
 def _parsed(row: Row[tuple[object, ...]]) -> FlowPlan:
     try:
-        return FlowPlan.model_validate_json(row.body)
+        return _plan(row.body)
     except ValidationError as error:
         raise StateConflictError(
             f"revision {row.revision} of flow '{row.flow}' was recorded by another version of Streamhouse",

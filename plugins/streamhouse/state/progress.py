@@ -1,12 +1,14 @@
 """How a flow is doing, told from what its runner recorded."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from statistics import quantiles
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from streamhouse.model.types import Layer
+from streamhouse.model.version import table_name
 from streamhouse.state import epochs, leases
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import EpochRecord, FlowProgress, Freshness, Owner, RunnerState
@@ -30,9 +32,22 @@ def of_flow(connection: Connection, flow: str, now: datetime, alive: Callable[[O
         revision=connection.execute(select(func.max(plan.c.revision)).where(plan.c.flow == flow)).scalar_one(),
         epochs=int(connection.execute(finished).scalar_one() or 0),
         last_epoch_at=from_ms(recent[0].finished_ms) if recent else None,
-        rows=dict(sorted(((r.table_name, r.rows) for r in connection.execute(totals)), key=_upstream_first)),
+        rows=_rows(connection.execute(totals)),
         freshness=freshness(recent),
     )
+
+
+def _rows(totals: Iterable[Row[tuple[object, ...]]]) -> dict[str, int]:
+    """Table → rows written, over all its versions."""
+    found: Counter[str] = Counter()
+    for total in totals:
+        found[table_name(total.table_name)] += total.rows
+    return dict(sorted(found.items(), key=_upstream_first))
+
+
+def rows_written(connection: Connection) -> dict[str, int]:
+    """Table → rows written to it, over all its versions and writers."""
+    return _rows(connection.execute(select(table_total)))
 
 
 def freshness(recent: list[EpochRecord]) -> dict[str, Freshness]:

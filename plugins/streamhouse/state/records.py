@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 
 
@@ -74,6 +77,95 @@ class PlanRevision:
     revision: int
     fingerprint: str
     applied_at: datetime
+
+
+_CANDIDATE = "-change-"  # no name of a flow has a hyphen
+
+
+def is_candidate(flow: str) -> bool:
+    """Whether the name is of a `Change.candidate`."""
+    return _CANDIDATE in flow
+
+
+class Phase(StrEnum):
+    """How far a change of a flow is."""
+
+    ASKED = "asked"
+    BUILDING = "building"  # new versions of tables are being filled; the old ones serve
+    APPLIED = "applied"
+    FAILED = "failed"  # what was applied before goes on
+    WITHDRAWN = "withdrawn"  # by a later change, or by a person
+
+
+@dataclass(frozen=True)
+class Move:
+    """From one version of a table of another flow to the next.
+
+    Attributes:
+        version: The next one.
+        ended: Where the one before ended.
+        began: Position in the next one that says the same.
+    """
+
+    version: int
+    ended: Position
+    began: Position
+
+
+@dataclass(frozen=True)
+class Change:
+    """One entry of the journal of `apply`.
+
+    Attributes:
+        plan: What is wanted, over the names that people know.
+        versions: Table → the version it gets; of tables that are built anew.
+        moves: Table of another flow, which was built anew → where to go on reading.
+        followers: Other flow → its tables that are built anew once this change is done.
+        base: Revision that was applied when this was asked.
+        environment: Where its tables are built and stay until it is promoted; None: production.
+        error: Why it failed.
+    """
+
+    id: int
+    flow: str
+    plan: FlowPlan
+    outcome: Outcome
+    phase: Phase
+    versions: dict[str, int]
+    moves: dict[str, Move]
+    followers: dict[str, list[str]]
+    asked_by: str
+    asked_at: datetime
+    updated_at: datetime
+    base: int
+    environment: str | None = None
+    error: str | None = None
+
+    @property
+    def candidate(self) -> str:
+        """The name under which new versions of tables are filled: of a flow that no file can define."""
+        return f"{self.flow}{_CANDIDATE}{self.id}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be done."""
+        return self.phase in (Phase.ASKED, Phase.BUILDING)
+
+
+@dataclass(frozen=True)
+class RetiredVersion:
+    """A version of a table that served once.
+
+    Attributes:
+        change: By which it was replaced.
+        positions: How far its flow was then: source, or table as stores call it → position. It has all up to there.
+    """
+
+    table: Table
+    version: int
+    change: int
+    positions: dict[str, Position]
+    at: datetime
 
 
 @dataclass(frozen=True)

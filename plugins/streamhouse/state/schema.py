@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -68,6 +68,59 @@ table_total = Table(
     Column("rows", BigInteger, nullable=False),
 )
 
+# The journal of `apply`: one row for each change that was asked for, never deleted.
+change = Table(
+    "streamhouse_change",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("flow", String(200), nullable=False),
+    Column("phase", String(20), nullable=False),
+    Column("outcome", String(20), nullable=False),
+    Column("body", Text, nullable=False),  # the FlowPlan wanted, as JSON
+    Column("versions", JSON, nullable=False),  # table → the version it gets; of tables that are built anew
+    Column("moves", JSON, nullable=False),  # table of another flow → the version it is read at from now on
+    Column("environment", String(63)),  # NULL: production
+    Column("base", Integer, nullable=False),  # revision that was applied when it was asked
+    Column("followers", JSON, nullable=False),  # other flow → its tables that are built anew when this is done
+    Column("asked_by", String(255), nullable=False),
+    Column("asked_ms", BigInteger, nullable=False),
+    Column("updated_ms", BigInteger, nullable=False),
+    Column("error", Text),
+    Index("streamhouse_change_flow", "flow", "id"),
+)
+
+# Every table that was ever applied.
+table_version = Table(
+    "streamhouse_table_version",
+    metadata,
+    Column("table_name", String(200), primary_key=True),
+    Column("version", Integer, nullable=False),  # that serves
+    Column("newest", Integer, nullable=False),  # that was ever begun
+    Column("switched_ms", BigInteger, nullable=False),
+)
+
+# Versions that no longer serve and are not dropped yet.
+retired_version = Table(
+    "streamhouse_retired_version",
+    metadata,
+    Column("table_name", String(200), primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("body", Text, nullable=False),  # the Table as JSON
+    Column("change", BigInteger, nullable=False),  # by which it was replaced
+    Column("revision", Integer, nullable=False),  # of the plan that filled it
+    Column("positions", JSON, nullable=False),  # of its flow then: source or stored table → position
+    Column("retired_ms", BigInteger, nullable=False),
+)
+
+# At which version a flow reads a table of another one.
+read_version = Table(
+    "streamhouse_read_version",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("table_name", String(200), primary_key=True),
+    Column("version", Integer, nullable=False),
+)
+
 event = Table(
     "streamhouse_event",
     metadata,
@@ -78,4 +131,46 @@ event = Table(
     Column("text", Text, nullable=False),
     Column("at_ms", BigInteger, nullable=False),
     Index("streamhouse_event_flow", "flow", "id"),
+)
+
+# What changed upstream of a flow, and what was decided. One change is one row, however often it is seen.
+upstream_event = Table(
+    "streamhouse_upstream_event",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("id", String(32), primary_key=True),
+    Column("status", String(20), nullable=False),
+    Column("event", Text, nullable=False),  # the UpstreamEvent as JSON
+    Column("decision", Text),  # the Decision as JSON
+    Column("plan", String(64)),  # fingerprint of the plan that carries it
+    Column("note", Text),
+    Column("seen_ms", BigInteger, nullable=False),
+    Column("status_ms", BigInteger, nullable=False),
+)
+
+approval = Table(
+    "streamhouse_approval",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("flow", String(200), nullable=False),
+    Column("subject", String(64), nullable=False),  # what it is about: the id of an event, the fingerprint of a plan
+    Column("asks", Text, nullable=False),
+    Column("evidence", Text, nullable=False),  # for people
+    Column("document", JSON, nullable=False),  # for programs
+    Column("state", String(20), nullable=False),
+    Column("asked_ms", BigInteger, nullable=False),
+    Column("expires_ms", BigInteger, nullable=False),
+    Column("decided_ms", BigInteger),
+    Column("decided_by", String(255)),
+    Column("reason", Text),
+    Index("streamhouse_approval_subject", "flow", "subject"),
+)
+
+# What a flow last took for the schema of something it reads.
+pin = Table(
+    "streamhouse_pin",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("object", String(200), primary_key=True),
+    Column("body", Text, nullable=False),
 )

@@ -1,19 +1,36 @@
 """The state store: one object in front of the database, one short transaction for each call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Self
 
 from sqlalchemy import Connection, insert, select, union
 
 from streamhouse.model.plan import FlowPlan
-from streamhouse.state import epochs, leases, plans, progress
+from streamhouse.model.types import Position
+from streamhouse.state import changes, epochs, leases, plans, progress, versions
+from streamhouse.state.approvals import Approvals
+from streamhouse.state.changes import Wish
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import from_ms, to_ms
-from streamhouse.state.records import EpochRecord, Event, FlowProgress, Lease, Owner, PlanRevision, RunnerState
+from streamhouse.state.records import (
+    Change,
+    EpochRecord,
+    Event,
+    FlowProgress,
+    Lease,
+    Owner,
+    Phase,
+    PlanRevision,
+    RetiredVersion,
+    RunnerState,
+    is_candidate,
+)
 from streamhouse.state.schema import event as events
 from streamhouse.state.schema import lease as lease_table
 from streamhouse.state.schema import plan as plan_table
+from streamhouse.state.upstream import Upstream
 
 
 class StateStore:
@@ -35,6 +52,10 @@ class StateStore:
             MissingPackageError: the driver that the URL asks for is not installed.
         """
         self._database = Database(url)
+        self.upstream = Upstream(self._database)
+        """What changed upstream of the flows."""
+        self.approvals = Approvals(self._database)
+        """What people were asked."""
 
     def __enter__(self) -> Self:
         return self
@@ -56,7 +77,7 @@ class StateStore:
     def save_plan(self, plan: FlowPlan, now: datetime | None = None) -> int:
         """Record `plan` as applied; return its revision, from 1. The plan applied last gets no new one."""
         now_ms = to_ms(now or datetime.now(UTC))
-        return self._database.write(lambda connection: plans.save(connection, plan, now_ms))
+        return self._database.write(lambda connection: versions.take_up(connection, plan, now_ms))
 
     def plan(self, flow: str) -> tuple[int, FlowPlan] | None:
         """The revision and the plan applied last; None when the flow was never applied."""
@@ -72,6 +93,139 @@ class StateStore:
         """Every revision of a flow, oldest first."""
         with self._database.read() as connection:
             return list(plans.history(connection, flow))
+
+    # --- changes: the journal of `apply` --------------------------------------------------------
+
+    def ask_change(self, wish: Wish, by: str) -> Change:
+        """Ask for a plan to be carried out; the same again is the same change.
+
+        A change of the flow that is not done yet is withdrawn.
+
+        Args:
+            wish: What.
+            by: Who asks.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+        return self._database.write(lambda connection: changes.ask(connection, wish, by, now_ms))
+
+    def change(self, change_id: int) -> Change:
+        """The change with this id; KeyError when there is none."""
+        with self._database.read() as connection:
+            return changes.one(connection, change_id)
+
+    def open_change(self, flow: str, environment: str | None = None) -> Change | None:
+        """What was asked of a flow, in an environment (None: production), and is not done; None: nothing."""
+        with self._database.read() as connection:
+            return changes.newest_open(connection, flow, environment)
+
+    def environments(self) -> list[Change]:
+        """What is built in environments, the newest first."""
+        with self._database.read() as connection:
+            return changes.in_environments(connection)
+
+    def promote(self, change: Change) -> Change:
+        """Ask production for what an environment has; what was asked of it before and is not done is withdrawn.
+
+        Raises:
+            StateConflictError: another plan was applied to production meanwhile.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+        return self._database.write(lambda connection: changes.promote(connection, change, now_ms))
+
+    def recent_changes(self, flow: str | None = None, limit: int = 20) -> list[Change]:
+        """The newest changes of a flow (None: of all), the last one first."""
+        with self._database.read() as connection:
+            return list(changes.recent(connection, flow, limit))
+
+    def withdraw_change(self, flow: str, environment: str | None = None) -> None:
+        """Give up what was asked of a flow, in an environment (None: production), and is not done."""
+        now_ms = to_ms(datetime.now(UTC))
+        self._database.write(lambda connection: changes.withdraw(connection, flow, now_ms, environment))
+
+    def move_change(self, lease: Lease, change: Change, phase: Phase, error: str | None = None) -> bool:
+        """Record how far a change is; False when it was given up meanwhile.
+
+        Raises:
+            LeaseLostError: another runner took the flow over.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+
+        def work(connection: Connection) -> bool:
+            leases.check(connection, lease)
+            return changes.move(connection, change.id, phase, error, now_ms)
+
+        return self._database.write(work)
+
+    def complete_change(
+        self,
+        lease: Lease,
+        change: Change,
+        records: Collection[EpochRecord] = (),
+        at: Mapping[str, Position] = MappingProxyType({}),
+    ) -> bool:
+        """Make the plan of a change the applied one and its versions the serving ones, at once.
+
+        Flows that read a table of which another version serves now are asked to go on there.
+
+        Args:
+            lease: Of the flow.
+            change: To complete.
+            records: For each segment whose positions become other ones: an epoch, later than any, that wrote nothing.
+            at: How far the flow is: source, or table as stores call it → position; also of what was built anew.
+
+        Returns:
+            Whether it was done; False: the change was given up meanwhile.
+
+        Raises:
+            LeaseLostError: another runner took the flow over.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+
+        def work(connection: Connection) -> bool:
+            leases.check(connection, lease)
+            return changes.complete(connection, change, records, at, now_ms)
+
+        return self._database.write(work)
+
+    def begin_at(self, records: Collection[EpochRecord]) -> None:
+        """Record where segments of a candidate begin: for each an epoch that its tables were filled by."""
+
+        def work(connection: Connection) -> None:
+            for record in records:
+                epochs.insert_finished(connection, record)
+
+        self._database.write(work)
+
+    def forget_candidate(self, change: Change) -> None:
+        """Remove the epochs of tables that were being filled for a change."""
+        self._database.write(lambda connection: changes.forget(connection, change.candidate))
+
+    def versions(self, flow: str | None = None) -> dict[str, int]:
+        """Table → the version that serves, of those that are not at their first.
+
+        For a flow, tables of other flows are at the version that it reads: until it has gone on, the one before.
+        """
+        with self._database.read() as connection:
+            return versions.versions(connection, flow)
+
+    def known_tables(self) -> set[str]:
+        """Every table that was ever applied."""
+        with self._database.read() as connection:
+            return versions.known(connection)
+
+    def retired_versions(self) -> list[RetiredVersion]:
+        """Versions of tables that no longer serve and are not dropped, oldest first."""
+        with self._database.read() as connection:
+            return versions.retired(connection)
+
+    def readers(self, table: str) -> dict[str, int]:
+        """Other flow → the version at which it reads a table."""
+        with self._database.read() as connection:
+            return {flow: read[table] for flow, read in versions.readers(connection, [table]).items()}
+
+    def version_dropped(self, table: str, version: int) -> None:
+        """Record that a retired version is gone."""
+        self._database.write(lambda connection: versions.dropped(connection, table, version))
 
     # --- leases --------------------------------------------------------------------------------
 
@@ -172,7 +326,8 @@ class StateStore:
     def flows(self) -> list[str]:
         """Every flow that was applied or run, by name."""
         with self._database.read() as connection:
-            return list(connection.execute(union(select(plan_table.c.flow), select(lease_table.c.flow))).scalars())
+            names = connection.execute(union(select(plan_table.c.flow), select(lease_table.c.flow))).scalars()
+            return [name for name in names if not is_candidate(name)]
 
     def progress(
         self, flow: str, now: datetime | None = None, *, alive: Callable[[Owner], bool] | None = None
@@ -189,6 +344,11 @@ class StateStore:
         """Record something a person may want to know later."""
         row = insert(events).values(flow=flow, kind=kind, text=text, at_ms=to_ms(at or datetime.now(UTC)))
         self._database.write(lambda connection: connection.execute(row))
+
+    def rows_written(self) -> dict[str, int]:
+        """Table → rows written to it since it was first applied, over all its versions."""
+        with self._database.read() as connection:
+            return progress.rows_written(connection)
 
     def events(self, flow: str | None = None, limit: int = 50) -> list[Event]:
         """The newest events of a flow (None: of all), oldest first."""

@@ -1,6 +1,6 @@
 """Brings a table's rows to what its step's SQL says of the whole history, and changes nothing else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -99,15 +99,15 @@ def apply(
             f"{table.name} is a log, and {found.gone:,} of its rows are not in its history as the SQL has it now",
             hint="rows cannot be taken out of a log: write to a new table, or drop this one to have it made anew",
         )
-    number = 0
+    number, write = 0, store.replace if table.primary_key else store.write
     if found.deletes is not None:
         for keys in _chunks(found.deletes, found.gone, table.primary_key):
             empty = conform(found.upserts.limit(0).toArrow(), _columns(table, found.upserts.columns))
-            store.replace(table, Changes(empty, keys), context(number))
+            write(table, Changes(empty, keys), context(number))
             number += 1
             on_rows(keys.num_rows)
     for rows in _chunks(found.upserts, found.rows, table.primary_key):
-        store.replace(table, Changes(conform(rows, _columns(table, rows.column_names))), context(number))
+        write(table, Changes(conform(rows, _columns(table, rows.column_names))), context(number))
         number += 1
         on_rows(rows.num_rows)
 
@@ -149,14 +149,18 @@ def _without(rows: "DataFrame", others: "DataFrame") -> "DataFrame":
     return found.select(*(F.map_from_entries(n).alias(n) if n in maps else F.col(n) for n in found.columns))
 
 
-def _chunks(rows: "DataFrame", count: int, key: Sequence[str]) -> list[pa.Table]:
+def _chunks(rows: "DataFrame", count: int, key: Sequence[str]) -> Iterator[pa.Table]:
     from pyspark.sql import functions as F  # noqa: N812
 
-    if not count:
-        return []
     parts = -(-count // _ROWS_AT_ONCE)
-    if parts == 1:
-        return [rows.toArrow()]
+    if parts < 2:
+        if parts:
+            yield rows.toArrow()
+        return
     of = F.pmod(F.xxhash64(*(key or rows.columns)), F.lit(parts))
     cut = rows.withColumn(_CHUNK, of).cache()
-    return [cut.where(F.col(_CHUNK) == part).drop(_CHUNK).toArrow() for part in range(parts)]
+    try:
+        for part in range(parts):
+            yield cut.where(F.col(_CHUNK) == part).drop(_CHUNK).toArrow()
+    finally:
+        cut.unpersist()

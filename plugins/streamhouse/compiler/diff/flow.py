@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from streamhouse.compiler.diff.around import Around, arounds
 from streamhouse.compiler.diff.consumers import affected, consumers
+from streamhouse.compiler.diff.semver import version_advice
 from streamhouse.compiler.diff.settings import setting_findings, source_findings
 from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, StepChange, TableChange, worst
@@ -51,7 +52,10 @@ def diff(
     settings = tuple(setting_findings(old, new)) if old is not None else ()
     outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in settings))
     tables = tuple(_tables(old, new, found, {s.table: s.outcome for s in steps if s.change == "removed"}))
-    return FlowDiff(flow=new.flow, outcome=outcome, settings=settings, steps=tuple(steps), tables=tables)
+    advice = version_advice(before, after, steps)
+    return FlowDiff(
+        flow=new.flow, outcome=outcome, settings=settings, steps=tuple(steps), tables=tables, versions=advice
+    )
 
 
 def _stored(plan: FlowPlan) -> FlowPlan:

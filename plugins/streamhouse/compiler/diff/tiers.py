@@ -9,8 +9,8 @@ from streamhouse.model.types import Tier
 
 CAN: dict[Tier, frozenset[str]] = {
     Tier.HOT: frozenset({"add"}),  # at the end and nullable; nothing else, ever
-    Tier.WARM: frozenset({"add", "rename", "drop", "widen"}),  # not of key columns
-    Tier.COLD: frozenset({"add", "rename", "drop", "widen"}),
+    Tier.WARM: frozenset({"add", "rename", "drop", "widen", "field"}),  # not of key columns
+    Tier.COLD: frozenset({"add", "rename", "drop", "widen", "field"}),
 }
 
 

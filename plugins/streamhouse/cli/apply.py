@@ -1,0 +1,190 @@
+"""`streamhouse apply`: carry out what the files say. `streamhouse changes`: what was asked for, and how far it is."""
+
+import getpass
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.plan import compared, compiled, show_diff
+
+if TYPE_CHECKING:
+    from streamhouse.model.outcome import Outcome
+    from streamhouse.runtime.compare import Compared
+    from streamhouse.state.records import Change
+
+_CHOICES = ("forward", "rebuild")
+
+
+def _choices(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> "dict[str, Outcome]":
+    from streamhouse.model.outcome import Outcome
+
+    chosen = {}
+    for text in given:
+        table, found, outcome = text.partition("=")
+        if not found or outcome not in _CHOICES:
+            raise click.BadParameter(f"'{text}' is not TABLE=forward or TABLE=rebuild")
+        chosen[table] = Outcome(outcome)
+    return chosen
+
+
+@click.command(
+    short_help="Carry out what the files say, also in a flow that runs.",
+    epilog="""\b
+Examples:
+  streamhouse apply orders
+  streamhouse apply orders --yes --no-wait          # the runner does it when an epoch ends
+  streamhouse apply orders --choose dwd.orders=rebuild   # where the plan blocks
+  streamhouse apply orders --env dev                # beside production; see: streamhouse env
+  streamhouse apply --json | jq .flows[0].change
+""",
+)
+@click.argument("flows", nargs=-1, metavar="[FLOW]...")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before.")
+@click.option("--wait/--no-wait", default=True, show_default=True, help="Return when it is done, or when it is asked.")
+@click.option("--env", "environment", metavar="NAME", help="Build it in an environment, beside production.")
+@click.option(
+    "--choose",
+    multiple=True,
+    metavar="TABLE=OUTCOME",
+    callback=_choices,
+    help="What to do with a table whose change blocks: forward (older rows keep their meaning) or rebuild.",
+)
+@shared_options
+@click.pass_obj
+def apply(
+    app: App, flows: tuple[str, ...], yes: bool, wait: bool, choose: "dict[str, Outcome]", environment: str | None
+) -> None:
+    """Show what would change in each FLOW (all flows, without one), and carry it out.
+
+    A flow that runs takes the change over between two epochs: no restart, no lost and no doubled row. Tables whose
+    older rows must change are filled anew beside those that serve, and then serve instead. A flow that does not run
+    is changed here. Stopped at any moment, old or new serves, never neither; apply it again to go on.
+    """
+    found = [one for name in flows or (None,) for one in compared(app, compiled(app, name))]
+    if not app.as_json:
+        for one in found:
+            _show(one, app)
+    wanted = [one for one in found if one.is_change or one.differs]
+    asks = not yes and not app.as_json and sys.stdin.isatty() and any(one.is_change for one in wanted)
+    if asks and not click.confirm("apply?", err=True):
+        raise click.Abort
+    done = [(one, _carried_out(app, one, choose, wait=wait, environment=environment)) for one in wanted]
+    if app.as_json:
+        app.output.document({"flows": [_document(one, change) for one, change in done]})
+        return
+    for one, change in done:
+        app.output.line(_told(one, change), style="green")
+
+
+def _carried_out(
+    app: App, one: "Compared", choices: "dict[str, Outcome]", *, wait: bool, environment: str | None
+) -> "Change | None":
+    from streamhouse.cli.stages import StageView
+    from streamhouse.runtime.apply import apply
+    from streamhouse.runtime.environment import build
+    from streamhouse.runtime.stage import Stage
+
+    with StageView() as view:
+        if environment is not None:
+            return build(
+                app.project,
+                one,
+                environment,
+                getpass.getuser(),
+                choices=choices,
+                say=lambda text: view.show(Stage(f"{one.plan.flow}: {text}")),
+            )
+        return apply(
+            app.project,
+            one,
+            getpass.getuser(),
+            choices=choices,
+            wait=wait,
+            say=lambda text: view.show(Stage(f"{one.plan.flow}: {text}")),
+        )
+
+
+def _show(one: "Compared", app: App) -> None:
+    if one.applied is None:
+        app.output.line(f"{one.plan.flow}: never applied", style="green")
+    elif not one.is_change:
+        app.output.line(f"{one.plan.flow}: nothing to apply (revision {one.revision})")
+    else:
+        app.output.line(f"{one.plan.flow}: differs from revision {one.revision}", style="yellow")
+        show_diff(one.found, app.output)
+
+
+def _told(one: "Compared", change: "Change | None") -> str:
+    if change is None:
+        return f"{one.plan.flow}: applied; its first run makes the tables: streamhouse run {one.plan.flow}"
+    if change.environment is not None:
+        tables = ", ".join(change.versions)
+        return (
+            f"{change.flow}: {tables} are built in {change.environment}; keep them up to date: streamhouse run "
+            f"{change.flow} --env {change.environment}; let them serve: streamhouse env promote {change.flow} "
+            f"{change.environment}"
+        )
+    if change.is_open:
+        return f"{change.flow}: change {change.id} is asked for; see: streamhouse changes {change.flow}"
+    return f"{change.flow}: change {change.id} is applied"
+
+
+def _document(one: "Compared", change: "Change | None") -> dict[str, Any]:
+    return {
+        "flow": one.plan.flow,
+        "outcome": one.found.outcome.value,
+        "change": _change_document(change) if change is not None else None,
+    }
+
+
+@click.command(
+    short_help="List changes of flows, and how far each is.",
+    epilog="""\b
+Phases: asked, building (new versions of tables are filled), applied, failed, withdrawn.
+\b
+Examples:
+  streamhouse changes
+  streamhouse changes orders --json | jq .changes[0].phase
+""",
+)
+@click.argument("flow", required=False)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many, the newest first.")
+@shared_options
+@click.pass_obj
+def changes(app: App, flow: str | None, limit: int) -> None:
+    """List what was asked of FLOW (of all flows, without one) by `apply` and `run`, the newest first."""
+    state = app.project.existing_state()
+    found: list[Change] = []
+    if state is not None:
+        with state:
+            found = state.recent_changes(flow, limit)
+    if app.as_json:
+        app.output.document({"changes": [_change_document(change) for change in found]})
+        return
+    if not found:
+        app.output.line("nothing was changed yet; see: streamhouse apply --help")
+        return
+    app.output.table(
+        ("id", "flow", "phase", "outcome", "built anew", "asked (UTC)", "by", "error"),
+        [
+            (c.id, c.flow, c.phase, c.outcome, ", ".join(c.versions) or None, c.asked_at, c.asked_by, c.error)
+            for c in found
+        ],
+    )
+
+
+def _change_document(change: "Change") -> dict[str, Any]:
+    return {
+        "id": change.id,
+        "flow": change.flow,
+        "phase": change.phase.value,
+        "outcome": change.outcome.value,
+        "versions": change.versions,
+        "environment": change.environment,
+        "asked_by": change.asked_by,
+        "asked_at": change.asked_at,
+        "updated_at": change.updated_at,
+        "error": change.error,
+    }

@@ -1,0 +1,200 @@
+"""What carrying out a change takes: which tables are built anew, by which plan, and whether a running stream can go on.
+
+Pure; `runtime/reconcile.py` acts on it.
+"""
+
+from collections.abc import Collection, Mapping
+
+from streamhouse.compiler.segments import loses_order
+from streamhouse.model.outcome import Finding, FlowDiff, Outcome, TableChange, worst
+from streamhouse.model.plan import FlowPlan, Segment
+from streamhouse.model.version import Versions, at_versions, stored_name
+
+_IN_PLACE = frozenset({"create", "add column", "stop filling", "drop later"})
+
+
+def tables_anew(found: FlowDiff, new: FlowPlan, known: Collection[str]) -> frozenset[str]:
+    """The tables of which another version is filled, to serve instead of the one there is.
+
+    Args:
+        found: What `new` changes.
+        new: The plan wanted.
+        known: Every table that was ever applied: one that a step took up again holds rows of another time.
+    """
+    anew = {change.table for change in found.tables if _needs_version(change)}
+    for change in found.steps:
+        rebuilt = any(f.outcome is Outcome.REBUILD for f in change.findings)
+        has_history = change.change == "new" and any(f.restate for f in change.findings)
+        if rebuilt or has_history or (change.change == "new" and change.table in known):
+            anew.add(change.table)
+    anew &= {step.writes.name for step in new.steps}
+    while more := _unordered(new, anew):
+        anew |= more
+    return frozenset(anew)
+
+
+def _unordered(plan: FlowPlan, anew: Collection[str]) -> set[str]:
+    """Logs whose order only the step that writes them knows: whoever reads one to fill a table fills it as well."""
+    tables = plan.tables
+    return {
+        read.table
+        for step in plan.steps
+        if step.writes.name in anew
+        for read in step.reads
+        if read.table in tables and read.table not in anew and loses_order(step, tables[read.table])
+    }
+
+
+def tables_apart(found: FlowDiff, new: FlowPlan) -> frozenset[str]:
+    """The tables that an environment has of its own: those that change in any way, and all made from them."""
+    apart = {step.table for step in found.steps if step.outcome is not Outcome.NO_OP}
+    for step in new.steps:
+        if any(read.table in apart for read in step.reads):
+            apart.add(step.writes.name)
+    while more := _unordered(new, apart):
+        apart |= more
+    return frozenset(apart & {step.writes.name for step in new.steps})
+
+
+def _needs_version(change: TableChange) -> bool:
+    return any(
+        tier.outcome is Outcome.REBUILD or any(ddl.kind not in _IN_PLACE for ddl in tier.ddl) for tier in change.tiers
+    )
+
+
+def followers(found: FlowDiff) -> dict[str, set[str]]:
+    """Other flow → its tables that must be built anew once a change is done: they rest on tables that are."""
+    tables: dict[str, set[str]] = {}
+    for change in found.steps:
+        for consumer in change.consumers:
+            if consumer.flow != found.flow and consumer.outcome is Outcome.REBUILD:
+                tables.setdefault(consumer.flow, set()).add(consumer.step.partition(":")[0])
+    return tables
+
+
+def candidate(plan: FlowPlan, anew: Collection[str], versions: Versions, name: str) -> FlowPlan:
+    """The steps that fill new versions, as a flow of their own, over the names that stores hold.
+
+    Args:
+        plan: The plan wanted, over the names that people know.
+        anew: Tables that are built anew, at least one.
+        versions: Of all tables, as they will be.
+        name: Of that flow.
+    """
+    stored = at_versions(plan, versions)
+    wanted = {stored_name(table, versions.get(table, 1)) for table in anew}
+    segments = tuple(
+        segment.model_copy(update={"steps": steps})
+        for segment in stored.segments
+        if (steps := tuple(step for step in segment.steps if step.writes.name in wanted))
+    )
+    reads = {read.table for segment in segments for step in segment.steps for read in step.reads}
+    return stored.model_copy(
+        update={
+            "flow": name,
+            "sources": tuple(source for source in stored.sources if source.name in reads),
+            "external": tuple(t for t in stored.readable if t.name in reads and t.name not in wanted),
+            "segments": segments,
+        }
+    )
+
+
+def same_streams(old: FlowPlan, new: FlowPlan) -> bool:
+    """Whether the streaming queries of `old` can carry `new`: they have its segments, with the clocks they have.
+
+    An input that a query did not read is read from its beginning; so it must be new to the flow.
+    """
+    if (old.freshness, [_clock(s) for s in old.segments]) != (new.freshness, [_clock(s) for s in new.segments]):
+        return False
+    known, wanted = _origins(old), _origins(new)
+    for before, after in zip(old.segments, new.segments, strict=True):
+        read = before.reads - set(before.tables)
+        for name in after.reads - set(after.tables):
+            if wanted[name] != known.get(name) if name in read else name in known:
+                return False
+    return True
+
+
+def _clock(segment: Segment) -> tuple[object, ...]:
+    return segment.name, segment.interval
+
+
+def _origins(plan: FlowPlan) -> dict[str, object]:
+    """Source or table → what its positions depend on."""
+    sources: dict[str, object] = {
+        s.name: s.model_copy(update={"columns": (), "loads_first": False}) for s in plan.sources
+    }
+    return sources | {table.name: table.tiers.target for table in plan.readable}
+
+
+def shared(plan: FlowPlan, anew: Collection[str], others: Mapping[str, FlowPlan]) -> dict[str, str]:
+    """Table → why it cannot be built anew: other flows write columns of it."""
+    return {
+        table: f"{name} writes columns of {table} as well, and a version of it would lack them"
+        for name, other in others.items()
+        if name != plan.flow
+        for table in sorted(set(anew) & set(other.tables))
+    }
+
+
+def blocked(found: FlowDiff, why: Mapping[str, str], *, final: bool = False) -> FlowDiff:
+    """The difference, in which some tables block, whatever else happens to them.
+
+    Args:
+        found: As compared.
+        why: Table → the proof.
+        final: Nobody may choose otherwise.
+    """
+    steps = tuple(
+        step.model_copy(
+            update={
+                "outcome": Outcome.BLOCK,
+                "findings": (
+                    Finding(rule=0, outcome=Outcome.BLOCK, proof=why[step.table], final=final),
+                    *step.findings,
+                ),
+            }
+        )
+        if step.table in why
+        else step
+        for step in found.steps
+    )
+    tables = tuple(
+        table.model_copy(update={"outcome": Outcome.BLOCK}) if table.table in why else table for table in found.tables
+    )
+    outcome = worst(found.outcome, *(step.outcome for step in steps))
+    return found.model_copy(update={"steps": steps, "tables": tables, "outcome": outcome})
+
+
+def decided(found: FlowDiff, choices: Mapping[str, Outcome]) -> FlowDiff:
+    """What a change does once a person chose for tables whose change blocks.
+
+    Args:
+        found: As compared.
+        choices: Table → FORWARD, older rows keep their meaning; or REBUILD.
+    """
+    steps = tuple(
+        step.model_copy(
+            update={"outcome": choices[step.table], "findings": _chosen(step.findings, choices[step.table])}
+        )
+        if step.outcome is Outcome.BLOCK and step.table in choices and not any(f.final for f in step.findings)
+        else step
+        for step in found.steps
+    )
+    tables = tuple(
+        table.model_copy(update={"outcome": choices[table.table]})
+        if table.outcome is Outcome.BLOCK and table.table in choices
+        else table
+        for table in found.tables
+    )
+    outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in found.settings))
+    return found.model_copy(update={"steps": steps, "tables": tables, "outcome": outcome})
+
+
+def _chosen(findings: tuple[Finding, ...], choice: Outcome) -> tuple[Finding, ...]:
+    return tuple(
+        f.model_copy(update={"outcome": choice, "proof": f"{f.proof}; a person chose {choice}"})
+        if f.outcome is Outcome.BLOCK
+        else f
+        for f in findings
+    )

@@ -1,0 +1,217 @@
+"""Carries out the changes that were asked of a flow, while its runner goes on (design D7, D8).
+
+The journal in the state store says what is wanted; what is applied changes in one transaction. Before it the old
+plan and the old tables serve, after it the new ones, whenever this process is killed:
+
+1. The columns and tables that the plan brings are made, in every tier, those downstream first. Doing it again does
+   nothing, and the old plan does not mind them.
+2. Tables that are built anew are filled beside those that serve: from their history as of some epoch, then by a
+   stream of their own (the candidate), which ends where the flow is. Begun again, it goes on where it was.
+3. Between two epochs the plan, the versions of its tables and the positions are recorded together.
+
+A change that needs no new table and no other streams reaches the running query between two of its epochs. Else
+the streams end after the epoch in hand, and others go on from the same positions.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from streamhouse.compiler.change import same_streams
+from streamhouse.engine.moved import furthest, moved
+from streamhouse.engine.points import reach
+from streamhouse.engine.runner import Runner
+from streamhouse.errors import LeaseLostError, StreamhouseError
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Position
+from streamhouse.model.version import at_versions, stored_name, table_name
+from streamhouse.runtime.building import Building, last_epochs, now_ms, reached, wanted_versions
+from streamhouse.runtime.follow import Follower
+from streamhouse.runtime.open import Open
+from streamhouse.state.records import Change, EpochRecord, Phase
+
+_LOOK_S = 0.5  # between two looks whether something is asked
+_CAUGHT_UP_S = 2.0  # a round of the candidate that is shorter leaves so little that the flow may wait for the next
+
+
+@dataclass
+class Reconciler:
+    """The steward of one flow's runner; see `engine.runner.Steward`."""
+
+    open: Open
+    flow: str
+    say: Callable[[str], None] = lambda _: None
+    follower: Follower | None = None  # None: what changes upstream is not looked at
+    _looked: bool = False
+
+    def between(self, runner: Runner) -> None:
+        """Carry out what is asked, while no stream runs.
+
+        Raises:
+            StreamhouseError: it cannot be; the change has failed, and what was applied stays.
+        """
+        self._drop_retired(runner)
+        change = self.open.state.open_change(self.flow)
+        if change is not None:
+            self._at_rest(runner, change)
+        if self.follower is not None and not self._looked:  # what changed while nothing ran
+            self._looked = True
+            self.follower.look(runner, lambda asked: self._at_rest(runner, asked))
+
+    def _at_rest(self, runner: Runner, change: Change) -> None:
+        try:
+            self._settle(runner, change)
+            self._expand(change)
+            self._switch(runner, change, self._built(runner, change))
+        except StreamhouseError as error:
+            self._fail(runner, change, error)
+            raise
+
+    def beside(self, runner: Runner) -> None:
+        """Carry out what is asked while the streams run; a change that cannot be is recorded as failed."""
+        while not runner.wait(_LOOK_S):
+            with suppress(StreamhouseError):  # the state store is away, or the lease lost: the runner ends by itself
+                change = self.open.state.open_change(self.flow)
+                if change is not None:
+                    self._running(runner, change)
+                if self.follower is not None and self.follower.due():
+                    self.follower.look(runner, lambda asked: self._running(runner, asked))
+
+    def _running(self, runner: Runner, change: Change) -> None:
+        try:
+            if change.versions:
+                self._build_beside(runner, change)
+            self._expand(change)
+            wanted = at_versions(change.plan, wanted_versions(self.open.state, change))
+            if change.versions or not same_streams(runner.plan, wanted):
+                self._turn(runner, change)
+            else:
+                self._swap(runner, change, wanted)
+        except StreamhouseError as error:
+            self._fail(runner, change, error)
+
+    # --- a change that reaches the running query --------------------------------------------------
+
+    def _swap(self, runner: Runner, change: Change, wanted: FlowPlan) -> None:
+        with runner.prepared(wanted) as take:
+            reach("apply_prepared")
+            while not runner.wait(0):
+                with runner.between_epochs() as whole:
+                    if whole:
+                        if self.open.state.complete_change(runner.lease, change):
+                            reach("apply_completed")
+                            take()
+                            self._tell(change, "between two epochs, no stream was stopped")
+                        return
+                runner.wait(_LOOK_S)  # an epoch that failed runs again with the plan it had
+
+    def _turn(self, runner: Runner, change: Change) -> None:
+        """Let the streams end, and wait until `between` has done the change."""
+        runner.turn()
+        while not runner.wait(_LOOK_S / 5) and self.open.state.change(change.id).is_open:
+            pass
+
+    # --- a change with the streams at rest --------------------------------------------------------
+
+    def _settle(self, runner: Runner, change: Change) -> None:
+        """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
+        last = last_epochs(self.open.state, runner.plan)
+        half = any(self.open.state.unfinished(self.flow, s.name) is not None for s in runner.plan.segments)
+        if last and (half or change.moves or change.versions or len(runner.plan.segments) > 1):
+            self.say("finishing the epochs in hand")
+            # A version of another flow's table that serves no more is read to its end.
+            read = self.open.state.versions(self.flow)
+            ends = {stored_name(table, read.get(table, 1)): move.ended for table, move in change.moves.items()}
+            ahead = self._ahead(runner, change)
+            runner.drain(runner.plan, furthest(runner.plan, last) | ends | ahead)
+
+    def _ahead(self, runner: Runner, change: Change) -> dict[str, Position]:
+        """How far a candidate that ran by itself, in an environment, has read: the flow is to read no less."""
+        if not change.versions:
+            return {}
+        own = furthest(runner.plan, last_epochs(self.open.state, runner.plan))
+        building = Building(self.open, change)
+        return {
+            name: {key: max(value, own[name].get(key, 0)) for key, value in position.items()}
+            for name, position in furthest(building.plan, building.last).items()
+            if name in own
+        }
+
+    def _switch(self, runner: Runner, change: Change, built: dict[str, EpochRecord]) -> None:
+        """Record the change, and let the runner go on with it."""
+        state, wanted = self.open.state, at_versions(change.plan, wanted_versions(self.open.state, change))
+        last = last_epochs(state, runner.plan)
+        at = reached(state, change)
+        for record in built.values():
+            at |= record.ends
+        last |= last_epochs(state, wanted)
+        records = moved(wanted, at, last, now_ms()) if last else []
+        reach("apply_prepared")
+        if state.complete_change(runner.lease, change, records, at):
+            reach("apply_completed")
+            runner.plan = wanted
+            Building(self.open, change).forget_files()
+            self._tell(change, f"{len(change.versions)} tables were built anew" if change.versions else "at rest")
+
+    def _built(self, runner: Runner, change: Change) -> dict[str, EpochRecord]:
+        """The candidate, caught up with the flow, which stands still: segment → its last epoch."""
+        if not change.versions or not last_epochs(self.open.state, runner.plan):
+            return {}
+        building = Building(self.open, change, self.say)
+        building.fill()
+        building.catch_up()
+        reach("apply_caught_up")
+        return building.last
+
+    def _build_beside(self, runner: Runner, change: Change) -> None:
+        """Fill the candidate while the flow runs, until little is left to do."""
+        state = self.open.state
+        if not last_epochs(state, runner.plan):
+            return
+        building = Building(self.open, change, self.say)
+        state.move_change(runner.lease, change, Phase.BUILDING)
+        building.fill()
+        while not runner.wait(0) and state.change(change.id).is_open:
+            began = time.monotonic()
+            building.catch_up()
+            if time.monotonic() - began < max(_CAUGHT_UP_S, runner.plan.freshness.total_seconds()):
+                return
+
+    # --- both -------------------------------------------------------------------------------------
+
+    def _expand(self, change: Change) -> None:
+        """Make the columns that the plan brings, in every tier, those downstream first."""
+        wanted = at_versions(change.plan, wanted_versions(self.open.state, change))
+        for table in reversed(wanted.tables.values()):
+            for tier in reversed(table.tiers.present):
+                copy = table if tier is table.tiers.target else table.replica
+                if self.open.stores[tier].columns(table.name) is not None:
+                    self.open.stores[tier].add_columns(copy)
+                    reach("apply_expanded", table.name)
+
+    def _tell(self, change: Change, how: str) -> None:
+        self.say("running")
+        self.open.state.append_event(self.flow, "change", f"change {change.id} ({change.outcome}) applied: {how}")
+
+    def _fail(self, runner: Runner, change: Change, error: StreamhouseError) -> None:
+        if isinstance(error, LeaseLostError):
+            raise error
+        if self.open.state.move_change(runner.lease, change, Phase.FAILED, str(error)):
+            self.open.state.append_event(
+                self.flow, "change", f"change {change.id} failed, nothing was applied: {error}"
+            )
+            Building(self.open, change).discard()
+
+    def _drop_retired(self, runner: Runner) -> None:
+        """Drop versions of this flow's tables that nobody needs any more."""
+        oldest = datetime.now(UTC) - self.open.project.settings.keep_old_versions
+        own = {table_name(name) for name in runner.plan.tables}
+        for one in self.open.state.retired_versions():
+            name, behind = one.table.name, self.open.state.readers(one.table.name).values()
+            if name in own and one.at < oldest and not any(version <= one.version for version in behind):
+                for tier in one.table.tiers.present:
+                    self.open.stores[tier].drop(stored_name(name, one.version))
+                self.open.state.version_dropped(name, one.version)
+                self.open.state.append_event(self.flow, "change", f"version {one.version} of {name} was dropped")

@@ -1,0 +1,218 @@
+"""The journal of `apply`: what was asked for, and how far it is."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+from pydantic import ValidationError
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, select, update
+
+from streamhouse.errors import StateConflictError
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Position
+from streamhouse.state import epochs, plans, versions
+from streamhouse.state.instants import from_ms
+from streamhouse.state.records import Change, EpochRecord, Move, Phase
+from streamhouse.state.schema import change as changes
+from streamhouse.state.schema import epoch as epoch_table
+from streamhouse.state.schema import segment_total, table_total
+
+_OPEN = (Phase.ASKED.value, Phase.BUILDING.value)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of a flow.
+
+    Attributes:
+        plan: As compiled, over the names that people know.
+        outcome: Of its difference from what is applied.
+        anew: Tables that are built anew beside those that serve; each gets its next version.
+        moves: See `Change`.
+        followers: See `Change`.
+        environment: See `Change`.
+    """
+
+    plan: FlowPlan
+    outcome: Outcome
+    anew: frozenset[str] = frozenset()
+    moves: Mapping[str, Move] = field(default_factory=dict)
+    followers: Mapping[str, Collection[str]] = field(default_factory=dict)
+    environment: str | None = None
+
+
+def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
+    """Ask for a plan to be carried out.
+
+    It takes the place of what was asked for before, there, and is not done; tables that were to be built anew for
+    the sake of another flow's change still are.
+    """
+    flow = wish.plan.flow
+    waiting = newest_open(connection, flow, wish.environment)
+    if waiting is not None and waiting.moves:
+        anew = wish.anew | (set(waiting.versions) & set(wish.plan.tables))
+        wish = replace(wish, anew=anew, moves={**waiting.moves, **wish.moves})
+    if waiting is not None and waiting.plan == wish.plan and set(waiting.versions) == set(wish.anew):
+        return waiting
+    withdraw(connection, flow, now_ms, wish.environment)
+    applied = plans.newest(connection, flow)
+    row = insert(changes).values(
+        flow=flow,
+        phase=Phase.ASKED.value,
+        outcome=wish.outcome.value,
+        body=wish.plan.model_dump_json(),
+        versions=versions.allocate(connection, wish.plan, wish.anew, now_ms),
+        moves={table: asdict(move) for table, move in wish.moves.items()},
+        followers={other: sorted(tables) for other, tables in wish.followers.items()},
+        environment=wish.environment,
+        base=applied[0] if applied is not None else 0,
+        asked_by=by,
+        asked_ms=now_ms,
+        updated_ms=now_ms,
+    )
+    [key] = connection.execute(row).inserted_primary_key or (0,)
+    return one(connection, int(key))
+
+
+def one(connection: Connection, change_id: int) -> Change:
+    """The change with this id; KeyError when there is none."""
+    row = connection.execute(select(changes).where(changes.c.id == change_id)).one_or_none()
+    if row is None:
+        raise KeyError(change_id)
+    return _change(row)
+
+
+def newest_open(connection: Connection, flow: str, environment: str | None = None) -> Change | None:
+    """What is asked for and not done; there is at most one of a flow in each environment (None: production)."""
+    query = select(changes).where(_open_in(flow, environment))
+    row = connection.execute(query.order_by(changes.c.id.desc()).limit(1)).one_or_none()
+    return _change(row) if row is not None else None
+
+
+def recent(connection: Connection, flow: str | None, limit: int) -> Sequence[Change]:
+    """The newest changes of a flow (None: of all), the last one first."""
+    query = select(changes).order_by(changes.c.id.desc()).limit(limit)
+    rows = connection.execute(query if flow is None else query.where(changes.c.flow == flow))
+    return [_change(row) for row in rows]
+
+
+def in_environments(connection: Connection) -> list[Change]:
+    """What is built in environments, the newest first."""
+    query = select(changes).where(changes.c.environment.is_not(None), changes.c.phase.in_(_OPEN))
+    return [_change(row) for row in connection.execute(query.order_by(changes.c.id.desc()))]
+
+
+def promote(connection: Connection, change: Change, now_ms: int) -> Change:
+    """Ask production for what an environment has.
+
+    Raises:
+        StateConflictError: another plan was applied to production meanwhile.
+    """
+    applied = plans.newest(connection, change.flow)
+    if applied is None or applied[0] != change.base:
+        raise StateConflictError(
+            f"{change.flow} has moved on since '{change.environment}' was made from revision {change.base}",
+            hint=f"make it anew: streamhouse apply {change.flow} --env {change.environment}",
+        )
+    withdraw(connection, change.flow, now_ms)
+    this = (changes.c.id == change.id) & changes.c.phase.in_(_OPEN)
+    connection.execute(update(changes).where(this).values(environment=None, updated_ms=now_ms))
+    return one(connection, change.id)
+
+
+def withdraw(connection: Connection, flow: str, now_ms: int, environment: str | None = None) -> None:
+    """Give up what is asked for and not done, in an environment (None: in production)."""
+    mine = _open_in(flow, environment)
+    connection.execute(update(changes).where(mine).values(phase=Phase.WITHDRAWN.value, updated_ms=now_ms))
+
+
+def _open_in(flow: str, environment: str | None) -> ColumnElement[bool]:
+    return and_(
+        changes.c.flow == flow, changes.c.phase.in_(_OPEN), changes.c.environment.is_not_distinct_from(environment)
+    )
+
+
+def move(connection: Connection, change_id: int, phase: Phase, error: str | None, now_ms: int) -> bool:
+    """Record how far a change is; False when somebody gave it up, or it is done."""
+    this = (changes.c.id == change_id) & changes.c.phase.in_(_OPEN)
+    moved = connection.execute(update(changes).where(this).values(phase=phase.value, error=error, updated_ms=now_ms))
+    return bool(moved.rowcount)
+
+
+def complete(
+    connection: Connection,
+    change: Change,
+    records: Collection[EpochRecord],
+    at: Mapping[str, Position],
+    now_ms: int,
+) -> bool:
+    """Make the plan of a change the applied one, and its versions the serving ones; False when it was given up.
+
+    Flows that read a table of which another version serves now are asked to go on there.
+
+    Args:
+        connection: In a transaction.
+        change: To complete.
+        records: For each segment whose positions are other than its last epoch left them: an epoch that wrote nothing.
+        at: How far the flow is: source, or table as stores call it → position; also of what was built anew.
+        now_ms: The time.
+    """
+    if not move(connection, change.id, Phase.APPLIED, None, now_ms):
+        return False
+    moves = versions.swap(connection, change, at, now_ms)
+    versions.take_up(connection, change.plan, now_ms, change.moves)
+    for record in records:
+        epochs.insert_finished(connection, record)
+    forget(connection, change.candidate)
+    _ask_readers(connection, change, moves, now_ms)
+    return True
+
+
+def _ask_readers(connection: Connection, change: Change, moves: Mapping[str, Move], now_ms: int) -> None:
+    """Ask every other flow that reads what was built anew to go on with it, and to build anew what rests on it."""
+    for flow, read in versions.readers(connection, change.versions, change.flow).items():
+        own = {table: moves[table] for table in read if table in moves}
+        waiting, applied = newest_open(connection, flow), plans.newest(connection, flow)
+        if applied is None or not own:
+            continue
+        anew = frozenset(change.followers.get(flow, ()))
+        wish = Wish(
+            waiting.plan if waiting is not None else applied[1],
+            Outcome.REBUILD if anew else Outcome.SWAP,
+            anew | frozenset(waiting.versions if waiting is not None else ()),
+            own,
+            {other: tables for other, tables in change.followers.items() if other != flow},
+        )
+        ask(connection, wish, f"change {change.id} of {change.flow}", now_ms)
+
+
+def forget(connection: Connection, flow: str) -> None:
+    """Remove the epochs of a candidate."""
+    for table in (epoch_table, segment_total, table_total):
+        connection.execute(delete(table).where(table.c.flow == flow))
+
+
+def _change(row: Row[tuple[object, ...]]) -> Change:
+    try:
+        plan = FlowPlan.model_validate_json(row.body)
+    except ValidationError as error:
+        raise StateConflictError(
+            f"change {row.id} of flow '{row.flow}' was recorded by another version of Streamhouse",
+            hint=f"withdraw it, and ask again: streamhouse apply {row.flow}",
+        ) from error
+    return Change(
+        id=row.id,
+        flow=row.flow,
+        plan=plan,
+        outcome=Outcome(row.outcome),
+        phase=Phase(row.phase),
+        versions=dict(row.versions),
+        moves={table: Move(**move) for table, move in row.moves.items()},
+        followers=dict(row.followers),
+        asked_by=row.asked_by,
+        asked_at=from_ms(row.asked_ms),
+        updated_at=from_ms(row.updated_ms),
+        base=row.base,
+        environment=row.environment,
+        error=row.error,
+    )

@@ -1,0 +1,138 @@
+"""Edits of a flow that runs, over real stores: what each outcome promises, while rows come in."""
+
+import pytest
+
+from streamhouse.model.outcome import Outcome
+from streamhouse.runtime.open import Open, plan_of
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.run import Meter, carry
+from streamhouse.runtime.settings import Settings
+from streamhouse.runtime.stores import open_stores
+from streamhouse.state.records import Phase
+from tests.live import FLOW, Live, add, assert_equals_batch, drop_tables, make_project, orders, served, write_action
+
+pytestmark = [pytest.mark.services, pytest.mark.spark]
+
+
+@pytest.fixture
+def open_(tmp_path, fluss, spark):
+    make_project(tmp_path)
+    project = Project(tmp_path, Settings(fluss=fluss))
+    stores = open_stores(project, spark, fluss)
+    with project.state() as state:
+        found = Open(project, spark, fluss, stores, state)
+        yield found
+        drop_tables(found)
+    for store in stores.values():
+        store.close()
+
+
+@pytest.fixture
+def live(open_):
+    running = Live(open_)
+    running.add()
+    with running:
+        running.drained()
+        yield running
+
+
+def test_a_column_added_by_an_edit_reaches_the_running_query(live):
+    queries = [query.id for query in live.open.spark.streams.active]
+    write_action(live.root, "valid", "SELECT order_id, customer, cents, tax FROM rows WHERE cents > 0")
+    found, change = live.apply()
+    assert found.outcome is Outcome.SWAP
+    assert change.phase is Phase.APPLIED, change.error
+    at = live.epoch()
+    live.add()
+    live.drained()
+    assert live.epoch() <= at + 2
+    assert [query.id for query in live.open.spark.streams.active] == queries
+    rows = live.rows("dwd.lv_orders").to_pylist()
+    assert any(row["tax"] is not None for row in rows)
+    assert any(row["tax"] is None for row in rows)
+
+
+def test_an_aggregate_that_changes_is_built_anew_while_the_flow_runs(live):
+    live.add()
+    live.drained()
+    write_action(live.root, "spent", "SELECT customer, SUM(cents + tax) AS cents FROM rows GROUP BY customer")
+    found, change = live.apply()
+    assert found.outcome is Outcome.REBUILD
+    assert change.phase is Phase.APPLIED, change.error
+    live.add()
+    live.drained()
+    live.assert_equals_batch()
+
+
+READER = """\
+flow: reader
+steps:
+  - {use: lines, reads: {rows: ods.lv_orders}, writes: dwd.lr_lines}
+  - {use: spent, reads: {rows: ods.lv_orders}, writes: dws.lr_spent}
+"""
+
+
+def drained(open_, *flows):
+    """Each flow's summary of a drain, one after the other."""
+    plans = {name: plan_of(open_.project, name) for name in flows}
+    return [carry(open_, p, Meter(p, lambda _: None, once=True), once=True) for p in plans.values()]
+
+
+@pytest.mark.timeout(600)
+def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
+    root = open_.project.root
+    flow = root / "flows" / f"{FLOW}.yaml"
+    flow.write_text(flow.read_text() + "tables: {ods.lv_orders: {history: rewrite}}\n")
+    (root / "actions" / "lines.sql").write_text(
+        "/* ---\naction: lines\nstep: clean\ninputs: {rows: {order_id: int, cents: bigint}}\n--- */\n"
+        "SELECT order_id, cents FROM rows\n"
+    )
+    (root / "flows" / "reader.yaml").write_text(READER)
+    add(root, 0)
+    drained(open_, FLOW, "reader")
+    lines = served(open_, "dwd.lr_lines", flow="reader")
+    add(root, 1)
+    drained(open_, FLOW)  # the reader is behind when the table is built anew
+    write_action(root, "keep", "SELECT * FROM rows WHERE cents > 10")
+    add(root, 2)
+    drained(open_, FLOW)
+    assert open_.state.versions()["ods.lv_orders"] == 2
+    assert open_.state.versions("reader")["ods.lv_orders"] == 1
+    drained(open_, "reader")
+    assert open_.state.versions("reader")["ods.lv_orders"] == 2
+    assert_equals_batch(open_, "ods.lv_orders", "dws.lv_spent", "ads.lv_best")
+    kept = served(open_, "ods.lv_orders").to_pylist()
+    spent = {}
+    for row in kept:
+        spent[row["customer"]] = spent.get(row["customer"], 0) + row["cents"]
+    found = served(open_, "dws.lr_spent", flow="reader").to_pylist()
+    assert {row["customer"]: row["cents"] for row in found} == spent  # built anew, from what serves now
+    # A layer that keeps its history has the rows it had, those the old version ended with, and then the new ones.
+    after = sorted((row["order_id"], row["cents"]) for row in served(open_, "dwd.lr_lines", flow="reader").to_pylist())
+    first = [row for part in (0, 1) for row in orders(part)]
+    later = [row for row in orders(2) if row[1] > 10]
+    assert after == sorted([*first, *later])
+    assert lines.num_rows == len(orders(0))
+
+
+@pytest.mark.timeout(600)
+def test_an_edit_that_is_undone_goes_back_to_the_version_that_served(live):
+    write_action(live.root, "spent", "SELECT customer, SUM(cents + tax) AS cents FROM rows GROUP BY customer")
+    _, change = live.apply()
+    assert live.open.state.versions() == {"dws.lv_spent": 2, "ads.lv_best": 2} == change.versions
+    live.add()
+    live.drained()
+    write_action(live.root, "spent")
+    _, back = live.apply()
+    assert back.phase is Phase.APPLIED, back.error
+    assert back.versions == {"dws.lv_spent": 1, "ads.lv_best": 1}
+    assert live.open.state.versions() == {}
+    live.add()
+    live.drained()
+    live.assert_equals_batch()
+    write_action(live.root, "spent", "SELECT customer, SUM(cents + tax) AS cents FROM rows GROUP BY customer")
+    _, again = live.apply()
+    assert again.versions == change.versions  # and forth
+    live.add()
+    live.drained()
+    live.assert_equals_batch()

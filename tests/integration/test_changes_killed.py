@@ -1,0 +1,148 @@
+"""`kill -9` at every step of a change: old or new serves, never neither, and the next run ends as if nothing was."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from streamhouse.engine.points import KILL_AT
+from streamhouse.model.version import stored_name
+from streamhouse.runtime.change import ask
+from streamhouse.runtime.compare import Applied, compare
+from streamhouse.runtime.open import Open, plan_of
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.settings import Settings
+from streamhouse.runtime.stores import open_stores
+from streamhouse.state.records import Phase
+from tests.flows import command
+from tests.live import FLOW, add, assert_equals_batch, drop_tables, expected, make_project, served, write_action
+from tests.oracle import assert_same_rows
+
+pytestmark = [pytest.mark.services, pytest.mark.spark]
+
+TIMEOUT_S = 180
+SPENT = "dws.lv_spent"
+
+
+@pytest.fixture
+def open_(tmp_path, fluss, spark):
+    make_project(tmp_path)
+    (tmp_path / "streamhouse.yaml").write_text(f"fluss: {fluss}\n")
+    project = Project(tmp_path, Settings(fluss=fluss))
+    stores = open_stores(project, spark, fluss)
+    with project.state() as state:
+        found = Open(project, spark, fluss, stores, state)
+        yield found
+        drop_tables(found)
+    for store in stores.values():
+        store.close()
+
+
+def run(open_, kill_at=None):
+    """Drain the flow in a process of its own; its exit code and what it said."""
+    environment = {**os.environ, **({KILL_AT: kill_at} if kill_at else {})}
+    output = open_.project.root / "output"
+    with output.open("w") as file:
+        done = subprocess.run(
+            command(open_.project, FLOW), env=environment, stdout=file, stderr=file, timeout=TIMEOUT_S, check=False
+        )
+    return done.returncode, output.read_text()
+
+
+def edit(root):
+    """A column is added to one table (SWAP), and an aggregate and a filter change (REBUILD)."""
+    write_action(root, "valid", "SELECT order_id, customer, cents, tax FROM rows WHERE cents > 0")
+    write_action(root, "spent", "SELECT customer, SUM(cents + tax) AS cents FROM rows GROUP BY customer")
+    write_action(root, "best", "SELECT customer, cents FROM customers WHERE cents > 40")
+
+
+POINTS = [
+    "apply_expanded",
+    f"apply_filled:{stored_name(SPENT, 2)}",
+    f"apply_filled:{stored_name('ads.lv_best', 2)}",
+    "after_begin",  # of the candidate, which catches up
+    "apply_caught_up",
+    "apply_prepared",
+    "apply_completed",
+]
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("point", POINTS)
+def test_a_change_of_a_flow_at_rest(open_, point):
+    root = open_.project.root
+    for part in (0, 1):
+        add(root, part)
+    assert run(open_)[0] == 0
+    old = expected(open_)
+    edit(root)
+    code, said = run(open_, point)
+    if point == "after_begin":
+        assert code == 0, said  # nothing is left to catch up with when the flow stands still
+    else:
+        assert code == -signal.SIGKILL, said
+    new = expected(open_)
+    done = open_.state.versions() != {}
+    assert done == (point in ("apply_completed", "after_begin"))
+    for table in (SPENT, "ads.lv_best"):  # one version serves, and it is whole
+        assert_same_rows(served(open_, table), (new if done else old)[table], key=("customer",), name=table)
+    add(root, 2)
+    code, said = run(open_)
+    assert code == 0, said
+    assert_equals_batch(open_, SPENT, "ads.lv_best", "dws.lv_average", "ods.lv_orders")
+    [change] = [c for c in open_.state.recent_changes(FLOW) if c.phase is Phase.APPLIED]
+    assert open_.state.versions() == change.versions
+    rows = {row["order_id"]: row["tax"] for row in served(open_, "dwd.lv_orders").to_pylist()}
+    assert rows[59 - 59 % 20 + 1] is not None  # a row of the last file
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("point", ["apply_prepared", "apply_completed"])
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_change_of_a_flow_that_runs(open_, point, anew):
+    root = open_.project.root
+    add(root, 0)
+    assert run(open_)[0] == 0
+    program = Path(sys.executable).with_name("streamhouse")
+    output = (root / "output").open("w")
+    running = subprocess.Popen(
+        [str(program), "run", FLOW, "--project", str(root)],
+        env={**os.environ, KILL_AT: point},
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+    )
+    try:
+        add(root, 1)
+        wait_until(lambda: open_.state.last_epoch(FLOW, "main").epoch >= 1, running)
+        if anew:
+            edit(root)
+        else:
+            write_action(root, "valid", "SELECT order_id, customer, cents, tax FROM rows WHERE cents > 0")
+        ask(open_.state, compare(plan_of(open_.project, FLOW), Applied.of(open_.state), {}), "test")
+        assert running.wait(TIMEOUT_S) == -signal.SIGKILL
+    finally:
+        for number in (signal.SIGCONT, signal.SIGKILL):  # its JVM is of the same session
+            try:
+                os.killpg(running.pid, number)
+            except ProcessLookupError:
+                break
+        output.close()
+    add(root, 2)
+    code, said = run(open_)
+    assert code == 0, said
+    assert_equals_batch(open_, SPENT, "ads.lv_best", "dws.lv_average", "ods.lv_orders")
+    assert bool(open_.state.versions()) == anew
+
+
+def wait_until(condition, process):
+    end = time.monotonic() + TIMEOUT_S
+    while not condition():
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.1)
