@@ -14,6 +14,7 @@ from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import Meter, carry
 from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
+from streamhouse.state.records import Phase
 from streamhouse.state.upstream import Status
 from streamhouse.tiering.move import tier_all
 
@@ -280,18 +281,20 @@ def test_an_edit_is_followed_while_the_flow_runs(open_):
     try:
         until(lambda: state.last_epoch(FLOW, "main") is not None, failed)
         action = open_.project.root / "actions" / "large.sql"
-        action.write_text(action.read_text().replace("city, cents FROM", "city, cents, shop FROM"))
-        until(lambda: "shop" in columns(open_, "ads.gr_large"), failed)
-        until(lambda: state.plan(FLOW)[0] == 2, failed)
+        action.write_text(action.read_text().replace("city, cents FROM", "city, cents, cents * 2 AS twice FROM"))
+        until(lambda: "twice" in columns(open_, "ads.gr_large"), failed)
+        until(lambda: state.recent_changes(FLOW) and not state.recent_changes(FLOW)[0].is_open, failed)
+        [change] = state.recent_changes(FLOW)
+        assert change.phase is Phase.APPLIED, change.error
         upstream.write()
         wanted = {i for i in range(2 * ROWS) if i % 203 - 1 > 100}
 
         def large():
-            return {r["order_id"]: r["shop"] for r in open_.stores[Tier.HOT].read_state(table).to_pylist()}
+            return {r["order_id"]: r["twice"] for r in open_.stores[Tier.HOT].read_state(table).to_pylist()}
 
         table = state.plan(FLOW)[1].tables["ads.gr_large"]
         until(lambda: set(large()) == wanted, failed)
-        assert all(large()[i] == i % 10 for i in wanted if i >= ROWS)
+        assert all(large()[i] == 2 * (i % 203 - 1) for i in wanted if i >= ROWS)
     finally:
         for runner in runners:
             runner.stop()
