@@ -13,10 +13,10 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.state import epochs, plans
 from streamhouse.state.instants import from_ms
-from streamhouse.state.records import Change, EpochRecord, Move, Phase, RetiredVersion
+from streamhouse.state.records import Change, EpochRecord, Meaning, Move, Phase, RetiredVersion
 from streamhouse.state.schema import change as changes
 from streamhouse.state.schema import epoch as epoch_table
-from streamhouse.state.schema import read_version, retired_version, segment_total, table_total, table_version
+from streamhouse.state.schema import meaning, read_version, retired_version, segment_total, table_total, table_version
 
 _OPEN = (Phase.ASKED.value, Phase.BUILDING.value)
 
@@ -31,6 +31,8 @@ class Wish:
         anew: Tables that are built anew beside those that serve; each gets its next version.
         moves: See `Change`.
         followers: See `Change`.
+        copies: See `Change`.
+        marks: See `Change`.
     """
 
     plan: FlowPlan
@@ -38,6 +40,8 @@ class Wish:
     anew: frozenset[str] = frozenset()
     moves: Mapping[str, Move] = field(default_factory=dict)
     followers: Mapping[str, Collection[str]] = field(default_factory=dict)
+    copies: frozenset[str] = frozenset()
+    marks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
@@ -62,6 +66,8 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
         versions={table: _next_version(connection, table, now_ms) for table in sorted(wish.anew)},
         moves={table: asdict(move) for table, move in wish.moves.items()},
         followers={other: sorted(tables) for other, tables in wish.followers.items()},
+        copies=sorted(wish.copies),
+        marks={table: list(columns) for table, columns in wish.marks.items()},
         asked_by=by,
         asked_ms=now_ms,
         updated_ms=now_ms,
@@ -128,7 +134,8 @@ def complete(
     applied = plans.newest(connection, change.flow)
     before = applied[1].tables if applied is not None else {}
     serving = versions(connection)
-    take_up(connection, change.plan, now_ms, change.moves)
+    revision = take_up(connection, change.plan, now_ms, change.moves)
+    _mark(connection, change, revision, now_ms)
     for name, version in change.versions.items():
         if name in before:
             ended, began = ends.get(name, ({}, {}))
@@ -192,6 +199,8 @@ def _ask_readers(
             anew | frozenset(waiting.versions if waiting is not None else ()),
             own,
             {other: tables for other, tables in change.followers.items() if other != flow},
+            waiting.copies if waiting is not None else frozenset(),
+            waiting.marks if waiting is not None else {},
         )
         ask(connection, wish, f"change {change.id} of {change.flow}", now_ms)
 
@@ -200,6 +209,23 @@ def _note(connection: Connection, table: str, now_ms: int) -> None:
     known = connection.execute(select(table_version).where(table_version.c.table_name == table)).one_or_none()
     if known is None:
         connection.execute(insert(table_version).values(table_name=table, version=1, newest=1, switched_ms=now_ms))
+
+
+def _mark(connection: Connection, change: Change, revision: int, now_ms: int) -> None:
+    """Record which columns mean something else from now on; all rows of a table computed anew mean the same."""
+    for table in set(change.versions) - change.copies:
+        connection.execute(delete(meaning).where(meaning.c.table_name == table))
+    for table, columns in change.marks.items():
+        connection.execute(delete(meaning).where(meaning.c.table_name == table, meaning.c.column_name.in_(columns)))
+        for column in columns:
+            row = insert(meaning).values(table_name=table, column_name=column, revision=revision, since_ms=now_ms)
+            connection.execute(row)
+
+
+def meanings(connection: Connection, table: str) -> dict[str, Meaning]:
+    """Column → since when it means what the applied plan says; of those only that ever meant something else."""
+    rows = connection.execute(select(meaning).where(meaning.c.table_name == table).order_by(meaning.c.column_name))
+    return {row.column_name: Meaning(row.revision, from_ms(row.since_ms)) for row in rows}
 
 
 def known(connection: Connection) -> set[str]:
@@ -281,6 +307,8 @@ def _change(row: Row[tuple[object, ...]]) -> Change:
         versions=dict(row.versions),
         moves={table: Move(**move) for table, move in row.moves.items()},
         followers=dict(row.followers),
+        copies=frozenset(row.copies),
+        marks={table: tuple(columns) for table, columns in row.marks.items()},
         asked_by=row.asked_by,
         asked_at=from_ms(row.asked_ms),
         updated_at=from_ms(row.updated_ms),

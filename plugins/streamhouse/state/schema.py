@@ -80,6 +80,8 @@ change = Table(
     Column("versions", JSON, nullable=False),  # table → the version it gets; of tables that are built anew
     Column("moves", JSON, nullable=False),  # table of another flow → the version it is read at from now on
     Column("followers", JSON, nullable=False),  # other flow → its tables that are built anew when this is done
+    Column("copies", JSON, nullable=False),  # of the tables that are built anew, those whose rows are copied
+    Column("marks", JSON, nullable=False),  # table → columns that mean something else in older rows
     Column("asked_by", String(255), nullable=False),
     Column("asked_ms", BigInteger, nullable=False),
     Column("updated_ms", BigInteger, nullable=False),
@@ -95,6 +97,16 @@ table_version = Table(
     Column("version", Integer, nullable=False),  # that serves
     Column("newest", Integer, nullable=False),  # that was ever begun
     Column("switched_ms", BigInteger, nullable=False),
+)
+
+# Columns that mean what a plan says in rows written since it was applied only; absent: in all rows.
+meaning = Table(
+    "streamhouse_meaning",
+    metadata,
+    Column("table_name", String(200), primary_key=True),
+    Column("column_name", String(200), primary_key=True),
+    Column("revision", Integer, nullable=False),
+    Column("since_ms", BigInteger, nullable=False),
 )
 
 # Versions that no longer serve and are not dropped yet.

@@ -19,6 +19,7 @@ from streamhouse.state.records import (
     Event,
     FlowProgress,
     Lease,
+    Meaning,
     Owner,
     Phase,
     PlanRevision,
@@ -187,6 +188,11 @@ class StateStore:
         """
         with self._database.read() as connection:
             return changes.versions(connection, flow)
+
+    def meanings(self, table: str) -> dict[str, Meaning]:
+        """Column of a table → since when it means what is applied; absent: in all its rows."""
+        with self._database.read() as connection:
+            return changes.meanings(connection, table)
 
     def known_tables(self) -> set[str]:
         """Every table that was ever applied."""
