@@ -3,14 +3,15 @@
 Pure; `runtime/reconcile.py` acts on it.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 
 from streamhouse.compiler.segments import loses_order
-from streamhouse.model.outcome import Finding, FlowDiff, Outcome, TableChange, worst
+from streamhouse.model.outcome import FlowDiff, Outcome, TableChange
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.types import Strategy
+from streamhouse.model.types import History, Strategy
 from streamhouse.model.version import Versions, at_versions, stored_name
 
+_REKEYED = frozenset({29})  # another key finds other rows equal
 _IN_PLACE = frozenset({"create", "add column", "stop filling", "drop later"})
 
 
@@ -34,15 +35,48 @@ def tables_anew(found: FlowDiff, new: FlowPlan, known: Collection[str]) -> froze
     return frozenset(anew)
 
 
-def _unordered(plan: FlowPlan, anew: Collection[str]) -> set[str]:
-    """Logs whose order only the step that writes them knows: whoever reads one to fill a table fills it as well."""
+def copied(found: FlowDiff, new: FlowPlan, anew: Collection[str]) -> frozenset[str]:
+    """Of the tables that are built anew those that keep their history: the rows that are there go on as they are.
+
+    Each row of such a table comes of the rows of one epoch, and what changes is how the table is stored.
+    """
+    steps = {step.id: step for step in new.steps}
+    in_order = _unordered(new, anew, written=True)
+    return frozenset(
+        change.table
+        for change in found.steps
+        if change.table in anew
+        and change.table not in in_order
+        and change.change != "new"
+        and (step := steps.get(change.step)) is not None
+        and step.history is History.KEEP
+        and step.strategy is Strategy.MAP
+        and not step.part
+        and all(f.keeps_values and f.rule not in _REKEYED for f in change.findings if f.outcome is Outcome.REBUILD)
+    )
+
+
+def marks(found: FlowDiff, anew: Collection[str], copies: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Table → its columns that mean something else, or nothing, in the rows that are there."""
+    return {
+        change.table: change.marks
+        for change in found.steps
+        if change.marks and change.change != "new" and (change.table not in anew or change.table in copies)
+    }
+
+
+def _unordered(plan: FlowPlan, anew: Collection[str], *, written: bool = False) -> set[str]:
+    """Logs whose order only the step that writes them knows: whoever reads one to fill a table fills it as well.
+
+    Those that are not built anew already; with `written` all of them.
+    """
     tables = plan.tables
     return {
         read.table
         for step in plan.steps
         if step.writes.name in anew
         for read in step.reads
-        if read.table in tables and read.table not in anew and loses_order(step, tables[read.table])
+        if read.table in tables and (written or read.table not in anew) and loses_order(step, tables[read.table])
     }
 
 
@@ -103,37 +137,3 @@ def _streams(plan: FlowPlan) -> Iterator[object]:
         yield segment.name, segment.interval, sorted(segment.loads_first), waits
         yield [(name, sources.get(name), tables.get(name)) for name in outer]
     yield plan.freshness, plan.max_rows_per_epoch
-
-
-def decided(found: FlowDiff, choices: Mapping[str, Outcome]) -> FlowDiff:
-    """What a change does once a person chose for tables whose change blocks.
-
-    Args:
-        found: As compared.
-        choices: Table → FORWARD, older rows keep their meaning; or REBUILD.
-    """
-    steps = tuple(
-        step.model_copy(
-            update={"outcome": choices[step.table], "findings": _chosen(step.findings, choices[step.table])}
-        )
-        if step.outcome is Outcome.BLOCK and step.table in choices
-        else step
-        for step in found.steps
-    )
-    tables = tuple(
-        table.model_copy(update={"outcome": choices[table.table]})
-        if table.outcome is Outcome.BLOCK and table.table in choices
-        else table
-        for table in found.tables
-    )
-    outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in found.settings))
-    return found.model_copy(update={"steps": steps, "tables": tables, "outcome": outcome})
-
-
-def _chosen(findings: tuple[Finding, ...], choice: Outcome) -> tuple[Finding, ...]:
-    return tuple(
-        f.model_copy(update={"outcome": choice, "proof": f"{f.proof}; a person chose {choice}"})
-        if f.outcome is Outcome.BLOCK
-        else f
-        for f in findings
-    )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from streamhouse.compiler.change import decided, followers, tables_anew
+from streamhouse.compiler.change import copied, followers, marks, tables_anew
 from streamhouse.compiler.diff import diff
 from streamhouse.errors import BlockedError, StateConflictError
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
@@ -26,12 +26,22 @@ class Compared:
         revision: Of the applied plan; None: never applied.
         applied: The applied plan.
         found: What the change does.
+        others: The other flows.
+        age: How long the flow has run.
     """
 
     plan: FlowPlan
     revision: int | None
     applied: FlowPlan | None
     found: FlowDiff
+    others: Mapping[str, FlowPlan]
+    age: timedelta
+
+    def decided(self, choices: Choices) -> FlowDiff:
+        """What the change does once a person chose for tables whose change blocks; for others nobody can choose."""
+        blocked = {step.table for step in self.found.steps if step.outcome is Outcome.BLOCK}
+        valid = {table: choice for table, choice in choices.items() if table in blocked}
+        return diff(self.applied, self.plan, self.others, age=self.age, choices=valid) if valid else self.found
 
     @property
     def is_change(self) -> bool:
@@ -73,7 +83,7 @@ def compare(plan: FlowPlan, applied: Applied, desired: Mapping[str, FlowPlan]) -
     others.pop(plan.flow, None)
     revision, old = applied.plans.get(plan.flow, (None, None))
     age = applied.ages.get(plan.flow, timedelta(0))
-    return Compared(plan, revision, old, diff(old, plan, others, age=age))
+    return Compared(plan, revision, old, diff(old, plan, others, age=age), others, age)
 
 
 @dataclass(frozen=True)
@@ -104,9 +114,9 @@ def begin(state: StateStore, plan: FlowPlan, by: str = "run") -> Begun:
     if known is None:
         state.save_plan(plan)
         return Begun(at_versions(plan, state.versions(plan.flow)))
-    standing = at_versions(known[1], state.versions(plan.flow))
-    if known[1].fingerprint == plan.fingerprint:
-        return Begun(standing, state.open_change(plan.flow))
+    standing, asked = at_versions(known[1], state.versions(plan.flow)), state.open_change(plan.flow)
+    if known[1].fingerprint == plan.fingerprint or (asked is not None and asked.plan.fingerprint == plan.fingerprint):
+        return Begun(standing, asked)
     compared = compare(plan, Applied.of(state), {})
     change = ask(state, compared, by)
     warnings = tuple(map(warning, kept(compared.found)))
@@ -127,7 +137,7 @@ def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None 
     Raises:
         BlockedError: a change blocks, and nobody chose what to do.
     """
-    found = decided(compared.found, choices or {})
+    found = compared.decided(choices or {})
     blocked = [step for step in found.steps if step.outcome is Outcome.BLOCK]
     reasons = [f"{s.table}: {f.proof}" for s in blocked for f in s.findings if f.outcome is Outcome.BLOCK]
     reasons += [setting.proof for setting in found.settings if setting.outcome is Outcome.BLOCK]
@@ -140,7 +150,15 @@ def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None 
             + (f" --choose {blocked[0].table}=rebuild" if blocked else ""),
         )
     anew = tables_anew(found, compared.plan, state.known_tables())
-    wish = Wish(compared.plan, found.outcome, anew, followers=followers(found))
+    copies = copied(found, compared.plan, anew)
+    wish = Wish(
+        compared.plan,
+        found.outcome,
+        anew,
+        followers=followers(found),
+        copies=copies,
+        marks=marks(found, anew, copies),
+    )
     return state.ask_change(wish, by)
 
 

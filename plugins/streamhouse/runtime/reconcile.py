@@ -21,11 +21,13 @@ from datetime import UTC, datetime
 from shutil import rmtree
 
 from streamhouse.compiler.change import candidate, same_streams
+from streamhouse.compiler.diff import replaced
 from streamhouse.engine.moved import furthest, moved, positions
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import LeaseLostError, StreamhouseError
-from streamhouse.model.plan import FlowPlan
+from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedStep
+from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_at, table_name
 from streamhouse.runtime.backfill import Restating
@@ -127,6 +129,7 @@ class Reconciler:
         at = self._positions(runner, change)
         for record in built.values():
             at |= record.ends
+            at |= {name: record.end[name] for name in replaced(runner.plan, change.plan) if name in record.end}
         last |= self._last(wanted)
         records = moved(wanted, at, last, _now_ms()) if last else []
         reach("apply_prepared")
@@ -185,7 +188,12 @@ class Reconciler:
         filling = Restating(self.open, plan, started, say=self.say)
         for segment in plan.segments:
             for step in segment.steps:
-                filling.fill(segment, step)
+                name = table_name(step.writes.name)
+                if name in change.copies:
+                    for table, old in self._copied(runner, step):
+                        filling.copy(segment, step, table, old, at.get(old.name, {}))
+                else:
+                    filling.fill(segment, step)
                 reach("apply_filled", step.writes.name)
         ends = {name: self.open.stores[table.tiers.target].end(table) for name, table in plan.tables.items()}
         for segment in plan.segments:
@@ -193,6 +201,13 @@ class Reconciler:
             record.ends.update({name: dict(ends[name]) for name in segment.tables})
             record.end.update({n: dict(ends[n]) for n in segment.reads - set(segment.tables) if n in ends})
         self.open.state.begin_at(list(started.values()))
+
+    def _copied(self, runner: Runner, step: PlannedStep) -> list[tuple[Table, Table]]:
+        """The tables that a step writes, each with the version of it that serves."""
+        name = table_name(step.writes.name)
+        serving = stored_name(name, self.open.state.versions().get(name, 1))
+        pairs = [(step.writes, serving), (step.quarantine, f"{serving}{QUARANTINE}")]
+        return [(new, runner.plan.tables[old]) for new, old in pairs if new is not None and old in runner.plan.tables]
 
     def _catch_up(self, runner: Runner, change: Change) -> dict[str, EpochRecord]:
         """Let the candidate read to where the flow is now."""
@@ -220,8 +235,13 @@ class Reconciler:
                     reach("apply_expanded", table.name)
 
     def _positions(self, runner: Runner, change: Change) -> dict[str, Position]:
-        """How far the flow is, by the names that stores hold, also of what it is to read from now on."""
+        """How far the flow is, by the names that stores hold, also of what it is to read from now on.
+
+        A source that is another one from now on is read from its beginning.
+        """
         found = positions(runner.plan, self._last(runner.plan))
+        for source in replaced(runner.plan, change.plan):
+            found.pop(source, None)
         return found | {stored_name(table, move.version): move.began for table, move in change.moves.items()}
 
     def _ends(self, change: Change, at: Mapping[str, Position]) -> dict[str, tuple[Position, Position]]:
@@ -249,6 +269,9 @@ class Reconciler:
     def _tell(self, change: Change, how: str) -> None:
         self.say("running")
         self.open.state.append_event(self.flow, "change", f"change {change.id} ({change.outcome}) applied: {how}")
+        for table, columns in change.marks.items():
+            text = f"from now on only, {table} has its new meaning in: {', '.join(columns)}"
+            self.open.state.append_event(self.flow, "meaning", text)
 
     def _fail(self, runner: Runner, change: Change, error: StreamhouseError) -> None:
         if isinstance(error, LeaseLostError):
@@ -268,6 +291,7 @@ class Reconciler:
             if name in own and one.at < oldest and not any(version <= one.version for version in behind):
                 for tier in one.table.tiers.present:
                     self.open.stores[tier].drop(stored_name(name, one.version))
+                    self.open.stores[tier].drop(f"{stored_name(name, one.version)}{QUARANTINE}")
                 self.open.state.version_dropped(name, one.version)
                 self.open.state.append_event(self.flow, "change", f"version {one.version} of {name} was dropped")
 
@@ -279,6 +303,7 @@ class Reconciler:
                 table = table_at(change.plan.tables[name], change.versions)
                 for tier in table.tiers.present:
                     self.open.stores[tier].drop(table.name)
+                    self.open.stores[tier].drop(f"{table.name}{QUARANTINE}")
         self.open.state.forget_candidate(change)
         self._forget_files(change)
 

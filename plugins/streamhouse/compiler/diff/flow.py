@@ -1,9 +1,12 @@
 """Desired against applied, for one flow."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 
 from streamhouse.compiler.diff.around import Around, arounds
+from streamhouse.compiler.diff.choices import decided
 from streamhouse.compiler.diff.consumers import affected, consumers
 from streamhouse.compiler.diff.settings import setting_findings, source_findings
 from streamhouse.compiler.diff.steps import step_findings
@@ -11,14 +14,19 @@ from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, StepChange, TableChange, worst
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.table import Table
-from streamhouse.model.types import Tier, format_duration
+from streamhouse.model.types import Strategy, Tier, format_duration
 
 _DROPS = frozenset({5, 6})
 _MARKS = frozenset({3, 4, 11})
 
 
 def diff(
-    old: FlowPlan | None, new: FlowPlan, others: Mapping[str, FlowPlan], *, age: timedelta = timedelta(0)
+    old: FlowPlan | None,
+    new: FlowPlan,
+    others: Mapping[str, FlowPlan],
+    *,
+    age: timedelta = timedelta(0),
+    choices: Mapping[str, Outcome] = MappingProxyType({}),
 ) -> FlowDiff:
     """What applying `new` does where `old` runs.
 
@@ -27,6 +35,8 @@ def diff(
         new: As compiled from the files.
         others: The other flows as they run, by name: they read tables of this one.
         age: How long the flow has run: rows may be as old.
+        choices: Table whose change blocks → FORWARD, older rows keep their meaning; or REBUILD, they are
+            computed anew from what there is.
 
     Returns:
         Every step of both plans and every table, each with its outcome.
@@ -38,10 +48,12 @@ def diff(
     if old is not None:
         for name, findings in source_findings(old, new).items():
             found[name] = sorted([*found[name], *findings], key=lambda finding: -finding.outcome.weight)
-    _spread(now, found, set(before))
+    decide = _Decide(choices)
+    _spread(now, found, set(before), decide)
     held = {table.name: table for table in new.readable}
     for name, step in after.items():
-        found[name] += [*_unheld(step, held, found[name], age), *_starved(name, found[name], others, step.writes)]
+        guards = [*_unheld(step, held, found[name], age), *_starved(name, found[name], others, step.writes)]
+        found[name] += decide(step, guards)
     plans = {**arounds(others.values()), new.flow: now}
     steps = [_change(step, before.get(name), found[name], plans) for name, step in after.items()]
     steps += [_removed(step, others) for name, step in before.items() if name not in after]
@@ -49,6 +61,17 @@ def diff(
     outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in settings))
     tables = tuple(_tables(old, new, found, {s.table: s.outcome for s in steps if s.change == "removed"}))
     return FlowDiff(flow=new.flow, outcome=outcome, settings=settings, steps=tuple(steps), tables=tables)
+
+
+@dataclass(frozen=True)
+class _Decide:
+    """Applies a person's choices to findings of steps."""
+
+    choices: Mapping[str, Outcome]
+
+    def __call__(self, step: PlannedStep, findings: list[Finding]) -> list[Finding]:
+        choice = self.choices.get(step.writes.name)
+        return findings if choice is None else decided(findings, choice, by_row=step.strategy is Strategy.MAP)
 
 
 def _findings(
@@ -66,7 +89,7 @@ def _findings(
     if owners and not step.part:
         proof = f"the flow {owners[0]} writes {table} as it runs; apply that flow without it first"
         return [Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)]
-    known = before.reads if before is not None else frozenset()
+    known = before.known if before is not None else frozenset()
     missed = sorted({read.table for read in step.reads if read.table in known})
     proof = f"{table} is created, kept up to date by {step.strategy}: {step.reason}"
     if missed:
@@ -108,9 +131,10 @@ def _starved(name: str, findings: list[Finding], others: Mapping[str, FlowPlan],
     return found
 
 
-def _spread(around: Around, found: dict[str, list[Finding]], known_steps: set[str]) -> None:
+def _spread(around: Around, found: dict[str, list[Finding]], known_steps: set[str], decide: _Decide) -> None:
     """Steps that ran before and read what changes, upstream first, find so."""
     for step in around.plan.steps:
+        found[step.id] = decide(step, found[step.id])
         change = affected(found[step.id])
         if change is None:
             continue

@@ -8,7 +8,7 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 
 CAN: dict[Tier, frozenset[str]] = {
-    Tier.HOT: frozenset({"add"}),  # at the end and nullable; nothing else, ever
+    Tier.HOT: frozenset({"add"}),  # at the end and nullable, not to a table that folds; nothing else, ever
     Tier.WARM: frozenset({"add", "rename", "drop", "widen"}),  # not of key columns
     Tier.COLD: frozenset({"add", "rename", "drop", "widen"}),
 }
