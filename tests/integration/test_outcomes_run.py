@@ -6,6 +6,7 @@ hold then is computed step by step, upstream first, by plain Spark SQL over what
 
 import os
 import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -19,7 +20,7 @@ from sqlalchemy import update
 from streamhouse.compiler.diff import diff
 from streamhouse.errors import BlockedError, EpochFailedError
 from streamhouse.model.outcome import Outcome
-from streamhouse.model.types import ReadMode, Strategy
+from streamhouse.model.types import ReadMode, Strategy, Tier
 from streamhouse.model.version import at_versions, stored_name, table_at
 from streamhouse.runtime.change import Applied, ask, compare
 from streamhouse.runtime.open import Open, plan_of, runner_of
@@ -139,6 +140,7 @@ IN_CI = {
     "03_added_column_map",
     "03_added_column_recompute",
     "04_added_aggregate_merge",
+    "04_added_aggregate_merge_hot",
     "05_dropped_column_that_is_read",
     "06_dropped_aggregate_merge",
     "07_columns_in_another_order_map",
@@ -148,7 +150,7 @@ IN_CI = {
     "11_constant_column_map",
     "12_renamed_with_hint_map",
     "13_filter_keeps_history_map",
-    "14_expression_history_of_the_flow",
+    "14_expression_rewrites_history_quarantined",
     "15_group_key_added_merge",
     "16_argument_recompute",
     "17_join_kind_recompute",
@@ -165,6 +167,7 @@ IN_CI = {
     "36_version_and_notes",
     "37_another_source",
     "37_new_arm_of_a_union_map",
+    "37_new_arm_of_what_was_written_map",
     "38_another_rank_recompute",
     "39_isolated",
     "40_strategy",
@@ -500,12 +503,18 @@ def ran():
 @pytest.fixture
 def shop(tmp_path, fluss, spark, request):
     case, number = request.getfixturevalue("case"), request.getfixturevalue("number")
-    root = tmp_path / "project"
+    with opened_shop(case, number, tmp_path, fluss, spark) as found:
+        yield found
+
+
+@contextmanager
+def opened_shop(case, number, folder, fluss, spark):
+    root = folder / "project"
     root.mkdir()
     project = Project(root, Settings(fluss=fluss))
     stores = open_stores(project, spark, fluss)
     with project.state() as state:
-        found = Shop(Open(project, spark, fluss, stores, state), case, number, tmp_path)
+        found = Shop(Open(project, spark, fluss, stores, state), case, number, folder)
         try:
             yield found
         finally:
@@ -592,3 +601,82 @@ def _second(shop, first):
         history[name] = pa.table({c: known[c] if c in known.column_names else nulls[c] for c in kinds})
         shop.add(name, "b", shop.rows(name, b, names))
     return history, came
+
+
+def test_history_that_was_kept_stays_when_the_table_gets_another_version(tmp_path, fluss, spark, ran):
+    """Rows of the first meaning stay so, also when a later edit needs another version of the table."""
+    by_name = {case.name: case for case in CASES}
+    with opened_shop(by_name["14_expression_keeps_history_map"], len(CASES), tmp_path, fluss, spark) as shop:
+        shop.edit("old")
+        names, a, b = SLICES["orders"]
+        for source in shop.types:
+            shop.add(source, "a", shop.rows(source, SLICES[source][1], SLICES[source][0]))
+        shop.carry()
+        shop.edit("new")
+        shop.add("orders", "b", shop.rows("orders", b, names))
+        shop.carry()
+        table = shop.rename("dwd.orders")
+        marked = shop.open.state.meanings(table)
+        assert set(marked) == {"note"}
+        clean = shop.root / "actions" / "clean_orders.sql"
+        clean.write_text(clean.read_text().replace("o.small,", "CAST(o.small AS BIGINT) AS small,"))
+        plan = plan_of(shop.open.project, FLOW)
+        found = compare(plan, Applied.of(shop.open.state), {}).found
+        assert found.outcome is Outcome.REBUILD
+        shop.add("orders", "c", shop.rows("orders", SALES_A, names))
+        shop.carry()
+        assert table in shop.anew
+        assert shop.open.state.meanings(table) == marked
+        held = shop.served(plan.tables[table], plan.tables[table].tiers.target)
+        assert str(held.schema.field("small").type) == "int64"
+        notes = {row["id"]: row["note"] for row in held.to_pylist()}
+        kept = [(row, str.upper) for row in a] + [(row, str.lower) for row in [*b, *SALES_A]]
+        expected = {
+            row[0]: case(row[7]) if row[7] else row[7] for row, case in kept if row[2] is not None and (row[3] or 0) > 0
+        }
+        assert notes == expected
+
+
+def test_what_was_given_up_and_comes_back_holds_nothing_of_its_former_life(tmp_path, fluss, spark):
+    """A column that is written again is NULL before that; a step that runs again makes its table anew."""
+    by_name = {case.name: case for case in CASES}
+    with opened_shop(by_name["05_dropped_column_map"], len(CASES) + 1, tmp_path, fluss, spark) as shop:
+        names, a, b = SLICES["orders"]
+        flow, action = shop.root / "flows" / "shop.yaml", shop.root / "actions" / "large_orders.sql"
+        table = shop.rename("ads.large_orders")
+
+        def large(rows, note):
+            return {row[0]: note(row) for row in rows if row[2] is not None and (row[3] or 0) > 100}
+
+        def held(plan):
+            return {row["id"]: row.get("note") for row in shop.served(plan.tables[table], Tier.HOT).to_pylist()}
+
+        shop.edit("old")
+        for source in shop.types:
+            shop.add(source, "a", shop.rows(source, SLICES[source][1], SLICES[source][0]))
+        shop.carry()
+        without = shop.edit("new")
+        shop.add("orders", "b", shop.rows("orders", b, names))
+        shop.carry()
+        assert held(without) == large([*a, *b], lambda _: None)
+        action.write_text(action.read_text().replace("AS twice", "AS twice, lower(note) AS note"))
+        again = plan_of(shop.open.project, FLOW)
+        assert compare(again, Applied.of(shop.open.state), {}).found.outcome is Outcome.SWAP
+        shop.add("orders", "c", shop.rows("orders", SALES_A, names))
+        shop.carry()
+        lower = large(SALES_A, lambda row: row[7].lower() if row[7] else None)
+        assert held(again) == large([*a, *b], lambda _: None) | lower
+        assert set(shop.open.state.meanings(table)) == {"note"}
+
+        written = flow.read_text()
+        left = yaml.safe_load(written)
+        left["steps"] = [step for step in left["steps"] if step["writes"] != table]
+        flow.write_text(yaml.safe_dump(left))
+        shop.add("orders", "d", shop.rows("orders", SALES_B, names))
+        shop.carry()
+        assert held(again) == large([*a, *b], lambda _: None) | lower
+        flow.write_text(written)
+        shop.carry()
+        every = [*a, *b, *SALES_A, *SALES_B]
+        assert held(again) == large(every, lambda row: row[7].lower() if row[7] else None)
+        assert shop.open.state.meanings(table) == {}

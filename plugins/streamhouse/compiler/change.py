@@ -3,7 +3,7 @@
 Pure; `runtime/reconcile.py` acts on it.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from streamhouse.compiler.segments import loses_order
 from streamhouse.model.outcome import FlowDiff, Outcome, TableChange
@@ -15,15 +15,32 @@ _REKEYED = frozenset({29})  # another key finds other rows equal
 _IN_PLACE = frozenset({"create", "add column", "stop filling", "drop later"})
 
 
-def tables_anew(found: FlowDiff, new: FlowPlan, known: Collection[str]) -> frozenset[str]:
+def taken_up(old: FlowPlan | None, new: FlowPlan, ever: Mapping[str, Collection[str]]) -> frozenset[str]:
+    """Tables that get a column again which they once had: stores still hold what it was then.
+
+    Args:
+        old: As applied.
+        new: The plan wanted.
+        ever: Table → every column that a plan of the flow gave it.
+    """
+    before = old.tables if old is not None else {}
+    return frozenset(
+        name
+        for name, table in new.tables.items()
+        if name in before and set(table.column_names) - set(before[name].column_names) & set(ever.get(name, ()))
+    )
+
+
+def tables_anew(found: FlowDiff, new: FlowPlan, known: Collection[str], again: Collection[str] = ()) -> frozenset[str]:
     """The tables of which another version is filled, to serve instead of the one there is.
 
     Args:
         found: What `new` changes.
         new: The plan wanted.
         known: Every table that was ever applied: one that a step took up again holds rows of another time.
+        again: From `taken_up`.
     """
-    anew = {change.table for change in found.tables if _needs_version(change)}
+    anew = {*again} | {change.table for change in found.tables if _needs_version(change)}
     for change in found.steps:
         rebuilt = any(f.outcome is Outcome.REBUILD for f in change.findings)
         has_history = change.change == "new" and any(f.restate for f in change.findings)
@@ -35,25 +52,24 @@ def tables_anew(found: FlowDiff, new: FlowPlan, known: Collection[str]) -> froze
     return frozenset(anew)
 
 
-def copied(found: FlowDiff, new: FlowPlan, anew: Collection[str]) -> frozenset[str]:
-    """Of the tables that are built anew those that keep their history: the rows that are there go on as they are.
+def copied(found: FlowDiff, new: FlowPlan, anew: Collection[str], again: Collection[str] = ()) -> frozenset[str]:
+    """Of the tables that are built anew those whose rows go on as they are: only how they are stored changes.
 
-    Each row of such a table comes of the rows of one epoch, and what changes is how the table is stored.
+    They keep their history, and each of their rows comes of the rows of one epoch; or they are `again`.
     """
     steps = {step.id: step for step in new.steps}
     in_order = _unordered(new, anew, written=True)
-    return frozenset(
-        change.table
-        for change in found.steps
-        if change.table in anew
-        and change.table not in in_order
-        and change.change != "new"
-        and (step := steps.get(change.step)) is not None
-        and step.history is History.KEEP
-        and step.strategy is Strategy.MAP
-        and not step.part
-        and all(f.keeps_values and f.rule not in _REKEYED for f in change.findings if f.outcome is Outcome.REBUILD)
-    )
+    copies = set()
+    for change in found.steps:
+        step = steps.get(change.step)
+        if step is None or step.part or change.change == "new" or change.table in in_order:
+            continue
+        rebuilt = [finding for finding in change.findings if finding.outcome is Outcome.REBUILD]
+        keeps = step.history is History.KEEP and step.strategy is Strategy.MAP
+        stays = all(finding.keeps_values and finding.rule not in _REKEYED for finding in rebuilt)
+        if change.table in anew and (stays if keeps else change.table in again and not rebuilt):
+            copies.add(change.table)
+    return frozenset(copies)
 
 
 def marks(found: FlowDiff, anew: Collection[str], copies: Collection[str]) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from streamhouse.compiler.change import copied, followers, marks, tables_anew
+from streamhouse.compiler.change import copied, followers, marks, tables_anew, taken_up
 from streamhouse.compiler.diff import diff
 from streamhouse.errors import BlockedError, StateConflictError
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
@@ -149,8 +149,9 @@ def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None 
             hint=f"see: streamhouse plan {flow}; then, for example: streamhouse apply {flow}"
             + (f" --choose {blocked[0].table}=rebuild" if blocked else ""),
         )
-    anew = tables_anew(found, compared.plan, state.known_tables())
-    copies = copied(found, compared.plan, anew)
+    again = taken_up(compared.applied, compared.plan, state.columns_ever(compared.plan.flow))
+    anew = tables_anew(found, compared.plan, state.known_tables(), again)
+    copies = copied(found, compared.plan, anew, again)
     wish = Wish(
         compared.plan,
         found.outcome,

@@ -89,6 +89,11 @@ class StateStore:
         with self._database.read() as connection:
             return list(plans.history(connection, flow))
 
+    def columns_ever(self, flow: str) -> dict[str, set[str]]:
+        """Table → every column that some revision of a flow wrote: what its steps gave up, stores still hold."""
+        with self._database.read() as connection:
+            return plans.columns_ever(connection, flow)
+
     # --- changes: the journal of `apply` --------------------------------------------------------
 
     def ask_change(self, wish: Wish, by: str) -> Change:
