@@ -43,9 +43,7 @@ def main() -> None:
         names = [f"idle_{n}" for n in range(flows)]
         for name in names:
             add_chain(root, Chain(name, "events", None))
-        # Spark's reader processes find the events as a package, and so must this process.
-        os.environ["PYTHONPATH"] = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
-        sys.path.insert(0, str(root))
+        sys.path.insert(0, str(root))  # the events are a package
         assert (root / PACKAGE).is_dir()
         with running(root), opened(Project.at(root)) as open_:
             _measure(open_, names, seconds)
@@ -60,7 +58,6 @@ def _measure(open_: Open, names: list[str], seconds: int) -> None:
     try:
         for name, thread in zip(names, threads, strict=True):
             thread.start()
-            # One after the other: Spark gives a reader's process ten seconds to start, too few for all at once.
             _await_first_epoch(open_, name, thread)
         time.sleep(SETTLE_S)
         meter = LoadMeter()
@@ -98,14 +95,14 @@ def _measure(open_: Open, names: list[str], seconds: int) -> None:
 
 
 def _by_kind(services: list[int], value: Callable[[int], float]) -> dict[str, float]:
-    """Sums over our own processes: this one, the JVM, and the stream readers with whatever Spark has forked."""
+    """Sums over our own processes: this one, the JVM, and Spark's Python processes."""
     left_out = {process.pid for process in tree(services)}
-    found = {"driver": 0.0, "JVM": 0.0, "readers and other Python": 0.0}
+    found = {"driver": 0.0, "JVM": 0.0, "Python workers": 0.0}
     for process in tree([os.getpid()]):
         if process.pid not in left_out:
             with suppress(psutil.NoSuchProcess):  # it has just ended
                 java = process.name() == "java"
-                kind = "driver" if process.pid == os.getpid() else "JVM" if java else "readers and other Python"
+                kind = "driver" if process.pid == os.getpid() else "JVM" if java else "Python workers"
                 found[kind] += value(process.pid)
     return found
 

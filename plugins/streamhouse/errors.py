@@ -395,11 +395,10 @@ class ChangeFailedError(EngineError):
     code = "SH508"
 
 
-class StreamStartError(EngineError):
-    """Spark gave up waiting for the process of a stream's source; a busy machine may take too long."""
+class NoEnvironmentError(EngineError):
+    """There is no environment of that name, or nothing to make one of."""
 
-    code = "SH506"
-    retryable = True
+    code = "SH509"
 
 
 # --- SH6xx: queries ---------------------------------------------------------------------------

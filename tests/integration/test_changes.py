@@ -113,3 +113,26 @@ def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
     later = [row for row in orders(2) if row[1] > 10]
     assert after == sorted([*first, *later])
     assert lines.num_rows == len(orders(0))
+
+
+@pytest.mark.timeout(600)
+def test_an_edit_that_is_undone_goes_back_to_the_version_that_served(live):
+    write_action(live.root, "spent", "SELECT customer, SUM(cents + tax) AS cents FROM rows GROUP BY customer")
+    _, change = live.apply()
+    assert live.open.state.versions() == {"dws.lv_spent": 2, "ads.lv_best": 2} == change.versions
+    live.add()
+    live.drained()
+    write_action(live.root, "spent")
+    _, back = live.apply()
+    assert back.phase is Phase.APPLIED, back.error
+    assert back.versions == {"dws.lv_spent": 1, "ads.lv_best": 1}
+    assert live.open.state.versions() == {}
+    live.add()
+    live.drained()
+    live.assert_equals_batch()
+    write_action(live.root, "spent", "SELECT customer, SUM(cents + tax) AS cents FROM rows GROUP BY customer")
+    _, again = live.apply()
+    assert again.versions == change.versions  # and forth
+    live.add()
+    live.drained()
+    live.assert_equals_batch()

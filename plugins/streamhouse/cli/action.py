@@ -105,6 +105,7 @@ def _show(found: "Action", app: App) -> None:
         "event time": found.output.event_time,
         "examples": len(found.examples),
         "used by": ", ".join(uses) or "no flow",
+        "deprecated": _deprecation(found),
     }
     output.facts({name: value for name, value in facts.items() if value is not None})
     columns = [
@@ -131,6 +132,13 @@ def _show(found: "Action", app: App) -> None:
         )
     output.line()
     output.line(found.sql.strip())
+
+
+def _deprecation(found: "Action") -> str | None:
+    if found.deprecated is None:
+        return None
+    instead = f"; use {found.deprecated.use}" if found.deprecated.use else ""
+    return f"may be gone from {found.deprecated.until} on{instead}"
 
 
 @action.command(

@@ -36,12 +36,14 @@ Examples:
   streamhouse apply orders
   streamhouse apply orders --yes --no-wait          # the runner does it when an epoch ends
   streamhouse apply orders --choose dwd.orders=rebuild   # where the plan blocks
+  streamhouse apply orders --env dev                # beside production; see: streamhouse env
   streamhouse apply --json | jq .flows[0].change
 """,
 )
 @click.argument("flows", nargs=-1, metavar="[FLOW]...")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before.")
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Return when it is done, or when it is asked.")
+@click.option("--env", "environment", metavar="NAME", help="Build it in an environment, beside production.")
 @click.option(
     "--choose",
     multiple=True,
@@ -51,7 +53,9 @@ Examples:
 )
 @shared_options
 @click.pass_obj
-def apply(app: App, flows: tuple[str, ...], yes: bool, wait: bool, choose: "dict[str, Outcome]") -> None:
+def apply(
+    app: App, flows: tuple[str, ...], yes: bool, wait: bool, choose: "dict[str, Outcome]", environment: str | None
+) -> None:
     """Show what would change in each FLOW (all flows, without one), and carry it out.
 
     A flow that runs takes the change over between two epochs: no restart, no lost and no doubled row. Tables whose
@@ -66,7 +70,7 @@ def apply(app: App, flows: tuple[str, ...], yes: bool, wait: bool, choose: "dict
     asks = not yes and not app.as_json and sys.stdin.isatty() and any(one.is_change for one in wanted)
     if asks and not click.confirm("apply?", err=True):
         raise click.Abort
-    done = [(one, _carried_out(app, one, choose, wait=wait)) for one in wanted]
+    done = [(one, _carried_out(app, one, choose, wait=wait, environment=environment)) for one in wanted]
     if app.as_json:
         app.output.document({"flows": [_document(one, change) for one, change in done]})
         return
@@ -74,12 +78,24 @@ def apply(app: App, flows: tuple[str, ...], yes: bool, wait: bool, choose: "dict
         app.output.line(_told(one, change), style="green")
 
 
-def _carried_out(app: App, one: "Compared", choices: "dict[str, Outcome]", *, wait: bool) -> "Change | None":
+def _carried_out(
+    app: App, one: "Compared", choices: "dict[str, Outcome]", *, wait: bool, environment: str | None
+) -> "Change | None":
     from streamhouse.cli.stages import StageView
     from streamhouse.runtime.apply import apply
+    from streamhouse.runtime.environment import build
     from streamhouse.runtime.stage import Stage
 
     with StageView() as view:
+        if environment is not None:
+            return build(
+                app.project,
+                one,
+                environment,
+                getpass.getuser(),
+                choices=choices,
+                say=lambda text: view.show(Stage(f"{one.plan.flow}: {text}")),
+            )
         return apply(
             app.project,
             one,
@@ -103,6 +119,13 @@ def _show(one: "Compared", app: App) -> None:
 def _told(one: "Compared", change: "Change | None") -> str:
     if change is None:
         return f"{one.plan.flow}: applied; its first run makes the tables: streamhouse run {one.plan.flow}"
+    if change.environment is not None:
+        tables = ", ".join(change.versions)
+        return (
+            f"{change.flow}: {tables} are built in {change.environment}; keep them up to date: streamhouse run "
+            f"{change.flow} --env {change.environment}; let them serve: streamhouse env promote {change.flow} "
+            f"{change.environment}"
+        )
     if change.is_open:
         return f"{change.flow}: change {change.id} is asked for; see: streamhouse changes {change.flow}"
     return f"{change.flow}: change {change.id} is applied"
@@ -159,6 +182,7 @@ def _change_document(change: "Change") -> dict[str, Any]:
         "phase": change.phase.value,
         "outcome": change.outcome.value,
         "versions": change.versions,
+        "environment": change.environment,
         "asked_by": change.asked_by,
         "asked_at": change.asked_at,
         "updated_at": change.updated_at,

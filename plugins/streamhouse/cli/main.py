@@ -41,6 +41,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "lineage": "streamhouse.cli.lineage:lineage",
         "apply": "streamhouse.cli.apply:apply",
         "changes": "streamhouse.cli.apply:changes",
+        "env": "streamhouse.cli.environment:environment",
         "run": "streamhouse.cli.run:run",
         "backfill": "streamhouse.cli.backfill:backfill",
         "query": "streamhouse.cli.query:query",

@@ -82,7 +82,8 @@ def compared(app: App, flows: "Mapping[str, FlowPlan]") -> "list[Compared]":
     finally:
         if state is not None:
             state.close()
-    return [compare(plan, applied, flows) for plan in flows.values()]
+    budget = app.project.settings.rebuild_budget
+    return [compare(plan, applied, flows, budget=budget) for plan in flows.values()]
 
 
 def _show(difference: "Compared", output: Output, *, explain: bool) -> None:
@@ -132,6 +133,17 @@ def show_diff(found: "FlowDiff", output: Output) -> None:
     if work:
         output.line()
         output.table(("outcome", "table", "tier", "what is done to it"), work)
+    if found.versions:
+        output.line()
+        output.line("actions whose version should tell of the edit (streamhouse action show NAME: who uses it):")
+        output.table(
+            ("action", "applied", "now", "at least", "why"),
+            [(v.action, v.was, v.now, v.least, v.why) for v in found.versions],
+        )
+    anew = [(table.table, str(table.reading)) for table in found.tables if table.reading is not None]
+    if anew:
+        output.line()
+        output.table(("built anew", "from a history of"), anew)
 
 
 def _document(difference: "Compared", *, explain: bool) -> dict[str, Any]:

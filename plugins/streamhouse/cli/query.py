@@ -20,9 +20,10 @@ Examples:
 )
 @click.argument("sql")
 @click.option("--limit", type=click.IntRange(min=0), help=f"Show so many rows. [default: {SHOWN_ROWS}; --json: all]")
+@click.option("--env", "environment", metavar="NAME", help="Read the tables of an environment; see: streamhouse env.")
 @shared_options
 @click.pass_obj
-def query(app: App, sql: str, limit: int | None) -> None:
+def query(app: App, sql: str, limit: int | None, environment: str | None) -> None:
     """Answer SQL (Spark SQL, one SELECT) over the project's tables.
 
     A table's name reads all of its tiers: old rows from the lake, the newest from the hot tier.
@@ -32,12 +33,12 @@ def query(app: App, sql: str, limit: int | None) -> None:
 
     text = sys.stdin.read() if sql == "-" else sql
     if app.as_json:
-        result = run_query(app.project, text, limit=limit, say=_say)
+        result = run_query(app.project, text, limit=limit, environment=environment, say=_say)
         columns = [{"name": field.name, "type": str(field.type)} for field in result.schema]
         app.output.document({"columns": columns, "rows": result.to_pylist()})
         return
     most = SHOWN_ROWS if limit is None else limit
-    result = run_query(app.project, text, limit=most + 1, say=_say)
+    result = run_query(app.project, text, limit=most + 1, environment=environment, say=_say)
     shown = result.slice(0, most)
     rows = list(zip(*(column.to_pylist() for column in shown.columns), strict=True))
     app.output.table(result.column_names, rows)

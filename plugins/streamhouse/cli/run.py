@@ -23,16 +23,20 @@ Examples:
 """,
 )
 @click.argument("flows", nargs=-1, required=True, metavar="FLOW...")
+@click.option("--env", "environment", metavar="NAME", help="Keep an environment of the one FLOW up to date instead.")
 @click.option("--once", is_flag=True, help="Stop when all rows that wait now are in every layer.")
 @shared_options
 @click.pass_obj
-def run(app: App, flows: tuple[str, ...], once: bool) -> None:
+def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None) -> None:
     """Run each FLOW here: read new rows, update every layer, stop at Ctrl-C.
 
     Starts the embedded services and Spark when they are not up, and stops what it started. A run
     goes on from where the last one ended, also when that one was killed. Progress goes to standard
     error, the result to standard output.
     """
+    if environment is not None:
+        _run_environment(app, flows, environment, once=once)
+        return
     from streamhouse.cli.progress import ProgressView
     from streamhouse.runtime.run import run_flows
 
@@ -45,6 +49,21 @@ def run(app: App, flows: tuple[str, ...], once: bool) -> None:
         return
     for summary in summaries:
         _show(summary, app.output)
+
+
+def _run_environment(app: App, flows: tuple[str, ...], environment: str, *, once: bool) -> None:
+    from streamhouse.cli.stages import StageView
+    from streamhouse.runtime.environment import run as keep
+    from streamhouse.runtime.stage import Stage
+
+    if len(flows) != 1:
+        raise click.UsageError("--env runs one FLOW at a time")
+    with StageView() as view:
+        change = keep(app.project, flows[0], environment, once=once, say=lambda text: view.show(Stage(text)))
+    if app.as_json:
+        app.output.document({"flow": flows[0], "environment": environment, "tables": change.versions})
+    else:
+        app.output.line(f"{flows[0]}: {', '.join(change.versions)} are up to date in {environment}")
 
 
 def _show(summary: "Summary", output: Output) -> None:

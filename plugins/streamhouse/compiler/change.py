@@ -3,11 +3,11 @@
 Pure; `runtime/reconcile.py` acts on it.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 from streamhouse.compiler.segments import loses_order
-from streamhouse.model.outcome import FlowDiff, Outcome, TableChange
-from streamhouse.model.plan import FlowPlan
+from streamhouse.model.outcome import Finding, FlowDiff, Outcome, TableChange, worst
+from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import History, Strategy
 from streamhouse.model.version import Versions, at_versions, stored_name
 
@@ -96,6 +96,17 @@ def _unordered(plan: FlowPlan, anew: Collection[str], *, written: bool = False) 
     }
 
 
+def tables_apart(found: FlowDiff, new: FlowPlan) -> frozenset[str]:
+    """The tables that an environment has of its own: those that change in any way, and all made from them."""
+    apart = {step.table for step in found.steps if step.outcome is not Outcome.NO_OP}
+    for step in new.steps:
+        if any(read.table in apart for read in step.reads):
+            apart.add(step.writes.name)
+    while more := _unordered(new, apart):
+        apart |= more
+    return frozenset(apart & {step.writes.name for step in new.steps})
+
+
 def _needs_version(change: TableChange) -> bool:
     return any(
         tier.outcome is Outcome.REBUILD or any(ddl.kind not in _IN_PLACE for ddl in tier.ddl) for tier in change.tiers
@@ -140,16 +151,108 @@ def candidate(plan: FlowPlan, anew: Collection[str], versions: Versions, name: s
 
 
 def same_streams(old: FlowPlan, new: FlowPlan) -> bool:
-    """Whether the streaming queries of `old` can carry `new`: their sources know what a segment reads, and how fast."""
-    return list(_streams(old)) == list(_streams(new))
+    """Whether the streaming queries of `old` can carry `new`: they have its segments, with the clocks they have.
+
+    An input that a query did not read is read from its beginning; so it must be new to the flow.
+    """
+    if (old.freshness, [_clock(s) for s in old.segments]) != (new.freshness, [_clock(s) for s in new.segments]):
+        return False
+    known, wanted = _origins(old), _origins(new)
+    for before, after in zip(old.segments, new.segments, strict=True):
+        read = before.reads - set(before.tables)
+        for name in after.reads - set(after.tables):
+            if wanted[name] != known.get(name) if name in read else name in known:
+                return False
+    return True
 
 
-def _streams(plan: FlowPlan) -> Iterator[object]:
-    sources = {s.name: s.model_copy(update={"columns": ()}) for s in plan.sources}
-    tables = {table.name: table.tiers.target for table in plan.readable}
-    for segment in plan.segments:
-        outer = sorted(segment.reads - set(segment.tables))
-        waits = sorted(str(step.interval) for step in segment.steps if step.strategy is Strategy.FULL)
-        yield segment.name, segment.interval, sorted(segment.loads_first), waits
-        yield [(name, sources.get(name), tables.get(name)) for name in outer]
-    yield plan.freshness, plan.max_rows_per_epoch
+def _clock(segment: Segment) -> tuple[object, ...]:
+    return segment.name, segment.interval
+
+
+def _origins(plan: FlowPlan) -> dict[str, object]:
+    """Source or table → what its positions depend on."""
+    sources: dict[str, object] = {
+        s.name: s.model_copy(update={"columns": (), "loads_first": False}) for s in plan.sources
+    }
+    return sources | {table.name: table.tiers.target for table in plan.readable}
+
+
+def shared(plan: FlowPlan, anew: Collection[str], others: Mapping[str, FlowPlan]) -> dict[str, str]:
+    """Table → why it cannot be built anew: other flows write columns of it."""
+    return {
+        table: f"{name} writes columns of {table} as well, and a version of it would lack them"
+        for name, other in others.items()
+        if name != plan.flow
+        for table in sorted(set(anew) & set(other.tables))
+    }
+
+
+def blocked(found: FlowDiff, why: Mapping[str, str], *, final: bool = False) -> FlowDiff:
+    """The difference, in which some tables block, whatever else happens to them.
+
+    Args:
+        found: As compared.
+        why: Table → the proof.
+        final: Nobody may choose otherwise.
+    """
+    steps = tuple(
+        step.model_copy(
+            update={
+                "outcome": Outcome.BLOCK,
+                "findings": (
+                    Finding(rule=0, outcome=Outcome.BLOCK, proof=why[step.table], final=final),
+                    *step.findings,
+                ),
+            }
+        )
+        if step.table in why
+        else step
+        for step in found.steps
+    )
+    tables = tuple(
+        table.model_copy(update={"outcome": Outcome.BLOCK}) if table.table in why else table for table in found.tables
+    )
+    outcome = worst(found.outcome, *(step.outcome for step in steps))
+    return found.model_copy(update={"steps": steps, "tables": tables, "outcome": outcome})
+
+
+def decided(found: FlowDiff, choices: Mapping[str, Outcome]) -> FlowDiff:
+    """What a change does once a person chose for tables that block for another reason than what the change means.
+
+    A table whose rows are computed anew all the same is not one whose older rows may keep their meaning.
+
+    Args:
+        found: As compared.
+        choices: Table → FORWARD, older rows keep their meaning; or REBUILD.
+    """
+    steps = tuple(
+        step.model_copy(
+            update={"outcome": choices[step.table], "findings": _chosen(step.findings, choices[step.table])}
+        )
+        if step.outcome is Outcome.BLOCK and step.table in choices and _may(step.findings, choices[step.table])
+        else step
+        for step in found.steps
+    )
+    tables = tuple(
+        table.model_copy(update={"outcome": choices[table.table]})
+        if table.outcome is Outcome.BLOCK and table.table in choices
+        else table
+        for table in found.tables
+    )
+    outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in found.settings))
+    return found.model_copy(update={"steps": steps, "tables": tables, "outcome": outcome})
+
+
+def _may(findings: tuple[Finding, ...], choice: Outcome) -> bool:
+    rebuilt = any(f.outcome is Outcome.REBUILD and not f.keeps_values for f in findings)
+    return not any(f.final for f in findings) and not (choice is Outcome.FORWARD and rebuilt)
+
+
+def _chosen(findings: tuple[Finding, ...], choice: Outcome) -> tuple[Finding, ...]:
+    return tuple(
+        f.model_copy(update={"outcome": choice, "proof": f"{f.proof}; a person chose {choice}"})
+        if f.outcome is Outcome.BLOCK
+        else f
+        for f in findings
+    )

@@ -1,6 +1,6 @@
 """Plans one step: types its SQL, chooses its strategy, and makes the table it writes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from sqlglot import exp
@@ -19,6 +19,7 @@ from streamhouse.errors import (
 )
 from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow, Step
+from streamhouse.model.notice import Notice
 from streamhouse.model.plan import PlannedRead, PlannedStep
 from streamhouse.model.table import Column, Table, TableOptions, Tiers
 from streamhouse.model.types import History, ReadMode, Strategy, Tier
@@ -94,10 +95,19 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         isolate=step.isolate,
         part=tuple(c for c in table.column_names if c not in table.primary_key) if options.partial_update else (),
         expect=expect,
-        notices=query.notices,
+        notices=(*query.notices, *_deprecation(step, action)),
         history=options.history or flow.history or History.of(table.layer),
         renamed=action.output.renamed,
+        params=dict(step.params),
     )
+
+
+def _deprecation(step: Step, action: Action) -> Iterator[Notice]:
+    gone = action.deprecated
+    if gone is not None:
+        hint = f"use {gone.use} instead" if gone.use else None
+        text = f"{action.action} {action.version} is deprecated and may be gone from {gone.until} on"
+        yield Notice(text, step.places.get("use", step.at), hint)
 
 
 def _query(step: Step, action: Action, readable: Mapping[str, Readable], literals: Mapping[str, exp.Expr]) -> Query:

@@ -23,7 +23,6 @@ class Checkpoint:
         stale = bool(known) and self._newest(folder / str(known[-1])) + known[-1] < next_epoch - 1
         self.base = known[-1] if known and not stale else next_epoch
         self.path = folder / str(self.base)
-        self.quit_file = folder / "quit"  # there while the segment's stream is to end
 
     @staticmethod
     def _newest(folder: Path) -> int:

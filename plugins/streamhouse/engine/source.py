@@ -1,73 +1,81 @@
-"""The Spark stream source `streamhouse_epochs`: it carries offsets, never rows (design D2).
+"""The Spark stream of a segment: it carries offsets, never rows (design D2).
 
 Its offset is the position vector of everything a segment reads. Structured Streaming is clock and
 write-ahead log: it stores the vector before the epoch and commits after it. The rows themselves are
-read by the epoch, so the stream's one column has no rows and nothing ever executes it.
+read by the epoch, so the stream's one column has no rows.
 
-Spark runs the reader in a process of its own, one for each query.
+Spark's JVM asks for offsets here, in the driver, the way it calls `foreachBatch`. A Python data source would
+be a process of its own for each query, which takes 0.9 CPU-s to start and some 60 MB as long as it lives.
 """
 
 import json
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from streamhouse.engine.clock import EpochClock
-from streamhouse.engine.inputs import open_inputs
+from streamhouse.engine.clock import EpochClock, Input
 from streamhouse.engine.vector import Vector
-from streamhouse.errors import EngineError
-from streamhouse.model.plan import FlowPlan
+from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import Position, Strategy
-from streamhouse.stores.places import Places, open_store
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-    from pyspark.sql.streaming.readwriter import DataStreamReader
+    from pyspark.sql import DataFrame, SparkSession
 
-FORMAT = "streamhouse_epochs"
 _IDLE_WAIT_S = 10.0  # how long Spark is left alone while nothing is new
-_LOOK_S = 0.2  # how soon a wait notices that it is to end
 _VECTOR = "vector"
-_registering = Lock()  # Spark minds a second thread that registers the same name
+
+
+class Clock(Protocol):
+    """Says where epochs end."""
+
+    def next(self, last: Vector) -> Vector:
+        """The end of the epoch after the one that ends at `last`; `last` itself when there is none yet."""
 
 
 def epochs_stream(
     spark: "SparkSession",
-    plan: FlowPlan,
-    segment: str,
-    places: Places,
+    clock: Clock,
     *,
     begin: Vector,
-    until: Mapping[str, Position] | None,
-    quit_file: Path,
-) -> "DataStreamReader":
-    """A reader of the stream of vectors of one segment.
+    poll_s: float,
+    ending: threading.Event,
+    on_failure: Callable[[Exception], None],
+) -> "DataFrame":
+    """A streaming frame without rows, whose batches are the epochs of a clock; for one query.
 
     Args:
         spark: The session of the runner.
-        plan: The flow.
-        segment: Which segment of it.
-        places: Where the stores are; the reader's own process connects to them.
+        clock: Says where epochs end. Asked by one thread at a time, and let go when the query ends.
         begin: Where a checkpoint without any epoch begins.
-        until: Where a drain ends; None: never.
-        quit_file: Ends a wait for rows once it is there.
+        poll_s: How long to rest between two questions to the clock while nothing is new; 0: Spark's trigger alone asks.
+        ending: Set when the query is to end, which also ends a rest.
+        on_failure: Told what the clock raised; of that Spark makes an error of its own, with which the query ends.
     """
-    with _registering:
-        spark.dataSource.register(_data_source())
-    options = {
-        "plan": plan.model_dump_json(),
-        "segment": segment,
-        "places": places.model_dump_json(),
-        "begin": begin.to_json(),
-        "until": json.dumps(until),
-        "quit_file": str(quit_file),
-        # A row that comes while nothing else does is seen within a quarter of the freshness.
-        "poll_s": str(0.0 if until is not None else plan.freshness.total_seconds() / 4),
-    }
-    return spark.readStream.format(FORMAT).options(**options)
+    from pyspark.java_gateway import ensure_callback_server_started
+    from pyspark.sql import DataFrame
+
+    context = spark.sparkContext
+    ensure_callback_server_started(context._gateway)  # type: ignore[no-untyped-call]
+    jvm: Any = context._jvm
+    streaming = jvm.org.apache.spark.sql.execution.streaming.runtime
+    frames, option = jvm.org.apache.spark.sql.classic.Dataset, jvm.scala.Option
+    source = _EpochSource(
+        lambda text: option.apply(streaming.SerializedOffset(text)),
+        clock,
+        begin=begin,
+        poll_s=poll_s,
+        ending=ending,
+        on_failure=on_failure,
+    )
+    columns = spark.range(0)._jdf.queryExecution().analyzed().output()
+    rows = jvm.org.apache.spark.sql.catalyst.plans.logical.LocalRelation(
+        columns, jvm.PythonUtils.toSeq([]), True, option.empty()
+    )
+    source.rows = frames.ofRows(spark._jsparkSession, rows)
+    stream = streaming.StreamingExecutionRelation(source, columns, option.empty(), spark._jsparkSession)
+    return DataFrame(frames.ofRows(spark._jsparkSession, stream), spark)
 
 
 def vector_of(offset_json: str) -> Vector:
@@ -75,75 +83,17 @@ def vector_of(offset_json: str) -> Vector:
     return Vector.from_json(json.loads(offset_json)[_VECTOR])
 
 
-def _data_source() -> Any:
-    # Spark ships the class by value; what it names is imported in the reader's process.
-    from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+def segment_clock(
+    plan: FlowPlan, segment: Segment, inputs: Mapping[str, Input], until: Mapping[str, Position] | None
+) -> EpochClock:
+    """The clock of a segment over what it reads.
 
-    class EpochReader(DataSourceStreamReader):
-        """Answers Spark's questions about offsets; `last` is where the newest logged epoch ends."""
-
-        def __init__(self, options: Mapping[str, str]) -> None:
-            self.options = dict(options)
-            self.last: Vector | None = None
-            self.clock: EpochClock | None = None
-
-        def initialOffset(self) -> dict[str, str]:  # noqa: N802  Spark's name
-            return {_VECTOR: self.options["begin"]}
-
-        def latestOffset(self) -> dict[str, str]:  # noqa: N802  Spark's name
-            if self.clock is None:
-                self.clock = segment_clock(self.options)
-            if self.last is None:  # Spark calls `partitions` first when its log holds an epoch
-                self.last = Vector.from_json(self.options["begin"])
-            self.last = self._wait_for_rows(self.clock, self.last)
-            return {_VECTOR: self.last.to_json()}
-
-        def _wait_for_rows(self, clock: EpochClock, last: Vector) -> Vector:
-            """The next vector. While nothing is new, wait here: to ask a store costs less than Spark's trigger."""
-            poll_s = float(self.options["poll_s"])
-            until = time.monotonic() + (_IDLE_WAIT_S if poll_s else 0.0)
-            while (found := clock.next(last)) == last and self._rest(min(poll_s, until - time.monotonic())):
-                pass
-            return found
-
-        def _rest(self, seconds: float) -> bool:
-            """Sleep; False when the wait is over before."""
-            until = time.monotonic() + seconds
-            while (left := until - time.monotonic()) > 0 and not Path(self.options["quit_file"]).exists():
-                time.sleep(min(left, _LOOK_S))
-            return seconds > 0 and left <= 0
-
-        def partitions(self, start: dict[str, str], end: dict[str, str]) -> list[Any]:  # noqa: ARG002
-            self.last = Vector.from_json(end[_VECTOR])
-            return [InputPartition(0)]
-
-        def read(self, partition: Any) -> Any:  # noqa: ARG002
-            raise EngineError("the epochs stream has no rows to read")
-
-    class EpochSource(DataSource):
-        """The source, as Spark looks it up by name."""
-
-        @classmethod
-        def name(cls) -> str:
-            return FORMAT
-
-        def schema(self) -> str:
-            return "epoch bigint"
-
-        def streamReader(self, schema: Any) -> Any:  # noqa: N802, ARG002  Spark's name
-            return EpochReader(self.options)
-
-    return EpochSource
-
-
-def segment_clock(options: Mapping[str, str]) -> EpochClock:
-    """The clock of a segment, connected to what it reads; called in the reader's process."""
-    plan = FlowPlan.model_validate_json(options["plan"])
-    places = Places.model_validate_json(options["places"])
-    segment = next(s for s in plan.segments if s.name == options["segment"])
-    read = (table for table in plan.readable if table.name in segment.reads and table.name not in segment.tables)
-    tiers = {table.tiers.target for table in read}
-    inputs = open_inputs(plan, segment, Path(places.root), {tier: open_store(tier, places) for tier in tiers})
+    Args:
+        plan: The flow.
+        segment: One of its segments.
+        inputs: Everything the segment reads, by name.
+        until: Where a drain ends; None: never.
+    """
     full = [step for step in segment.steps if step.strategy is Strategy.FULL]
     waits = [step.interval or timedelta(0) for step in full]
     return EpochClock(
@@ -151,6 +101,74 @@ def segment_clock(options: Mapping[str, str]) -> EpochClock:
         first=segment.loads_first,
         max_rows=plan.max_rows_per_epoch,
         now_ms=lambda: time.time_ns() // 1_000_000,
-        until=json.loads(options["until"]),
+        until=until,
         tick_after=max(waits) if any(waits) else None,
     )
+
+
+class _EpochSource:
+    """What Spark sees as a source of streams. Its methods have the names that Spark's thread of the query calls."""
+
+    class Java:
+        """Makes py4j hand an object to the JVM as one of this interface."""
+
+        implements: ClassVar = ["org.apache.spark.sql.execution.streaming.Source"]
+
+    def __init__(
+        self,
+        offset: Callable[[str], Any],
+        clock: Clock,
+        *,
+        begin: Vector,
+        poll_s: float,
+        ending: threading.Event,
+        on_failure: Callable[[Exception], None],
+    ) -> None:
+        self.rows: Any = None  # the JVM's frame that every batch is
+        self._offset = offset
+        self._clock: Clock | None = clock
+        self._last = begin  # where the newest logged epoch ends
+        self._logged: Any = None  # `_last` as the JVM has it, once it was asked for
+        self._poll_s = poll_s
+        self._ending = ending
+        self._on_failure = on_failure
+
+    def getOffset(self) -> Any:  # noqa: N802
+        try:
+            found = self._next()
+        except Exception as error:
+            self._on_failure(error)
+            raise
+        if self._logged is None or found != self._last:
+            self._logged, self._last = self._offset(json.dumps({_VECTOR: found.to_json()})), found
+        return self._logged
+
+    def getBatch(self, _start: Any, end: Any) -> Any:  # noqa: N802
+        if self._logged is None:  # an epoch that was logged before this query began
+            self._last = vector_of(end.json())
+        return self.rows
+
+    def commit(self, _end: Any) -> None:
+        pass
+
+    def stop(self) -> None:
+        self._clock = None  # the JVM keeps the source until it collects its garbage
+
+    def toString(self) -> str:  # noqa: N802
+        return "streamhouse epochs"
+
+    def hashCode(self) -> int:  # noqa: N802
+        return id(self) & 0x7FFFFFFF
+
+    def equals(self, other: Any) -> bool:
+        return other is self
+
+    def _next(self) -> Vector:
+        """The next vector. While nothing is new, wait here: to ask a store costs less than Spark's trigger."""
+        assert self._clock is not None
+        until = time.monotonic() + (_IDLE_WAIT_S if self._poll_s else 0.0)
+        while (found := self._clock.next(self._last)) == self._last:
+            left = until - time.monotonic()
+            if left <= 0 or self._ending.wait(min(self._poll_s, left)):
+                break
+        return found

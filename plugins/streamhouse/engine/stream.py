@@ -1,7 +1,6 @@
 """One segment on its way: its streaming query, the epochs Spark calls for, and their retries."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -14,11 +13,12 @@ from typing import TYPE_CHECKING, Self
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from streamhouse.engine.checkpoint import Checkpoint
+from streamhouse.engine.clock import EpochClock
 from streamhouse.engine.frames import Frames, first_line
 from streamhouse.engine.inputs import EpochInput, open_inputs
 from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentRunner
-from streamhouse.engine.source import epochs_stream
+from streamhouse.engine.source import epochs_stream, segment_clock
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import (
     DiskFullError,
@@ -26,7 +26,6 @@ from streamhouse.errors import (
     EpochFailedError,
     StateConflictError,
     StreamhouseError,
-    StreamStartError,
 )
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import Position, Strategy, Tier
@@ -42,9 +41,6 @@ if TYPE_CHECKING:
 _ATTEMPTS = 8  # of an epoch whose failure may pass by itself: about two minutes with the waits
 _POLL_S = 0.05
 _LOOK_S = 1.0  # between two looks whether Spark has ended the query; what happens here rings at once
-_START_S = 60.0
-_NOT_CONNECTED = "Python worker failed to connect back"
-_starting = threading.Lock()  # Spark waits 10 s for a source's process, too little for several on a busy machine
 
 
 @dataclass(frozen=True)
@@ -105,6 +101,8 @@ class SegmentStream:
         self._around = around
         self._segment = segment
         self._ready: Ready
+        self._clock: EpochClock
+        self._until: Mapping[str, Position] | None = None
         self._ending = threading.Event()  # no epoch may begin any more in the query in hand
         self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event, a signal handler may ring it at any moment
         self._failure: BaseException | None = None
@@ -170,7 +168,12 @@ class SegmentStream:
         before, self._ready = self._ready, ready
         self._around = replace(self._around, plan=ready.plan)
         self._segment = ready.segment
+        self._clock = segment_clock(ready.plan, ready.segment, ready.inputs, self._until)
         before.runner.close()
+
+    def next(self, last: Vector) -> Vector:
+        """The end of the next epoch; see `EpochClock.next`. The stream asks here, as the plan may change under it."""
+        return self._clock.next(last)
 
     def ring(self) -> None:
         """Let the stream look at once whether it is to stop. Safe from any thread or signal handler."""
@@ -244,30 +247,33 @@ class SegmentStream:
                 try:
                     self._run_epoch(self._ready.runner, checkpoint, batch)
                 except BaseException as error:
-                    self._failure = error
+                    self._fail(error)
                     raise
                 finally:
                     self.ring()
 
-        stream = epochs_stream(
-            around.spark, plan, segment.name, around.places, begin=begin, until=until, quit_file=checkpoint.quit_file
-        )
         self._ending.clear()
-        checkpoint.quit_file.unlink(missing_ok=True)
-        writer = (
-            stream.load()
-            .writeStream.foreachBatch(epoch)
+        self._until, self._clock = until, segment_clock(plan, segment, self._ready.inputs, until)
+        stream = epochs_stream(
+            around.spark,
+            self,
+            begin=begin,
+            # A row that comes while nothing else does is seen within a quarter of the freshness.
+            poll_s=0.0 if until is not None else plan.freshness.total_seconds() / 4,
+            ending=self._ending,
+            on_failure=self._fail,
+        )
+        query = (
+            stream.writeStream.foreachBatch(epoch)
             .option("checkpointLocation", str(checkpoint.path))
             .queryName(f"{plan.flow}/{segment.name}")
             .trigger(processingTime=f"{self._trigger_ms(once=until is not None)} milliseconds")
+            .start()
         )
-        with _starting:
-            query = writer.start()
-            _await_source(query)
         try:
             self._watch(query, until)
         finally:
-            self._end_query(query, checkpoint)
+            self._end_query(query)
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise _translate(failure)
@@ -287,6 +293,11 @@ class SegmentStream:
             yield
         finally:
             self._epoch_lock.release()
+
+    def _fail(self, error: BaseException) -> None:
+        """Take note of what ends the query, before Spark makes it an error of its own."""
+        self._failure = error
+        self.ring()
 
     def _trigger_ms(self, *, once: bool) -> int:
         if once:
@@ -313,11 +324,10 @@ class SegmentStream:
         ticks = any(step.strategy is Strategy.FULL and step.interval for step in self._segment.steps)
         return ticks and self._last is not None and self._last.start != self._last.end
 
-    def _end_query(self, query: "StreamingQuery", checkpoint: Checkpoint) -> None:
+    def _end_query(self, query: "StreamingQuery") -> None:
         from pyspark.errors import PySparkException
 
-        self._ending.set()  # an epoch that Spark is about to begin must not begin
-        checkpoint.quit_file.touch()  # the source may be waiting for rows
+        self._ending.set()  # an epoch that Spark is about to begin must not begin; nor may the source wait for rows
         with self._epoch_lock:
             try:
                 query.stop()
@@ -374,13 +384,6 @@ class SegmentStream:
         self._around.on_beat(Beat(record, self._read_rows, self._waiting_rows))
 
 
-def _await_source(query: "StreamingQuery") -> None:
-    """Return when the process of the query's source answers, or the query has ended."""
-    deadline = time.monotonic() + _START_S
-    while query.isActive and str(query.status["message"]).startswith("Initializing") and time.monotonic() < deadline:
-        time.sleep(_POLL_S)
-
-
 def _translate(failure: BaseException) -> BaseException:
     if isinstance(failure, StreamhouseError):
         return failure
@@ -397,11 +400,8 @@ def _stream_error(query: "StreamingQuery") -> EngineError | None:
     error = query.exception()
     if error is None:
         return None
-    if _NOT_CONNECTED in str(error):
-        return StreamStartError("Spark's stream source did not start in time", hint="the machine is busy")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    ours = [line for line in lines if line.startswith("streamhouse.errors.")]
-    text = ours[-1].split(": ", 1)[-1] if ours else (lines[0] if lines else "no reason given")
+    text = lines[0] if lines else "no reason given"
     return EngineError(f"the stream ended: {text}", hint="Spark's log has more: .streamhouse/logs/spark.log")
 
 

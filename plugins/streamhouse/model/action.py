@@ -1,11 +1,12 @@
 """An action: a reusable, typed piece of Spark SQL."""
 
+from datetime import date
 from typing import Any, Literal
 
 from pydantic import Field
 
 from streamhouse.errors import Location
-from streamhouse.model.types import NAME, Duration, Frozen, StepKind, Strategy
+from streamhouse.model.types import NAME, USE, Duration, Frozen, StepKind, Strategy
 
 
 class Parameter(Frozen):
@@ -43,6 +44,13 @@ class Example(Frozen):
     expect: list[dict[str, Any]]
 
 
+class Deprecation(Frozen):
+    """An action that is to be used no more."""
+
+    until: date = Field(description="the day from which it may be gone")
+    use: str | None = Field(default=None, pattern=USE, description="what to use instead: name or name@major")
+
+
 class Action(Frozen):
     """One file of `actions/`: a YAML header in the first comment, then one SELECT."""
 
@@ -50,6 +58,7 @@ class Action(Frozen):
     version: str = Field(default="1.0.0", pattern=r"^\d+\.\d+\.\d+$")
     step: StepKind
     description: str = ""
+    deprecated: Deprecation | None = None  # None: it is not
     inputs: dict[str, dict[str, str]]  # port → column → type; an empty mapping takes any columns
     params: dict[str, Parameter] = Field(default_factory=dict)
     output: Output = Output()

@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import ByteSize
+
 from streamhouse.model.types import Frozen, Tier
 
 
@@ -35,6 +37,7 @@ class Finding(Frozen):
     columns: tuple[str, ...] = ()  # of the table, whose meaning changes
     rows: bool = False  # whether it changes which rows there are, and so every column
     keeps_values: bool = False  # rows already written hold what the new code would have written
+    final: bool = False  # of BLOCK: no choice of a person helps
     restate: bool = False  # older rows get the new meaning only by a backfill, which this change asks for
 
 
@@ -99,12 +102,37 @@ class StepChange(Frozen):
         return next((f for f in self.findings if f.outcome is self.outcome), None)
 
 
+class Reading(Frozen):
+    """About how much is read to build a table anew."""
+
+    rows: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: "Reading") -> "Reading":
+        return Reading(rows=self.rows + other.rows, bytes=self.bytes + other.bytes)
+
+    def __str__(self) -> str:
+        """For a person: `1,469,307 rows, about 41.1 MB`."""
+        return f"{self.rows:,} rows, about {ByteSize(self.bytes).human_readable(decimal=True, separator=' ')}"
+
+
 class TableChange(Frozen):
     """One table with what its steps do to it, and what that takes in each tier."""
 
     table: str
     outcome: Outcome
     tiers: tuple[TierChange, ...] = ()
+    reading: Reading | None = None  # to build it anew; None: it is not
+
+
+class VersionAdvice(Frozen):
+    """An action was edited, and its version says less than the edit does."""
+
+    action: str
+    was: str
+    now: str
+    least: str  # that its version should be
+    why: str
 
 
 class FlowDiff(Frozen):
@@ -115,3 +143,4 @@ class FlowDiff(Frozen):
     settings: tuple[Finding, ...] = ()
     steps: tuple[StepChange, ...] = ()  # upstream first; removed ones last
     tables: tuple[TableChange, ...] = ()
+    versions: tuple[VersionAdvice, ...] = ()

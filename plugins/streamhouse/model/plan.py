@@ -60,6 +60,7 @@ class PlannedStep(Frozen):
     notices: tuple[Notice, ...] = Field(default=(), exclude=True)  # of its SQL; their places are no part of the plan
     history: History = History.KEEP  # what an edit does to rows already written
     renamed: dict[str, str] = Field(default_factory=dict)  # column → the name it had
+    params: dict[str, Any] = Field(default_factory=dict)  # as the step gives them; `sql` has them filled in
 
     @property
     def id(self) -> str:

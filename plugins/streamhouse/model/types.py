@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 from pytimeparse2 import parse as parse_seconds
 
 NAME = r"^[a-z][a-z0-9_]*$"
+USE = r"^[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?$"  # an action: name, or name@version, as far as it is said
 TABLE_NAME = r"^(ods|dwd|dws|ads)\.[a-z][a-z0-9_]*$"
 FOREVER = timedelta(days=36500)
 

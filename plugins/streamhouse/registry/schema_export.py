@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow
-from streamhouse.model.types import NAME, TABLE_NAME
+from streamhouse.model.types import NAME, TABLE_NAME, USE
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _Schema = dict[str, Any]
@@ -42,7 +42,7 @@ def flow_schema() -> _Schema:
         "description": "a source of this flow, or a table",
         "anyOf": [{"type": "string"}, definitions["Read"]],
     }
-    definitions["Step"]["properties"]["use"]["pattern"] = r"^[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?$"
+    definitions["Step"]["properties"]["use"]["pattern"] = USE
     schema["properties"]["sources"]["propertyNames"] = {"pattern": NAME}
     schema["properties"]["tables"]["propertyNames"] = {"pattern": TABLE_NAME}
     return schema

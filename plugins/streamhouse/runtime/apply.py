@@ -1,12 +1,12 @@
 """Applies what the files say to a flow: through the runner that carries it, or here when none does."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from streamhouse.errors import ChangeFailedError, StateConflictError
-from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import at_versions
-from streamhouse.runtime.change import Applied, Choices, Compared, ask, compare
+from streamhouse.runtime.change import Choices, Compared, ask
+from streamhouse.runtime.environment import of
 from streamhouse.runtime.open import opened, runner_of
 from streamhouse.runtime.owner import is_alive
 from streamhouse.runtime.project import Project
@@ -15,12 +15,6 @@ from streamhouse.state.records import Change, Phase, RunnerState
 from streamhouse.state.store import StateStore
 
 _LOOK_S = 0.2
-
-
-def compared_with_applied(project: Project, plan: FlowPlan, desired: Mapping[str, FlowPlan]) -> Compared:
-    """What applying a plan would do; see `runtime.change.compare`."""
-    with project.state() as state:
-        return compare(plan, Applied.of(state), desired)
 
 
 def apply(
@@ -58,16 +52,33 @@ def apply(
         if compared.applied is None:
             state.save_plan(compared.plan)
             return None
-        change = ask(state, compared, by, choices)
-        while True:
-            if not change.is_open or not wait:
-                return _result(change)
-            if not _is_carried(state, change.flow):
-                _carry_out(project, change.flow, say)
-            else:
-                say(_stage(change))
-                time.sleep(_LOOK_S)
-            change = state.change(change.id)
+        return _followed(project, state, ask(state, compared, by, choices), wait=wait, say=say)
+
+
+def promote(
+    project: Project, flow: str, environment: str, *, wait: bool = True, say: Callable[[str], None] = lambda _: None
+) -> Change:
+    """Let what an environment has serve in production; see `apply`.
+
+    Raises:
+        NoEnvironmentError: there is none.
+        StateConflictError: another plan was applied to production since it was made.
+        ChangeFailedError: it could not be carried out; what was applied before stays.
+    """
+    with project.state() as state:
+        return _followed(project, state, state.promote(of(state, flow, environment)), wait=wait, say=say)
+
+
+def _followed(project: Project, state: StateStore, change: Change, *, wait: bool, say: Callable[[str], None]) -> Change:
+    """Wait for the runner that carries the flow, or do what it would do."""
+    while wait and change.is_open:
+        if not _is_carried(state, change.flow):
+            _carry_out(project, change.flow, say)
+        else:
+            say(_stage(change))
+            time.sleep(_LOOK_S)
+        change = state.change(change.id)
+    return _result(change)
 
 
 def _carry_out(project: Project, flow: str, say: Callable[[str], None]) -> None:

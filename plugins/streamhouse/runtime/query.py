@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def run_query(
-    project: Project, sql: str, *, limit: int | None = None, say: Callable[[str], None] = lambda _: None
+    project: Project,
+    sql: str,
+    *,
+    limit: int | None = None,
+    environment: str | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> "pa.Table":
     """The rows that `sql` selects from the tables of every flow that was ever run in the project.
 
@@ -25,6 +30,7 @@ def run_query(
         project: Holds the tables.
         sql: One SELECT of Spark SQL; `layer.table` reads all tiers, `layer.table$hot` (`$warm`, `$cold`, `$lake`) one.
         limit: At most so many rows.
+        environment: Read the tables that this one has of its own instead of production's.
         say: Told what is being waited for.
 
     Raises:
@@ -33,7 +39,7 @@ def run_query(
         EnvironmentProblem: Spark or Fluss does not start.
         StoreError: a tier cannot be read.
     """
-    query = parse_query(sql, catalog_of(project))
+    query = parse_query(sql, catalog_of(project, environment))
     tiers = needed_tiers(query)
 
     from pyspark.sql import SparkSession
@@ -61,12 +67,16 @@ def run_query(
         return answer(query, stores, spark, limit=limit)
 
 
-def catalog_of(project: Project) -> Catalog:
+def catalog_of(project: Project, environment: str | None = None) -> Catalog:
     """Every table that a flow writes which was run at least once, as it was run last."""
     state = project.existing_state()
     if state is None:
         return {}
     with state:
+        if environment is not None:
+            from streamhouse.runtime.environment import catalog
+
+            return catalog(state, environment)
         versions = state.versions()
         return {
             name: table_at(table, versions) for _, plan in state.plans().values() for name, table in plan.tables.items()

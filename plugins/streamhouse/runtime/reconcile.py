@@ -14,24 +14,22 @@ the streams end after the epoch in hand, and others go on from the same position
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from shutil import rmtree
 
-from streamhouse.compiler.change import candidate, same_streams
+from streamhouse.compiler.change import same_streams
 from streamhouse.compiler.diff import replaced
-from streamhouse.engine.moved import furthest, moved, positions
+from streamhouse.engine.moved import furthest, moved
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import LeaseLostError, StreamhouseError
-from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedStep
-from streamhouse.model.table import Table
+from streamhouse.model.plan import QUARANTINE, FlowPlan
 from streamhouse.model.types import Position
-from streamhouse.model.version import at_versions, stored_name, table_at, table_name
-from streamhouse.runtime.backfill import Restating
-from streamhouse.runtime.open import Open, runner_of
+from streamhouse.model.version import at_versions, stored_name, table_name
+from streamhouse.runtime.building import Building, last_epochs, now_ms, reached, wanted_versions
+from streamhouse.runtime.open import Open
 from streamhouse.state.records import Change, EpochRecord, Phase
 
 _LOOK_S = 0.5  # between two looks whether something is asked
@@ -81,7 +79,7 @@ class Reconciler:
             if change.versions:
                 self._build_beside(runner, change)
             self._expand(change)
-            wanted = at_versions(change.plan, self._versions(change))
+            wanted = at_versions(change.plan, wanted_versions(self.open.state, change))
             if change.versions or not same_streams(runner.plan, wanted):
                 self._turn(runner, change)
             else:
@@ -114,157 +112,80 @@ class Reconciler:
 
     def _settle(self, runner: Runner, change: Change) -> None:
         """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
-        last = self._last(runner.plan)
+        last = last_epochs(self.open.state, runner.plan)
         half = any(self.open.state.unfinished(self.flow, s.name) is not None for s in runner.plan.segments)
-        if last and (half or change.moves or len(runner.plan.segments) > 1):
+        if last and (half or change.moves or change.versions or len(runner.plan.segments) > 1):
             self.say("finishing the epochs in hand")
             # A version of another flow's table that serves no more is read to its end.
             read = self.open.state.versions(self.flow)
             ends = {stored_name(table, read.get(table, 1)): move.ended for table, move in change.moves.items()}
-            runner.drain(runner.plan, furthest(runner.plan, last) | ends)
+            ahead = self._ahead(runner, change)
+            runner.drain(runner.plan, furthest(runner.plan, last) | ends | ahead)
+
+    def _ahead(self, runner: Runner, change: Change) -> dict[str, Position]:
+        """How far a candidate that ran by itself, in an environment, has read: the flow is to read no less."""
+        if not change.versions:
+            return {}
+        own = furthest(runner.plan, last_epochs(self.open.state, runner.plan))
+        building = Building(self.open, change)
+        return {
+            name: {key: max(value, own[name].get(key, 0)) for key, value in position.items()}
+            for name, position in furthest(building.plan, building.last).items()
+            if name in own
+        }
 
     def _switch(self, runner: Runner, change: Change, built: dict[str, EpochRecord]) -> None:
         """Record the change, and let the runner go on with it."""
-        wanted, last = at_versions(change.plan, self._versions(change)), self._last(runner.plan)
-        at = self._positions(runner, change)
+        state, wanted = self.open.state, at_versions(change.plan, wanted_versions(self.open.state, change))
+        last = last_epochs(state, runner.plan)
+        at = reached(state, change)
         for record in built.values():
             at |= record.ends
             at |= {name: record.end[name] for name in replaced(runner.plan, change.plan) if name in record.end}
-        last |= self._last(wanted)
-        records = moved(wanted, at, last, _now_ms()) if last else []
+        last |= last_epochs(state, wanted)
+        records = moved(wanted, at, last, now_ms()) if last else []
         reach("apply_prepared")
-        if self.open.state.complete_change(runner.lease, change, records, self._ends(change, at)):
+        if state.complete_change(runner.lease, change, records, at):
             reach("apply_completed")
             runner.plan = wanted
-            self._forget_files(change)
+            Building(self.open, change).forget_files()
             self._tell(change, f"{len(change.versions)} tables were built anew" if change.versions else "at rest")
 
     def _built(self, runner: Runner, change: Change) -> dict[str, EpochRecord]:
         """The candidate, caught up with the flow, which stands still: segment → its last epoch."""
-        if not change.versions or not self._last(runner.plan):
+        if not change.versions or not last_epochs(self.open.state, runner.plan):
             return {}
-        self._fill(runner, change)
-        built = self._catch_up(runner, change)
+        building = Building(self.open, change, self.say)
+        building.fill()
+        building.catch_up()
         reach("apply_caught_up")
-        return built
-
-    # --- new versions of tables -------------------------------------------------------------------
+        return building.last
 
     def _build_beside(self, runner: Runner, change: Change) -> None:
         """Fill the candidate while the flow runs, until little is left to do."""
-        if not self._last(runner.plan):
+        state = self.open.state
+        if not last_epochs(state, runner.plan):
             return
-        self.open.state.move_change(runner.lease, change, Phase.BUILDING)
-        self._fill(runner, change)
-        while not runner.wait(0) and self.open.state.change(change.id).is_open:
+        building = Building(self.open, change, self.say)
+        state.move_change(runner.lease, change, Phase.BUILDING)
+        building.fill()
+        while not runner.wait(0) and state.change(change.id).is_open:
             began = time.monotonic()
-            self._catch_up(runner, change)
+            building.catch_up()
             if time.monotonic() - began < max(_CAUGHT_UP_S, runner.plan.freshness.total_seconds()):
                 return
-
-    def _fill(self, runner: Runner, change: Change) -> None:
-        """Fill the candidate's tables with their history up to where the flow is, unless they are filled."""
-        plan = self._candidate(change)
-        if self._last(plan):
-            return
-        last = self._last(runner.plan)
-        at, at_ms = self._positions(runner, change), max(record.at_ms for record in last.values())
-        started = {
-            segment.name: EpochRecord(
-                flow=plan.flow,
-                segment=segment.name,
-                epoch=0,
-                at_ms=at_ms,
-                started_ms=_now_ms(),
-                finished_ms=_now_ms(),
-                end={name: dict(at[name]) for name in segment.reads - set(segment.tables) if name in at},
-            )
-            for segment in plan.segments
-        }
-        for table in plan.tables.values():
-            for tier in table.tiers.present:
-                self.open.stores[tier].drop(table.name)  # of an attempt that was cut off
-            self.open.stores[table.tiers.target].create(table)
-        filling = Restating(self.open, plan, started, say=self.say)
-        for segment in plan.segments:
-            for step in segment.steps:
-                name = table_name(step.writes.name)
-                if name in change.copies:
-                    for table, old in self._copied(runner, step):
-                        filling.copy(segment, step, table, old, at.get(old.name, {}))
-                else:
-                    filling.fill(segment, step)
-                reach("apply_filled", step.writes.name)
-        ends = {name: self.open.stores[table.tiers.target].end(table) for name, table in plan.tables.items()}
-        for segment in plan.segments:
-            record = started[segment.name]
-            record.ends.update({name: dict(ends[name]) for name in segment.tables})
-            record.end.update({n: dict(ends[n]) for n in segment.reads - set(segment.tables) if n in ends})
-        self.open.state.begin_at(list(started.values()))
-
-    def _copied(self, runner: Runner, step: PlannedStep) -> list[tuple[Table, Table]]:
-        """The tables that a step writes, each with the version of it that serves."""
-        name = table_name(step.writes.name)
-        serving = stored_name(name, self.open.state.versions().get(name, 1))
-        pairs = [(step.writes, serving), (step.quarantine, f"{serving}{QUARANTINE}")]
-        return [(new, runner.plan.tables[old]) for new, old in pairs if new is not None and old in runner.plan.tables]
-
-    def _catch_up(self, runner: Runner, change: Change) -> dict[str, EpochRecord]:
-        """Let the candidate read to where the flow is now."""
-        plan = self._candidate(change)
-        self.say(f"catching up: {', '.join(change.versions)}")
-        # What the candidate's own segments write has no bound: each drains what those before it wrote.
-        bounds = self._positions(runner, change)
-        catching = runner_of(self.open, plan)
-        catching.run(once=True, bounds={name: position for name, position in bounds.items() if name not in plan.tables})
-        return self._last(plan)
-
-    def _candidate(self, change: Change) -> FlowPlan:
-        return candidate(change.plan, change.versions, self._versions(change), change.candidate)
 
     # --- both -------------------------------------------------------------------------------------
 
     def _expand(self, change: Change) -> None:
         """Make the columns that the plan brings, in every tier, those downstream first."""
-        wanted = at_versions(change.plan, self._versions(change))
+        wanted = at_versions(change.plan, wanted_versions(self.open.state, change))
         for table in reversed(wanted.tables.values()):
             for tier in reversed(table.tiers.present):
                 copy = table if tier is table.tiers.target else table.replica
                 if self.open.stores[tier].columns(table.name) is not None:
                     self.open.stores[tier].add_columns(copy)
                     reach("apply_expanded", table.name)
-
-    def _positions(self, runner: Runner, change: Change) -> dict[str, Position]:
-        """How far the flow is, by the names that stores hold, also of what it is to read from now on.
-
-        A source that is another one from now on is read from its beginning.
-        """
-        found = positions(runner.plan, self._last(runner.plan))
-        for source in replaced(runner.plan, change.plan):
-            found.pop(source, None)
-        return found | {stored_name(table, move.version): move.began for table, move in change.moves.items()}
-
-    def _ends(self, change: Change, at: Mapping[str, Position]) -> dict[str, tuple[Position, Position]]:
-        """Table that was built anew → where its old version ends, and where its new one stands."""
-        serving = self.open.state.versions()
-        return {
-            name: (at[old], at[new])
-            for name, version in change.versions.items()
-            if (old := stored_name(name, serving.get(name, 1))) in at and (new := stored_name(name, version)) in at
-        }
-
-    def _versions(self, change: Change) -> dict[str, int]:
-        moved_to = {table: move.version for table, move in change.moves.items()}
-        return self.open.state.versions(self.flow) | moved_to | change.versions
-
-    def _forget_files(self, change: Change) -> None:
-        """Remove what the candidate's streams kept on this machine."""
-        for folder in (self.open.project.state_dir / "checkpoints", self.open.project.state_dir / "cache" / "states"):
-            rmtree(folder / change.candidate, ignore_errors=True)
-
-    def _last(self, plan: FlowPlan) -> dict[str, EpochRecord]:
-        found = {s.name: self.open.state.last_epoch(plan.flow, s.name) for s in plan.segments}
-        return {name: record for name, record in found.items() if record is not None}
 
     def _tell(self, change: Change, how: str) -> None:
         self.say("running")
@@ -280,7 +201,7 @@ class Reconciler:
             self.open.state.append_event(
                 self.flow, "change", f"change {change.id} failed, nothing was applied: {error}"
             )
-            self._discard(change)
+            Building(self.open, change).discard()
 
     def _drop_retired(self, runner: Runner) -> None:
         """Drop versions of this flow's tables that nobody needs any more."""
@@ -294,19 +215,3 @@ class Reconciler:
                     self.open.stores[tier].drop(f"{stored_name(name, one.version)}{QUARANTINE}")
                 self.open.state.version_dropped(name, one.version)
                 self.open.state.append_event(self.flow, "change", f"version {one.version} of {name} was dropped")
-
-    def _discard(self, change: Change) -> None:
-        """Drop what was filled for a change that is not to be."""
-        serving = self.open.state.versions()
-        for name in change.versions:
-            if name in change.plan.tables and serving.get(name, 1) != change.versions[name]:
-                table = table_at(change.plan.tables[name], change.versions)
-                for tier in table.tiers.present:
-                    self.open.stores[tier].drop(table.name)
-                    self.open.stores[tier].drop(f"{table.name}{QUARANTINE}")
-        self.open.state.forget_candidate(change)
-        self._forget_files(change)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

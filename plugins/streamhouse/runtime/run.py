@@ -94,7 +94,7 @@ def carry(
     open_: Open, plan: FlowPlan, meter: "Meter", *, once: bool, on_runner: Callable[[Runner], None] = lambda _: None
 ) -> Summary:
     """Run one flow over what is already open; see `run_flows`."""
-    begun = begin(open_.state, plan)
+    begun = begin(open_.state, plan, budget=open_.project.settings.rebuild_budget)
     meter.warnings = begun.warnings
     runner = runner_of(open_, begun.plan, meter.beat)
     on_runner(runner)

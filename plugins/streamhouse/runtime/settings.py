@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, ByteSize, Field, ValidationError
 
 from streamhouse.errors import FileFormatError
 from streamhouse.model.types import Duration, Frozen
@@ -58,6 +58,10 @@ class Settings(Frozen):
     state: str | None = Field(default=None, min_length=1, description="database URL; absent: SQLite in the project")
     ivy_settings: Path | None = Field(default=None, description="Ivy settings file of a company mirror")
     spark: SparkSettings = SparkSettings()
+    rebuild_budget: ByteSize | None = Field(
+        default=None,
+        description="a table whose history is larger, such as 50GB, is built anew only when a person says so",
+    )
     keep_old_versions: Duration = Field(
         default=timedelta(days=1),
         description="how long a table that was built anew keeps the version that served before",

@@ -49,6 +49,16 @@ def newest_of_all(connection: Connection) -> dict[str, tuple[int, FlowPlan]]:
     return {row.flow: (row.revision, _parsed(row)) for row in rows}
 
 
+def at_revision(connection: Connection, flow: str, revision: int) -> FlowPlan | None:
+    """An applied plan; None when there is none, or this version cannot read it."""
+    query = select(plans).where(plans.c.flow == flow, plans.c.revision == revision)
+    row = connection.execute(query).one_or_none()
+    try:
+        return _parsed(row) if row is not None else None
+    except StateConflictError:
+        return None
+
+
 def history(connection: Connection, flow: str) -> Sequence[PlanRevision]:
     """Every revision of a flow, oldest first."""
     rows = connection.execute(select(plans).where(plans.c.flow == flow).order_by(plans.c.revision))

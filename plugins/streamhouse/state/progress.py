@@ -45,6 +45,11 @@ def _rows(totals: Iterable[Row[tuple[object, ...]]]) -> dict[str, int]:
     return dict(sorted(found.items(), key=_upstream_first))
 
 
+def rows_written(connection: Connection) -> dict[str, int]:
+    """Table → rows written to it, over all its versions and writers."""
+    return _rows(connection.execute(select(table_total)))
+
+
 def freshness(recent: list[EpochRecord]) -> dict[str, Freshness]:
     """Layer → its lag behind the source, upstream layers first.
 

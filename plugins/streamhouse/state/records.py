@@ -123,6 +123,8 @@ class Change:
         marks: Table → columns that mean something else, or nothing, in rows written before.
         moves: Table of another flow, which was built anew → where to go on reading.
         followers: Other flow → its tables that are built anew once this change is done.
+        base: Revision that was applied when this was asked.
+        environment: Where its tables are built and stay until it is promoted; None: production.
         error: Why it failed.
     """
 
@@ -139,6 +141,8 @@ class Change:
     asked_by: str
     asked_at: datetime
     updated_at: datetime
+    base: int
+    environment: str | None = None
     error: str | None = None
 
     @property
@@ -167,11 +171,17 @@ class Meaning:
 
 @dataclass(frozen=True)
 class RetiredVersion:
-    """A version of a table that served once."""
+    """A version of a table that served once.
+
+    Attributes:
+        change: By which it was replaced.
+        positions: How far its flow was then: source, or table as stores call it → position. It has all up to there.
+    """
 
     table: Table
     version: int
-    move: Move  # to its successor
+    change: int
+    positions: dict[str, Position]
     at: datetime
 
 

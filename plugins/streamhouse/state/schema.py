@@ -79,6 +79,8 @@ change = Table(
     Column("body", Text, nullable=False),  # the FlowPlan wanted, as JSON
     Column("versions", JSON, nullable=False),  # table → the version it gets; of tables that are built anew
     Column("moves", JSON, nullable=False),  # table of another flow → the version it is read at from now on
+    Column("environment", String(63)),  # NULL: production
+    Column("base", Integer, nullable=False),  # revision that was applied when it was asked
     Column("followers", JSON, nullable=False),  # other flow → its tables that are built anew when this is done
     Column("copies", JSON, nullable=False),  # of the tables that are built anew, those whose rows are copied
     Column("marks", JSON, nullable=False),  # table → columns that mean something else in older rows
@@ -116,8 +118,9 @@ retired_version = Table(
     Column("table_name", String(200), primary_key=True),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("body", Text, nullable=False),  # the Table as JSON
-    Column("ended", JSON, nullable=False),  # its end
-    Column("began", JSON, nullable=False),  # what of its successor says the same as the whole of it
+    Column("change", BigInteger, nullable=False),  # by which it was replaced
+    Column("revision", Integer, nullable=False),  # of the plan that filled it
+    Column("positions", JSON, nullable=False),  # of its flow then: source or stored table → position
     Column("retired_ms", BigInteger, nullable=False),
 )
 

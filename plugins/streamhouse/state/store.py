@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, select, union
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
-from streamhouse.state import changes, epochs, leases, plans, progress
+from streamhouse.state import changes, epochs, leases, meanings, plans, progress, versions
 from streamhouse.state.changes import Wish
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import from_ms, to_ms
@@ -72,7 +72,7 @@ class StateStore:
     def save_plan(self, plan: FlowPlan, now: datetime | None = None) -> int:
         """Record `plan` as applied; return its revision, from 1. The plan applied last gets no new one."""
         now_ms = to_ms(now or datetime.now(UTC))
-        return self._database.write(lambda connection: changes.take_up(connection, plan, now_ms))
+        return self._database.write(lambda connection: versions.take_up(connection, plan, now_ms))
 
     def plan(self, flow: str) -> tuple[int, FlowPlan] | None:
         """The revision and the plan applied last; None when the flow was never applied."""
@@ -113,20 +113,34 @@ class StateStore:
         with self._database.read() as connection:
             return changes.one(connection, change_id)
 
-    def open_change(self, flow: str) -> Change | None:
-        """What was asked of a flow and is not done; None: nothing."""
+    def open_change(self, flow: str, environment: str | None = None) -> Change | None:
+        """What was asked of a flow, in an environment (None: production), and is not done; None: nothing."""
         with self._database.read() as connection:
-            return changes.newest_open(connection, flow)
+            return changes.newest_open(connection, flow, environment)
+
+    def environments(self) -> list[Change]:
+        """What is built in environments, the newest first."""
+        with self._database.read() as connection:
+            return changes.in_environments(connection)
+
+    def promote(self, change: Change) -> Change:
+        """Ask production for what an environment has; what was asked of it before and is not done is withdrawn.
+
+        Raises:
+            StateConflictError: another plan was applied to production meanwhile.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+        return self._database.write(lambda connection: changes.promote(connection, change, now_ms))
 
     def recent_changes(self, flow: str | None = None, limit: int = 20) -> list[Change]:
         """The newest changes of a flow (None: of all), the last one first."""
         with self._database.read() as connection:
             return list(changes.recent(connection, flow, limit))
 
-    def withdraw_change(self, flow: str) -> None:
-        """Give up what was asked of a flow and is not done."""
+    def withdraw_change(self, flow: str, environment: str | None = None) -> None:
+        """Give up what was asked of a flow, in an environment (None: production), and is not done."""
         now_ms = to_ms(datetime.now(UTC))
-        self._database.write(lambda connection: changes.withdraw(connection, flow, now_ms))
+        self._database.write(lambda connection: changes.withdraw(connection, flow, now_ms, environment))
 
     def move_change(self, lease: Lease, change: Change, phase: Phase, error: str | None = None) -> bool:
         """Record how far a change is; False when it was given up meanwhile.
@@ -147,7 +161,7 @@ class StateStore:
         lease: Lease,
         change: Change,
         records: Collection[EpochRecord] = (),
-        ends: Mapping[str, tuple[Position, Position]] = MappingProxyType({}),
+        at: Mapping[str, Position] = MappingProxyType({}),
     ) -> bool:
         """Make the plan of a change the applied one and its versions the serving ones, at once.
 
@@ -157,7 +171,7 @@ class StateStore:
             lease: Of the flow.
             change: To complete.
             records: For each segment whose positions become other ones: an epoch, later than any, that wrote nothing.
-            ends: Table that was built anew → where its old version ended, and where its new one stands.
+            at: How far the flow is: source, or table as stores call it → position; also of what was built anew.
 
         Returns:
             Whether it was done; False: the change was given up meanwhile.
@@ -169,7 +183,7 @@ class StateStore:
 
         def work(connection: Connection) -> bool:
             leases.check(connection, lease)
-            return changes.complete(connection, change, records, ends, now_ms)
+            return changes.complete(connection, change, records, at, now_ms)
 
         return self._database.write(work)
 
@@ -192,31 +206,31 @@ class StateStore:
         For a flow, tables of other flows are at the version that it reads: until it has gone on, the one before.
         """
         with self._database.read() as connection:
-            return changes.versions(connection, flow)
+            return versions.versions(connection, flow)
 
     def meanings(self, table: str) -> dict[str, Meaning]:
         """Column of a table → since when it means what is applied; absent: in all its rows."""
         with self._database.read() as connection:
-            return changes.meanings(connection, table)
+            return meanings.of_table(connection, table)
 
     def known_tables(self) -> set[str]:
         """Every table that was ever applied."""
         with self._database.read() as connection:
-            return changes.known(connection)
+            return versions.known(connection)
 
     def retired_versions(self) -> list[RetiredVersion]:
         """Versions of tables that no longer serve and are not dropped, oldest first."""
         with self._database.read() as connection:
-            return changes.retired(connection)
+            return versions.retired(connection)
 
     def readers(self, table: str) -> dict[str, int]:
         """Other flow → the version at which it reads a table."""
         with self._database.read() as connection:
-            return changes.readers(connection, table)
+            return {flow: read[table] for flow, read in versions.readers(connection, [table]).items()}
 
     def version_dropped(self, table: str, version: int) -> None:
         """Record that a retired version is gone."""
-        self._database.write(lambda connection: changes.dropped(connection, table, version))
+        self._database.write(lambda connection: versions.dropped(connection, table, version))
 
     # --- leases --------------------------------------------------------------------------------
 
@@ -335,6 +349,11 @@ class StateStore:
         """Record something a person may want to know later."""
         row = insert(events).values(flow=flow, kind=kind, text=text, at_ms=to_ms(at or datetime.now(UTC)))
         self._database.write(lambda connection: connection.execute(row))
+
+    def rows_written(self) -> dict[str, int]:
+        """Table → rows written to it since it was first applied, over all its versions."""
+        with self._database.read() as connection:
+            return progress.rows_written(connection)
 
     def events(self, flow: str | None = None, limit: int = 50) -> list[Event]:
         """The newest events of a flow (None: of all), oldest first."""

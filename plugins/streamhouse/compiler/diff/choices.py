@@ -1,12 +1,16 @@
 """What a person's choice makes of the findings of a step whose change blocks."""
 
+from collections.abc import Collection
+
 from streamhouse.model.outcome import Finding, Outcome
 
 _MIXES = frozenset({13, 14, 17, 18, 19, 21, 35})  # rows of the old meaning can stand beside new ones
 _OTHER_TYPE = 9  # which a stored column cannot take
 
 
-def decided(findings: list[Finding], choice: Outcome, *, by_row: bool) -> list[Finding]:
+def decided(
+    findings: list[Finding], choice: Outcome, *, by_row: bool, beside: Collection[Finding] = ()
+) -> list[Finding]:
     """The findings once a person chose.
 
     Args:
@@ -14,8 +18,16 @@ def decided(findings: list[Finding], choice: Outcome, *, by_row: bool) -> list[F
         choice: FORWARD: rows already written keep their meaning, where the table can go on holding them.
             REBUILD: every row is computed anew from what there is.
         by_row: Whether each row of the table comes of the rows of one epoch.
+        beside: Further findings of the step, decided before.
+
+    Returns:
+        With FORWARD what blocks still does where all rows are computed anew all the same.
     """
-    return [_decided(finding, choice, by_row=by_row) for finding in findings]
+    made = [_decided(finding, choice, by_row=by_row) for finding in findings]
+    rebuilt = any(f.outcome is Outcome.REBUILD and not f.keeps_values for f in (*made, *beside))
+    if choice is Outcome.FORWARD and rebuilt:
+        return [given if given.outcome is Outcome.BLOCK else now for given, now in zip(findings, made, strict=True)]
+    return made
 
 
 def _decided(finding: Finding, choice: Outcome, *, by_row: bool) -> Finding:

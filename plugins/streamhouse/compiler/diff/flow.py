@@ -8,6 +8,7 @@ from types import MappingProxyType
 from streamhouse.compiler.diff.around import Around, arounds
 from streamhouse.compiler.diff.choices import decided
 from streamhouse.compiler.diff.consumers import affected, consumers
+from streamhouse.compiler.diff.semver import version_advice
 from streamhouse.compiler.diff.settings import setting_findings, source_findings
 from streamhouse.compiler.diff.steps import step_findings
 from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
@@ -53,14 +54,17 @@ def diff(
     held = {table.name: table for table in new.readable}
     for name, step in after.items():
         guards = [*_unheld(step, held, found[name], age), *_starved(name, found[name], others, step.writes)]
-        found[name] += decide(step, guards)
+        found[name] += decide(step, guards, found[name])
     plans = {**arounds(others.values()), new.flow: now}
     steps = [_change(step, before.get(name), found[name], plans) for name, step in after.items()]
     steps += [_removed(step, others) for name, step in before.items() if name not in after]
     settings = tuple(setting_findings(old, new)) if old is not None else ()
     outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in settings))
     tables = tuple(_tables(old, new, found, {s.table: s.outcome for s in steps if s.change == "removed"}))
-    return FlowDiff(flow=new.flow, outcome=outcome, settings=settings, steps=tuple(steps), tables=tables)
+    advice = version_advice(before, after, steps)
+    return FlowDiff(
+        flow=new.flow, outcome=outcome, settings=settings, steps=tuple(steps), tables=tables, versions=advice
+    )
 
 
 @dataclass(frozen=True)
@@ -69,9 +73,13 @@ class _Decide:
 
     choices: Mapping[str, Outcome]
 
-    def __call__(self, step: PlannedStep, findings: list[Finding]) -> list[Finding]:
+    def __call__(
+        self, step: PlannedStep, findings: list[Finding], beside: list[Finding] | None = None
+    ) -> list[Finding]:
         choice = self.choices.get(step.writes.name)
-        return findings if choice is None else decided(findings, choice, by_row=step.strategy is Strategy.MAP)
+        if choice is None:
+            return findings
+        return decided(findings, choice, by_row=step.strategy is Strategy.MAP, beside=beside or ())
 
 
 def _findings(

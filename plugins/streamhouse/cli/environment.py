@@ -1,0 +1,83 @@
+"""`streamhouse env`: changes that are built beside production until they are promoted."""
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.lazy import LazyGroup
+
+
+@click.group("env", cls=LazyGroup, short_help="List, promote and discard environments.")
+@shared_options
+def environment() -> None:
+    """Environments: changes built beside production.
+
+    `streamhouse apply FLOW --env dev` makes one: tables of its own for what the change touches and all that is made
+    from it, filled with their history. It reads the rest as production has it, and costs production nothing.
+    `run FLOW --env dev` keeps it up to date, `query --env dev` looks at it.
+    """
+
+
+@environment.command("list")
+@shared_options
+@click.pass_obj
+def list_(app: App) -> None:
+    """List every environment with its tables."""
+    state = app.project.existing_state()
+    found = []
+    if state is not None:
+        with state:
+            found = state.environments()
+    if app.as_json:
+        app.output.document(
+            {"environments": [{"name": c.environment, "flow": c.flow, "tables": c.versions} for c in found]}
+        )
+    elif not found:
+        app.output.line("none; make one: streamhouse apply FLOW --env NAME")
+    else:
+        rows = [(c.environment, c.flow, ", ".join(c.versions), c.asked_at, c.asked_by) for c in found]
+        app.output.table(("environment", "flow", "tables of its own", "made (UTC)", "by"), rows)
+
+
+@environment.command(
+    epilog="""\b
+Example:
+  streamhouse env promote orders dev
+"""
+)
+@click.argument("flow")
+@click.argument("name")
+@click.option("--wait/--no-wait", default=True, show_default=True, help="Return when it is done, or when it is asked.")
+@shared_options
+@click.pass_obj
+def promote(app: App, flow: str, name: str, wait: bool) -> None:
+    """Let the tables of environment NAME serve in production, instead of those FLOW has there."""
+    from streamhouse.cli.stages import StageView
+    from streamhouse.runtime.apply import promote as swap
+    from streamhouse.runtime.stage import Stage
+
+    with StageView() as view:
+        change = swap(app.project, flow, name, wait=wait, say=lambda text: view.show(Stage(text)))
+    if app.as_json:
+        app.output.document({"flow": flow, "change": change.id, "phase": change.phase, "tables": change.versions})
+    else:
+        done = "serve now" if not change.is_open else f"are asked for; see: streamhouse changes {flow}"
+        app.output.line(f"{flow}: {', '.join(change.versions)} of {name} {done}", style="green")
+
+
+@environment.command()
+@click.argument("flow")
+@click.argument("name")
+@shared_options
+@click.pass_obj
+def discard(app: App, flow: str, name: str) -> None:
+    """Drop environment NAME of FLOW, and its tables."""
+    from streamhouse.cli.stages import StageView
+    from streamhouse.runtime.environment import discard as drop
+    from streamhouse.runtime.stage import Stage
+
+    with StageView() as view:
+        change = drop(app.project, flow, name, say=lambda text: view.show(Stage(text)))
+    if app.as_json:
+        app.output.document({"flow": flow, "environment": name, "dropped": change.versions})
+    else:
+        app.output.line(f"{flow}: {name} is gone, with {', '.join(change.versions)}")

@@ -1,0 +1,155 @@
+"""Which version of each table serves, which one each flow reads, and which ones served once."""
+
+from collections.abc import Collection, Mapping
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position
+from streamhouse.model.version import stored_name
+from streamhouse.state import plans
+from streamhouse.state.instants import from_ms
+from streamhouse.state.records import Change, Move, RetiredVersion
+from streamhouse.state.schema import read_version, retired_version, table_version
+
+
+def versions(connection: Connection, flow: str | None = None) -> dict[str, int]:
+    """Table → the version that serves, of those that are not at their first; for a flow, as it reads them."""
+    rows = connection.execute(select(table_version).where(table_version.c.version > 1))
+    serving = {row.table_name: row.version for row in rows}
+    return serving if flow is None else serving | read_versions(connection, flow)
+
+
+def read_versions(connection: Connection, flow: str) -> dict[str, int]:
+    """Table of another flow → the version at which this one reads it."""
+    rows = connection.execute(select(read_version).where(read_version.c.flow == flow))
+    return {row.table_name: row.version for row in rows}
+
+
+def readers(connection: Connection, tables: Collection[str], flow: str = "") -> dict[str, dict[str, int]]:
+    """Flow, other than the one named → table → the version at which it reads it."""
+    rows = connection.execute(
+        select(read_version).where(read_version.c.table_name.in_(tables), read_version.c.flow != flow)
+    )
+    found: dict[str, dict[str, int]] = {}
+    for row in rows:
+        found.setdefault(row.flow, {})[row.table_name] = row.version
+    return found
+
+
+def known(connection: Connection) -> set[str]:
+    """Every table that was ever applied."""
+    return set(connection.execute(select(table_version.c.table_name)).scalars())
+
+
+def take_up(connection: Connection, plan: FlowPlan, now_ms: int, moves: Mapping[str, Move] | None = None) -> int:
+    """Record a plan as applied, with the versions at which it reads tables of other flows; return its revision."""
+    serving, read = versions(connection), read_versions(connection, plan.flow)
+    connection.execute(delete(read_version).where(read_version.c.flow == plan.flow))
+    for table in plan.external:
+        version = read.get(table.name, serving.get(table.name, 1))
+        if moves and table.name in moves:
+            version = moves[table.name].version
+        connection.execute(insert(read_version).values(flow=plan.flow, table_name=table.name, version=version))
+    for name in plan.tables:
+        if connection.execute(select(table_version).where(table_version.c.table_name == name)).one_or_none() is None:
+            connection.execute(insert(table_version).values(table_name=name, version=1, newest=1, switched_ms=now_ms))
+    return plans.save(connection, plan, now_ms)
+
+
+def allocate(connection: Connection, plan: FlowPlan, anew: Collection[str], now_ms: int) -> dict[str, int]:
+    """Table → the version that it gets: the next one, or the one to go back to when a change is undone."""
+    back = _undone(connection, plan, anew)
+    return back or {table: _next_version(connection, table, now_ms) for table in sorted(anew)}
+
+
+def swap(connection: Connection, change: Change, at: Mapping[str, Position], now_ms: int) -> dict[str, Move]:
+    """Let the versions of a change serve.
+
+    Args:
+        connection: In a transaction; the plan that was applied before is still the newest.
+        change: That is done.
+        at: How far its flow is: source, or table as stores call it → position; also of the new versions.
+        now_ms: The time.
+
+    Returns:
+        Table → where its readers go on, of those of which another version served before.
+    """
+    applied = plans.newest(connection, change.flow)
+    before, revision = (applied[1].tables, applied[0]) if applied is not None else ({}, 0)
+    serving = versions(connection)
+    moves = {}
+    for name, version in change.versions.items():
+        if name in before:
+            old = serving.get(name, 1)
+            connection.execute(
+                insert(retired_version).values(
+                    table_name=name,
+                    version=old,
+                    body=before[name].model_dump_json(),
+                    change=change.id,
+                    revision=revision,
+                    positions=dict(at),
+                    retired_ms=now_ms,
+                )
+            )
+            ends = (at.get(stored_name(name, old), {}), at.get(stored_name(name, version), {}))
+            moves[name] = Move(version, *ends)
+        dropped(connection, name, version)  # it served once, and serves again
+        this = table_version.c.table_name == name
+        connection.execute(update(table_version).where(this).values(version=version, switched_ms=now_ms))
+    return moves
+
+
+def retired(connection: Connection) -> list[RetiredVersion]:
+    """Versions that no longer serve and are not dropped, oldest first."""
+    rows = connection.execute(select(retired_version).order_by(retired_version.c.retired_ms, retired_version.c.version))
+    return [
+        RetiredVersion(
+            Table.model_validate_json(row.body), row.version, row.change, dict(row.positions), from_ms(row.retired_ms)
+        )
+        for row in rows
+    ]
+
+
+def dropped(connection: Connection, table: str, version: int) -> None:
+    """Record that a retired version is gone."""
+    this = (retired_version.c.table_name == table) & (retired_version.c.version == version)
+    connection.execute(delete(retired_version).where(this))
+
+
+def _next_version(connection: Connection, table: str, now_ms: int) -> int:
+    this = table_version.c.table_name == table
+    row = connection.execute(select(table_version).where(this).with_for_update()).one_or_none()
+    if row is None:
+        connection.execute(insert(table_version).values(table_name=table, version=1, newest=1, switched_ms=now_ms))
+        return 1
+    connection.execute(update(table_version).where(this).values(newest=row.newest + 1))
+    return int(row.newest) + 1
+
+
+def _undone(connection: Connection, plan: FlowPlan, anew: Collection[str]) -> dict[str, int]:
+    """Table → the version it had before the last change, when that built just these, and they are to be as they were.
+
+    They need not be filled then: they have everything up to where they were left, and read on from there.
+    """
+    rows = connection.execute(
+        select(retired_version)
+        .where(retired_version.c.table_name.in_(plan.tables))
+        .order_by(retired_version.c.change.desc())
+    ).all()
+    last = [row for row in rows if row.change == rows[0].change]
+    if not last or {row.table_name for row in last} != set(anew):
+        return {}
+    former = plans.at_revision(connection, plan.flow, last[0].revision)
+    back = {row.table_name: int(row.version) for row in last}
+    wanted = versions(connection, plan.flow) | back
+    for step in plan.steps:
+        if step.writes.name not in back:
+            continue
+        same = [other for other in former.steps if other.id == step.id] if former is not None else []
+        stored = {stored_name(read.table, wanted.get(read.table, 1)) for read in step.reads}
+        if same != [step] or not stored <= set(last[0].positions):
+            return {}
+    return back

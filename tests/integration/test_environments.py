@@ -1,0 +1,112 @@
+"""An environment: built beside production, kept up to date by itself, promoted while production goes on."""
+
+import pytest
+
+from streamhouse.errors import NoEnvironmentError, StateConflictError
+from streamhouse.model.version import table_at
+from streamhouse.runtime import apply as applying
+from streamhouse.runtime import environment
+from streamhouse.runtime.change import Applied, compare
+from streamhouse.runtime.open import Open, plan_of
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.run import Meter, carry
+from streamhouse.runtime.settings import Settings
+from streamhouse.runtime.stores import open_stores
+from tests.live import FLOW, add, assert_equals_batch, drop_tables, expected, make_project, served, write_action
+from tests.oracle import assert_same_rows
+
+pytestmark = [pytest.mark.services, pytest.mark.spark]
+
+
+@pytest.fixture
+def open_(tmp_path, fluss, spark, monkeypatch):
+    make_project(tmp_path)
+    project = Project(tmp_path, Settings(fluss=fluss))
+    stores = open_stores(project, spark, fluss)
+    with project.state() as state:
+        found = Open(project, spark, fluss, stores, state)
+
+        class Opened:
+            def __enter__(self):
+                return found
+
+            def __exit__(self, *_):
+                return None
+
+        for module in (applying, environment):  # the session and services of the test run
+            monkeypatch.setattr(module, "opened", lambda *_, **__: Opened())
+        yield found
+        drop_tables(found)
+    for store in stores.values():
+        store.close()
+
+
+def run(open_):
+    """Drain production with the plan that is applied, whatever the files say."""
+    known = open_.state.plan(FLOW)
+    plan = known[1] if known else plan_of(open_.project, FLOW)
+    return carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
+
+
+def compared(open_):
+    return compare(plan_of(open_.project, FLOW), Applied.of(open_.state), {})
+
+
+def in_environment(open_, name, table):
+    found = environment.catalog(open_.state, name)[table]
+    return open_.stores[found.tiers.target].read_state(found)
+
+
+@pytest.mark.timeout(600)
+def test_an_environment_from_its_making_to_its_promotion(open_):
+    project, root = open_.project, open_.project.root
+    add(root, 0)
+    run(open_)
+    old = expected(open_)
+    write_action(root, "spent", "SELECT customer, SUM(cents + tax) AS cents FROM rows GROUP BY customer")
+    change = environment.build(project, compared(open_), "dev", "test")
+    assert set(change.versions) == {"dws.lv_spent", "ads.lv_best"}
+    assert open_.state.versions() == {}
+    # Production is as it was, the environment as the files say; both read on, each by itself.
+    assert_same_rows(served(open_, "dws.lv_spent"), old["dws.lv_spent"], key=("customer",))
+    assert_same_rows(in_environment(open_, "dev", "dws.lv_spent"), expected(open_)["dws.lv_spent"], key=("customer",))
+    add(root, 1)
+    run(open_)
+    environment.run(project, FLOW, "dev", once=True)
+    wanted = expected(open_)
+    for name in change.versions:
+        assert_same_rows(in_environment(open_, "dev", name), wanted[name], key=("customer",), name=name)
+    assert open_.state.plan(FLOW)[0] == 1
+    applying.promote(project, FLOW, "dev")
+    assert open_.state.versions() == change.versions
+    assert open_.state.environments() == []
+    assert_equals_batch(open_)
+    add(root, 2)
+    run(open_)
+    assert_equals_batch(open_)
+
+
+@pytest.mark.timeout(600)
+def test_what_cannot_be(open_):
+    project, root = open_.project, open_.project.root
+    with pytest.raises(NoEnvironmentError, match="no environment 'dev'"):
+        environment.run(project, FLOW, "dev", once=True)
+    write_action(root, "best", "SELECT customer, cents FROM customers WHERE cents > 40")
+    add(root, 0)
+    run(open_)
+    with pytest.raises(NoEnvironmentError, match="nothing differs"):
+        environment.build(project, compared(open_), "dev", "test")
+    write_action(root, "best", "SELECT customer, cents FROM customers WHERE cents > 30")
+    first = environment.build(project, compared(open_), "dev", "test")
+    assert environment.build(project, compared(open_), "dev", "test").id == first.id  # there is nothing new
+    write_action(root, "best", "SELECT customer, cents FROM customers WHERE cents > 20")
+    second = environment.build(project, compared(open_), "dev", "test")
+    assert second.id != first.id
+    [table] = [table_at(first.plan.tables[name], first.versions) for name in first.versions]
+    assert open_.stores[table.tiers.target].columns(table.name) is None  # the first is gone
+    applying.apply(project, compared(open_), "test")  # production moves on by itself
+    with pytest.raises(StateConflictError, match="moved on"):
+        applying.promote(project, FLOW, "dev")
+    environment.discard(project, FLOW, "dev")
+    assert open_.state.environments() == []
+    assert_equals_batch(open_)

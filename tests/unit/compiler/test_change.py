@@ -1,0 +1,110 @@
+"""What carrying out a change takes: tables built anew, the candidate, what blocks, and whether streams can go on."""
+
+from streamhouse.compiler.change import (
+    blocked,
+    candidate,
+    decided,
+    followers,
+    same_streams,
+    shared,
+    tables_anew,
+    tables_apart,
+)
+from streamhouse.compiler.cost import over_budget, with_cost
+from streamhouse.compiler.diff import diff
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.version import at_versions, stored_name, table_name
+from tests.unit.compiler.test_outcomes import OUTCOMES, changed, project
+
+
+def case(name, tmp_path):
+    old, new, others = changed(OUTCOMES / "cases" / name, tmp_path)
+    return old, new, others, diff(old, new, others)
+
+
+def test_only_what_is_rebuilt_is_built_anew(tmp_path):
+    _, new, _, found = case("16_argument_recompute", tmp_path)
+    assert tables_anew(found, new, ()) == {"dws.mean_by_customer"}
+
+
+def test_an_added_column_needs_no_new_table(tmp_path):
+    _, new, _, found = case("03_added_column_map", tmp_path)
+    assert tables_anew(found, new, ()) == frozenset()
+    assert "dwd.orders" in tables_apart(found, new)
+    assert "ads.totals" in tables_apart(found, new)  # made from it
+
+
+def test_a_step_taken_up_again_does_not_go_on_in_its_old_table(tmp_path):
+    _, new, _, found = case("90_new_step", tmp_path)
+    [step] = [step for step in found.steps if step.change == "new"]
+    assert step.table in tables_anew(found, new, {step.table})
+
+
+def test_the_candidate_reads_what_goes_on_and_writes_new_names(tmp_path):
+    _, new, _, _ = case("13_filter_merge", tmp_path)
+    plan = candidate(new, {"dws.sums_by_store"}, {"dws.sums_by_store": 3, "dwd.orders": 2}, "shop-change-1")
+    assert [step.writes.name for step in plan.steps] == ["dws.sums_by_store__v3"]
+    assert [table.name for table in plan.external] == ["dwd.orders__v2"]
+    assert (plan.flow, plan.sources) == ("shop-change-1", ())
+
+
+def test_names_at_versions(tmp_path):
+    plan = project(tmp_path)["shop"]
+    assert at_versions(plan, {}) is plan
+    stored = at_versions(plan, {"dwd.orders": 4})
+    assert "dwd.orders__v4" in stored.tables
+    assert {r.table for s in stored.steps for r in s.reads if "orders__" in r.table} == {"dwd.orders__v4"}
+    assert stored_name("dwd.orders", 1) == "dwd.orders"
+    assert table_name("dwd.orders__v4__quarantine") == "dwd.orders__quarantine"
+    assert table_name("dwd.orders__very") == "dwd.orders__very"
+
+
+def test_streams_go_on_when_what_they_watch_is_the_same(tmp_path):
+    same = ["03_added_column_map", "16_argument_recompute", "13_filter_keeps_history_map", "36_version_and_notes"]
+    same += ["39_rows_per_epoch"]
+    other = ["39_isolated", "34_freshness"]
+    for name in same:
+        old, new, _, _ = case(name, tmp_path / name)
+        assert same_streams(old, new), name
+    for name in other:
+        old, new, _, _ = case(name, tmp_path / name)
+        assert not same_streams(old, new), name
+
+
+def test_a_person_chooses_where_a_change_blocks(tmp_path):
+    _, new, _, found = case("09_narrower_map", tmp_path)
+    assert found.outcome is Outcome.BLOCK
+    [table] = [step.table for step in found.steps if step.outcome is Outcome.BLOCK]
+    assert table not in tables_anew(found, new, ())
+    chosen = decided(found, {table: Outcome.REBUILD})
+    assert chosen.outcome is Outcome.REBUILD
+    assert table in tables_anew(chosen, new, ())
+    assert decided(found, {"dws.other": Outcome.REBUILD}) == found
+
+
+def test_nobody_may_choose_what_cannot_be(tmp_path):
+    _, new, _, found = case("16_argument_recompute", tmp_path)
+    other = new.model_copy(update={"flow": "other"})
+    why = shared(new, {"dws.mean_by_customer"}, {"other": other, "shop": new})
+    assert list(why) == ["dws.mean_by_customer"]
+    stopped = blocked(found, why, final=True)
+    assert stopped.outcome is Outcome.BLOCK
+    assert decided(stopped, {"dws.mean_by_customer": Outcome.REBUILD}).outcome is Outcome.BLOCK
+
+
+def test_a_history_above_the_budget_blocks_until_a_person_says_so(tmp_path):
+    _, new, _, found = case("16_argument_recompute", tmp_path)
+    priced = with_cost(found, new, {"dws.mean_by_customer"}, {"dwd.orders": 1_000_000})
+    [reading] = [table.reading for table in priced.tables if table.reading is not None]
+    assert (reading.rows, reading.bytes) == (1_000_000, 20_000_000)  # bigint, int, int, int
+    assert str(reading) == "1,000,000 rows, about 20.0 MB"
+    assert over_budget(priced, None) == over_budget(priced, 20_000_000) == {}
+    stopped = blocked(priced, over_budget(priced, 19_999_999))
+    assert stopped.outcome is Outcome.BLOCK
+    assert decided(stopped, {"dws.mean_by_customer": Outcome.REBUILD}).outcome is Outcome.REBUILD
+
+
+def test_followers_are_the_tables_of_other_flows_that_rest_on_what_changes(tmp_path):
+    _, _, _, found = case("13_filter_rewrites_history_map", tmp_path)
+    rebuilt = {c.step for s in found.steps for c in s.consumers if c.flow == "reports" and c.outcome is Outcome.REBUILD}
+    assert followers(found) == ({"reports": rebuilt} if rebuilt else {})

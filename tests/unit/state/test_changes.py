@@ -1,0 +1,172 @@
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import create_engine, inspect, text
+
+from streamhouse.errors import LeaseLostError, StateConflictError
+from streamhouse.model.outcome import Outcome
+from streamhouse.state.changes import Wish
+from streamhouse.state.records import EpochRecord, Move, Phase
+from streamhouse.state.schema import SCHEMA_VERSION
+from streamhouse.state.store import StateStore
+
+OLD, NEW, NEWER = (f"SELECT id + {i} AS id FROM rows" for i in range(3))
+TABLE = "ods.orders"
+
+
+@pytest.fixture
+def asked(store, flow_plan, lease):
+    """A flow that was applied, and a change of it that builds its table anew."""
+    store.save_plan(flow_plan(OLD))
+    return store.ask_change(Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE})), "ann")
+
+
+def other_flow(flow_plan):
+    """A flow that reads the table of the first."""
+    plan = flow_plan(flow="other")
+    [segment] = plan.segments
+    [step] = segment.steps
+    [read] = step.reads
+    step = step.model_copy(
+        update={
+            "reads": (read.model_copy(update={"table": TABLE}),),
+            "writes": step.writes.model_copy(update={"name": "dwd.copy"}),
+        }
+    )
+    [table] = flow_plan().tables.values()
+    return plan.model_copy(
+        update={
+            "sources": (),
+            "external": (table,),
+            "segments": (segment.model_copy(update={"steps": (step,)}),),
+        }
+    )
+
+
+def test_the_same_wish_is_the_same_change(store, asked, flow_plan):
+    again = store.ask_change(Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE})), "bob")
+    assert again == asked
+    assert (asked.phase, asked.asked_by, asked.versions, asked.base) == (Phase.ASKED, "ann", {TABLE: 2}, 1)
+    assert store.open_change("retail") == asked
+    assert asked.candidate == f"retail-change-{asked.id}"
+
+
+def test_a_later_wish_takes_the_place_of_an_earlier_one(store, asked, flow_plan):
+    later = store.ask_change(Wish(flow_plan(NEWER), Outcome.REBUILD, frozenset({TABLE})), "bob")
+    assert store.open_change("retail") == later
+    assert store.change(asked.id).phase is Phase.WITHDRAWN
+    assert later.versions == {TABLE: 3}  # never one that may hold something already
+    assert [c.id for c in store.recent_changes("retail")] == [later.id, asked.id]
+
+
+def test_plan_versions_and_positions_change_at_once(store, asked, lease, flow_plan):
+    record = EpochRecord("retail", "main", 7, 1, 1, 1, end={"orders": {"0": 5}}, ends={"ods.orders__v2": {"0": 9}})
+    at = {"orders": {"0": 5}, TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}}
+    assert store.move_change(lease, asked, Phase.BUILDING)
+    assert store.complete_change(lease, asked, [record], at)
+    assert store.versions() == {TABLE: 2}
+    assert store.plan("retail") == (2, flow_plan(NEW))
+    assert store.last_epoch("retail", "main") == record
+    assert store.open_change("retail") is None
+    [old] = store.retired_versions()
+    assert (old.table.name, old.version, old.positions) == (TABLE, 1, at)
+    assert not store.complete_change(lease, asked, [record], at)  # a second time is none
+
+
+def test_a_change_that_was_given_up_is_not_completed(store, asked, lease, flow_plan):
+    store.withdraw_change("retail")
+    assert not store.move_change(lease, asked, Phase.BUILDING)
+    assert not store.complete_change(lease, asked)
+    assert (store.versions(), store.plan("retail")) == ({}, (1, flow_plan(OLD)))
+
+
+def test_only_the_holder_of_the_lease_completes(store, asked, lease, owner, now):
+    store.acquire("retail", owner, timedelta(seconds=30), now)  # the owner itself, anew: the older one is void
+    with pytest.raises(LeaseLostError):
+        store.complete_change(lease, asked)
+    assert store.versions() == {}
+
+
+def test_readers_in_other_flows_are_asked_to_follow(store, asked, lease, flow_plan):
+    store.save_plan(other_flow(flow_plan))
+    store.complete_change(lease, asked, at={TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}})
+    assert store.versions("other") == {TABLE: 1}  # until it has followed
+    follow = store.open_change("other")
+    assert follow.moves == {TABLE: Move(2, {"0": 3}, {"0": 9})}
+    assert (follow.outcome, follow.versions) == (Outcome.SWAP, {})
+    # What a person asks of that flow meanwhile does not lose it.
+    wanted = other_flow(flow_plan).model_copy(update={"description": "edited"})
+    asked_too = store.ask_change(Wish(wanted, Outcome.NO_OP), "ann")
+    assert asked_too.moves == follow.moves
+
+
+def test_a_new_flow_reads_what_serves(store, asked, lease, flow_plan):
+    store.complete_change(lease, asked)
+    store.save_plan(other_flow(flow_plan))
+    assert store.versions("other") == {TABLE: 2}
+
+
+def test_tables_of_followers_are_built_anew(store, flow_plan, lease):
+    store.save_plan(flow_plan(OLD))
+    store.save_plan(other_flow(flow_plan))
+    wish = Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE}), followers={"other": {"dwd.copy"}})
+    store.complete_change(lease, store.ask_change(wish, "ann"), at={TABLE: {}, "ods.orders__v2": {}})
+    assert store.open_change("other").versions == {"dwd.copy": 2}
+
+
+def test_going_back_takes_the_version_that_served(store, asked, lease, flow_plan):
+    at = {"orders": {"0": 5}, TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}}
+    store.complete_change(lease, asked, at=at)
+    back = store.ask_change(Wish(flow_plan(OLD), Outcome.REBUILD, frozenset({TABLE})), "ann")
+    assert back.versions == {TABLE: 1}
+    store.complete_change(lease, back, at=at)
+    assert store.versions() == {}
+    assert [(one.table.name, one.version) for one in store.retired_versions()] == [(TABLE, 2)]
+    other = store.ask_change(Wish(flow_plan(NEWER), Outcome.REBUILD, frozenset({TABLE})), "ann")
+    assert other.versions == {TABLE: 3}
+
+
+def test_a_dropped_version_is_not_gone_back_to(store, asked, lease, flow_plan):
+    store.complete_change(lease, asked, at={"orders": {}, TABLE: {}, "ods.orders__v2": {}})
+    store.version_dropped(TABLE, 1)
+    assert store.retired_versions() == []
+    back = store.ask_change(Wish(flow_plan(OLD), Outcome.REBUILD, frozenset({TABLE})), "ann")
+    assert back.versions == {TABLE: 3}
+
+
+def test_an_environment_is_no_change_of_production(store, flow_plan, lease):
+    store.save_plan(flow_plan(OLD))
+    wish = Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE}), environment="dev")
+    built = store.ask_change(wish, "ann")
+    assert store.open_change("retail") is None
+    assert store.open_change("retail", "dev") == built
+    assert store.environments() == [built]
+    promoted = store.promote(built)
+    assert store.open_change("retail") == promoted
+    assert (promoted.id, promoted.versions, store.environments()) == (built.id, built.versions, [])
+
+
+def test_production_that_moved_on_refuses_a_promotion(store, flow_plan, lease):
+    store.save_plan(flow_plan(OLD))
+    built = store.ask_change(Wish(flow_plan(NEW), Outcome.SWAP, environment="dev"), "ann")
+    store.save_plan(flow_plan(NEWER))
+    with pytest.raises(StateConflictError, match="'dev' was made from revision 1"):
+        store.promote(built)
+    assert store.open_change("retail") is None
+
+
+def test_a_store_of_the_first_version_is_upgraded(sqlite_url, flow_plan):
+    with StateStore(sqlite_url) as store:
+        store.save_plan(flow_plan())
+    engine = create_engine(sqlite_url)
+    with engine.begin() as connection:
+        for table in ("change", "table_version", "retired_version", "read_version"):
+            connection.execute(text(f"DROP TABLE streamhouse_{table}"))
+        connection.execute(text("UPDATE streamhouse_schema SET version = 1"))
+    with StateStore(sqlite_url) as store:
+        assert store.plan("retail") == (1, flow_plan())
+        assert store.versions() == {}
+    with engine.connect() as connection:
+        assert inspect(connection).has_table("streamhouse_change")
+        assert connection.execute(text("SELECT version FROM streamhouse_schema")).scalar_one() == SCHEMA_VERSION
+    engine.dispose()
