@@ -18,7 +18,7 @@ from streamhouse.compiler.change import (
 from streamhouse.compiler.cost import over_budget, with_cost
 from streamhouse.compiler.diff import diff
 from streamhouse.model.outcome import Outcome
-from streamhouse.model.version import at_versions, stored_name, table_name
+from streamhouse.model.version import at_versions, stored_name, table_at, table_name
 from tests.unit.compiler.test_outcomes import AGE, OUTCOMES, changed, project
 
 
@@ -60,6 +60,8 @@ def test_names_at_versions(tmp_path):
     assert "dwd.orders__v4" in stored.tables
     assert {r.table for s in stored.steps for r in s.reads if "orders__" in r.table} == {"dwd.orders__v4"}
     assert stored_name("dwd.orders", 1) == "dwd.orders"
+    quarantine = plan.tables["dwd.orders"].model_copy(update={"name": "dwd.orders__quarantine"})
+    assert table_at(quarantine, {"dwd.orders": 4}).name == "dwd.orders__v4__quarantine"
     assert table_name("dwd.orders__v4__quarantine") == "dwd.orders__quarantine"
     assert table_name("dwd.orders__very") == "dwd.orders__very"
 

@@ -12,6 +12,7 @@ CAN: dict[Tier, frozenset[str]] = {
     Tier.WARM: frozenset({"add", "rename", "drop", "widen"}),  # not of key columns
     Tier.COLD: frozenset({"add", "rename", "drop", "widen"}),
 }
+_NEW_VERSION = (Ddl(kind="new version"),)
 
 
 def tier_changes(old: Table | None, new: Table, steps: Iterable[tuple[PlannedStep, list[Finding]]]) -> list[TierChange]:
@@ -24,6 +25,8 @@ def tier_changes(old: Table | None, new: Table, steps: Iterable[tuple[PlannedSte
     """
     found = list(steps)
     changes = [_tier(tier, old, new, found) for tier in new.tiers.present]
+    if any(change.outcome is Outcome.REBUILD for change in changes):  # a version is of a table in all its tiers
+        changes = [TierChange(tier=t, outcome=Outcome.REBUILD, ddl=_NEW_VERSION) for t in new.tiers.present]
     if old is not None:
         left = [tier for tier in old.tiers.present if tier not in new.tiers.present]
         changes += [TierChange(tier=t, outcome=Outcome.SWAP, ddl=(Ddl(kind="drop later"),)) for t in left]
@@ -33,9 +36,8 @@ def tier_changes(old: Table | None, new: Table, steps: Iterable[tuple[PlannedSte
 def _tier(tier: Tier, old: Table | None, new: Table, steps: list[tuple[PlannedStep, list[Finding]]]) -> TierChange:
     if old is None or tier not in old.tiers.present:
         return TierChange(tier=tier, outcome=Outcome.SWAP, ddl=(Ddl(kind="create"),))
-    anew = [f for _, findings in steps for f in findings if f.outcome is Outcome.REBUILD]
-    if any(not _spares(tier, finding, new) for finding in anew):
-        return TierChange(tier=tier, outcome=Outcome.REBUILD, ddl=(Ddl(kind="new version"),))
+    if any(finding.outcome is Outcome.REBUILD for _, findings in steps for finding in findings):
+        return TierChange(tier=tier, outcome=Outcome.REBUILD, ddl=_NEW_VERSION)
     ddl: list[Ddl] = []
     before = {column.name: column for column in old.columns}
     renames = {name: was for step, _ in steps for name, was in step.renamed.items() if was in before}
@@ -58,14 +60,8 @@ def _tier(tier: Tier, old: Table | None, new: Table, steps: list[tuple[PlannedSt
             if kind is not None:
                 ddl.append(Ddl(kind="drop later", column=name))
     if "widen" not in CAN[tier] and any(change.kind == "widen column" for change in ddl):
-        return TierChange(tier=tier, outcome=Outcome.REBUILD, ddl=(Ddl(kind="new version"),))
+        return TierChange(tier=tier, outcome=Outcome.REBUILD, ddl=_NEW_VERSION)
     return TierChange(tier=tier, outcome=Outcome.SWAP, ddl=tuple(ddl))
-
-
-def _spares(tier: Tier, finding: Finding, table: Table) -> bool:
-    """Whether a rebuild of the table leaves this tier's alone: another tier alone could not do the DDL."""
-    alone = finding.rule == 8 and not set(finding.columns) & set(table.primary_key)
-    return alone and "widen" in CAN[tier]
 
 
 def table_outcome(tiers: Iterable[TierChange], findings: Iterable[Finding]) -> Outcome:
