@@ -6,7 +6,8 @@ import time
 from streamhouse.errors import StreamhouseError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.version import stored_name, table_at
-from streamhouse.runtime.change import Applied, ask, compare
+from streamhouse.runtime.change import ask
+from streamhouse.runtime.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.run import Meter, carry
 from tests.oracle import assert_same_rows, batch

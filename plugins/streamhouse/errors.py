@@ -8,7 +8,7 @@ Codes are grouped by what the reader can do about them:
 | SH2xx | the definitions do not fit together: names, columns, types, cycles | 3 |
 | SH3xx | the machine or the environment lacks something | 4 |
 | SH4xx | a store refuses or cannot be reached | 5 |
-| SH5xx | an epoch, a lease or a position is not as recorded | 6 |
+| SH5xx | an epoch, a lease, a position or an approval is not as recorded | 6 |
 | SH6xx | a query a person typed is wrong | 3 |
 
 Usage errors of the command line exit with 2, as click does.
@@ -399,6 +399,23 @@ class NoEnvironmentError(EngineError):
     """There is no environment of that name, or nothing to make one of."""
 
     code = "SH509"
+
+
+class UnknownApprovalError(EngineError):
+    """Nobody was asked what an id stands for."""
+
+    code = "SH507"
+
+    def __init__(self, name: str, known: Collection[str], *, at: Location | None = None) -> None:
+        super().__init__(
+            f"unknown approval '{name}'", at=at, hint=did_you_mean(name, known, "see: streamhouse approvals --all")
+        )
+
+
+class ApprovalClosedError(EngineError):
+    """What is to be decided was decided already, or nobody did in time."""
+
+    code = "SH508"
 
 
 # --- SH6xx: queries ---------------------------------------------------------------------------

@@ -11,7 +11,8 @@ import pytest
 
 from streamhouse.engine.points import KILL_AT
 from streamhouse.model.version import stored_name
-from streamhouse.runtime.change import Applied, ask, compare
+from streamhouse.runtime.change import ask
+from streamhouse.runtime.compare import Applied, compare
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.settings import Settings

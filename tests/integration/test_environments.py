@@ -6,7 +6,7 @@ from streamhouse.errors import NoEnvironmentError, StateConflictError
 from streamhouse.model.version import table_at
 from streamhouse.runtime import apply as applying
 from streamhouse.runtime import environment
-from streamhouse.runtime.change import Applied, compare
+from streamhouse.runtime.compare import Applied, compare
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import Meter, carry

@@ -22,7 +22,8 @@ from streamhouse.errors import BlockedError, EpochFailedError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import ReadMode, Strategy, Tier
 from streamhouse.model.version import at_versions, stored_name, table_at
-from streamhouse.runtime.change import Applied, ask, compare
+from streamhouse.runtime.change import ask
+from streamhouse.runtime.compare import Applied, compare
 from streamhouse.runtime.open import Open, plan_of, runner_of
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.reconcile import Reconciler
@@ -470,10 +471,9 @@ class Shop:
             if change.change == "new" or _is_computed_anew(change):
                 assert since == {}, change.table
                 continue
-            forward = {c for f in change.findings if f.outcome is Outcome.FORWARD for c in f.columns}
-            assert forward <= set(change.marks)
-            if change.outcome is Outcome.FORWARD:
-                assert change.marks, change.table
+            forward = [f for f in change.findings if f.outcome is Outcome.FORWARD and not f.keeps_values]
+            assert {c for f in forward for c in f.columns} <= set(change.marks)
+            assert change.marks or not forward, change.table
             if change.table in self.anew:
                 continue
             assert set(since) == set(change.marks), change.table

@@ -42,9 +42,9 @@ class App:
     @cached_property
     def registry(self) -> "Registry":
         """The project's actions and flows; what a broken file defines raises when it is asked for."""
-        from streamhouse.registry import Registry
+        from streamhouse.runtime.check import load_registry
 
-        return Registry.load(self.project.root)
+        return load_registry(self.project)
 
     def note_broken_files(self) -> None:
         """Tell on standard error, below a list, that some files could not be read."""

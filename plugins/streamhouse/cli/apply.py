@@ -11,7 +11,7 @@ from streamhouse.cli.plan import compared, compiled, show_diff
 
 if TYPE_CHECKING:
     from streamhouse.model.outcome import Outcome
-    from streamhouse.runtime.change import Compared
+    from streamhouse.runtime.compare import Compared
     from streamhouse.state.records import Change
 
 _CHOICES = ("forward", "rebuild")
@@ -66,7 +66,7 @@ def apply(
     if not app.as_json:
         for one in found:
             _show(one, app)
-    wanted = [one for one in found if one.is_change or one.applied != one.plan]
+    wanted = [one for one in found if one.is_change or one.differs]
     asks = not yes and not app.as_json and sys.stdin.isatty() and any(one.is_change for one in wanted)
     if asks and not click.confirm("apply?", err=True):
         raise click.Abort

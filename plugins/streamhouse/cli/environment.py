@@ -17,7 +17,14 @@ def environment() -> None:
     """
 
 
-@environment.command("list")
+@environment.command(
+    "list",
+    epilog="""\b
+Examples:
+  streamhouse env list
+  streamhouse env list --json | jq -r '.environments[].name'
+""",
+)
 @shared_options
 @click.pass_obj
 def list_(app: App) -> None:
@@ -64,7 +71,12 @@ def promote(app: App, flow: str, name: str, wait: bool) -> None:
         app.output.line(f"{flow}: {', '.join(change.versions)} of {name} {done}", style="green")
 
 
-@environment.command()
+@environment.command(
+    epilog="""\b
+Example:
+  streamhouse env discard orders dev
+"""
+)
 @click.argument("flow")
 @click.argument("name")
 @shared_options

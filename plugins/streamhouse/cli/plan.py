@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from streamhouse.model.outcome import FlowDiff
     from streamhouse.model.plan import FlowPlan
-    from streamhouse.runtime.change import Compared
+    from streamhouse.runtime.compare import Compared
 
 CHANGES, BLOCKS = 10, 11
 
@@ -47,7 +47,7 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
     app: App = context.obj
     found = [one for one in compared(app, compiled(app, flow)) if flow in (None, one.plan.flow)]
     if app.as_json:
-        app.output.document({"flows": [_document(d, explain=explain) for d in found]})
+        app.output.models({"flows": [_document(d, explain=explain) for d in found]})
     else:
         for difference in found:
             _show(difference, app.output, explain=explain)
@@ -61,27 +61,16 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
 
 def compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
     """The compiled plan of a flow; None: of all."""
-    from streamhouse.errors import DefinitionErrors
-    from streamhouse.runtime.check import check_project, compile_with_upstream
+    from streamhouse.runtime.desired import desired_plan, desired_plans
 
-    if flow is not None:
-        return {flow: compile_with_upstream(app.project, app.registry, flow)}
-    checked = check_project(app.project, app.registry)
-    if checked.errors:
-        raise DefinitionErrors(checked.errors)
-    return dict(checked.plans)
+    return desired_plans(app.project) if flow is None else {flow: desired_plan(app.project, flow)}
 
 
 def compared(app: App, flows: "Mapping[str, FlowPlan]") -> "list[Compared]":
     """Each flow against what is applied."""
-    from streamhouse.runtime.change import Applied, compare
+    from streamhouse.runtime.compare import Applied, compare
 
-    state = app.project.existing_state()
-    try:
-        applied = Applied.of(state)
-    finally:
-        if state is not None:
-            state.close()
+    applied = Applied.in_project(app.project, flows)
     budget = app.project.settings.rebuild_budget
     return [compare(plan, applied, flows, budget=budget) for plan in flows.values()]
 
@@ -96,7 +85,7 @@ def _show(difference: "Compared", output: Output, *, explain: bool) -> None:
     if difference.applied is None:
         output.line(f"{wanted.flow}: never applied; a run would create it", style="green")
     elif not difference.is_change:
-        text = "" if difference.applied == wanted else "; only text differs"
+        text = "; only text differs" if difference.differs else ""
         output.line(f"{wanted.flow}: nothing to apply (revision {difference.revision}){text}")
     else:
         output.line(f"{wanted.flow}: differs from revision {difference.revision}, applied last", style="yellow")
@@ -150,15 +139,15 @@ def _document(difference: "Compared", *, explain: bool) -> dict[str, Any]:
     wanted = difference.plan
     document: dict[str, Any] = {
         "flow": wanted.flow,
-        "fingerprint": wanted.fingerprint,
-        "applied": {"revision": difference.revision, "fingerprint": difference.applied.fingerprint}
+        "fingerprint": difference.fingerprint,
+        "applied": {"revision": difference.revision, "fingerprint": difference.applied_fingerprint}
         if difference.applied is not None
         else None,
         "changes": difference.is_change,
         "outcome": difference.found.outcome.value,
         "steps": {step.step: step.change for step in difference.found.steps},
-        "diff": difference.found.model_dump(mode="json"),
-        "plan": wanted.model_dump(mode="json"),
+        "diff": difference.found,
+        "plan": wanted,
     }
     if explain:
         from streamhouse.compiler import explain as explained

@@ -38,17 +38,17 @@ def validate(context: click.Context, paths: tuple[Path, ...]) -> None:
 
     app: App = context.obj
     began = time.monotonic()
-    checked = check_project(app.project, app.registry)
+    checked = check_project(app.project)
     seconds = time.monotonic() - began
     wanted = [path.resolve() for path in paths]
     errors = [error for error in checked.errors if _is_in(error.at, wanted, app.project.root)]
     notices = [notice for notice in checked.notices if _is_in(notice.at, wanted, app.project.root)]
     if app.as_json:
-        app.output.document(_document(checked, errors, notices, app, seconds))
+        app.output.document(_document(checked, errors, notices, seconds))
     else:
         for found in (*errors, *notices):
             click.echo(str(found), err=True)
-        _summarise(app, errors, wanted, seconds)
+        _summarise(app, checked, errors, wanted, seconds)
     if errors:
         context.exit(FAILED)
 
@@ -60,9 +60,8 @@ def _is_in(at: "Location | None", wanted: list[Path], root: Path) -> bool:
     return any(path == file or path in file.parents for path in wanted)
 
 
-def _summarise(app: App, errors: list[Any], wanted: list[Path], seconds: float) -> None:
-    registry = app.registry
-    what = f"{_count(len(registry.actions), 'action')} and {_count(len(registry.flows), 'flow')}"
+def _summarise(app: App, checked: "Checked", errors: list[Any], wanted: list[Path], seconds: float) -> None:
+    what = f"{_count(checked.actions, 'action')} and {_count(checked.flows, 'flow')}"
     where = f" in {_count(len(wanted), 'path')}" if wanted else ""
     if errors:
         files = len({error.at.file for error in errors if error.at}) or 1
@@ -75,9 +74,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _document(
-    checked: "Checked", errors: list[Any], notices: "list[Notice]", app: App, seconds: float
-) -> dict[str, Any]:
+def _document(checked: "Checked", errors: list[Any], notices: "list[Notice]", seconds: float) -> dict[str, Any]:
     from streamhouse.cli.failures import error_document
 
     return {
@@ -87,8 +84,8 @@ def _document(
             {"message": n.message, "file": n.at.file, "line": n.at.line, "column": n.at.column, "hint": n.hint}
             for n in notices
         ],
-        "actions": len(app.registry.actions),
-        "flows": len(app.registry.flows),
+        "actions": checked.actions,
+        "flows": checked.flows,
         "plans": {flow: plan.fingerprint for flow, plan in checked.plans.items()},
         "seconds": round(seconds, 3),
     }

@@ -251,7 +251,7 @@ def _may(findings: tuple[Finding, ...], choice: Outcome) -> bool:
 
 def _chosen(findings: tuple[Finding, ...], choice: Outcome) -> tuple[Finding, ...]:
     return tuple(
-        f.model_copy(update={"outcome": choice, "proof": f"{f.proof}; a person chose {choice}"})
+        f.model_copy(update={"outcome": choice, "proof": f"{f.proof}; a person chose {choice}", "keeps_values": False})
         if f.outcome is Outcome.BLOCK
         else f
         for f in findings

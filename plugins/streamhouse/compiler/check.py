@@ -42,16 +42,20 @@ def read_place(step: Step, port: str) -> Location:
 
 def check_reads(flow: Flow, written: Collection[str], external: Collection[str]) -> list[StreamhouseError]:
     """An error for each read of something that no source, step or flow makes."""
-    known = [*flow.sources, *written, *external]
-    return [
-        UnknownTableError(
-            f"nothing makes '{read.table}'",
-            at=read_place(step, port),
-            hint=did_you_mean(read.table, known, f"sources and tables: {', '.join(known)}"),
-        )
+    unknown = [
+        (step, port, read.table)
         for step in flow.steps
         for port, read in step.reads.items()
-        if read.table not in known
+        if read.table not in flow.sources and read.table not in written and read.table not in external
+    ]
+    known = [*flow.sources, *written, *external] if unknown else []
+    return [
+        UnknownTableError(
+            f"nothing makes '{table}'",
+            at=read_place(step, port),
+            hint=did_you_mean(table, known, f"sources and tables: {', '.join(known)}"),
+        )
+        for step, port, table in unknown
     ]
 
 
@@ -64,6 +68,19 @@ def check_table_options(flow: Flow, written: Collection[str]) -> list[Streamhous
             hint=did_you_mean(name, written, f"this flow writes: {', '.join(sorted(written))}"),
         )
         for name in flow.tables
+        if name not in written
+    ]
+
+
+def check_schema_change(flow: Flow, written: Collection[str]) -> list[StreamhouseError]:
+    """An error for each table of `schema_change` that no step writes."""
+    return [
+        UnknownTableError(
+            f"'schema_change' names {name}, which no step of this flow writes",
+            at=flow.places.get(f"schema_change.tables.{name}", flow.at),
+            hint=did_you_mean(name, written, f"this flow writes: {', '.join(sorted(written))}"),
+        )
+        for name in flow.schema_change.tables
         if name not in written
     ]
 

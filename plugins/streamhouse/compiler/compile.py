@@ -1,6 +1,7 @@
 """From definitions to plans."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from streamhouse.compiler.check import (
@@ -8,11 +9,12 @@ from streamhouse.compiler.check import (
     check_layer,
     check_ports,
     check_reads,
+    check_schema_change,
     check_table_options,
 )
 from streamhouse.compiler.order import foreign_writers, ordered_flows, ordered_steps, writers, writes_place
 from streamhouse.compiler.segments import check_streams, segments
-from streamhouse.compiler.shared import disagreements, joined, whole_tables, with_tables
+from streamhouse.compiler.shared import disagreements, joined, with_tables, with_whole_tables
 from streamhouse.compiler.step import plan_step
 from streamhouse.errors import (
     Location,
@@ -21,7 +23,7 @@ from streamhouse.errors import (
     UnknownActionError,
 )
 from streamhouse.model.action import Action
-from streamhouse.model.flow import Flow
+from streamhouse.model.flow import Flow, Step
 from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
 from streamhouse.model.table import Column, Table
 from streamhouse.registry.problems import Problems
@@ -41,8 +43,27 @@ class Actions(Protocol):
 SourceColumns = Mapping[str, tuple[Column, ...]]
 
 
+PlanStep = Callable[[Step, Action, Flow, Mapping[str, Readable]], PlannedStep]
+"""`plan_step`, or what gives the same and remembers it."""
+
+CompileFlow = Callable[[Flow, Actions, SourceColumns, Mapping[str, Table]], FlowPlan]
+"""`compile_flow`, or what gives the same and remembers it."""
+
+
+class View(Protocol):
+    """Which columns a step is not to see: those that came later and that its policy does not let in."""
+
+    def hidden(self, step: Step, action: Action, table: str, columns: tuple[Column, ...]) -> frozenset[str]:
+        """Names among the `columns` of a `table` or source that the step reads."""
+
+
 def compile_flow(
-    flow: Flow, registry: Actions, source_columns: SourceColumns, external: Mapping[str, Table] | None = None
+    flow: Flow,
+    registry: Actions,
+    source_columns: SourceColumns,
+    external: Mapping[str, Table] | None = None,
+    plan: PlanStep = plan_step,
+    view: View | None = None,
 ) -> FlowPlan:
     """Resolve, check, type and order a flow's steps.
 
@@ -50,7 +71,9 @@ def compile_flow(
         flow: Its steps may stand in any order.
         registry: Supplies the actions; only read.
         source_columns: Source of the flow → what it delivers.
-        external: Tables of other flows, by name; those it does not read are ignored.
+        external: Tables of other flows, by name; those it neither reads nor writes are ignored.
+        plan: Plans one step.
+        view: What steps do not see of what they read; None: they see everything.
 
     Returns:
         Each step once, after the steps that write what it reads. Equal inputs give an equal plan,
@@ -67,6 +90,7 @@ def compile_flow(
     external = external or {}
     writer, duplicates = writers(flow)
     problems.add(*duplicates, *check_reads(flow, writer, external), *check_table_options(flow, writer))
+    problems.add(*check_schema_change(flow, writer))
     actions = _actions(flow, registry, problems)
     try:
         order = ordered_steps(flow)
@@ -86,7 +110,7 @@ def compile_flow(
         if errors or any(read.table not in readable for read in step.reads.values()):
             continue
         try:
-            done = plan_step(step, action, flow, readable)
+            done = plan(step, action, flow, readable) if view is None else _planned(step, action, flow, readable, view)
         except StreamhouseError as error:
             problems.add(error)
             continue
@@ -103,7 +127,11 @@ def compile_flow(
 
 
 def compile_project(
-    flows: Iterable[Flow], registry: Actions, source_columns: Mapping[str, SourceColumns]
+    flows: Iterable[Flow],
+    registry: Actions,
+    source_columns: Mapping[str, SourceColumns],
+    compiled: CompileFlow = compile_flow,
+    views: Mapping[str, View] | None = None,
 ) -> dict[str, FlowPlan]:
     """Compile flows that may read each other's tables.
 
@@ -111,6 +139,8 @@ def compile_project(
         flows: In any order, each name once.
         registry: Supplies the actions.
         source_columns: Flow → source → what it delivers.
+        compiled: Compiles one flow.
+        views: Flow → what its steps do not see.
 
     Returns:
         Flow → plan, each after the flows whose tables it reads.
@@ -139,15 +169,32 @@ def compile_project(
             failed.add(name)
             continue
         try:
-            plans[name] = compile_flow(flow, registry, source_columns.get(name, {}), tables)
+            view = (views or {}).get(name)
+            columns = source_columns.get(name, {})
+            plans[name] = (
+                compiled(flow, registry, columns, tables)
+                if view is None
+                else compile_flow(flow, registry, columns, tables, view=view)
+            )
         except StreamhouseError as error:
             problems.add(error)
             failed.add(name)
             continue
         tables |= plans[name].tables
     problems.raise_any()
-    whole = whole_tables(plans.values())
-    return {name: with_tables(plan, whole) for name, plan in plans.items()}
+    return with_whole_tables(plans)
+
+
+def _planned(step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable], view: View) -> PlannedStep:
+    tables = {read.table for read in step.reads.values()}
+    hidden = {table: view.hidden(step, action, table, readable[table].columns) for table in tables}
+    seen = {
+        table: replace(readable[table], columns=tuple(c for c in readable[table].columns if c.name not in names))
+        for table, names in hidden.items()
+    }
+    done = plan_step(step, action, flow, seen)
+    reads = tuple(read.model_copy(update={"hidden": tuple(sorted(hidden[read.table]))}) for read in done.reads)
+    return done.model_copy(update={"reads": reads})
 
 
 def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Action]:
@@ -168,8 +215,9 @@ def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Act
 def _readable(
     flow: Flow, source_columns: SourceColumns, external: Mapping[str, Table], problems: Problems
 ) -> dict[str, Readable]:
-    readable = {name: Readable(table.columns, table.primary_key) for name, table in external.items()}
     used = {read.table for step in flow.steps for read in step.reads.values()}
+    tables = {name: external[name] for name in sorted(used) if name in external}
+    readable = {name: Readable(table.columns, table.primary_key) for name, table in tables.items()}
     for name, source in flow.sources.items():
         if name not in used:
             continue
@@ -217,4 +265,4 @@ def _plan(
     )
 
 
-__all__ = ["Actions", "compile_flow", "compile_project"]
+__all__ = ["Actions", "CompileFlow", "PlanStep", "SourceColumns", "View", "compile_flow", "compile_project"]

@@ -1,6 +1,6 @@
 """Tables that several steps write, each a part of the columns; pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from streamhouse.errors import DuplicateWriterError, Location, StreamhouseError
 from streamhouse.model.plan import FlowPlan, PlannedStep
@@ -69,6 +69,12 @@ def with_tables(plan: FlowPlan, tables: dict[str, Table]) -> FlowPlan:
     )
     external = tuple(tables.get(table.name, table) for table in plan.external)
     return plan.model_copy(update={"segments": segments, "external": external})
+
+
+def with_whole_tables(plans: Mapping[str, FlowPlan]) -> dict[str, FlowPlan]:
+    """Plans of one project, each compiled by itself, with every shared table as all of its writers make it."""
+    whole = whole_tables(plans.values())
+    return {name: with_tables(plan, whole) if whole else plan for name, plan in plans.items()}
 
 
 def whole_tables(plans: Iterable[FlowPlan]) -> dict[str, Table]:

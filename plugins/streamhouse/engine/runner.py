@@ -52,6 +52,7 @@ class Runner:
         on_beat: Callable[[Beat], None] = lambda _: None,
     ) -> None:
         self.plan = plan  # over the names that stores hold
+        self.held: frozenset[str] = frozenset()  # segments that must not read on, until a person decides
         self._spark = spark
         self._stores = stores
         self._places = places
@@ -162,14 +163,14 @@ class Runner:
     def drain(self, plan: FlowPlan, bounds: Mapping[str, Position] = _NO_BOUNDS) -> None:
         """Run the segments of a plan of this flow until what waits, or up to `bounds`, is done. From `Steward.between`.
 
-        An epoch that is half done is completed first.
+        An epoch that is half done is completed first. Segments that are held are not run.
         """
         self._halt.clear()
         with ExitStack() as stack:
             around = self._surroundings(plan)
             self._streams = [SegmentStream(around, segment) for segment in plan.segments]
             for stream in [stack.enter_context(stream.opened()) for stream in self._streams]:
-                if not self._stop.is_set():
+                if not self._stop.is_set() and stream.name not in self.held:
                     stream.run(once=True, bounds=bounds)
 
     def _end_streams(self) -> None:
@@ -218,6 +219,7 @@ class Runner:
             checkpoints=self._checkpoints,
             cache=self._cache,
             stop=self._halt,
+            is_held=lambda segment: segment in self.held,
             on_beat=self._on_beat,
         )
 
@@ -228,7 +230,7 @@ class Runner:
     def _carry(self, streams: list[SegmentStream], *, once: bool, bounds: Mapping[str, Position]) -> None:
         if once or len(streams) == 1:
             for stream in streams:
-                if not self._halt.is_set():
+                if not self._halt.is_set() and not (once and stream.name in self.held):
                     stream.run(once=once, bounds=bounds)
             return
         with ThreadPoolExecutor(len(streams), thread_name_prefix=self.plan.flow) as pool:

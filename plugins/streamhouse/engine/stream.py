@@ -1,6 +1,7 @@
 """One segment on its way: its streaming query, the epochs Spark calls for, and their retries."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -66,6 +67,7 @@ class Surroundings:
         checkpoints: Folder of Spark's logs of all flows.
         cache: Folder of the states that segments of all flows hold.
         stop: Set when the runner is to end.
+        is_held: Whether a segment must not read on for now.
     """
 
     plan: FlowPlan
@@ -77,6 +79,7 @@ class Surroundings:
     checkpoints: Path
     cache: Path
     stop: threading.Event
+    is_held: Callable[[str], bool]
     on_beat: Callable[[Beat], None]
 
 
@@ -174,6 +177,11 @@ class SegmentStream:
     def next(self, last: Vector) -> Vector:
         """The end of the next epoch; see `EpochClock.next`. The stream asks here, as the plan may change under it."""
         return self._clock.next(last)
+
+    @property
+    def name(self) -> str:
+        """Of the segment."""
+        return self._segment.name
 
     def ring(self) -> None:
         """Let the stream look at once whether it is to stop. Safe from any thread or signal handler."""
@@ -283,7 +291,7 @@ class SegmentStream:
         """The time of an epoch, unless none may begin any more; whoever ends the query waits for its end."""
         ending = self._around.stop.is_set() or self._ending.is_set()
         # Never blocked for good: what ends the query holds the lock while it waits for Spark, and Spark for us.
-        while not ending and not self._epoch_lock.acquire(timeout=_POLL_S):
+        while not ending and not self._admitted():
             ending = self._around.stop.is_set() or self._ending.is_set()
         if ending:
             raise _StopAsked
@@ -293,6 +301,13 @@ class SegmentStream:
             yield
         finally:
             self._epoch_lock.release()
+
+    def _admitted(self) -> bool:
+        """Whether an epoch may begin, after a moment; the lock is held then."""
+        if self._around.is_held(self._segment.name):
+            time.sleep(_POLL_S)
+            return False
+        return self._epoch_lock.acquire(timeout=_POLL_S)
 
     def _fail(self, error: BaseException) -> None:
         """Take note of what ends the query, before Spark makes it an error of its own."""

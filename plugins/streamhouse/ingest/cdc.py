@@ -68,15 +68,23 @@ class Cdc:
     Args:
         options: What to read.
         root: The folder to which `options.path` is relative.
+        columns: Fixed by a plan. None: those that the options declare.
         at: Where the source is defined.
     """
 
-    def __init__(self, options: CdcOptions, root: Path, *, at: Location | None = None) -> None:
-        columns = tuple(
+    def __init__(
+        self,
+        options: CdcOptions,
+        root: Path,
+        *,
+        columns: tuple[Column, ...] | None = None,
+        at: Location | None = None,
+    ) -> None:
+        declared = tuple(
             Column(name=name, type=type_, nullable=name not in options.primary_key)
             for name, type_ in options.columns.items()
         )
-        self._wanted = Wanted(columns, options.primary_key, options.time_unit)
+        self._wanted = Wanted(columns or declared, options.primary_key, options.time_unit)
         self._path = options.path
         self._root = root
         self._at = at
@@ -248,12 +256,22 @@ def _in_order(name: str) -> tuple[tuple[str | int, ...], str]:
     return tuple(int(part) if at % 2 else part for at, part in enumerate(parts)), name
 
 
-def open_cdc(options: Mapping[str, Any], root: Path, *, at: Location | None = None) -> Cdc:
+def newest_lines(pattern: str, root: Path) -> list[bytes]:
+    """The last lines of the last file that a pattern names; none when there is no file."""
+    names = sorted(list_files(pattern, root), key=_in_order)
+    return _ending(root / names[-1]) if names else []
+
+
+def open_cdc(
+    options: Mapping[str, Any], root: Path, *, columns: tuple[Column, ...] | None = None, at: Location | None = None
+) -> Cdc:
     """Check the options and that there is a folder to watch; no file is read.
+
+    `columns` are those fixed by a plan, which may have more than the options declare.
 
     Raises:
         SourceError: an option is wrong, or the file or folder does not exist.
     """
     checked = check_options(CdcOptions, "cdc", options, at)
     check_place(checked.path, root, at)
-    return Cdc(checked, root, at=at)
+    return Cdc(checked, root, columns=columns, at=at)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic_core import from_json
 
 from streamhouse.errors import Location, SourceError, did_you_mean
+from streamhouse.ingest.debezium_schema import is_ddl
 from streamhouse.ingest.encodings import (
     UNAVAILABLE,
     Encoding,
@@ -242,6 +243,8 @@ class _Run:
                 raise self._error("the event has op 'd', but no row in 'before'", number, hint)
             self._gone.append(before)
             self._gone_at.append(2 * number + 1)
+        elif is_ddl(event):
+            return  # of the table and no row; the trigger reads it
         elif op is None:
             raise self._error("the line has no 'op', so it is no change event", number, _NO_EVENT)
         else:

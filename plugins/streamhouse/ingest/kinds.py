@@ -43,10 +43,10 @@ def open_source(source: Source | PlannedSource, root: Path) -> OpenSource:
     return opener(source.options, root, planned, at)
 
 
-def _cdc(options: Mapping[str, Any], root: Path, _planned: Planned, at: Location | None) -> OpenSource:
+def _cdc(options: Mapping[str, Any], root: Path, planned: Planned, at: Location | None) -> OpenSource:
     from streamhouse.ingest.cdc import open_cdc
 
-    return open_cdc(options, root, at=at)
+    return open_cdc(options, root, columns=planned, at=at)
 
 
 def _replay(options: Mapping[str, Any], _root: Path, _planned: Planned, at: Location | None) -> OpenSource:

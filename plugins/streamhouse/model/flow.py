@@ -1,11 +1,12 @@
 """A flow: which action reads what and writes where."""
 
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from streamhouse.errors import Location
+from streamhouse.model.schema_change import FollowsChanges, SchemaChange
 from streamhouse.model.table import TableOptions
 from streamhouse.model.types import NAME, TABLE_NAME, Duration, Frozen, History, ReadMode, Strategy
 
@@ -60,7 +61,7 @@ class Flow(Frozen):
     owner: str = ""
     tags: tuple[str, ...] = ()
     freshness: Duration = timedelta(seconds=1)  # how far the last layer may lag behind the source
-    schema_change: Literal["freeze", "lenient", "evolve", "try_evolve", "ignore"] | None = None
+    schema_change: FollowsChanges = SchemaChange()
     history: History | None = Field(
         default=None,
         description="what an edit does to older rows; by default ods and dwd keep them, dws and ads rewrite them",

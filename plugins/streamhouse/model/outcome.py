@@ -49,9 +49,9 @@ class Ddl(Frozen):
         "new version",
         "add column",
         "widen column",
+        "add field",
         "rename column",
         "drop later",
-        "fill both",
         "stop filling",
     ]
     column: str = ""
@@ -60,7 +60,7 @@ class Ddl(Frozen):
 
     def __str__(self) -> str:
         """For a person: `add column tax decimal(12,2)`."""
-        was = {"widen column": f" from {self.old}", "rename column": f" from {self.old}"}.get(self.kind, "")
+        was = f" from {self.old}" if self.kind in ("widen column", "add field", "rename column") else ""
         return " ".join(part for part in (self.kind, self.column, self.type) if part) + was
 
 

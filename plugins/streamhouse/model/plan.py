@@ -40,6 +40,11 @@ class PlannedRead(Frozen):
     columns: tuple[str, ...]  # the columns the SQL uses, in the order of the input
     key_columns: dict[str, str] = Field(default_factory=dict)  # output column → column here, for touched rows
     computed: tuple[ComputedColumn, ...] = ()  # columns in `key_columns` that the input has not, and which are computed
+    hidden: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda names: not names,  # plans from before keep their fingerprints
+        description="columns of the table that came later, and that this step's policy does not let in",
+    )
 
 
 class PlannedStep(Frozen):

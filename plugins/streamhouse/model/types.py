@@ -2,10 +2,11 @@
 
 from datetime import timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
-from pytimeparse2 import parse as parse_seconds
+from pytimeparse2 import parse
 
 NAME = r"^[a-z][a-z0-9_]*$"
 USE = r"^[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?$"  # an action: name, or name@version, as far as it is said
@@ -103,11 +104,17 @@ class ReadMode(StrEnum):
     LOOKUP = "lookup"
 
 
+@lru_cache(maxsize=1024)
+def _seconds(text: str) -> float | None:
+    seconds: float | None = parse(text)
+    return seconds
+
+
 def _to_duration(value: Any) -> Any:
     if value == "forever":
         return FOREVER
     if isinstance(value, str):
-        seconds = parse_seconds(value)
+        seconds = _seconds(value)
         if seconds is None:
             raise ValueError(f"'{value}' is no duration; write a number with its unit, such as 30s, 5m, 1h, 7d")
         return timedelta(seconds=float(seconds))
@@ -116,6 +123,7 @@ def _to_duration(value: Any) -> Any:
     return value
 
 
+@lru_cache(maxsize=1024)
 def format_duration(value: timedelta) -> str:
     """The shortest text that reads back as `value`: '250ms', '30s', '7d', 'forever'."""
     if value == FOREVER:

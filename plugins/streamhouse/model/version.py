@@ -14,7 +14,7 @@ from streamhouse.model.table import Table
 Versions = Mapping[str, int]
 """Table → its version; one that is not in it is at version 1."""
 
-_STORED = re.compile(r"__v(\d+)(?=$|__)")
+_STORED = re.compile(r"__v(\d+)(?=$|__|:)")
 
 
 def stored_name(name: str, version: int) -> str:
@@ -23,7 +23,7 @@ def stored_name(name: str, version: int) -> str:
 
 
 def table_name(stored: str) -> str:
-    """The name that people know, of one that stores hold; also of its quarantine."""
+    """The name that people know, of one that stores hold; also of its quarantine, and in the id of a step."""
     return _STORED.sub("", stored)
 
 

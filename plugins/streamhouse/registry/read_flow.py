@@ -53,6 +53,11 @@ def read_flow(text: str, file: str) -> Flow:
     for table in data["tables"] if isinstance(data.get("tables"), dict) else ():
         if not re.fullmatch(TABLE_NAME, table):
             problems.add(table_name_error(table, ("tables", table), document))
+    rules = data.get("schema_change")
+    ruled = rules.get("tables") if isinstance(rules, dict) else None
+    for table in ruled if isinstance(ruled, dict) else ():
+        if not re.fullmatch(TABLE_NAME, table):
+            problems.add(table_name_error(table, ("schema_change", "tables", table), document))
     places = {path: at for path, at in _places((), document).items() if not path.startswith(("steps", "key:steps"))}
     flow = build(Flow, {**data, "at": document.value_at(("flow",)), "places": places}, document, problems)
     if flow is None or problems:

@@ -1,6 +1,6 @@
 """All actions and flows of a project, by name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -8,7 +8,6 @@ from typing import TypeVar
 from streamhouse.errors import (
     DefinitionErrors,
     DuplicateNameError,
-    FileFormatError,
     Location,
     StreamhouseError,
     UnknownActionError,
@@ -19,8 +18,11 @@ from streamhouse.model.flow import Flow, Step
 from streamhouse.model.notice import Notice
 from streamhouse.registry import read_action as actions_file
 from streamhouse.registry import read_flow as flows_file
+from streamhouse.registry.files import DefinitionFile, DefinitionFiles, read_files
 from streamhouse.registry.fingerprint import fingerprint
 from streamhouse.registry.problems import flat
+from streamhouse.registry.read_action import ReadAction, read_action
+from streamhouse.registry.read_flow import read_flow
 from streamhouse.registry.search import Hit, search
 
 D = TypeVar("D", Action, Flow)
@@ -86,6 +88,8 @@ class Registry:
                 self._broken.append(Broken(Flow, flow.flow, None, error))
         self.warnings: tuple[Notice, ...] = tuple(sorted(warnings, key=lambda n: n.at))
         """What is odd about files without being wrong, by place."""
+        self.read: Mapping[str, ReadAction | Flow] = {}
+        """File → what it defines, of those that are sound by themselves."""
 
     @classmethod
     def load(cls, root: Path) -> "Registry":
@@ -94,29 +98,36 @@ class Registry:
         Args:
             root: The project's folder; either folder may be absent.
         """
+        return cls.of_files(read_files(root))
+
+    @classmethod
+    def of_files(cls, files: DefinitionFiles, known: Mapping[str, ReadAction | Flow] | None = None) -> "Registry":
+        """As `load`, of files that are read already.
+
+        Args:
+            files: In the order of paths.
+            known: File → what it defines, of those that were understood before.
+        """
+        read = dict(known or {})
         actions: list[Action] = []
         flows: list[Flow] = []
         broken: list[Broken] = []
         warnings: list[Notice] = []
-        for path in sorted((root / "actions").rglob("*.sql")):
-            file, text, name, version = _name(path, root), "", None, None
+        for file in (*files.actions, *files.flows):
             try:
-                text = _text(path, file)
-                read = actions_file.read_action(text, file)
+                found = read.get(file.name) or _understood(file)
             except StreamhouseError as error:
-                name, version = actions_file.name_in(text, file)
-                broken.append(Broken(Action, name or path.stem, version, error))
+                broken.append(_broken(file, error))
+                continue
+            read[file.name] = found
+            if isinstance(found, Flow):
+                flows.append(found)
             else:
-                actions.append(read.action)
-                warnings.extend(read.notices)
-        for path in sorted(p for end in ("yaml", "yml") for p in (root / "flows").rglob(f"*.{end}")):
-            file, text = _name(path, root), ""
-            try:
-                text = _text(path, file)
-                flows.append(flows_file.read_flow(text, file))
-            except StreamhouseError as error:
-                broken.append(Broken(Flow, flows_file.name_in(text, file) or path.stem, None, error))
-        return cls(actions, flows, broken=broken, warnings=warnings)
+                actions.append(found.action)
+                warnings.extend(found.notices)
+        registry = cls(actions, flows, broken=broken, warnings=warnings)
+        registry.read = read
+        return registry
 
     @property
     def errors(self) -> tuple[StreamhouseError, ...]:
@@ -215,17 +226,18 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) if part.isdigit() else -1 for part in version.split("."))
 
 
-def _name(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix()
+def _understood(file: DefinitionFile) -> ReadAction | Flow:
+    if file.name.endswith(".sql"):
+        return read_action(file.text(), file.name)
+    return read_flow(file.text(), file.name)
 
 
-def _text(path: Path, file: str) -> str:
+def _broken(file: DefinitionFile, error: StreamhouseError) -> Broken:
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        cause = (error.strerror or "unknown cause").lower()
-        raise FileFormatError(f"the file cannot be read: {cause}", at=Location(file)) from error
-    except UnicodeDecodeError as error:
-        before = error.object[: error.start].decode("utf-8-sig", errors="replace")
-        at = Location(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
-        raise FileFormatError("this is no UTF-8 text", at=at, hint="save the file as UTF-8") from error
+        text = file.text()
+    except StreamhouseError:
+        text = ""
+    if file.name.endswith(".sql"):
+        name, version = actions_file.name_in(text, file.name)
+        return Broken(Action, name or file.stem, version, error)
+    return Broken(Flow, flows_file.name_in(text, file.name) or file.stem, None, error)

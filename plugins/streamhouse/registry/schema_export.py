@@ -45,6 +45,7 @@ def flow_schema() -> _Schema:
     definitions["Step"]["properties"]["use"]["pattern"] = USE
     schema["properties"]["sources"]["propertyNames"] = {"pattern": NAME}
     schema["properties"]["tables"]["propertyNames"] = {"pattern": TABLE_NAME}
+    definitions["SchemaChange"]["properties"]["tables"]["propertyNames"] = {"pattern": TABLE_NAME}
     return schema
 
 

@@ -131,7 +131,7 @@ def _unknown_key(key: str, known: Mapping[str, Any], at: Location) -> UnknownKey
 
 
 def _plain(error: ErrorDetails, document: Document) -> DefinitionError:
-    path: KeyPath = tuple(error["loc"])
+    path: KeyPath = tuple(part for part in error["loc"] if part != "[key]")  # pydantic's mark of a wrong key
     kind, given, context = error["type"], error["input"], error.get("ctx", {})
     name = named(path)
     key = path[-1] if path and isinstance(path[-1], str) else ""

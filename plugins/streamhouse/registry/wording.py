@@ -34,6 +34,11 @@ SHAPES_OF_KEYS = {
     "sources": "map names to sources: 'sources: {shop: {files: {path: data/orders}}}'",
     "output": "write 'output: {primary_key: [order_id]}'",
     "expect": "map names to conditions: 'expect: {positive: {check: \"amount >= 0\"}}'",
+    "schema_change": "name a policy: 'schema_change: evolve', or map: 'schema_change: {on: {drop_column: freeze}}'",
+    "on": "map events to policies: 'on: {drop_column: freeze, add_column: evolve}'",
+    "include": "list events: 'include: [add_column]'",
+    "exclude": "list events: 'exclude: [drop_column]'",
+    "layers": "map layers to policies: 'layers: {dws: evolve}'",
 }
 SHAPES = {
     "dict_type": "a mapping",

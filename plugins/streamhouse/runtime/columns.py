@@ -3,7 +3,8 @@
 import importlib.util
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -30,6 +31,7 @@ class ColumnCache:
 
     root: Path
     folder: Path
+    _modules: dict[str, Path | None] = field(default_factory=dict)  # text of an option → the module it names
 
     def of(self, sources: Mapping[str, Source]) -> dict[str, tuple[Column, ...]]:
         """The columns of each source.
@@ -69,11 +71,7 @@ class ColumnCache:
         return tuple(open_source(source, self.root).columns())
 
     def _key(self, source: Source) -> str:
-        try:
-            ours = version("streamhouse")
-        except PackageNotFoundError:  # run from a checkout that is not installed
-            ours = ""
-        facts = [ours, source.kind, source.options, sorted(self._traces(source.options))]
+        facts = [_version(), source.kind, source.options, sorted(self._traces(source.options))]
         return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
     def _traces(self, option: Any) -> Iterator[tuple[str, int, int]]:
@@ -93,13 +91,10 @@ class ColumnCache:
                 yield str(path), status.st_size, status.st_mtime_ns
 
     def _named(self, text: str) -> list[Path]:
-        if text.isidentifier():
-            try:
-                module = importlib.util.find_spec(text)
-            except (ImportError, ValueError):
-                module = None
-            if module is not None and module.origin is not None:
-                return [Path(module.origin)]
+        if text not in self._modules:
+            self._modules[text] = _module(text) if text.isidentifier() else None
+        if (module := self._modules[text]) is not None:
+            return [module]
         path = self.root / text
         try:
             if path.is_dir():
@@ -110,3 +105,19 @@ class ColumnCache:
         except (OSError, ValueError, NotImplementedError):
             return []  # no path at all: a topic, an expression
         return [path]
+
+
+@cache
+def _version() -> str:
+    try:
+        return version("streamhouse")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return ""
+
+
+def _module(name: str) -> Path | None:
+    try:
+        module = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    return Path(module.origin) if module is not None and module.origin is not None else None

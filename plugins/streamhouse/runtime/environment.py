@@ -11,7 +11,8 @@ from streamhouse.engine.runner import Runner
 from streamhouse.errors import NoEnvironmentError
 from streamhouse.model.version import table_at
 from streamhouse.runtime.building import Building, wanted_versions
-from streamhouse.runtime.change import Choices, Compared, refuse_blocked
+from streamhouse.runtime.change import refuse_blocked
+from streamhouse.runtime.compare import Choices, Compared
 from streamhouse.runtime.open import opened
 from streamhouse.runtime.project import Project
 from streamhouse.state.changes import Wish

@@ -10,8 +10,7 @@ from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
-from streamhouse.registry import Registry
-from streamhouse.runtime.check import compile_with_upstream
+from streamhouse.runtime.desired import desired_plan
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.services import running
@@ -42,7 +41,7 @@ def plan_of(project: Project, flow: str) -> FlowPlan:
         UnknownFlowError: no file defines it.
         DefinitionError: it, or a flow it reads from, is wrong.
     """
-    return compile_with_upstream(project, Registry.load(project.root), flow)
+    return desired_plan(project, flow)
 
 
 def plans_of(project: Project, flows: Sequence[str]) -> dict[str, FlowPlan]:

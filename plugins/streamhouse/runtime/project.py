@@ -105,7 +105,11 @@ class Project:
             SourceError: a source is unknown, or what it names does not exist.
             DefinitionErrors: several are.
         """
-        return ColumnCache(self.root, self.state_dir / "cache" / "columns").of(flow.sources)
+        return self.column_cache().of(flow.sources)
+
+    def column_cache(self) -> ColumnCache:
+        """Remembers columns of sources; to be used at once, and made anew after anything may have changed."""
+        return ColumnCache(self.root, self.state_dir / "cache" / "columns")
 
     def _warehouse(self, given: str | None, tier: str) -> str:
         if given is not None and "://" in given:

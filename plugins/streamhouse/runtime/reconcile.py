@@ -29,6 +29,7 @@ from streamhouse.model.plan import QUARANTINE, FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
 from streamhouse.runtime.building import Building, last_epochs, now_ms, reached, wanted_versions
+from streamhouse.runtime.follow import Follower
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import Change, EpochRecord, Phase
 
@@ -43,6 +44,8 @@ class Reconciler:
     open: Open
     flow: str
     say: Callable[[str], None] = lambda _: None
+    follower: Follower | None = None  # None: what changes upstream is not looked at
+    _looked: bool = False
 
     def between(self, runner: Runner) -> None:
         """Carry out what is asked, while no stream runs.
@@ -52,8 +55,13 @@ class Reconciler:
         """
         self._drop_retired(runner)
         change = self.open.state.open_change(self.flow)
-        if change is None:
-            return
+        if change is not None:
+            self._at_rest(runner, change)
+        if self.follower is not None and not self._looked:  # what changed while nothing ran
+            self._looked = True
+            self.follower.look(runner, lambda asked: self._at_rest(runner, asked))
+
+    def _at_rest(self, runner: Runner, change: Change) -> None:
         try:
             self._settle(runner, change)
             self._expand(change)
@@ -65,16 +73,14 @@ class Reconciler:
     def beside(self, runner: Runner) -> None:
         """Carry out what is asked while the streams run; a change that cannot be is recorded as failed."""
         while not runner.wait(_LOOK_S):
-            with suppress(LeaseLostError):  # the runner ends by itself then
-                self._look(runner)
+            with suppress(StreamhouseError):  # the state store is away, or the lease lost: the runner ends by itself
+                change = self.open.state.open_change(self.flow)
+                if change is not None:
+                    self._running(runner, change)
+                if self.follower is not None and self.follower.due():
+                    self.follower.look(runner, lambda asked: self._running(runner, asked))
 
-    def _look(self, runner: Runner) -> None:
-        try:
-            change = self.open.state.open_change(self.flow)
-        except StreamhouseError:
-            return  # the state store is away; an epoch's own record fails if it stays away
-        if change is None:
-            return
+    def _running(self, runner: Runner, change: Change) -> None:
         try:
             if change.versions:
                 self._build_beside(runner, change)

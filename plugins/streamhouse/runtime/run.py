@@ -11,10 +11,12 @@ from threading import Lock
 
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
+from streamhouse.errors import BlockedError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Layer
 from streamhouse.model.version import table_name
 from streamhouse.runtime.change import begin
+from streamhouse.runtime.follow import Follower
 from streamhouse.runtime.open import Open, opened, plans_of, runner_of
 from streamhouse.runtime.progress import Progress, Summary
 from streamhouse.runtime.project import Project
@@ -62,7 +64,9 @@ def run_flows(
 
     with opened(project, say=say) as open_:
         if once or len(plans) == 1:
-            done = {n: carry(open_, p, meters[n], once=once, on_runner=on_runner) for n, p in plans.items()}
+            done = {
+                n: carry(open_, p, meters[n], once=once, follow=True, on_runner=on_runner) for n, p in plans.items()
+            }
         else:
             done = _side_by_side(open_, plans, meters, on_runner)
     return [done[name] for name in flows]
@@ -79,7 +83,7 @@ def _side_by_side(
 
     with ThreadPoolExecutor(len(plans), thread_name_prefix="flow") as pool:
         running = {
-            name: pool.submit(carry, open_, plan, meters[name], once=False, on_runner=started)
+            name: pool.submit(carry, open_, plan, meters[name], once=False, follow=True, on_runner=started)
             for name, plan in plans.items()
         }
         try:
@@ -91,19 +95,43 @@ def _side_by_side(
 
 
 def carry(
-    open_: Open, plan: FlowPlan, meter: "Meter", *, once: bool, on_runner: Callable[[Runner], None] = lambda _: None
+    open_: Open,
+    plan: FlowPlan,
+    meter: "Meter",
+    *,
+    once: bool,
+    follow: bool = False,
+    on_runner: Callable[[Runner], None] = lambda _: None,
 ) -> Summary:
-    """Run one flow over what is already open; see `run_flows`."""
+    """Run one flow over what is already open; see `run_flows`.
+
+    Args:
+        open_: Everything connected.
+        plan: As compiled; an edit is carried out first.
+        meter: Told what happens.
+        once: Drain, then return.
+        follow: Look for what changes upstream, and in the files, and follow it (docs/trigger.md).
+        on_runner: Gets the runner before it starts.
+
+    Raises:
+        BlockedError: a person must decide first; with `once` also when a part of the flow waits for that.
+    """
     begun = begin(open_.state, plan, budget=open_.project.settings.rebuild_budget)
     meter.warnings = begun.warnings
     runner = runner_of(open_, begun.plan, meter.beat)
     on_runner(runner)
     meter.stage("running")
     try:
-        runner.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage))
+        follower = Follower(open_, plan.flow) if follow else None
+        runner.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
     except KeyboardInterrupt:
         runner.stop()
         raise
+    if runner.held:
+        raise BlockedError(
+            f"{plan.flow}: {', '.join(sorted(runner.held))} waits for a person's word; its rows wait in their tables",
+            hint=f"streamhouse approvals {plan.flow}",
+        )
     return meter.summary()
 
 

@@ -7,7 +7,7 @@ parsed into classes of their own; every other call keeps its name and arguments 
 
 from functools import cache, lru_cache
 from itertools import zip_longest
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -19,7 +19,8 @@ from streamhouse.errors import Location, SqlSyntaxError
 from streamhouse.sql.header import place_in
 from streamhouse.sql.words import words
 
-SPARK = "spark"
+SPARK = Dialect.get_or_raise("spark")
+"""For calls of sqlglot, which would make a new one for each name it is given."""
 
 # sqlglot prints these exactly as Spark reads them.
 _STRUCTURAL = words(
@@ -33,6 +34,13 @@ _STRUCTURAL = words(
 )
 _MARK = "as_written_"
 _UNIT_FIRST = frozenset({"date_add", "dateadd", "date_diff", "datediff", "timestampadd", "timestampdiff"})
+
+
+class _Place(dict[str, Any]):
+    """Where a node stands in its text; copied at once, where `deepcopy` of a dict takes longer than the node."""
+
+    def __deepcopy__(self, _: dict[int, Any]) -> "_Place":
+        return _Place(self)
 
 
 class _WithParts(Spark):
@@ -70,6 +78,9 @@ def _parsed(sql: str) -> exp.Expr:
             [{"description": f"{len(statements)} statements stand here; write one SELECT", "line": 1, "col": 1}],
         )
     tree: exp.Expr = statements[0]
+    for node in tree.walk():
+        if node._meta is not None:
+            node._meta = _Place(node._meta)
     for call in tree.find_all(exp.Anonymous):
         if isinstance(call.this, str):
             name = call.this.removeprefix(_MARK)
@@ -165,5 +176,5 @@ def quote_names(tree: exp.Expr) -> None:
 
 def place_of(node: exp.Expr, sql: str, at: Location) -> Location:
     """Where a part of a parsed query begins in its file; `at` when the tree does not tell."""
-    starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
+    starts = [start for part in node.walk() if (start := part.meta_get("start")) is not None]
     return place_in(sql, min(starts), at) if starts else at

@@ -100,7 +100,8 @@ def analyse(
     notices = ties(scope, {name: port.key for name, port in ports.items()}, inference, sql, at)
     # Places are not needed any more, and copying them is half the time of copying a tree.
     for node in tree.find_all(exp.Identifier, exp.Func):
-        node.meta.clear()
+        if node.meta_get("start") is not None:
+            node.meta.clear()
     if name_apart(scope):
         inference, scope = Inference(everything), _scope(tree, at)
     if _prunable(scope):

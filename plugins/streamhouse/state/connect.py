@@ -104,11 +104,11 @@ class Database:
                         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
                         connection.exec_driver_sql("BEGIN")
                 with self._engine.connect() as connection:
-                    exists = inspect(connection).has_table(schema_version.name)
-                    version = _version(connection) if exists else None
+                    held = set(inspect(connection).get_table_names())
+                    version = _version(connection) if schema_version.name in held else None
                 if version is None or version < SCHEMA_VERSION:
                     with self._engine.execution_options(streamhouse_write=True).begin() as connection:
-                        (_upgrade if exists else _create_tables)(connection)
+                        (_upgrade if version is not None else _create_tables)(connection)
                 with self._engine.connect() as connection:
                     _check_version(connection, self.location)
             self._ready = True
@@ -195,10 +195,9 @@ def _begin_sqlite(connection: Connection) -> None:
 def _create_tables(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_POSTGRES_SCHEMA_LOCK)))
-        if inspect(connection).has_table(schema_version.name):
-            return
-    metadata.create_all(connection)
-    connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
+    metadata.create_all(connection)  # those that are missing
+    if connection.execute(select(schema_version)).first() is None:
+        connection.execute(insert(schema_version).values(version=SCHEMA_VERSION))
 
 
 def _upgrade(connection: Connection) -> None:

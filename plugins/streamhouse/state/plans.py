@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, Row, Select, func, insert, select
@@ -80,9 +81,14 @@ def _newest(flow: str) -> Select[tuple[object, ...]]:
     return select(plans).where(plans.c.flow == flow).order_by(plans.c.revision.desc()).limit(1)
 
 
+@lru_cache(maxsize=1024)  # a plan is read far more often than it changes, and it is frozen
+def _plan(body: str) -> FlowPlan:
+    return FlowPlan.model_validate_json(body)
+
+
 def _parsed(row: Row[tuple[object, ...]]) -> FlowPlan:
     try:
-        return FlowPlan.model_validate_json(row.body)
+        return _plan(row.body)
     except ValidationError as error:
         raise StateConflictError(
             f"revision {row.revision} of flow '{row.flow}' was recorded by another version of Streamhouse",

@@ -144,3 +144,45 @@ event = Table(
     Column("at_ms", BigInteger, nullable=False),
     Index("streamhouse_event_flow", "flow", "id"),
 )
+
+# What changed upstream of a flow, and what was decided. One change is one row, however often it is seen.
+upstream_event = Table(
+    "streamhouse_upstream_event",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("id", String(32), primary_key=True),
+    Column("status", String(20), nullable=False),
+    Column("event", Text, nullable=False),  # the UpstreamEvent as JSON
+    Column("decision", Text),  # the Decision as JSON
+    Column("plan", String(64)),  # fingerprint of the plan that carries it
+    Column("note", Text),
+    Column("seen_ms", BigInteger, nullable=False),
+    Column("status_ms", BigInteger, nullable=False),
+)
+
+approval = Table(
+    "streamhouse_approval",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("flow", String(200), nullable=False),
+    Column("subject", String(64), nullable=False),  # what it is about: the id of an event, the fingerprint of a plan
+    Column("asks", Text, nullable=False),
+    Column("evidence", Text, nullable=False),  # for people
+    Column("document", JSON, nullable=False),  # for programs
+    Column("state", String(20), nullable=False),
+    Column("asked_ms", BigInteger, nullable=False),
+    Column("expires_ms", BigInteger, nullable=False),
+    Column("decided_ms", BigInteger),
+    Column("decided_by", String(255)),
+    Column("reason", Text),
+    Index("streamhouse_approval_subject", "flow", "subject"),
+)
+
+# What a flow last took for the schema of something it reads.
+pin = Table(
+    "streamhouse_pin",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("object", String(200), primary_key=True),
+    Column("body", Text, nullable=False),
+)

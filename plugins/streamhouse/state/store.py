@@ -10,6 +10,7 @@ from sqlalchemy import Connection, insert, select, union
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.state import changes, epochs, leases, meanings, plans, progress, versions
+from streamhouse.state.approvals import Approvals
 from streamhouse.state.changes import Wish
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import from_ms, to_ms
@@ -30,6 +31,7 @@ from streamhouse.state.records import (
 from streamhouse.state.schema import event as events
 from streamhouse.state.schema import lease as lease_table
 from streamhouse.state.schema import plan as plan_table
+from streamhouse.state.upstream import Upstream
 
 
 class StateStore:
@@ -51,6 +53,10 @@ class StateStore:
             MissingPackageError: the driver that the URL asks for is not installed.
         """
         self._database = Database(url)
+        self.upstream = Upstream(self._database)
+        """What changed upstream of the flows."""
+        self.approvals = Approvals(self._database)
+        """What people were asked."""
 
     def __enter__(self) -> Self:
         return self

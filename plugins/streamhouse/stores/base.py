@@ -11,6 +11,7 @@ of its own (`WriteContext.columns`); every other table has one.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from streamhouse.model.shape import Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 
@@ -196,6 +197,14 @@ class LakeStore(Store, Protocol):
         `WriteContext.properties`, `WRITER` and `EPOCH` of that commit, its number, as in a position, as `SNAPSHOT_ID`,
         and what the lake adds of its own. Compaction on top of it, and its expiry, change nothing here.
         """
+
+
+@runtime_checkable
+class ShapedStore(Store, Protocol):
+    """A store that tells a table from another one of its name, and a column from another one of its name."""
+
+    def shape(self, name: str) -> Shape | None:
+        """The table as it is now, whoever made it; None: there is none. A few milliseconds when nothing changed."""
 
 
 @runtime_checkable

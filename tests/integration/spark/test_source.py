@@ -2,6 +2,8 @@
 
 import gc
 import json
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -179,3 +181,39 @@ def test_the_clock_is_let_go_with_the_query(start):
     del clock
     gc.collect()
     assert seen() is None
+
+
+CHILD = """
+import sys, threading, time
+from pathlib import Path
+from streamhouse.engine.source import epochs_stream
+from streamhouse.engine.vector import Vector
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.session import local_session
+from streamhouse.runtime.settings import Settings
+
+class Still:
+    def next(self, last):
+        print("asked", flush=True)
+        return last
+
+folder = Path(sys.argv[1])
+spark = local_session(Project(folder, Settings.model_validate({"spark": {"master": "local[1]"}})))
+stream = epochs_stream(
+    spark, Still(), begin=Vector(), poll_s=600.0, ending=threading.Event(), on_failure=lambda error: None
+)
+stream.writeStream.foreachBatch(lambda frame, batch: None).option("checkpointLocation", str(folder / "log")).start()
+time.sleep(600)
+"""
+
+
+def test_nothing_outlives_a_driver_that_is_killed_while_spark_waits_for_it(tmp_path):
+    child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "asked\n"
+        family = psutil.Process(child.pid).children(recursive=True)
+        assert family
+    finally:
+        child.kill()
+        child.wait()
+    assert psutil.wait_procs(family, timeout=TIMEOUT_S)[1] == []

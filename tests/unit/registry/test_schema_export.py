@@ -75,7 +75,8 @@ def test_this_project_s_flows_are_valid(file: Path) -> None:
     [
         "unknown_keys", "steps_missing", "steps_empty", "steps_mapping", "step_text", "keys_missing", "params_not_with",
         "layer_typo", "table_without_layer", "names_upper", "reads_text", "reads_list", "read_mode", "source_text",
-        "source_two_kinds", "source_options", "sources_list", "schema_change", "numbers", "text_needed", "unit_missing",
+        "source_two_kinds", "source_options", "sources_list", "schema_change", "schema_change_words", "numbers",
+        "text_needed", "unit_missing",
     ],
 )  # fmt: skip
 def test_flows_the_reader_refuses_are_marked(name: str) -> None:
@@ -97,3 +98,19 @@ def test_our_own_fields_are_no_part_of_the_files() -> None:
     text = f"{action_schema()}{flow_schema()}"
     for field in ("sql_at", "'places'", "'at'", "Location"):
         assert field not in text
+
+
+def test_how_a_flow_follows_changes_is_a_word_or_a_mapping() -> None:
+    rules = """\
+flow: orders
+schema_change:
+  layers: {dws: evolve}
+  on: {drop_column: freeze}
+  exclude: [truncate_table]
+  tables:
+    dwd.orders: lenient
+    dws.totals: {include: [add_column], columns: {note: ignore, amount: {on: {widen_type: freeze}}}}
+steps:
+  - {use: a, reads: {rows: ods.orders}, writes: dwd.orders}
+"""
+    assert faults(flow_schema(), read_yaml(rules, "f").data) == []

@@ -2,11 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import ReadMode
-from streamhouse.sql.canonical import Canonical, Input, canonical
+
+if TYPE_CHECKING:
+    from streamhouse.sql.canonical import Canonical
+
+Reading = tuple[str, tuple[Column, ...], str]
+"""What a port reads: table, its columns, `changes` or `lookup`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +53,18 @@ class Around:
             {table: tuple(steps) for table, steps in readers.items()},
         )
 
-    def inputs(self, step: PlannedStep) -> dict[str, Input]:
+    def inputs(self, step: PlannedStep) -> dict[str, Reading]:
         """Port of a step → what it reads."""
         return {
-            read.port: Input(
-                read.table, self.columns[read.table], "lookup" if read.mode is ReadMode.LOOKUP else "changes"
-            )
+            read.port: (read.table, self.columns[read.table], "lookup" if read.mode is ReadMode.LOOKUP else "changes")
             for read in step.reads
         }
 
-    def meaning(self, step: PlannedStep) -> Canonical:
+    def meaning(self, step: PlannedStep) -> "Canonical":
         """The canonical form of a step's SQL."""
-        return canonical(step.sql, self.inputs(step))
+        from streamhouse.sql.canonical import Input, canonical  # loads sqlglot; a plan without edits needs none
+
+        return canonical(step.sql, {port: Input(*reading) for port, reading in self.inputs(step).items()})
 
 
 def arounds(plans: Iterable[FlowPlan]) -> dict[str, Around]:

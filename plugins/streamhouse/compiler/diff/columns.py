@@ -46,6 +46,9 @@ def _renamed(edited: Edited) -> Iterator[Finding]:
         if was in edited.old.writes.primary_key:
             proof = f"{was} is called {name}; no tier renames a column of the primary key"
             yield Finding(rule=12, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
+        elif Tier.HOT in edited.new.writes.tiers.present:
+            proof = f"{was} is called {name}; the hot tier cannot rename a column, so it gets a table of its own"
+            yield Finding(rule=12, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
         else:
             yield Finding(
                 rule=12,

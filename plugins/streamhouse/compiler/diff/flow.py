@@ -10,12 +10,10 @@ from streamhouse.compiler.diff.choices import decided
 from streamhouse.compiler.diff.consumers import affected, consumers
 from streamhouse.compiler.diff.semver import version_advice
 from streamhouse.compiler.diff.settings import setting_findings, source_findings
-from streamhouse.compiler.diff.steps import step_findings
 from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, StepChange, TableChange, worst
 from streamhouse.model.plan import FlowPlan, PlannedStep
-from streamhouse.model.table import Table
-from streamhouse.model.types import Strategy, Tier, format_duration
+from streamhouse.model.types import Strategy, format_duration
 
 _DROPS = frozenset({5, 6})
 _MARKS = frozenset({3, 4, 11})
@@ -42,20 +40,24 @@ def diff(
     Returns:
         Every step of both plans and every table, each with its outcome.
     """
-    was, now = Around.of(old) if old is not None else None, Around.of(new)
+    same, new = old is new, _stored(new)
+    old = new if same else _stored(old) if old is not None else None
+    now = Around.of(new)
+    was = now if same else Around.of(old) if old is not None else None
     before = {step.id: step for step in old.steps} if old is not None else {}
     after = {step.id: step for step in new.steps}
-    found = {name: _findings(step, before.get(name), was, now, others, age) for name, step in after.items()}
+    owners = _owners(others) if after.keys() - before.keys() else {}
+    found = {name: _findings(step, before.get(name), was, now, owners, age) for name, step in after.items()}
     if old is not None:
         for name, findings in source_findings(old, new).items():
             found[name] = sorted([*found[name], *findings], key=lambda finding: -finding.outcome.weight)
     decide = _Decide(choices)
     _spread(now, found, set(before), decide)
-    held = {table.name: table for table in new.readable}
     for name, step in after.items():
-        guards = [*_unheld(step, held, found[name], age), *_starved(name, found[name], others, step.writes)]
+        guards = [*_unheld(step, new, found[name], age), *_starved(step, found[name], others)]
         found[name] += decide(step, guards, found[name])
-    plans = {**arounds(others.values()), new.flow: now}
+    reaches = any(affected(findings) is not None for findings in found.values())
+    plans = {**(arounds(others.values()) if reaches else {}), new.flow: now}
     steps = [_change(step, before.get(name), found[name], plans) for name, step in after.items()]
     steps += [_removed(step, others) for name, step in before.items() if name not in after]
     settings = tuple(setting_findings(old, new)) if old is not None else ()
@@ -65,6 +67,27 @@ def diff(
     return FlowDiff(
         flow=new.flow, outcome=outcome, settings=settings, steps=tuple(steps), tables=tables, versions=advice
     )
+
+
+def _stored(plan: FlowPlan) -> FlowPlan:
+    """The plan as the state store gives it back: without notices, which are told once, when it is compiled."""
+    if not any(step.notices for step in plan.steps):
+        return plan
+
+    def told(step: PlannedStep) -> PlannedStep:
+        return step.model_copy(update={"notices": ()}) if step.notices else step
+
+    segments = (s.model_copy(update={"steps": tuple(told(step) for step in s.steps)}) for s in plan.segments)
+    return plan.model_copy(update={"segments": tuple(segments)})
+
+
+def _owners(plans: Mapping[str, FlowPlan]) -> dict[str, str]:
+    """Table → the first flow that writes it."""
+    found: dict[str, str] = {}
+    for name, plan in plans.items():
+        for table in plan.tables:
+            found.setdefault(table, name)
+    return found
 
 
 @dataclass(frozen=True)
@@ -87,15 +110,18 @@ def _findings(
     was: PlannedStep | None,
     before: Around | None,
     after: Around,
-    others: Mapping[str, FlowPlan],
+    owners: Mapping[str, str],
     age: timedelta,
 ) -> list[Finding]:
     if was is not None and before is not None:
+        if was == step and before.inputs(was) == after.inputs(step):
+            return []
+        from streamhouse.compiler.diff.steps import step_findings  # loads sqlglot, which nothing else here needs
+
         return step_findings(was, step, before, after, age)
     table = step.writes.name
-    owners = [name for name, plan in others.items() if table in plan.tables]
-    if owners and not step.part:
-        proof = f"the flow {owners[0]} writes {table} as it runs; apply that flow without it first"
+    if table in owners and not step.part:
+        proof = f"the flow {owners[table]} writes {table} as it runs; apply that flow without it first"
         return [Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)]
     known = before.known if before is not None else frozenset()
     missed = sorted({read.table for read in step.reads if read.table in known})
@@ -105,10 +131,11 @@ def _findings(
     return [Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True, restate=bool(missed))]
 
 
-def _unheld(step: PlannedStep, tables: Mapping[str, Table], findings: list[Finding], age: timedelta) -> list[Finding]:
+def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: timedelta) -> list[Finding]:
     """A guard: what is to be computed anew is there no more."""
     if not any(finding.outcome is Outcome.REBUILD and not finding.keeps_values for finding in findings):
         return []
+    tables = {table.name: table for table in plan.readable}
     for read in step.reads:
         table = tables.get(read.table)
         if table is None or table.primary_key:  # a source is read again; a keyed table holds every key
@@ -123,23 +150,24 @@ def _unheld(step: PlannedStep, tables: Mapping[str, Table], findings: list[Findi
     return []
 
 
-def _starved(name: str, findings: list[Finding], others: Mapping[str, FlowPlan], table: Table) -> list[Finding]:
-    """A guard: a column goes that a step of another flow reads."""
+def _starved(writer: PlannedStep, findings: list[Finding], others: Mapping[str, FlowPlan]) -> list[Finding]:
+    """A guard: a column goes, or gets another name, that a step of another flow reads."""
+    name = writer.writes.name
     gone = {c for f in findings if f.rule in _DROPS for c in f.columns}
-    renamed = {c for f in findings if f.rule == 12 and f.outcome is Outcome.SWAP for c in f.columns}
-    if renamed and Tier.HOT not in table.tiers.present:
-        gone |= renamed  # the hot tier goes on filling the old name; the others have one name only
-    found = []
+    gone |= {writer.renamed[c] for f in findings if f.rule == 12 for c in f.columns if c in writer.renamed}
+    found: list[Finding] = []
+    if not gone:
+        return found
     for flow, plan in others.items():
         for step in plan.steps:
-            own = {c for r in step.reads if r.table == table.name for c in (*r.columns, *r.key_columns.values())}
+            own = {c for r in step.reads if r.table == name for c in (*r.columns, *r.key_columns.values())}
             if starved := sorted(own & gone):
                 proof = f"{flow}: {step.id} reads {', '.join(starved)} of {name}; change and apply it first"
                 found.append(Finding(rule=5, outcome=Outcome.BLOCK, proof=proof, columns=tuple(starved)))
     return found
 
 
-def _spread(around: Around, found: dict[str, list[Finding]], known_steps: set[str], decide: _Decide) -> None:
+def _spread(around: Around, found: dict[str, list[Finding]], known_steps: set[str], decide: "_Decide") -> None:
     """Steps that ran before and read what changes, upstream first, find so."""
     for step in around.plan.steps:
         found[step.id] = decide(step, found[step.id])
@@ -217,16 +245,17 @@ def _removed(step: PlannedStep, others: Mapping[str, FlowPlan]) -> StepChange:
 def _tables(
     old: FlowPlan | None, new: FlowPlan, found: Mapping[str, list[Finding]], removed: Mapping[str, Outcome]
 ) -> Iterator[TableChange]:
-    before = old.tables if old is not None else {}
+    after = new.tables
+    before = after if old is new else old.tables if old is not None else {}
     writers: dict[str, list[PlannedStep]] = {}
     for step in new.steps:
         writers.setdefault(step.writes.name, []).append(step)
-    after = new.tables
     for name, table in after.items():
         steps = [(step, found[step.id]) for step in writers.get(name, ())]
         findings = [finding for _, own in steps for finding in own]
         blocked = any(finding.outcome is Outcome.BLOCK for finding in findings)
-        tiers = [] if blocked else tier_changes(before.get(name), table, steps)
+        same = not findings and before.get(name) == table
+        tiers = [] if blocked or same else tier_changes(before.get(name), table, steps)
         yield TableChange(table=name, outcome=table_outcome(tiers, findings), tiers=tuple(tiers))
     for name in before:
         if name not in after:

@@ -18,7 +18,7 @@ _LAYOUT = frozenset({29, 33})
 
 
 def step_findings(old: PlannedStep, new: PlannedStep, before: Around, after: Around, age: timedelta) -> list[Finding]:
-    """What an edit did to a step; empty when it did nothing.
+    """What an edit did to a step that is, or reads, something else than before.
 
     Args:
         old: As applied, among `before`.
@@ -27,8 +27,6 @@ def step_findings(old: PlannedStep, new: PlannedStep, before: Around, after: Aro
         after: Likewise for `new`.
         age: How long the flow has run.
     """
-    if old == new and before.inputs(old) == after.inputs(new):
-        return []
     edited = Edited(old, new, after.keys, before.known, renames_of(old, new), age)
     try:
         was, now = before.meaning(old), after.meaning(new)

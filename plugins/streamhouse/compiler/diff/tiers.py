@@ -9,8 +9,8 @@ from streamhouse.model.types import Tier
 
 CAN: dict[Tier, frozenset[str]] = {
     Tier.HOT: frozenset({"add"}),  # at the end and nullable, not to a table that folds; nothing else, ever
-    Tier.WARM: frozenset({"add", "rename", "drop", "widen"}),  # not of key columns
-    Tier.COLD: frozenset({"add", "rename", "drop", "widen"}),
+    Tier.WARM: frozenset({"add", "rename", "drop", "widen", "field"}),  # not of key columns
+    Tier.COLD: frozenset({"add", "rename", "drop", "widen", "field"}),
 }
 _NEW_VERSION = (Ddl(kind="new version"),)
 
@@ -46,10 +46,8 @@ def _tier(tier: Tier, old: Table | None, new: Table, steps: list[tuple[PlannedSt
         stored = before.get(was)
         if stored is None:
             ddl.append(Ddl(kind="add column", column=column.name, type=column.type))
-        elif was != column.name and "rename" in CAN[tier]:
-            ddl.append(Ddl(kind="rename column", column=column.name, old=was))
         elif was != column.name:
-            ddl += [Ddl(kind="add column", column=column.name, type=column.type), Ddl(kind="fill both", column=was)]
+            ddl.append(Ddl(kind="rename column", column=column.name, old=was))
         if stored is not None and stored.type != column.type:
             ddl.append(Ddl(kind="widen column", column=column.name, type=column.type, old=stored.type))
     names = {column.name for column in new.columns}
@@ -59,7 +57,7 @@ def _tier(tier: Tier, old: Table | None, new: Table, steps: list[tuple[PlannedSt
             ddl.append(Ddl(kind="stop filling", column=name))
             if kind is not None:
                 ddl.append(Ddl(kind="drop later", column=name))
-    if "widen" not in CAN[tier] and any(change.kind == "widen column" for change in ddl):
+    if any(change.kind.partition(" ")[0] in {"widen", "rename"} - CAN[tier] for change in ddl):
         return TierChange(tier=tier, outcome=Outcome.REBUILD, ddl=_NEW_VERSION)
     return TierChange(tier=tier, outcome=Outcome.SWAP, ddl=tuple(ddl))
 

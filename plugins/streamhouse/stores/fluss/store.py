@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamhouse.errors import RowsLostError, SchemaConflictError, StoreError, TableMissingError
+from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.arrow import arrow_schema, conform
@@ -93,6 +94,22 @@ class FlussStore:
             return self._catalog.stored(name).columns
         except TableMissingError:
             return None
+
+    def shape(self, name: str) -> Shape | None:
+        """See `ShapedStore.shape`; one question to the coordinator."""
+        try:
+            found = self._catalog.stored(name)
+        except TableMissingError:
+            return None
+        return Shape(
+            object=name,
+            tier=self.tier,
+            identity=str(found.table_id),
+            version=f"{found.table_id}.{found.schema_id}",
+            columns=tuple(SeenColumn(name=c.name, type=c.type, nullable=c.nullable) for c in found.columns),
+            primary_key=found.primary_key,
+            layout=f"{found.buckets} buckets by ({', '.join(found.bucket_key)})",
+        )
 
     def end(self, table: Table) -> Position:
         """See `Store.end`; every bucket is in it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from streamhouse.errors import RowsLostError, SchemaConflictError, StoreError, TableMissingError
+from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.sql.types import canonical_type
@@ -66,6 +67,7 @@ class IcebergStore:
         self._catalog_name = catalog
         self._locks = TableLocks(lock_dir)
         self._local = threading.local()
+        self._shapes: dict[str, Shape] = {}
 
     def create(self, table: Table) -> None:
         """Create the table and its namespace; see `Store.create`.
@@ -120,6 +122,37 @@ class IcebergStore:
         with translated("reading", name):
             stored = self._catalog().table(name)
             return None if stored is None else self._columns(name, stored)
+
+    def shape(self, name: str) -> Shape | None:
+        """See `ShapedStore.shape`; columns are read anew only when Iceberg numbers another schema."""
+        with translated("reading", name):
+            stored = self._catalog().table(name)
+            if stored is None:
+                return None
+            identity, schema = str(stored.uuid()), stored.schema()
+            version = f"{identity}.{schema.schemaId()}.{stored.spec().specId()}"
+            known = self._shapes.get(name)
+            if known is None or known.version != version:
+                known = Shape(
+                    object=name,
+                    tier=self.tier,
+                    identity=identity,
+                    version=version,
+                    columns=tuple(
+                        SeenColumn(
+                            name=column.name,
+                            type=column.type,
+                            nullable=bool(field.isOptional()),
+                            id=str(field.fieldId()),
+                            comment=field.doc() or "",
+                        )
+                        for column, field in zip(self._columns(name, stored), schema.columns(), strict=True)
+                    ),
+                    primary_key=tuple(json.loads(stored.properties().get(_KEY) or "[]")),
+                    layout=str(stored.spec().toString()),
+                )
+                self._shapes[name] = known
+            return known
 
     def end(self, table: Table) -> Position:
         """The newest snapshot; 0 before the first."""

@@ -6,7 +6,9 @@ from typing import Any
 import pyarrow as pa
 
 from streamhouse.errors import SchemaConflictError
+from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Tier
 from streamhouse.stores.arrow import arrow_schema, spark_type
 
 KIND = "_rk"
@@ -80,6 +82,35 @@ def stored_columns(handle: Any) -> tuple[Column, ...]:
         Column(name=field.name, type=spark_type(field.type), nullable=field.nullable)
         for field in fields
         if field.name != KIND
+    )
+
+
+def shape_of(name: str, handle: Any) -> Shape:
+    """A pypaimon table as the trigger looks at it; Paimon numbers its columns for good."""
+    schema = handle.table_schema
+    columns = {column.name: column for column in stored_columns(handle)}
+    first = handle.schema_manager.get_schema(0) or schema
+    options = schema.options
+    return Shape(
+        object=name,
+        tier=Tier.WARM,
+        identity=str(first.time_millis),  # Paimon has no other name for a table than its path
+        version=f"{first.time_millis}.{schema.id}",
+        columns=tuple(
+            SeenColumn(
+                name=field.name,
+                type=columns[field.name].type,
+                nullable=columns[field.name].nullable,
+                id=str(field.id),
+                default=field.default_value,
+                comment=field.description or "",
+            )
+            for field in schema.fields
+            if field.name in columns
+        ),
+        primary_key=tuple(handle.primary_keys),
+        layout=f"{options.get('bucket', '-1')} buckets by ({options.get('bucket-key', '')})"
+        + (f", partitions by ({', '.join(handle.partition_keys)})" if handle.partition_keys else ""),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from streamhouse.errors import MissingPackageError
+from streamhouse.model.shape import Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import EPOCH, WRITER, Capabilities, Changes, WriteContext
@@ -23,6 +24,7 @@ from streamhouse.stores.paimon.schema import (
     has_kind,
     paimon_schema,
     refuse_difference,
+    shape_of,
     stored_columns,
 )
 from streamhouse.stores.widen import missing, with_columns
@@ -115,6 +117,16 @@ class PaimonStore:
             except TableNotExistException:
                 return None
             return stored_columns(handle)
+
+    def shape(self, name: str) -> Shape | None:
+        """See `ShapedStore.shape`."""
+        from pypaimon.catalog.catalog_exception import TableNotExistException
+
+        with translated("reading", name):
+            try:
+                return shape_of(name, self._catalog.get_table(name))
+            except TableNotExistException:
+                return None
 
     def end(self, table: Table) -> Position:
         """The newest snapshot; 0 before the first."""

@@ -1,0 +1,160 @@
+"""`streamhouse approvals`, `approve` and `refuse`: what a person is asked, and the answer."""
+
+import getpass
+import socket
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.output import Output
+
+if TYPE_CHECKING:
+    from streamhouse.state.approvals import Approval
+    from streamhouse.state.store import StateStore
+
+_STYLES = {"open": "yellow", "granted": "green", "refused": "red"}
+
+
+@click.command(
+    short_help="Show what waits for a person's decision.",
+    epilog="""\b
+Examples:
+  streamhouse approvals               # what waits
+  streamhouse approvals 4f2a91c0      # one question, with its evidence
+  streamhouse approvals --all         # also what was decided, and what nobody decided in time
+  streamhouse approve 4f2a91c0 --reason "agreed with finance"
+""",
+)
+@click.argument("name", required=False, metavar="[FLOW|ID]")
+@click.option("--all", "every", is_flag=True, help="Also those that were decided, or expired.")
+@shared_options
+@click.pass_obj
+def approvals(app: App, name: str | None, every: bool) -> None:
+    """Show the questions of FLOW (of all, without it), or the question ID with its evidence.
+
+    A question is asked where a change would lose something or where its policy is 'freeze'. Readers of what
+    changed stand still meanwhile, at their positions: their rows wait, and nothing is lost.
+    """
+    from streamhouse.errors import UnknownApprovalError
+
+    state = app.project.existing_state()
+    if state is None:
+        if name is not None:
+            raise UnknownApprovalError(name, [])
+        found, one = [], None
+    else:
+        with state:
+            known = {question.flow for question in state.approvals.list(every=True)} | set(state.flows())
+            one = state.approvals.get(name) if name is not None and name not in known else None
+            found = state.approvals.list(name, every=every) if one is None else [one]
+    if app.as_json:
+        app.output.document({"approvals": [_document(question) for question in found]})
+    elif one is not None:
+        _show(one, app.output)
+    elif not found:
+        app.output.line("nothing waits for a decision")
+    else:
+        rows = [(q.id, q.flow, q.state, q.asks, q.asked_at, q.expires_at, q.decided_by) for q in found]
+        app.output.table(("id", "flow", "state", "would", "asked (UTC)", "expires (UTC)", "decided by"), rows)
+
+
+@click.command(
+    short_help="Grant what a flow asks for.",
+    epilog="""\b
+Examples:
+  streamhouse approve 4f2a91c0
+  streamhouse approve 4f2a --reason "agreed with finance" --json
+""",
+)
+@click.argument("name", metavar="ID")
+@click.option("--reason", help="Why; kept with the decision.")
+@shared_options
+@click.pass_obj
+def approve(app: App, name: str, reason: str | None) -> None:
+    """Grant the question ID, or the beginning of it: the change is carried out at the next look of the trigger.
+
+    Readers that stood still go on from where they stood. See first what would happen: streamhouse approvals ID.
+    """
+    _decide(app, name, grant=True, reason=reason)
+
+
+@click.command(
+    short_help="Refuse what a flow asks for.",
+    epilog="""\b
+Examples:
+  streamhouse refuse 4f2a91c0
+  streamhouse refuse 4f2a --reason "upstream takes it back tomorrow"
+""",
+)
+@click.argument("name", metavar="ID")
+@click.option("--reason", help="Why; kept with the decision.")
+@shared_options
+@click.pass_obj
+def refuse(app: App, name: str, reason: str | None) -> None:
+    """Refuse the question ID, or the beginning of it: the flow goes on as if nothing had changed.
+
+    That is what the policy 'ignore' does. Where even that cannot be, such as after a change of the primary
+    key, readers go on standing still.
+    """
+    _decide(app, name, grant=False, reason=reason)
+
+
+def _decide(app: App, name: str, *, grant: bool, reason: str | None) -> None:
+    from streamhouse.errors import UnknownApprovalError
+
+    state: StateStore | None = app.project.existing_state()
+    if state is None:
+        raise UnknownApprovalError(name, [])
+    with state:
+        done = state.approvals.decide(name, grant=grant, by=whoami(), reason=reason)
+    if app.as_json:
+        app.output.document(_document(done))
+    else:
+        then = "it is carried out at the next look of the trigger" if grant else f"{done.flow} goes on without it"
+        app.output.line(f"{done.state} {done.id} of {done.flow}: {done.asks}; {then}", style=_STYLES[done.state])
+
+
+def whoami() -> str:
+    """Who decides, for the record: `ada@alpha`."""
+    try:
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    except (OSError, KeyError):  # a container may know no name for its user
+        return f"unknown@{socket.gethostname()}"
+
+
+def _show(question: "Approval", output: Output) -> None:
+    output.line(f"{question.flow}: {question.asks}", style=_STYLES.get(question.state, ""))
+    output.facts(
+        {
+            "id": question.id,
+            "state": question.state.value,
+            "asked": question.asked_at,
+            "expires": question.expires_at,
+            "decided": question.decided_at,
+            "by": question.decided_by,
+            "reason": question.reason,
+            "about": question.subject,
+        }
+    )
+    output.line()
+    output.line(question.evidence)
+    if question.state == "open":
+        output.line()
+        output.line(f"streamhouse approve {question.id}   or   streamhouse refuse {question.id}")
+
+
+def _document(question: "Approval") -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "flow": question.flow,
+        "subject": question.subject,
+        "asks": question.asks,
+        "state": question.state.value,
+        "asked_at": question.asked_at,
+        "expires_at": question.expires_at,
+        "decided_at": question.decided_at,
+        "decided_by": question.decided_by,
+        "reason": question.reason,
+        "evidence": {"text": question.evidence, "document": question.document},
+    }

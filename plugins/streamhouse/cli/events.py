@@ -1,0 +1,128 @@
+"""`streamhouse events`: what changed upstream of the flows, and what became of it."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+
+if TYPE_CHECKING:
+    from streamhouse.cli.output import Output
+    from streamhouse.state.upstream import UpstreamRecord
+
+
+@click.command(
+    short_help="Show what changed upstream of the flows.",
+    epilog="""\b
+What became of a change:
+  seen      nothing is decided yet
+  noted     there is nothing to do
+  waiting   a person must decide; some readers may stand still (streamhouse approvals)
+  applied   the flow follows
+  refused   a person said no: the flow goes on without it
+  failed    decided, but not carried out; it is tried again
+  outdated  something else is there by now
+\b
+Examples:
+  streamhouse events
+  streamhouse events orders
+  streamhouse events 4f2a91c07b3d     # one change, with what is decided for each step
+  streamhouse events orders --json | jq '.events[] | select(.status == "waiting")'
+""",
+)
+@click.argument("flow", required=False, metavar="[FLOW|ID]")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="Show the newest so many.")
+@shared_options
+@click.pass_obj
+def events(app: App, flow: str | None, limit: int) -> None:
+    """Show changes of what FLOW reads (all flows, without it), or all that is known of the change ID.
+
+    Changes are of files of the project, of tables, of the columns of sources, and of what arrives in them.
+    The same change is told once, however often it is seen. What a change does is in docs/trigger.md.
+    """
+    from streamhouse.errors import UnknownFlowError
+
+    state = app.project.existing_state()
+    if state is None:
+        found, known = [], []
+    else:
+        with state:
+            known = state.flows()
+            records = state.upstream.events(limit=10_000)
+        chosen = [one for one in records if flow in (None, one.flow) or one.event.id.startswith(flow or "")]
+        found = chosen[-limit:]
+        if flow is not None and not chosen and flow not in known:
+            names = {*known, *_defined(app), *(one.event.id for one in records)}
+            if flow not in names:
+                raise UnknownFlowError(flow, sorted(names))
+    if app.as_json:
+        app.output.document({"events": [document(one) for one in found]})
+    elif not found:
+        app.output.line("nothing changed upstream; to look now: streamhouse trigger --once")
+    elif flow is not None and len(found) == 1 and found[0].event.id.startswith(flow):
+        show_one(found[0], app.output)
+    else:
+        rows = [(one.event.id, one.flow, one.status, str(one.event), one.since, one.note) for one in found]
+        app.output.table(("id", "flow", "status", "change", "since (UTC)", "why"), rows)
+
+
+def _defined(app: App) -> list[str]:
+    from streamhouse.errors import StreamhouseError
+
+    try:
+        return list(app.registry.flows)
+    except StreamhouseError:
+        return []
+
+
+def show_one(record: "UpstreamRecord", output: "Output") -> None:
+    """Print a change with what is decided for each step it reaches."""
+    event = record.event
+    output.line(str(event), style="bold")
+    output.facts(
+        {
+            "id": event.id,
+            "flow": record.flow,
+            "status": record.status.value,
+            "since": record.since,
+            "seen": record.seen_at,
+            "versions": f"{event.before} → {event.after}",
+            "plan": record.plan,
+            "why": record.note,
+        }
+    )
+    if record.decision is not None:
+        show_decision(record.decision, output)
+
+
+def show_decision(decision: Any, output: "Output") -> None:
+    """Print what a decision says for each step, and its notes."""
+    rows = [
+        (v.outcome, v.flow, v.step, f"{v.policy} ({v.said})", v.values, "yes" if v.pauses else None, _tiers(v))
+        for v in decision.verdicts
+    ]
+    if rows:
+        output.table(("outcome", "flow", "step", "policy", "values", "waits", "in the tiers"), rows)
+    for note in decision.notes:
+        output.line(f"note: {note}")
+
+
+def _tiers(verdict: Any) -> str | None:
+    told = [f"{one.tier}: {'; '.join(map(str, one.ddl))}" for one in verdict.tiers]
+    return " | ".join(told) or None
+
+
+def document(record: "UpstreamRecord") -> dict[str, Any]:
+    """A change as JSON."""
+    return {
+        "id": record.event.id,
+        "flow": record.flow,
+        "status": record.status.value,
+        "since": record.since,
+        "seen_at": record.seen_at,
+        "change": str(record.event),
+        "event": record.event.model_dump(mode="json"),
+        "decision": record.decision.model_dump(mode="json", exclude={"event"}) if record.decision else None,
+        "plan": record.plan,
+        "note": record.note,
+    }

@@ -1,0 +1,119 @@
+"""`streamhouse trigger`: look for changes upstream of the flows, and decide."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+
+if TYPE_CHECKING:
+    from streamhouse.runtime.trigger import FlowLook, Trigger
+
+CHANGES, WAITS = 10, 11
+
+
+@click.command(
+    short_help="Look for changes upstream, decide, and ask.",
+    epilog="""\b
+Exit codes of --once: 0 nothing changed, 10 something is to be applied, 11 something waits for a person.
+\b
+Examples:
+  streamhouse trigger --once              # look once, tell what was found and decided
+  streamhouse trigger --once orders --json | jq '.flows[].paused'
+  streamhouse trigger --every 10          # go on looking until Ctrl-C
+""",
+)
+@click.argument("flows", nargs=-1, metavar="[FLOW]...")
+@click.option("--once", is_flag=True, help="Look once; the exit code tells what was found.")
+@click.option("--every", default=5.0, show_default=True, type=click.FloatRange(0.1), help="Seconds between two looks.")
+@shared_options
+@click.pass_context
+def trigger(context: click.Context, flows: tuple[str, ...], once: bool, every: float) -> None:
+    """Look at what every FLOW (all, without names) reads, and at the project's files, and tell what changed.
+
+    Each change is told once, with what it means for each step by the policies under 'schema_change' in the
+    flow's file (docs/trigger.md). What may be done is left to the flow's runner; for the rest a person is asked
+    (streamhouse approvals). A flow that never ran has nothing to compare with and is not looked at. Tables of the
+    hot tier are looked at while Fluss runs, those of the cold tier by a runner alone.
+    """
+    from streamhouse.errors import UnknownFlowError
+
+    app: App = context.obj
+    for name in flows:
+        if name not in app.registry.flows and name not in app.registry.broken_flows:
+            raise UnknownFlowError(name, app.registry.flows)
+    with _opened(app) as looker:
+        if looker is None:
+            _show(app, [])
+            return
+        while True:
+            found = looker.look(flows or None)
+            if once:
+                break
+            if any(look.records or look.change for look in found):
+                _show(app, found)
+            time.sleep(every)
+    _show(app, found)
+    if any(look.approvals or look.paused for look in found):
+        context.exit(WAITS)
+    if any(look.change is not None or look.records for look in found):
+        context.exit(CHANGES)
+
+
+@contextmanager
+def _opened(app: App) -> "Iterator[Trigger | None]":
+    """A trigger that applies nothing, over the tiers that are up; None: no flow ever ran."""
+    from streamhouse.errors import MissingPackageError, StoreUnavailableError
+    from streamhouse.model.types import Tier
+    from streamhouse.runtime.services import Services
+    from streamhouse.runtime.stores import open_stores
+    from streamhouse.runtime.trigger import Trigger
+
+    state = app.project.existing_state()
+    if state is None:
+        yield None
+        return
+    with ExitStack() as stack:
+        stack.enter_context(state)
+        stores: dict[Any, Any] = {}
+        endpoints = Services(app.project.root).status().endpoints
+        fluss = app.project.settings.fluss or (endpoints.fluss if endpoints is not None else None)
+        for tier in (Tier.HOT, Tier.WARM):
+            try:
+                stores |= open_stores(app.project, None, fluss, [tier])
+            except (StoreUnavailableError, MissingPackageError):
+                continue  # told as not looked at
+        for store in stores.values():
+            stack.callback(store.close)
+        yield Trigger(app.project, state, stores)
+
+
+def _show(app: App, found: "list[FlowLook]") -> None:
+    from streamhouse.cli.events import document as event_document
+    from streamhouse.cli.events import show_decision
+    from streamhouse.runtime.trigger import document
+
+    if app.as_json:
+        flows = [{**document(look), "events": [event_document(one) for one in look.records]} for look in found]
+        app.output.document({"flows": flows})
+        return
+    if not found:
+        app.output.line("no flow ever ran, so there is nothing to compare with")
+    for look in found:
+        told = "nothing changed" if not look.records else f"{len(look.records)} changes"
+        app.output.line(f"{look.flow}: {told if len(look.records) != 1 else 'one change'}", style="bold")
+        for record in look.records:
+            app.output.line(f"{record.event.id}  {record.status}  {record.event}")
+            if record.note:
+                app.output.line(f"  {record.note.splitlines()[0]}")
+            if record.decision is not None:
+                show_decision(record.decision, app.output)
+        if look.paused:
+            app.output.line(f"waiting at their positions: {', '.join(sorted(look.paused))}", style="yellow")
+        for question in look.approvals:
+            app.output.line(f"asked: {question.asks} (streamhouse approvals {question.id})", style="yellow")
+        for name, reason in look.unseen.items():
+            app.output.line(f"not looked at: {name} ({reason})")

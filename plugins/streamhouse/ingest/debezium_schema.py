@@ -1,0 +1,164 @@
+"""What Debezium's messages tell of the table behind them: schema parts, DDL messages, fields of rows. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from pydantic_core import from_json
+from sqlglot import exp, parse
+from sqlglot.errors import SqlglotError
+
+from streamhouse.model.shape import SeenColumn
+
+_SIMPLE = {
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "float": "float",
+    "float32": "float",
+    "double": "double",
+    "float64": "double",
+    "boolean": "boolean",
+    "string": "string",
+    "bytes": "binary",
+}
+_NAMED = {
+    "io.debezium.time.Date": "date",
+    "org.apache.kafka.connect.data.Date": "date",
+    "io.debezium.time.Timestamp": "timestamp_ntz",
+    "io.debezium.time.MicroTimestamp": "timestamp_ntz",
+    "io.debezium.time.NanoTimestamp": "timestamp_ntz",
+    "org.apache.kafka.connect.data.Timestamp": "timestamp_ntz",
+    "io.debezium.time.ZonedTimestamp": "timestamp",
+}
+_DECIMAL = "org.apache.kafka.connect.data.Decimal"
+_JSON = {bool: "boolean", int: "bigint", float: "double", str: "string"}
+
+
+@dataclass
+class Told:
+    """What some messages tell, the later ones over the earlier.
+
+    Attributes:
+        columns: Of the newest row; with types of its schema part where it has one.
+        typed: Whether such a part, or a DDL message, told the types.
+        counts: Column → in how many rows it was.
+        primary_key: By DDL messages; empty: not told.
+        renames: Column → the name it had, by DDL messages.
+        truncated: Which truncation was the last one; empty: there was none.
+    """
+
+    columns: tuple[SeenColumn, ...] = ()
+    typed: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
+    primary_key: tuple[str, ...] = ()
+    renames: dict[str, str] = field(default_factory=dict)
+    truncated: str = ""
+
+
+def messages_of(lines: Sequence[bytes]) -> Told:
+    """What lines of JSON tell, one message each; what is none is passed over."""
+    told = Told()
+    for line in lines:
+        try:
+            message = from_json(line) if line.strip() else None
+        except ValueError:
+            continue
+        if not isinstance(message, dict):
+            continue
+        schema = message.get("schema") if "payload" in message and "op" not in message else None
+        event = message["payload"] if "payload" in message and "op" not in message else message
+        if isinstance(event, dict):
+            _take(told, event, schema)
+    return told
+
+
+def is_ddl(event: Mapping[str, Any]) -> bool:
+    """Whether a message tells of a statement and not of a row."""
+    return "op" not in event and ("ddl" in event or "tableChanges" in event)
+
+
+def _take(told: Told, event: Mapping[str, Any], schema: Any) -> None:
+    if is_ddl(event):
+        told.renames |= _renames(event.get("ddl"))
+        for change in event.get("tableChanges") or ():
+            table = change.get("table") if isinstance(change, dict) else None
+            if isinstance(table, dict):
+                told.primary_key = tuple(table.get("primaryKeyColumnNames") or ())
+        return
+    if event.get("op") == "t":
+        told.truncated = sha256(repr(sorted(event.items(), key=str)).encode()).hexdigest()[:8]
+    row = event.get("after")
+    if event.get("op") not in ("c", "u", "r") or not isinstance(row, dict):
+        return
+    for name in row:
+        told.counts[name] = told.counts.get(name, 0) + 1
+    typed = _columns(schema)
+    if typed:
+        told.columns, told.typed = typed, True
+    else:
+        known = {c.name: c for c in told.columns}
+        guessed = {n: SeenColumn(name=n, type=_JSON.get(type(v), "string")) for n, v in row.items() if v is not None}
+        told.columns = tuple(
+            guessed.get(n) or known.get(n) or SeenColumn(name=n, type="string") for n in {**known, **row}
+        ) if not told.typed else told.columns  # fmt: skip
+    present = {c.name for c in told.columns}
+    told.renames = {new: old for new, old in told.renames.items() if new in present or told.typed}
+
+
+def _columns(schema: Any) -> tuple[SeenColumn, ...]:
+    parts = {f.get("field"): f for f in _fields(schema)}
+    row = parts.get("after") or parts.get("before")
+    return tuple(
+        SeenColumn(
+            name=str(column["field"]),
+            type=_type(column),
+            nullable=bool(column.get("optional", False)),
+            default=_literal(column.get("default")),
+        )
+        for column in _fields(row)
+        if column.get("field")
+    )
+
+
+def _fields(schema: Any) -> list[dict[str, Any]]:
+    fields = schema.get("fields") if isinstance(schema, dict) else None
+    return [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+
+
+def _type(column: Mapping[str, Any]) -> str:
+    name, kind = str(column.get("name") or ""), str(column.get("type") or "string")
+    if name == _DECIMAL:
+        parameters = column.get("parameters") or {}
+        return f"decimal({parameters.get('connect.decimal.precision', 38)},{parameters.get('scale', 0)})"
+    if name in _NAMED:
+        return _NAMED[name]
+    if kind == "struct":
+        inner = ",".join(f"{f.get('field')}:{_type(f)}" for f in _fields(column))
+        return f"struct<{inner}>"
+    if kind == "array":
+        return f"array<{_type(column.get('items') or {})}>"
+    if kind == "map":
+        return f"map<{_type(column.get('keys') or {})},{_type(column.get('values') or {})}>"
+    return _SIMPLE.get(kind, "string")
+
+
+def _literal(value: Any) -> str | None:
+    return None if value is None else exp.convert(value).sql("spark")
+
+
+def _renames(ddl: Any) -> dict[str, str]:
+    if not isinstance(ddl, str):
+        return {}
+    try:
+        statements = parse(ddl, dialect="mysql")
+    except SqlglotError:
+        return {}
+    return {
+        rename.args["to"].name: rename.this.name
+        for statement in statements
+        if statement is not None
+        for rename in statement.find_all(exp.RenameColumn)
+    }

@@ -1,0 +1,84 @@
+"""The files of a project that define actions and flows, as bytes."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamhouse.errors import FileFormatError, Location
+
+
+@dataclass(frozen=True)
+class DefinitionFile:
+    """One file, read once, so that all that is told about it is about the same bytes.
+
+    Attributes:
+        name: Its path from the project's folder, as a person would type it.
+        content: None: it could not be read.
+        cause: Why it could not.
+    """
+
+    name: str
+    content: bytes | None
+    cause: str = ""
+
+    @property
+    def stem(self) -> str:
+        """The name of the file alone, without its ending."""
+        return Path(self.name).stem
+
+    def text(self) -> str:
+        r"""What it says, lines ending in `\n`, without a byte order mark.
+
+        Raises:
+            FileFormatError: it cannot be read, or is no UTF-8.
+        """
+        if self.content is None:
+            raise FileFormatError(f"the file cannot be read: {self.cause}", at=Location(self.name))
+        try:
+            text = self.content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            before = error.object[: error.start].decode("utf-8-sig", errors="replace")
+            at = Location(self.name, before.count("\n") + 1, len(before) - before.rfind("\n"))
+            raise FileFormatError("this is no UTF-8 text", at=at, hint="save the file as UTF-8") from error
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@dataclass(frozen=True)
+class DefinitionFiles:
+    """`actions/**/*.sql` and `flows/**/*.yaml` of a project, each in the order of paths."""
+
+    actions: tuple[DefinitionFile, ...]
+    flows: tuple[DefinitionFile, ...]
+
+
+def read_files(root: Path) -> DefinitionFiles:
+    """Read them all; a file that cannot be read is among them.
+
+    Args:
+        root: The project's folder; either folder may be absent.
+    """
+    return DefinitionFiles(
+        tuple(_read(root, name) for name in _found(root, "actions", (".sql",))),
+        tuple(_read(root, name) for name in _found(root, "flows", (".yaml", ".yml"))),
+    )
+
+
+def _found(root: Path, folder: str, endings: tuple[str, ...]) -> list[str]:
+    """Names from `root`, in the order of paths."""
+    # As Path.rglob, which takes longer: links to folders are not followed, and a folder of such a name counts.
+    top = os.fspath(root / folder)
+    names = [
+        os.path.join(parent, name)[len(top) - len(folder) :].replace(os.sep, "/")  # noqa: PTH118
+        for parent, folders, files in os.walk(top)
+        for name in (*folders, *files)
+        if name.endswith(endings)
+    ]
+    return sorted(names, key=lambda name: name.split("/"))
+
+
+def _read(root: Path, name: str) -> DefinitionFile:
+    try:
+        with open(f"{root}/{name}", "rb", buffering=0) as file:  # noqa: PTH123  a thousand paths take longer than files
+            return DefinitionFile(name, file.readall())
+    except OSError as error:
+        return DefinitionFile(name, None, (error.strerror or "unknown cause").lower())

@@ -1,0 +1,77 @@
+"""The Flow Trigger inside the process that carries a flow: it looks, and its decisions reach the flow at once."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from streamhouse.compiler.change import decided
+from streamhouse.engine.runner import Runner
+from streamhouse.errors import ChangeFailedError
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.version import table_name
+from streamhouse.runtime.change import refuse_blocked, wish_of
+from streamhouse.runtime.open import Open
+from streamhouse.runtime.trigger import Change as Decided
+from streamhouse.runtime.trigger import FlowLook, Trigger
+from streamhouse.state.records import Change, Phase
+
+_ACTIVE_S = 1.0
+_IDLE_S = 5.0
+
+CarryOut = Callable[[Change], None]
+"""Carries out a change that was asked for, or records why it failed."""
+
+
+@dataclass
+class Follower:
+    """Looks for one flow, and has what is decided carried out."""
+
+    open: Open
+    flow: str
+    _trigger: Trigger = field(init=False)
+    _carry_out: CarryOut | None = None
+    _next: float = 0.0
+    _epoch: int = -1
+
+    def __post_init__(self) -> None:
+        self._trigger = Trigger(self.open.project, self.open.state, self.open.stores, self._apply)
+
+    def due(self) -> bool:
+        """Whether it is time for a look: soon after an epoch, now and then while there is none."""
+        epochs = self.open.state.recent_epochs(self.flow, limit=1)
+        newest = epochs[0].epoch if epochs else -1
+        now = time.monotonic()
+        if now >= self._next or (newest != self._epoch and now >= self._next - _IDLE_S + _ACTIVE_S):
+            self._epoch, self._next = newest, now + _IDLE_S
+            return True
+        return False
+
+    def look(self, runner: Runner, carry_out: CarryOut) -> FlowLook | None:
+        """Look once, and hold the segments of steps that must not read on."""
+        self._carry_out = carry_out
+        found = self._trigger.look([self.flow])
+        looked = next((one for one in found if one.flow == self.flow), None)
+        if looked is not None:
+            paused = looked.paused
+            runner.held = frozenset(
+                segment.name
+                for segment in runner.plan.segments
+                if any(table_name(step.id) in paused for step in segment.steps)
+            )
+        return looked
+
+    def _apply(self, decision: Decided) -> None:
+        """See `runtime.trigger.ApplyChange`."""
+        assert self._carry_out is not None, "only a look decides"
+        if decision.beyond:
+            events = ", ".join(str(one.event) for one in decision.beyond)
+            raise ChangeFailedError(f"{events}: granted, but nothing carries it out by itself yet")
+        found, state = decision.diff, self.open.state
+        if decision.approved:
+            found = decided(found, {s.table: Outcome.REBUILD for s in found.steps if s.outcome is Outcome.BLOCK})
+        refuse_blocked(decision.flow, found)
+        change = state.ask_change(wish_of(state, decision.plan, found), "trigger")
+        self._carry_out(change)
+        done = state.change(change.id)
+        if done.phase is not Phase.APPLIED:
+            raise ChangeFailedError(f"change {done.id} is {done.phase}: {done.error or 'the runner was stopped'}")

@@ -1,0 +1,199 @@
+"""What people are asked before a change is carried out, and what they said."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from streamhouse.errors import ApprovalClosedError, UnknownApprovalError
+from streamhouse.state.connect import Database
+from streamhouse.state.instants import from_ms, to_ms
+from streamhouse.state.schema import approval as table
+
+LIFETIME = timedelta(days=7)
+"""After that the evidence is old: it is asked anew, with what is known then."""
+
+
+class ApprovalState(StrEnum):
+    """Where a question stands."""
+
+    OPEN = "open"
+    GRANTED = "granted"
+    REFUSED = "refused"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True)
+class Approval:
+    """One question to a person.
+
+    Attributes:
+        id: Eight hex digits.
+        subject: What it is about: the id of a change upstream, or the fingerprint of a plan.
+        asks: What would be done if it is granted.
+        evidence: What speaks for and against it, as text.
+        document: The same for programs.
+        decided_by: Who said so; None while it is open, and when it expired.
+    """
+
+    id: str
+    flow: str
+    subject: str
+    asks: str
+    evidence: str
+    document: dict[str, Any]
+    state: ApprovalState
+    asked_at: datetime
+    expires_at: datetime
+    decided_at: datetime | None = None
+    decided_by: str | None = None
+    reason: str | None = None
+
+
+class Approvals:
+    """Questions of one project; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        """Touches nothing yet."""
+        self._database = database
+
+    def ask(
+        self,
+        flow: str,
+        subject: str,
+        asks: str,
+        evidence: str,
+        document: Mapping[str, Any] | None = None,
+        *,
+        lifetime: timedelta = LIFETIME,
+        now: datetime | None = None,
+    ) -> Approval:
+        """The question about `subject`: asked now, or as it stands since it was asked.
+
+        What was decided stays decided. A question that nobody answered in time is asked anew, under another id.
+        """
+        at = now or datetime.now(UTC)
+
+        def work(connection: Connection) -> Approval:
+            held = connection.execute(_about(flow, subject)).all()
+            last = _read(held[-1], at) if held else None
+            if last is not None and last.state is not ApprovalState.EXPIRED:
+                return last
+            known = f"{flow}\n{subject}\n{len(held)}"
+            row = {
+                "id": sha256(known.encode()).hexdigest()[:8],
+                "flow": flow,
+                "subject": subject,
+                "asks": asks,
+                "evidence": evidence,
+                "document": dict(document or {}),
+                "state": ApprovalState.OPEN.value,
+                "asked_ms": to_ms(at),
+                "expires_ms": to_ms(at + lifetime),
+            }
+            connection.execute(insert(table).values(**row))
+            return _read(connection.execute(select(table).where(table.c.id == row["id"])).one(), at)
+
+        return self._database.write(work)
+
+    def withdraw(self, flow: str, subjects: Collection[str], now: datetime | None = None) -> None:
+        """Let the questions of a flow about some subjects expire, where they wait: it is not so any more."""
+        at = to_ms(now or datetime.now(UTC))
+        waits = (table.c.flow == flow) & (table.c.state == ApprovalState.OPEN.value) & (table.c.expires_ms > at)
+        query = update(table).where(waits & table.c.subject.in_(subjects)).values(expires_ms=at)
+        self._database.write(lambda connection: connection.execute(query))
+
+    def about(self, flow: str, subject: str, now: datetime | None = None) -> Approval | None:
+        """The newest question about a subject; None: nobody was asked."""
+        with self._database.read() as connection:
+            held = connection.execute(_about(flow, subject)).all()
+        return _read(held[-1], now or datetime.now(UTC)) if held else None
+
+    def list(self, flow: str | None = None, *, every: bool = False, now: datetime | None = None) -> list[Approval]:
+        """Questions of a flow (None: of all) that wait, or `every` one; oldest first."""
+        query = select(table).order_by(table.c.asked_ms, table.c.id)
+        if flow is not None:
+            query = query.where(table.c.flow == flow)
+        at = now or datetime.now(UTC)
+        with self._database.read() as connection:
+            found = [_read(row, at) for row in connection.execute(query)]
+        return [one for one in found if every or one.state is ApprovalState.OPEN]
+
+    def get(self, name: str, now: datetime | None = None) -> Approval:
+        """The question with this id, or with an id that alone begins so.
+
+        Raises:
+            UnknownApprovalError: there is none.
+        """
+        at = now or datetime.now(UTC)
+        with self._database.read() as connection:
+            return _read(_find(connection, name), at)
+
+    def decide(
+        self, name: str, *, grant: bool, by: str, reason: str | None = None, now: datetime | None = None
+    ) -> Approval:
+        """Grant or refuse a question.
+
+        Raises:
+            UnknownApprovalError: nobody was asked so.
+            ApprovalClosedError: it was decided already, or is too old.
+        """
+        at = now or datetime.now(UTC)
+
+        def work(connection: Connection) -> Approval:
+            held = _read(_find(connection, name), at)
+            if held.state is ApprovalState.EXPIRED:
+                raise ApprovalClosedError(
+                    f"approval {held.id} expired at {held.expires_at:%Y-%m-%d %H:%M:%S} UTC",
+                    hint="streamhouse trigger --once asks anew, with what is known now",
+                )
+            if held.state is not ApprovalState.OPEN:
+                raise ApprovalClosedError(
+                    f"approval {held.id} was {held.state} by {held.decided_by} at {held.decided_at:%Y-%m-%d %H:%M:%S} "
+                    "UTC",
+                    hint=f"see: streamhouse approvals {held.id}",
+                )
+            state = ApprovalState.GRANTED if grant else ApprovalState.REFUSED
+            values = {"state": state.value, "decided_ms": to_ms(at), "decided_by": by, "reason": reason}
+            connection.execute(update(table).where(table.c.id == held.id).values(**values))
+            return _read(connection.execute(select(table).where(table.c.id == held.id)).one(), at)
+
+        return self._database.write(work)
+
+
+def _about(flow: str, subject: str) -> Any:
+    mine = (table.c.flow == flow) & (table.c.subject == subject)
+    return select(table).where(mine).order_by(table.c.asked_ms, table.c.id).with_for_update()
+
+
+def _find(connection: Connection, name: str) -> Row[tuple[object, ...]]:
+    rows = {row.id: row for row in connection.execute(select(table))}
+    found = [row for key, row in rows.items() if key == name or (name and key.startswith(name))]
+    if len(found) != 1:
+        raise UnknownApprovalError(name, rows)
+    return found[0]
+
+
+def _read(row: Row[tuple[object, ...]], now: datetime) -> Approval:
+    state = ApprovalState(row.state)
+    expires = from_ms(row.expires_ms)
+    if state is ApprovalState.OPEN and expires <= now:
+        state = ApprovalState.EXPIRED
+    return Approval(
+        id=row.id,
+        flow=row.flow,
+        subject=row.subject,
+        asks=row.asks,
+        evidence=row.evidence,
+        document=row.document,
+        state=state,
+        asked_at=from_ms(row.asked_ms),
+        expires_at=expires,
+        decided_at=from_ms(row.decided_ms) if row.decided_ms is not None else None,
+        decided_by=row.decided_by,
+        reason=row.reason,
+    )

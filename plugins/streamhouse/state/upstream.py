@@ -1,0 +1,201 @@
+"""What changed upstream of the flows: each change once, with what was decided and what became of it."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TypeVar
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from streamhouse.errors import StateConflictError
+from streamhouse.model.upstream import Decision, UpstreamEvent
+from streamhouse.state.connect import Database
+from streamhouse.state.instants import from_ms, to_ms
+from streamhouse.state.schema import pin as pins
+from streamhouse.state.schema import upstream_event as table
+
+
+class Status(StrEnum):
+    """What became of a change."""
+
+    SEEN = "seen"  # nothing decided yet
+    NOTED = "noted"  # nothing to do
+    WAITING = "waiting"  # for a person; its readers may stand still
+    APPLIED = "applied"
+    REFUSED = "refused"  # a person said no: the flow goes on without it
+    FAILED = "failed"  # decided, and not carried out; tried again
+    OUTDATED = "outdated"  # something else is there by now
+
+
+T = TypeVar("T")
+
+OPEN = (Status.SEEN, Status.WAITING, Status.FAILED)
+
+
+_PAUSING = (Status.WAITING, Status.REFUSED, Status.FAILED)
+
+
+@dataclass(frozen=True)
+class UpstreamRecord:
+    """One change as a flow sees it.
+
+    Attributes:
+        plan: Fingerprint of the plan that carries it; None: none does.
+        note: Why it is where it is, in words for a person.
+    """
+
+    flow: str
+    event: UpstreamEvent
+    status: Status
+    seen_at: datetime
+    since: datetime  # when `status` began
+    decision: Decision | None = None
+    plan: str | None = None
+    note: str | None = None
+
+
+class Upstream:
+    """Changes and pins of one project; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        """Touches nothing yet."""
+        self._database = database
+
+    def record(self, flow: str, events: Iterable[UpstreamEvent], now: datetime | None = None) -> list[UpstreamRecord]:
+        """Note changes of what a flow reads; one that is known stays as it is.
+
+        Open ones that are not among `events` are outdated from now on: what they tell is not so any more.
+
+        Returns:
+            One for each of `events`, in their order.
+        """
+        at, seen = to_ms(now or datetime.now(UTC)), list(events)
+
+        def work(connection: Connection) -> list[UpstreamRecord]:
+            held = {row.id: row for row in connection.execute(select(table).where(table.c.flow == flow))}
+            for event in seen:
+                known = held.get(event.id)
+                if known is None:
+                    connection.execute(
+                        insert(table).values(
+                            flow=flow,
+                            id=event.id,
+                            status=Status.SEEN.value,
+                            event=event.model_dump_json(),
+                            seen_ms=at,
+                            status_ms=at,
+                        )
+                    )
+                elif known.status == Status.OUTDATED:  # it came back
+                    _set(connection, flow, event.id, at, status=Status.SEEN.value)
+            ids = {event.id for event in seen}
+            for gone in (row.id for row in held.values() if row.status in OPEN and row.id not in ids):
+                _set(connection, flow, gone, at, status=Status.OUTDATED.value)
+            now_held = {row.id: row for row in connection.execute(select(table).where(table.c.flow == flow))}
+            return [_record(now_held[event.id]) for event in seen]
+
+        return self._database.write(work)
+
+    def settle(
+        self,
+        flow: str,
+        event: str,
+        status: Status,
+        *,
+        decision: Decision | None = None,
+        plan: str | None = None,
+        note: str | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        """Note what became of a change; nothing is written when that is known already."""
+        at = to_ms(now or datetime.now(UTC))
+        values = {"status": status.value, "decision": None, "plan": plan, "note": note}
+        values["decision"] = decision.model_dump_json() if decision is not None else None
+
+        def work(connection: Connection) -> None:
+            this = (table.c.flow == flow) & (table.c.id == event)
+            held = connection.execute(select(table).where(this)).one_or_none()
+            if held is not None and any(getattr(held, name) != value for name, value in values.items()):
+                _set(connection, flow, event, held.status_ms if held.status == status else at, **values)
+
+        self._database.write(work)
+
+    def events(self, flow: str | None = None, limit: int = 100) -> list[UpstreamRecord]:
+        """The newest changes of a flow (None: of all), oldest first."""
+        query = select(table).order_by(table.c.seen_ms.desc(), table.c.id).limit(limit)
+        if flow is not None:
+            query = query.where(table.c.flow == flow)
+        with self._database.read() as connection:
+            rows = connection.execute(query).all()
+        return [_record(row) for row in reversed(rows)]
+
+    def open(self, flow: str) -> list[UpstreamRecord]:
+        """Changes of a flow that are not settled, oldest first."""
+        mine = (table.c.flow == flow) & table.c.status.in_([status.value for status in OPEN])
+        with self._database.read() as connection:
+            rows = connection.execute(select(table).where(mine).order_by(table.c.seen_ms, table.c.id)).all()
+        return [_record(row) for row in rows]
+
+    def paused(self, flow: str) -> frozenset[str]:
+        """The steps of a flow that must not read on, because of a change of what they read.
+
+        It waits for a person, was refused and cannot be ignored, or was granted and is not carried out.
+        """
+        query = select(table).where(table.c.status.in_([s.value for s in _PAUSING]))
+        with self._database.read() as connection:
+            rows = connection.execute(query.where(table.c.decision.is_not(None))).all()
+        decisions = [record.decision for row in rows if (record := _record(row)).decision is not None]
+        return frozenset(step for d in decisions if d is not None for owner, step in d.paused if owner == flow)
+
+    # --- pins ----------------------------------------------------------------------------------
+
+    def pins(self, flow: str) -> dict[str, str]:
+        """Object → what the flow last took for its schema, as `save_pins` was given it."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(pins).where(pins.c.flow == flow)).all()
+        return {row.object: row.body for row in rows}
+
+    def save_pins(self, flow: str, bodies: Mapping[str, str], keep: Collection[str] = ()) -> None:
+        """Make `bodies` the pins of a flow; of others only those in `keep` stay."""
+
+        def work(connection: Connection) -> None:
+            held = {row.object: row.body for row in connection.execute(select(pins).where(pins.c.flow == flow))}
+            for name in held.keys() - bodies.keys() - set(keep):
+                connection.execute(delete(pins).where((pins.c.flow == flow) & (pins.c.object == name)))
+            for name, body in bodies.items():
+                if held.get(name) == body:
+                    continue
+                connection.execute(delete(pins).where((pins.c.flow == flow) & (pins.c.object == name)))
+                connection.execute(insert(pins).values(flow=flow, object=name, body=body))
+
+        self._database.write(work)
+
+
+def _set(connection: Connection, flow: str, event: str, at_ms: int, **values: str | None) -> None:
+    this = (table.c.flow == flow) & (table.c.id == event)
+    connection.execute(update(table).where(this).values(status_ms=at_ms, **values))
+
+
+def _record(row: Row[tuple[object, ...]]) -> UpstreamRecord:
+    return UpstreamRecord(
+        flow=row.flow,
+        event=_parsed(UpstreamEvent.model_validate_json, row.event, row.flow),
+        status=Status(row.status),
+        seen_at=from_ms(row.seen_ms),
+        since=from_ms(row.status_ms),
+        decision=_parsed(Decision.model_validate_json, row.decision, row.flow) if row.decision else None,
+        plan=row.plan,
+        note=row.note,
+    )
+
+
+def _parsed(parse: Callable[[str], T], body: str, flow: str) -> T:
+    try:
+        return parse(body)
+    except ValidationError as error:
+        raise StateConflictError(
+            f"a change upstream of flow '{flow}' was recorded by another version of Streamhouse",
+            hint="use the version that wrote it, or move the state store away",
+        ) from error

@@ -1,0 +1,1 @@
+"""Follows changes upstream of a flow: sees them, and decides what they mean; carrying it out is the runtime's."""

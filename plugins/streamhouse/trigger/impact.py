@@ -1,0 +1,238 @@
+"""Who is concerned by an event, step by step down the flows, and what each of them does; pure."""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+
+from streamhouse.compiler.diff.around import Around
+from streamhouse.errors import Location
+from streamhouse.model.action import Action
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedStep
+from streamhouse.model.schema_change import EventType, Policy, SchemaChange
+from streamhouse.model.table import Column
+from streamhouse.model.types import Strategy
+from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
+from streamhouse.sql.canonical import Canonical
+from streamhouse.sql.dialect import parse_condition, parse_query
+from streamhouse.trigger.decide import verdict
+from streamhouse.trigger.reader import Reader, Use
+
+_AT = Location("")
+
+Opens = Callable[[PlannedStep, PlannedRead], bool]
+"""Whether a step passes on columns of what a port reads that it does not name."""
+
+_OF_THE_WHOLE = frozenset(
+    {
+        EventType.CHANGE_KEY,
+        EventType.CHANGE_LAYOUT,
+        EventType.CHANGE_TEXT,
+        EventType.TRUNCATE_TABLE,
+        EventType.DROP_TABLE,
+        EventType.RECREATE_TABLE,
+        EventType.POSITIONS_LOST,
+        EventType.NEW_TABLE,
+    }
+)
+_ADDS = frozenset({EventType.ADD_COLUMN, EventType.ADD_REQUIRED_COLUMN, EventType.UNKNOWN_FIELD})
+_TAKES_AWAY = frozenset({EventType.DROP_COLUMN, EventType.MAYBE_RENAME})
+
+
+def source_object(flow: str, source: str) -> str:
+    """What events call a source of a flow."""
+    return f"{flow}:{source}"
+
+
+def is_open(action: Action, port: str) -> bool:
+    """Whether an action passes on columns of a port that it does not name."""
+    if action.output.extra_columns == "pass" and action.inputs.get(port):
+        return True
+    if action.inputs.get(port):
+        return False
+    tree = parse_query(action.sql, action.sql_at)
+    return any(
+        isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
+        for select in tree.find_all(exp.Select)
+        for item in select.expressions
+    )
+
+
+class Impact:
+    """Every step of some plans, and how it uses what it reads.
+
+    Args:
+        plans: As applied, by flow; those that never ran are not among them.
+        rules: Flow → how it follows changes; a flow without has the defaults.
+        opens: From the actions as the files have them.
+    """
+
+    def __init__(self, plans: Mapping[str, FlowPlan], rules: Mapping[str, SchemaChange], opens: Opens) -> None:
+        self._arounds = {flow: Around.of(plan) for flow, plan in plans.items()}
+        self._rules = rules
+        self._opens = opens
+
+    def decision(self, event: UpstreamEvent, *, policy: Policy | None = None) -> Decision:
+        """What follows from an event for each step that it reaches, nearest first.
+
+        Args:
+            event: What changed.
+            policy: Instead of what the rules say; of a decision that a person made.
+        """
+        found: dict[tuple[str, str], Verdict] = {}
+        pending: deque[tuple[UpstreamEvent, bool]] = deque([(event, False)])
+        while pending:
+            seen, derived = pending.popleft()
+            for flow, around, step, read in self._readers(seen.object):
+                if (flow, step.id) in found:
+                    continue
+                reader = self._reader(seen, flow, around, step, read, derived=derived)
+                told = self._verdict(seen, reader, policy)
+                if derived and told.outcome is Outcome.NO_OP and not told.notes:
+                    continue
+                found[flow, step.id] = told
+                if told.spreads:
+                    pending += [(further, True) for further in self._further(seen, reader, step)]
+        return Decision(event=event, verdicts=tuple(found.values()))
+
+    def _verdict(self, event: UpstreamEvent, reader: Reader, policy: Policy | None) -> Verdict:
+        rules = self._rules.get(reader.flow, SchemaChange())
+        chosen, said = rules.policy_for(event.type, reader.table.name, event.column)
+        if policy is not None:
+            chosen, said = policy, "a person"
+        return verdict(event, reader, chosen, said)
+
+    def _readers(self, name: str) -> list[tuple[str, Around, PlannedStep, PlannedRead]]:
+        flow, colon, source = name.partition(":")
+        found = []
+        for owner, around in self._arounds.items():
+            wanted = source if colon and owner == flow else name
+            if colon and owner != flow:
+                continue
+            for step in around.readers.get(wanted, ()):
+                found += [(owner, around, step, read) for read in step.reads if read.table == wanted]
+        return found
+
+    def _reader(
+        self, event: UpstreamEvent, flow: str, around: Around, step: PlannedStep, read: PlannedRead, *, derived: bool
+    ) -> Reader:
+        opened = self._opens(step, read)
+        if event.type in _OF_THE_WHOLE:
+            return Reader(flow, step.id, step.writes, uses=Use.VALUE, open=opened, derived=derived)
+        if event.type in _ADDS:
+            return Reader(flow, step.id, step.writes, open=opened, derived=derived)
+        column = event.column
+        uses, outputs = _use(around, step, read.table, column)
+        starved: list[str] = []
+        if event.type in _TAKES_AWAY and uses is not Use.NOTHING:
+            behind = self._behind(step, outputs, column, starved, set())
+            uses = max((uses, behind), key=lambda use: use.weight)
+            starved = [f"{step.writes.name}.{name}" for name in outputs if name != column] + starved
+        return Reader(
+            flow,
+            step.id,
+            step.writes,
+            uses=uses,
+            open=opened,
+            outputs=outputs,
+            starved=tuple(dict.fromkeys(starved)),
+            derived=derived,
+        )
+
+    def _behind(
+        self, step: PlannedStep, outputs: tuple[str, ...], column: str, starved: list[str], met: set[tuple[str, str]]
+    ) -> Use:
+        """What steps behind do with columns of the table that a step writes.
+
+        `starved` grows by what they make, but for what is only passed on as `column`.
+        """
+        most = Use.NOTHING
+        for output in outputs:
+            if (step.writes.name, output) in met:
+                continue
+            met.add((step.writes.name, output))
+            for _, around, reader, read in self._readers(step.writes.name):
+                uses, made = _use(around, reader, read.table, output)
+                starved += [f"{reader.writes.name}.{name}" for name in made if name != column]
+                behind = self._behind(reader, made, column, starved, met)
+                most = max((most, uses, behind), key=lambda use: use.weight)
+        return most
+
+    def _further(self, event: UpstreamEvent, reader: Reader, step: PlannedStep) -> list[UpstreamEvent]:
+        """What the readers of a step's table see when the step follows an event."""
+        name = reader.table.name
+        if event.type in _ADDS:
+            kind = EventType.ADD_COLUMN if event.type is EventType.UNKNOWN_FIELD else event.type
+            return [event.model_copy(update={"object": name, "type": kind, "tier": None})]
+        if event.type is EventType.MAYBE_RENAME:
+            return [event.model_copy(update={"object": name, "tier": None})]
+        further = []
+        for output in reader.outputs:
+            if output not in reader.table.column_names:
+                continue
+            was = _renamed(event.was, output)
+            same = reader.table.column(output).type == (event.was.type if event.was is not None else "")
+            if step.strategy is Strategy.MERGE and not same:
+                continue  # what the store folds keeps its type
+            now = event.now if event.type is EventType.RENAME_COLUMN else _renamed(event.now, output)
+            further.append(event.model_copy(update={"object": name, "was": was, "now": now, "tier": None}))
+        return further
+
+
+def in_question(told: Verdict, event: UpstreamEvent, reason: str) -> Verdict:
+    """The verdict where what it says cannot be done by itself: a person decides whether to follow."""
+    return told.model_copy(
+        update={
+            "outcome": Outcome.BLOCK,
+            "values": Values.WAIT,
+            "pauses": True,
+            "spreads": False,
+            "asks": f"follow {event}",
+            "notes": (*told.notes, reason),
+        }
+    )
+
+
+def _renamed(column: Column | None, name: str) -> Column | None:
+    return column.model_copy(update={"name": name}) if column is not None else None
+
+
+def _use(around: Around, step: PlannedStep, table: str, column: str) -> tuple[Use, tuple[str, ...]]:
+    """What a step does with a column, and which columns of its table it makes of it."""
+    meaning: Canonical = around.meaning(step)
+    wanted = (table, column.lower())
+
+    def among(columns: object) -> bool:
+        return any((t, c.lower()) == wanted for t, c in columns)  # type: ignore[attr-defined]
+
+    made = tuple(name for name, of in meaning.values.items() if among(of))
+    names = {c.lower(): c for c in step.writes.column_names}
+    outputs = tuple(names.get(name.lower(), name) for name in made)
+    if any(name in step.writes.primary_key for name in outputs):
+        return Use.KEY, outputs
+    if _fails_with(step, outputs):
+        return Use.CONTRACT, outputs
+    if among(meaning.decides):
+        return Use.ROWS, outputs
+    if any(meaning.outputs[name].folds for name in made if name in meaning.outputs):
+        return Use.AGGREGATE, outputs
+    if not made:
+        return Use.NOTHING, ()
+    same = len(made) == 1 and made[0].lower() == column.lower()
+    return (Use.PASSED if same and _is_column(meaning, made[0]) else Use.VALUE), outputs
+
+
+def _is_column(meaning: Canonical, name: str) -> bool:
+    output = meaning.outputs.get(name)
+    return output is not None and isinstance(parse_condition(output.text, _AT), exp.Column)
+
+
+def _fails_with(step: PlannedStep, outputs: tuple[str, ...]) -> bool:
+    """Whether an expectation that ends the flow looks at one of these columns."""
+    wanted = {name.lower() for name in outputs}
+    return any(
+        rule.on_violation == "fail"
+        and wanted & {c.name.lower() for c in parse_condition(rule.check, _AT).find_all(exp.Column)}
+        for rule in step.expect.values()
+    )

@@ -1,0 +1,167 @@
+"""Looks at what flows read, and tells what changed since each of them last took note."""
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from streamhouse.errors import StoreError, StreamhouseError
+from streamhouse.ingest.shapes import planned_shape, source_shape
+from streamhouse.model.plan import FlowPlan, PlannedSource
+from streamhouse.model.schema_change import EventType
+from streamhouse.model.shape import SeenColumn, Shape
+from streamhouse.model.table import Table
+from streamhouse.model.types import Tier
+from streamhouse.model.upstream import UpstreamEvent
+from streamhouse.stores.base import ShapedStore, Store
+from streamhouse.trigger.compare import compare
+from streamhouse.trigger.impact import source_object
+
+_SURE_AFTER_S = (0.5, 1.0)
+"""A server that starts does not find its tables for a moment, so one that is gone is looked for again."""
+
+_OF_OWN_TABLES = frozenset({EventType.RECREATE_TABLE, EventType.DROP_TABLE})
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one look at everything a flow reads gave.
+
+    Attributes:
+        events: What changed since the pins.
+        live: Object → its shape now; what is gone, or could not be looked at, is not in it.
+        pins: Object → what it was compared with.
+        unseen: What could not be looked at, with the reason.
+    """
+
+    events: tuple[UpstreamEvent, ...] = ()
+    live: Mapping[str, Shape] = field(default_factory=dict)
+    pins: Mapping[str, Shape] = field(default_factory=dict)
+    unseen: Mapping[str, str] = field(default_factory=dict)
+
+
+class Observer:
+    """Looks at sources and tables.
+
+    Args:
+        root: The project's folder.
+        stores: Those that are open; tables of other tiers are not looked at.
+    """
+
+    def __init__(self, root: Path, stores: Mapping[Tier, Store]) -> None:
+        self._root = root
+        self._stores = stores
+
+    def look(self, plan: FlowPlan, pins: Mapping[str, Shape], owners: Iterable[FlowPlan] = ()) -> Look:
+        """What changed in what a flow reads.
+
+        Args:
+            plan: As the flow runs.
+            pins: Object → its shape as the flow last took note of it; for what has none, what the plan says.
+            owners: Plans of flows as they run: what these did to their own tables is no change upstream.
+        """
+        seen = _Looking()
+        for source in plan.sources:
+            name = source_object(plan.flow, source.name)
+            declared = bool(source.options.get("columns"))
+            try:
+                live = source_shape(name, source, self._root)
+            except (StreamhouseError, OSError) as error:
+                seen.unseen[name] = str(error)
+                continue
+            if live is None:
+                seen.unseen[name] = "there is nothing in it"
+                continue
+            planned = planned_shape(name, source)
+            first = _declared(planned, live) if declared else planned
+            # An edit of the source's options makes it another source: the edit is judged, and not what it brings.
+            identity = _identity(source)
+            pinned = pins.get(name)
+            if pinned is None or pinned.identity != identity:
+                pinned = first.model_copy(update={"identity": identity})
+            seen.compare(pinned, live.model_copy(update={"identity": identity}))
+        made = {name: table for owner in owners for name, table in owner.tables.items()}
+        for table in plan.external:
+            self._table(table, pins, made.get(table.name, table), seen, own=False)
+        for table in plan.tables.values():
+            self._table(table, pins, made.get(table.name, table), seen, own=True)
+        return Look(tuple(seen.events), seen.live, seen.pins, seen.unseen)
+
+    def _table(self, table: Table, pins: Mapping[str, Shape], made: Table, seen: "_Looking", *, own: bool) -> None:
+        store = self._stores.get(table.tiers.target)
+        if not isinstance(store, ShapedStore):
+            seen.unseen[table.name] = f"the {table.tiers.target} tier is not open"
+            return
+        pinned = pins.get(table.name)
+        try:
+            live = store.shape(table.name)
+            for wait_s in _SURE_AFTER_S if live is None and pinned is not None else ():
+                time.sleep(wait_s)
+                live = live or store.shape(table.name)
+        except StoreError as error:
+            seen.unseen[table.name] = error.message
+            return
+        if live is None and pinned is None:
+            return  # a table that its flow has not made yet
+        if pinned is None and live is not None:
+            pinned = _first(table, live)
+        assert pinned is not None
+        seen.compare(_explained(pinned, live, made), live, only=_OF_OWN_TABLES if own else None)
+
+
+class _Looking:
+    def __init__(self) -> None:
+        self.events: list[UpstreamEvent] = []
+        self.live: dict[str, Shape] = {}
+        self.pins: dict[str, Shape] = {}
+        self.unseen: dict[str, str] = {}
+
+    def compare(self, pinned: Shape, live: Shape | None, only: frozenset[EventType] | None = None) -> None:
+        self.pins[pinned.object] = pinned
+        if live is not None:
+            self.live[live.object] = live
+        self.events += [event for event in compare(pinned, live) if only is None or event.type in only]
+
+
+def _identity(source: PlannedSource) -> str:
+    told = json.dumps([source.kind, source.options], sort_keys=True, default=str)
+    return sha256(told.encode()).hexdigest()[:12]
+
+
+def _declared(planned: Shape, live: Shape) -> Shape:
+    """What to compare with first where a person declared columns: their types may differ from the first row on."""
+    names = {column.name for column in live.columns}
+    gone = tuple(column for column in planned.columns if column.name not in names)
+    version = f"{live.version} as planned" if gone else live.version
+    return live.model_copy(update={"columns": (*live.columns, *gone), "version": version, "unknown": ()})
+
+
+def _first(table: Table, live: Shape) -> Shape:
+    """What to compare with at the first look: what the plan says of the columns it knows, else what is there."""
+    planned = {column.name: column for column in table.columns}
+    known = tuple(
+        column.model_copy(update={"type": planned[column.name].type}) if column.name in planned else column
+        for column in live.columns
+    )
+    names = {column.name for column in live.columns}
+    gone = tuple(SeenColumn(name=c.name, type=c.type) for c in table.columns if c.name not in names)
+    version = live.version if not gone and known == live.columns else f"{live.version} as planned"
+    return live.model_copy(update={"columns": (*known, *gone), "version": version})
+
+
+def _explained(pinned: Shape, live: Shape | None, made: Table) -> Shape:
+    """The pin with what the flow that writes the table did to it itself."""
+    if live is None or live.version == pinned.version or live.identity != pinned.identity:
+        return pinned
+    ours = {column.name: column.type for column in made.columns}
+    held = {column.name: column for column in pinned.columns}
+    for column in live.columns:
+        if ours.get(column.name) == column.type:
+            for name in [n for n, c in held.items() if column.id and c.id == column.id]:
+                del held[name]  # it may have had another name
+            held[column.name] = column
+    kept = tuple(held.values())
+    version = live.version if set(kept) == set(live.columns) else pinned.version
+    return pinned.model_copy(update={"columns": kept, "version": version})

@@ -1,0 +1,143 @@
+"""What a flow is told of what it reads: new columns reach a step only where its policy lets them in; pure."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from streamhouse.model.action import Action
+from streamhouse.model.flow import Flow, Source, Step
+from streamhouse.model.plan import FlowPlan, PlannedSource
+from streamhouse.model.schema_change import EventType, Policy
+from streamhouse.model.table import Column, Table
+from streamhouse.model.upstream import UpstreamEvent, Values, Verdict
+
+_LETS_IN = frozenset({Policy.LENIENT, Policy.EVOLVE, Policy.TRY_EVOLVE})
+_ADDS = frozenset({EventType.ADD_COLUMN, EventType.ADD_REQUIRED_COLUMN, EventType.UNKNOWN_FIELD})
+_TYPES = frozenset(
+    {
+        EventType.WIDEN_TYPE,
+        EventType.NARROW_TYPE,
+        EventType.CHANGE_TYPE,
+        EventType.SHARDS_DISAGREE,
+        EventType.ADD_FIELD,
+    }
+)
+
+
+@dataclass(frozen=True)
+class FlowView:
+    """The columns that the steps of one flow do not see; see `compiler.View`.
+
+    Attributes:
+        flow: Its rules say what each step lets in.
+        applied: As it runs. What its steps see now they go on seeing.
+        came: Names of columns that came upstream since.
+        granted: Columns that a person let in, by what has them.
+    """
+
+    flow: Flow
+    applied: FlowPlan
+    came: frozenset[str]
+    granted: frozenset[tuple[str, str]] = frozenset()
+    _known: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        flow: Flow,
+        applied: FlowPlan,
+        came: Iterable[str],
+        granted: Iterable[tuple[str, str]] = (),
+    ) -> "FlowView":
+        """The view of a flow.
+
+        Args:
+            flow: As its file is.
+            applied: As it runs.
+            came: Names of columns that came upstream since, of sources and of tables of other flows.
+            granted: Columns that a person let in: source or table, and name.
+        """
+        held: list[PlannedSource | Table] = [*applied.sources, *applied.readable]
+        known = {one.name: frozenset(c.name for c in one.columns) for one in held}
+        kept_out = {name for step in applied.steps for read in step.reads for name in read.hidden}
+        return cls(flow, applied, frozenset(came) | kept_out, frozenset(granted), known)
+
+    def hidden(self, step: Step, action: Action, table: str, columns: tuple[Column, ...]) -> frozenset[str]:
+        """Columns of a table or source that a step is not to see."""
+        was = [one for one in self.applied.steps if one.writes.name == step.writes and one.action == action.action]
+        reads = [read for one in was for read in one.reads if read.table == table]
+        if not reads:
+            return frozenset()  # a step that is new here sees all there is
+        kept_out = frozenset(name for read in reads for name in read.hidden)
+        new = {c.name for c in columns if c.name not in self._known.get(table, frozenset()) and c.name in self.came}
+        return frozenset(
+            name
+            for name in (kept_out & {c.name for c in columns}) | new
+            if not self._lets_in(step, table, name) and not _names(action, step, table, name)
+        )
+
+    def _lets_in(self, step: Step, table: str, name: str) -> bool:
+        policy, _ = self.flow.schema_change.policy_for(EventType.ADD_COLUMN, step.writes, name)
+        return policy in _LETS_IN or (table, name) in self.granted
+
+
+def accepted(columns: tuple[Column, ...], events: Iterable[tuple[UpstreamEvent, Verdict]]) -> tuple[Column, ...]:
+    """What a source has for the flow when it follows some events, each with the verdict that follows it furthest."""
+    found = {column.name: column for column in columns}
+    for event, told in events:
+        if told.values not in (Values.TAKEN, Values.DEFAULTED, Values.NULL) or not told.spreads:
+            continue
+        if event.type in (*_ADDS, EventType.MAYBE_RENAME) and event.now is not None:
+            found.setdefault(event.now.name, event.now.model_copy(update={"nullable": True}))
+        elif event.type in _TYPES and event.now is not None:
+            found[event.column] = found[event.column].model_copy(update={"type": event.now.type})
+        elif event.type is EventType.RELAX_NULLABILITY:
+            found[event.column] = found[event.column].model_copy(update={"nullable": True})
+        elif event.type is EventType.TIGHTEN_NULLABILITY:
+            found[event.column] = found[event.column].model_copy(update={"nullable": False})
+        elif event.type is EventType.DROP_COLUMN:
+            del found[event.column]
+    return tuple(found.values())
+
+
+def pinned_columns(
+    sources: Mapping[str, Source], applied: FlowPlan | None, discovered: Mapping[str, tuple[Column, ...]]
+) -> dict[str, tuple[Column, ...]]:
+    """Source → its columns: as the flow runs with them, where it reads the same; else as they were discovered.
+
+    So what came in a source meanwhile is seen by the trigger, which asks the policies, and by nobody else.
+    """
+    held = {source.name: source for source in applied.sources} if applied is not None else {}
+    return {
+        name: (
+            held[name].columns
+            if name in held and name in sources and _same(sources[name], held[name].kind, held[name].options)
+            else columns
+        )
+        for name, columns in discovered.items()
+    }
+
+
+def came_in(
+    applied: FlowPlan, sources: Mapping[str, tuple[Column, ...]], tables: Mapping[str, Table]
+) -> frozenset[str]:
+    """Names of columns that what a flow reads has now, and had not when it was applied."""
+    found: set[str] = set()
+    reads: list[PlannedSource | Table] = [*applied.sources, *applied.external]
+    for held in reads:
+        now = sources.get(held.name) or (tables[held.name].columns if held.name in tables else ())
+        found |= {c.name for c in now} - {c.name for c in held.columns}
+    return frozenset(found)
+
+
+def _same(source: Source, kind: str, options: Mapping[str, object]) -> bool:
+    shown = [json.dumps(given, sort_keys=True, default=str) for given in (source.options, options)]
+    return source.kind == kind and shown[0] == shown[1]
+
+
+def _names(action: Action, step: Step, table: str, name: str) -> bool:
+    """Whether an action asks for a column by its name: then an edit brought it in, which is judged as such."""
+    ports = [port for port, read in step.reads.items() if read.table == table]
+    declared: Collection[str] = {column.lower() for port in ports for column in action.inputs.get(port, {})}
+    return name.lower() in declared or re.search(rf"\b{re.escape(name)}\b", action.sql, re.IGNORECASE) is not None
