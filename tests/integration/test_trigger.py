@@ -122,6 +122,8 @@ def test_a_table_that_is_dropped_and_one_that_is_made_again(world: Make, tier: T
     found = made.look()
     assert made.told() == {"drop_table": Status.WAITING}
     assert found.paused == {made.table.replace("ods", "dwd")}
+    blind = Trigger(made.project, made.state, {})
+    assert {one.flow: one for one in blind.look()}["cleans"].paused == found.paused, "who cannot look outdates nothing"
     made.store.create(table)
     found = made.look()
     assert found.paused == {made.table.replace("ods", "dwd")}

@@ -63,10 +63,18 @@ class Upstream:
         """Touches nothing yet."""
         self._database = database
 
-    def record(self, flow: str, events: Iterable[UpstreamEvent], now: datetime | None = None) -> list[UpstreamRecord]:
+    def record(
+        self,
+        flow: str,
+        events: Iterable[UpstreamEvent],
+        now: datetime | None = None,
+        *,
+        unseen: Collection[str] = (),
+    ) -> list[UpstreamRecord]:
         """Note changes of what a flow reads; one that is known stays as it is.
 
-        Open ones that are not among `events` are outdated from now on: what they tell is not so any more.
+        Open ones that are not among `events` are outdated from now on: what they tell is not so any more. Those of
+        `unseen` objects, which could not be looked at, stay.
 
         Returns:
             One for each of `events`, in their order.
@@ -91,8 +99,10 @@ class Upstream:
                 elif known.status == Status.OUTDATED:  # it came back
                     _set(connection, flow, event.id, at, status=Status.SEEN.value)
             ids = {event.id for event in seen}
-            for gone in (row.id for row in held.values() if row.status in OPEN and row.id not in ids):
-                _set(connection, flow, gone, at, status=Status.OUTDATED.value)
+            for row in held.values():
+                gone = row.status in OPEN and row.id not in ids
+                if gone and (not unseen or _record(row).event.object not in unseen):
+                    _set(connection, flow, row.id, at, status=Status.OUTDATED.value)
             now_held = {row.id: row for row in connection.execute(select(table).where(table.c.flow == flow))}
             return [_record(now_held[event.id]) for event in seen]
 

@@ -84,6 +84,14 @@ def test_what_is_not_so_any_more_is_outdated_and_comes_back(store, now):
     assert back.status is Status.SEEN
 
 
+def test_what_could_not_be_looked_at_is_not_outdated(store, now):
+    store.upstream.record("retail", [event()], now)
+    store.upstream.record("retail", [], now, unseen=["dwd.sales"])
+    assert [r.status for r in store.upstream.open("retail")] == [Status.SEEN]
+    store.upstream.record("retail", [], now, unseen=["dwd.others"])
+    assert store.upstream.open("retail") == []
+
+
 def test_what_became_of_a_change(store, now):
     store.upstream.record("retail", [event()], now)
     later = now + timedelta(seconds=5)
@@ -185,6 +193,7 @@ def test_a_store_from_before_these_tables_gets_them(sqlite_url):
     with engine.begin() as connection:
         for name in ("streamhouse_upstream_event", "streamhouse_approval", "streamhouse_pin"):
             connection.execute(text("DROP TABLE " + name))
+        connection.execute(text("UPDATE streamhouse_schema SET version = 1"))
     engine.dispose()
     with StateStore(sqlite_url) as own:
         assert own.upstream.events() == []

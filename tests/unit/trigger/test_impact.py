@@ -148,22 +148,22 @@ def test_what_is_told_is_what_the_compiler_makes_of_it(registry, plans):
         given = SchemaChange.model_validate(rules)
         flows = [registry.flows["shop"].model_copy(update={"schema_change": given}), registry.flows["boards"]]
         seen = Seen(plans, {"shop": {"rows": columns(**ROWS, tax="int")}})
-        made = compile_project(flows, registry, {"shop": seen.let_in["shop"]}, seen.views(flows))
+        made = compile_project(flows, registry, {"shop": seen.let_in["shop"]}, views=seen.views(flows))
         has = {t.name for plan in made.values() for t in plan.tables.values() if "tax" in t.column_names}
         assert has == expected, rules
         changes = diff(plans["shop"], made["shop"], {})
         assert {s.table for s in changes.steps if s.change == "changed" and s.outcome is Outcome.SWAP} == expected
         # Once applied, it stays so: nothing seeps in at the next compilation.
         after = Seen(made)
-        flat = {"shop": after.source_columns(registry.flows["shop"], {"rows": columns(**ROWS)})}
-        assert compile_project(flows, registry, flat, after.views(flows)) == made
+        flat = {"shop": {source.name: source.columns for source in made["shop"].sources}}
+        assert compile_project(flows, registry, flat, views=after.views(flows)) == made
 
 
 def test_a_person_lets_in_what_is_frozen(registry, plans):
     rules = SchemaChange.model_validate({"layers": {"ods": "freeze"}})
     flows = [f.model_copy(update={"schema_change": rules}) for f in registry.flows.values()]
     seen = Seen(plans, {"shop": {"rows": columns(**ROWS, tax="int")}}, {"shop": frozenset({("rows", "tax")})})
-    made = compile_project(flows, registry, {"shop": seen.let_in["shop"]}, seen.views(flows))
+    made = compile_project(flows, registry, {"shop": seen.let_in["shop"]}, views=seen.views(flows))
     assert "tax" in made["shop"].tables["ods.rows"].column_names
     assert "tax" in made["shop"].tables["dwd.sales"].column_names
 
@@ -176,7 +176,7 @@ def test_an_edit_that_names_the_column_brings_it_in(registry, plans):
     known = Registry([*(a for a in registry.actions.values() if a.action != "latest"), edited], registry.flows.values())
     seen = Seen(plans, {"shop": {"rows": columns(**ROWS, tax="int")}})
     made = compile_project(
-        registry.flows.values(), known, {"shop": seen.let_in["shop"]}, seen.views(registry.flows.values())
+        registry.flows.values(), known, {"shop": seen.let_in["shop"]}, views=seen.views(registry.flows.values())
     )
     assert "tax" in made["shop"].tables["dws.latest"].column_names
 

@@ -1,0 +1,232 @@
+"""A column that appears upstream while a flow runs under load reaches every open layer, in every tier (design D8)."""
+
+import threading
+import time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from streamhouse.model.types import Tier
+from streamhouse.runtime.open import Open, plan_of
+from streamhouse.runtime.project import Project
+from streamhouse.runtime.run import Meter, carry
+from streamhouse.runtime.settings import Settings
+from streamhouse.runtime.stores import open_stores
+from streamhouse.state.upstream import Status
+from streamhouse.tiering.move import tier_all
+
+pytestmark = [pytest.mark.services, pytest.mark.spark]
+
+FLOW = "grow"
+ACTIONS = {
+    "keep": ("ingest", "{rows: {}}", "{}", "SELECT * FROM rows"),
+    "shops": ("ingest", "{rows: {}}", "{primary_key: [shop]}", "SELECT * FROM rows"),
+    "valid": (
+        "clean",
+        "{orders: {order_id: bigint, shop: bigint, cents: bigint}}",
+        "{extra_columns: pass}",
+        "SELECT order_id, shop, cents FROM orders WHERE cents >= 0",
+    ),
+    "placed": (
+        "clean",
+        "{orders: {order_id: bigint, shop: bigint, cents: bigint}, shops: {shop: bigint, city: string}}",
+        "{extra_columns: pass}",
+        "SELECT o.order_id, o.shop, o.cents, s.city FROM orders AS o LEFT JOIN shops AS s ON s.shop = o.shop",
+    ),
+    "by_city": (
+        "aggregate",
+        "{orders: {city: string, cents: bigint}}",
+        "{}",
+        "SELECT city, SUM(cents) AS cents, COUNT(*) AS orders FROM orders GROUP BY city",
+    ),
+    "large": (
+        "customize",
+        "{orders: {order_id: bigint, city: string, cents: bigint}}",
+        "{primary_key: [order_id], extra_columns: pass}",
+        "SELECT order_id, city, cents FROM orders WHERE cents > 100",
+    ),
+    "cities": (
+        "customize",
+        "{cities: {city: string, cents: bigint}}",
+        "{primary_key: [city]}",
+        "SELECT city, cents FROM cities WHERE cents > 0",
+    ),
+}
+YAML = f"""\
+flow: {FLOW}
+freshness: 2s
+schema_change: evolve
+sources:
+  orders: {{files: {{path: orders/*.parquet}}}}
+  shops: {{files: {{path: shops/*.parquet}}}}
+steps:
+  - {{use: keep, reads: {{rows: orders}}, writes: ods.gr_orders}}
+  - {{use: shops, reads: {{rows: shops}}, writes: ods.gr_shops}}
+  - {{use: valid, reads: {{orders: ods.gr_orders}}, writes: dwd.gr_orders}}
+  - {{use: placed, reads: {{orders: dwd.gr_orders, shops: {{table: ods.gr_shops, as: lookup}}}}, writes: dwd.gr_placed}}
+  - {{use: by_city, reads: {{orders: dwd.gr_placed}}, writes: dws.gr_cities}}
+  - {{use: large, reads: {{orders: dwd.gr_placed}}, writes: ads.gr_large}}
+  - {{use: cities, reads: {{cities: dws.gr_cities}}, writes: ads.gr_cities}}
+tables:
+  ods.gr_orders: {{tiers: {{hot: 1d, warm: 30d, cold: forever}}}}
+  dwd.gr_orders: {{tiers: {{hot: 1d, warm: 30d, cold: forever}}}}
+  dwd.gr_placed: {{tiers: {{hot: 1d, warm: 30d, cold: forever}}}}
+  ads.gr_large: {{tiers: {{hot: 1d, warm: 30d, cold: forever}}}}
+"""
+OPEN = ("ods.gr_orders", "dwd.gr_orders", "dwd.gr_placed", "ads.gr_large")
+CLOSED = ("dws.gr_cities", "ads.gr_cities")
+ROWS = 500
+TIMEOUT_S = 180
+
+
+class Upstream:
+    """Writes a file of orders every so often; from some file on they have a column more."""
+
+    def __init__(self, folder) -> None:
+        self.folder = folder
+        self.grown_at = None  # the first file with the column
+        self.files = 0
+        self._grow = threading.Event()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._over.set()
+        self._thread.join()
+
+    def grow(self):
+        self._grow.set()
+
+    def _run(self):
+        while not self._over.wait(0.5):
+            self.write()
+
+    def write(self):
+        ids = range(self.files * ROWS, (self.files + 1) * ROWS)
+        columns = {
+            "order_id": pa.array(ids, pa.int64()),
+            "shop": pa.array([i % 10 for i in ids], pa.int64()),
+            "cents": pa.array([i % 203 - 1 for i in ids], pa.int64()),
+        }
+        if self._grow.is_set():
+            self.grown_at = self.files if self.grown_at is None else self.grown_at
+            columns["note"] = pa.array([f"n{i}" for i in ids])
+        pq.write_table(pa.table(columns), self.folder / ".new")
+        (self.folder / ".new").replace(self.folder / f"{self.files:05}.parquet")
+        self.files += 1
+
+
+@pytest.fixture
+def open_(tmp_path, fluss, spark):
+    for folder in ("actions", "flows", "orders", "shops"):
+        (tmp_path / folder).mkdir()
+    for name, (step, inputs, output, sql) in ACTIONS.items():
+        header = f"action: {name}\nstep: {step}\ninputs: {inputs}\noutput: {output}\n"
+        (tmp_path / "actions" / f"{name}.sql").write_text(f"/* ---\n{header}--- */\n{sql}\n")
+    (tmp_path / "flows" / f"{FLOW}.yaml").write_text(YAML)
+    shops = {"shop": pa.array(range(10), pa.int64()), "city": pa.array([f"c{i % 3}" for i in range(10)])}
+    pq.write_table(pa.table(shops), tmp_path / "shops" / "0.parquet")
+    project = Project(tmp_path, Settings(fluss=fluss))
+    stores = open_stores(project, spark, fluss)
+    with project.state() as state:
+        yield Open(project, spark, fluss, stores, state)
+        for _, plan in state.plans().values():
+            for name, table in plan.tables.items():
+                for tier in table.tiers.present:
+                    stores[tier].drop(name)
+    for store in stores.values():
+        store.close()
+
+
+def columns(open_, table, tier=Tier.HOT):
+    return {column.name for column in open_.stores[tier].columns(table) or ()}
+
+
+def until(condition, failed):
+    end = time.monotonic() + TIMEOUT_S
+    while not condition():
+        assert not failed, failed
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.timeout(600)
+def test_a_column_added_upstream_reaches_every_open_layer_and_tier_under_load(open_):
+    state, failed, runners = open_.state, [], []
+    upstream = Upstream(open_.project.root / "orders")
+    upstream.write()
+    plan = plan_of(open_.project, FLOW)
+
+    def run():
+        meter = Meter(plan, lambda _: None, once=False)
+        try:
+            carry(open_, plan, meter, once=False, follow=True, on_runner=runners.append)
+        except Exception as error:  # noqa: BLE001  told to the test
+            failed.append(error)
+
+    running = threading.Thread(target=run)
+    running.start()
+    try:
+        with upstream:
+            until(lambda: (last := state.last_epoch(FLOW, "main")) is not None and last.epoch >= 2, failed)
+            tier_all(plan, open_.stores)  # so that each lake has a copy, without the column
+            queries = [query.runId for query in open_.spark.streams.active]
+            before = state.last_epoch(FLOW, "main").epoch
+            upstream.grow()
+            until(lambda: all("note" in columns(open_, table) for table in OPEN), failed)
+            until(lambda: state.recent_changes(FLOW), failed)
+            until(lambda: not state.recent_changes(FLOW)[0].is_open, failed)
+            applied = state.last_epoch(FLOW, "main").epoch
+            until(lambda: state.last_epoch(FLOW, "main").epoch >= applied + 2, failed)
+        assert [query.runId for query in open_.spark.streams.active] == queries  # no restart
+        assert applied - before <= 3, (before, applied)  # the epoch in hand, the one that first has it, and the look
+        until(lambda: sum(state.last_epoch(FLOW, "main").end["orders"].values()) > 0, failed)
+        last = upstream.files * ROWS
+        rows = lambda table: open_.stores[Tier.HOT].read_state(open_.state.plan(FLOW)[1].tables[table])  # noqa: E731
+        until(lambda: rows("ods.gr_orders").num_rows >= last, failed)
+    finally:
+        for runner in runners:
+            runner.stop()
+        running.join(60)
+    assert not failed, failed
+    now = state.plan(FLOW)[1]
+    tier_all(now, open_.stores)
+    total = upstream.files * ROWS
+    for name in OPEN:
+        for tier in now.tables[name].tiers.present:
+            assert "note" in columns(open_, name, tier), (name, tier)
+    for name in CLOSED:
+        assert "note" not in columns(open_, name)
+    orders = rows("ods.gr_orders").to_pylist()
+    assert sorted(row["order_id"] for row in orders) == list(range(total))  # none lost, none doubled
+    placed = rows("dwd.gr_placed").to_pylist()
+    valid = [i for i in range(total) if i % 203 - 1 >= 0]
+    assert sorted(row["order_id"] for row in placed) == valid
+    large = {row["order_id"]: row for row in rows("ads.gr_large").to_pylist()}
+    assert set(large) == {i for i in valid if i % 203 - 1 > 100}
+    grown = upstream.grown_at * ROWS
+    noted = {i for i, row in large.items() if row["note"] is not None}
+    assert noted, "the values came through"
+    assert all(large[i]["note"] == f"n{i}" for i in noted)
+    assert min(noted) >= grown
+    # What was read before the column was known is NULL there; that is no more than three epochs' files.
+    assert {i for i in large if i >= grown + 12 * ROWS} <= noted
+    sums = {row["city"]: (row["cents"], row["orders"]) for row in rows("dws.gr_cities").to_pylist()}
+    wanted = {}
+    for i in valid:
+        cents, count = wanted.get(f"c{i % 10 % 3}", (0, 0))
+        wanted[f"c{i % 10 % 3}"] = (cents + i % 203 - 1, count + 1)
+    assert sums == wanted
+    for name in OPEN:
+        table = now.tables[name]
+        hot = {tuple(row.values()) for row in open_.stores[Tier.HOT].read_state(table).to_pylist()}
+        for tier in (Tier.WARM, Tier.COLD):
+            copy = open_.stores[tier].read_state(table.replica).select(table.column_names)
+            assert {tuple(row.values()) for row in copy.to_pylist()} == hot, (name, tier)
+    [event] = [r for r in state.upstream.events(FLOW) if r.event.column == "note"]
+    assert event.status is Status.APPLIED
