@@ -133,8 +133,10 @@ CHOICES = {
     "34_longer_retention_than_held": [Choice("dws.sums_by_store", Outcome.FORWARD)],
     "93_history_not_held": [Choice("dwd.orders", Outcome.FORWARD)],
 }
+# Another flow reads what these change.
+READ_BY_REPORTS = {"05_dropped_column_that_is_read", "12_renamed_column_that_is_read"}
 # A NULL in the key of `by_note` fails an epoch, so these cases have no NULL there.
-NO_NULL_NOTES = {"05_dropped_column_that_is_read", "90_new_step"}
+NO_NULL_NOTES = READ_BY_REPORTS | {"90_new_step"}
 IN_CI = {
     "01_comment_format_order_alias_map",
     "02_cte_for_sub_select_recompute",
@@ -149,6 +151,7 @@ IN_CI = {
     "09_narrower_map",
     "10_never_null_map-dwd.orders-rebuild",
     "11_constant_column_map",
+    "12_renamed_column_that_is_read",
     "12_renamed_with_hint_map",
     "13_filter_keeps_history_map",
     "14_expression_rewrites_history_quarantined",
@@ -224,7 +227,7 @@ def write_project(root, case, side, tables, rename):
     shutil.copytree(written / "actions", root / "actions")
     (root / "flows").mkdir()
     (root / "flows" / "shop.yaml").write_text(yaml.safe_dump(flow, sort_keys=False))
-    if "05_dropped_column_that_is_read" in case.name and side == "old":
+    if case.name in READ_BY_REPORTS and side == "old":
         reports = {"flow": "reports", "steps": [_renamed_step(REPORT, rename)]}
         (root / "flows" / "reports.yaml").write_text(yaml.safe_dump(reports))
     return {name: types[name] for name in read}
@@ -534,7 +537,7 @@ def test_outcome(case, choice, number, shop, spark, ran):
     expected = Expected(spark, ran)
     expected.first(old, first)
     shop.carry()
-    if "05_dropped_column_that_is_read" in case.name:
+    if case.name in READ_BY_REPORTS:
         shop.carry("reports")
     shop.age()
     shop.tier()
