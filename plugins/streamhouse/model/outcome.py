@@ -52,6 +52,7 @@ class Ddl(Frozen):
         "add field",
         "rename column",
         "drop later",
+        "fill both",
         "stop filling",
     ]
     column: str = ""
