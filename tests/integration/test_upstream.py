@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from streamhouse.errors import BlockedError
 from streamhouse.model.types import Tier
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.project import Project
@@ -230,3 +231,69 @@ def test_a_column_added_upstream_reaches_every_open_layer_and_tier_under_load(op
             assert {tuple(row.values()) for row in copy.to_pylist()} == hot, (name, tier)
     [event] = [r for r in state.upstream.events(FLOW) if r.event.column == "note"]
     assert event.status is Status.APPLIED
+
+
+@pytest.mark.timeout(600)
+def test_a_frozen_flow_waits_for_a_person_and_goes_on_from_where_it_stood(open_):
+    file = open_.project.root / "flows" / f"{FLOW}.yaml"
+    file.write_text(YAML.replace("schema_change: evolve", "schema_change: {on: {add_column: freeze}}"))
+    upstream, state = Upstream(open_.project.root / "orders"), open_.state
+
+    def drain():
+        plan = plan_of(open_.project, FLOW)
+        return carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True, follow=True)
+
+    def rows():
+        return open_.stores[Tier.HOT].read_state(state.plan(FLOW)[1].tables["ods.gr_orders"])
+
+    upstream.write()
+    drain()
+    upstream.grow()
+    upstream.write()
+    with pytest.raises(BlockedError, match="main waits for a person's word"):
+        drain()
+    assert rows().num_rows == ROWS  # the file with the new column was not read
+    assert "note" not in columns(open_, "ods.gr_orders")
+    [question] = state.approvals.list()
+    state.approvals.decide(question.id, grant=True, by="ann", reason="wanted")
+    drain()
+    found = {row["order_id"]: row["note"] for row in rows().to_pylist()}
+    assert found == {i: None if i < ROWS else f"n{i}" for i in range(2 * ROWS)}
+
+
+@pytest.mark.timeout(600)
+def test_an_edit_is_followed_while_the_flow_runs(open_):
+    state, failed, runners = open_.state, [], []
+    upstream = Upstream(open_.project.root / "orders")
+    upstream.write()
+    plan = plan_of(open_.project, FLOW)
+
+    def run():
+        try:
+            meter = Meter(plan, lambda _: None, once=False)
+            carry(open_, plan, meter, once=False, follow=True, on_runner=runners.append)
+        except Exception as error:  # noqa: BLE001  told to the test
+            failed.append(error)
+
+    running = threading.Thread(target=run)
+    running.start()
+    try:
+        until(lambda: state.last_epoch(FLOW, "main") is not None, failed)
+        action = open_.project.root / "actions" / "large.sql"
+        action.write_text(action.read_text().replace("city, cents FROM", "city, cents, shop FROM"))
+        until(lambda: "shop" in columns(open_, "ads.gr_large"), failed)
+        until(lambda: state.plan(FLOW)[0] == 2, failed)
+        upstream.write()
+        wanted = {i for i in range(2 * ROWS) if i % 203 - 1 > 100}
+
+        def large():
+            return {r["order_id"]: r["shop"] for r in open_.stores[Tier.HOT].read_state(table).to_pylist()}
+
+        table = state.plan(FLOW)[1].tables["ads.gr_large"]
+        until(lambda: set(large()) == wanted, failed)
+        assert all(large()[i] == i % 10 for i in wanted if i >= ROWS)
+    finally:
+        for runner in runners:
+            runner.stop()
+        running.join(60)
+    assert not failed, failed

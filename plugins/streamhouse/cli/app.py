@@ -1,5 +1,6 @@
 """What every command is given: the project it works on and how it shows results."""
 
+import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -38,6 +39,11 @@ class App:
         from streamhouse.runtime.project import Project
 
         return Project.at(self.project_dir) if self.project_dir is not None else Project.find(Path.cwd())
+
+    @property
+    def processes(self) -> int:
+        """How many may work at the same time: one for each processor that we may use."""
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
     @cached_property
     def registry(self) -> "Registry":

@@ -36,7 +36,7 @@ def lineage(app: App, name: str, up: bool, down: bool) -> None:
     from streamhouse.errors import DefinitionErrors
     from streamhouse.runtime.check import check_project
 
-    checked = check_project(app.project)
+    checked = check_project(app.project, processes=app.processes)
     if checked.errors:
         raise DefinitionErrors(checked.errors)
     graph = Lineage(checked.plans.values())

@@ -63,7 +63,9 @@ def compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
     """The compiled plan of a flow; None: of all."""
     from streamhouse.runtime.desired import desired_plan, desired_plans
 
-    return desired_plans(app.project) if flow is None else {flow: desired_plan(app.project, flow)}
+    if flow is not None:
+        return {flow: desired_plan(app.project, flow)}
+    return desired_plans(app.project, processes=app.processes)
 
 
 def compared(app: App, flows: "Mapping[str, FlowPlan]") -> "list[Compared]":

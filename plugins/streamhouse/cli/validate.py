@@ -38,7 +38,7 @@ def validate(context: click.Context, paths: tuple[Path, ...]) -> None:
 
     app: App = context.obj
     began = time.monotonic()
-    checked = check_project(app.project)
+    checked = check_project(app.project, processes=app.processes)
     seconds = time.monotonic() - began
     wanted = [path.resolve() for path in paths]
     errors = [error for error in checked.errors if _is_in(error.at, wanted, app.project.root)]

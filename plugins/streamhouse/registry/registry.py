@@ -115,7 +115,7 @@ class Registry:
         warnings: list[Notice] = []
         for file in (*files.actions, *files.flows):
             try:
-                found = read.get(file.name) or _understood(file)
+                found = read.get(file.name) or understood(file)
             except StreamhouseError as error:
                 broken.append(_broken(file, error))
                 continue
@@ -226,7 +226,12 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) if part.isdigit() else -1 for part in version.split("."))
 
 
-def _understood(file: DefinitionFile) -> ReadAction | Flow:
+def understood(file: DefinitionFile) -> ReadAction | Flow:
+    """What one file defines, by itself.
+
+    Raises:
+        DefinitionError, DefinitionErrors: it is broken.
+    """
     if file.name.endswith(".sql"):
         return read_action(file.text(), file.name)
     return read_flow(file.text(), file.name)

@@ -92,6 +92,16 @@ class Cache:
         if value is not None:
             self._new[key] = value
 
+    def apart(self) -> "Cache":
+        """Another cache of the same file, for work whose results are put here by `take` and `put`."""
+        return Cache(self._file, self._code)
+
+    def take(self) -> dict[str, bytes]:
+        """What was put and not stored, which it is then no more."""
+        self._disconnect()
+        taken, self._new = self._new, {}
+        return taken
+
     def close(self) -> None:
         """Store what was put, and forget what nobody asked for in a fortnight."""
         if (self._new or self._used) and self._code is not None and self._code == code_identity(anew=True):

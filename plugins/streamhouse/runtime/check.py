@@ -80,7 +80,9 @@ def load_registry(project: Project) -> "Registry":
         return Memory(cache).registry(files)
 
 
-def check_project(project: Project, registry: "Registry | None" = None, seen: "Seen | None" = None) -> Checked:
+def check_project(
+    project: Project, registry: "Registry | None" = None, seen: "Seen | None" = None, *, processes: int = 1
+) -> Checked:
     """Everything that is wrong with the project's actions, sources and flows.
 
     A flow whose source is broken, and one that reads a table of a broken flow, is not compiled: it
@@ -90,6 +92,7 @@ def check_project(project: Project, registry: "Registry | None" = None, seen: "S
         project: Its cache is used and filled.
         registry: Its actions and flows, where they are loaded already.
         seen: What flows that run are told of what they read; None: everything there is.
+        processes: May work at the same time; more than one only where this process has a single thread.
     """
     if seen is not None:
         return _checked(project, registry or load_registry(project), None, seen)[0]
@@ -100,7 +103,7 @@ def check_project(project: Project, registry: "Registry | None" = None, seen: "S
             return _checked(project, registry, Memory(cache))[0]
         files = read_files(project.root)
         tree = _hash_of(files)
-        return _known(project, tree, cache) or _found_out(project, files, tree, cache)
+        return _known(project, tree, cache) or _found_out(project, files, tree, cache, processes)
 
 
 def compile_one(project: Project, flow: str) -> FlowPlan:
@@ -191,10 +194,10 @@ def _known(project: Project, tree: bytes, cache: Cache) -> Checked | None:
     return Checked((), check.notices, with_whole_tables(sound), check.actions, check.flows)
 
 
-def _found_out(project: Project, files: DefinitionFiles, tree: bytes, cache: Cache) -> Checked:
+def _found_out(project: Project, files: DefinitionFiles, tree: bytes, cache: Cache, processes: int) -> Checked:
     from streamhouse.runtime.memory import Memory
 
-    memory = Memory(cache)
+    memory = Memory(cache, processes)
     registry = memory.registry(files)
     checked, columns = _checked(project, registry, memory)
     if not checked.errors and memory.keys.keys() == checked.plans.keys():
@@ -221,6 +224,8 @@ def _checked(
     errors += unreadable
     sound = _sound(registry, columns)
     plans: Mapping[str, FlowPlan] = {}
+    if memory is not None:
+        memory.compile_ahead(sound, registry, columns)
     try:
         if memory is not None:
             plans = compile_project(sound, registry, columns, memory.compile_flow)

@@ -12,13 +12,13 @@ from streamhouse.runtime.check import check_project, compile_one, compile_with_u
 from streamhouse.runtime.project import Project
 
 
-def desired_plans(project: Project) -> dict[str, FlowPlan]:
-    """Flow → its plan, of all flows, each after those it reads from.
+def desired_plans(project: Project, *, processes: int = 1) -> dict[str, FlowPlan]:
+    """Flow → its plan, of all flows, each after those it reads from; `processes` is as for `check_project`.
 
     Raises:
         DefinitionErrors: a file is wrong.
     """
-    checked = check_project(project)
+    checked = check_project(project, processes=processes)
     if checked.errors:
         raise DefinitionErrors(checked.errors)
     applied = _applied(project, checked.plans)

@@ -3,7 +3,6 @@
 And what models say as bytes for a key, which is exact where text for people is not.
 """
 
-from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -15,6 +14,8 @@ from pydantic_core import PydanticSerializationError, to_json
 from streamhouse.model.types import format_duration
 
 M = TypeVar("M", bound=BaseModel)
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})  # looked at first: to ask whether a value is a model takes long
 
 
 def packed(model: BaseModel) -> bytes | None:
@@ -45,6 +46,12 @@ def facts(value: Any, *, places: bool = False) -> bytes:
 
 
 def _exact(value: Any, *, places: bool) -> Any:
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, tuple | list):
+        return [_exact(held, places=places) for held in value]
+    if isinstance(value, dict):
+        return [(name, _exact(held, places=places)) for name, held in value.items()]
     if isinstance(value, BaseModel):
         shown = type(value).model_fields
         return [
@@ -52,26 +59,22 @@ def _exact(value: Any, *, places: bool) -> Any:
             for name, held in value.__dict__.items()
             if places or not shown[name].exclude
         ]
-    if isinstance(value, Mapping):
-        return [(name, _exact(held, places=places)) for name, held in value.items()]
-    if isinstance(value, tuple | list):
-        return [_exact(held, places=places) for held in value]
     if is_dataclass(value):
         return [(field.name, _exact(getattr(value, field.name), places=places)) for field in fields(value)]
     return value
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, BaseModel):
-        return {name: _plain(held) for name, held in value.__dict__.items()}
-    if isinstance(value, Enum):
-        return value.value
-    if value is None or isinstance(value, str | int | float):
+    if type(value) in _PLAIN:
         return value
-    if isinstance(value, Mapping):
-        return {name: _plain(held) for name, held in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(held) for held in value]
+    if isinstance(value, dict):
+        return {name: _plain(held) for name, held in value.items()}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, BaseModel):
+        return {name: _plain(held) for name, held in value.__dict__.items()}
     if isinstance(value, timedelta):
         return format_duration(value)
     if isinstance(value, datetime):

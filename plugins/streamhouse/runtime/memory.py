@@ -1,9 +1,11 @@
 """Definitions and plans from the cache where they are there, and into it where they are not; loads sqlglot."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TypeVar
 
 from streamhouse.compiler.check import Readable
-from streamhouse.compiler.compile import Actions, SourceColumns, compile_flow
+from streamhouse.compiler.compile import Actions, SourceColumns, compile_flow, compile_project
 from streamhouse.compiler.step import plan_step
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.action import Action
@@ -12,11 +14,16 @@ from streamhouse.model.notice import Notice
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.table import Table
 from streamhouse.model.types import Frozen
-from streamhouse.registry.files import DefinitionFiles
+from streamhouse.registry.files import DefinitionFile, DefinitionFiles
 from streamhouse.registry.read_action import ReadAction
-from streamhouse.registry.registry import Registry
+from streamhouse.registry.registry import Registry, understood
+from streamhouse.runtime.ahead import Found, at_once, shared_out
 from streamhouse.runtime.cache import Cache
 from streamhouse.runtime.kept import facts, packed, unpacked
+
+T = TypeVar("T")
+
+_MANY = 2_000  # files that are new; with fewer a second process saves no second, and costs a third more processor time
 
 
 class KeptAction(Frozen):
@@ -34,8 +41,17 @@ class Memory:
     One for one state of the files: it is to be used at once.
     """
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, processes: int = 1) -> None:
+        """Look at nothing yet.
+
+        Args:
+            cache: Where results are found, and put.
+            processes: May work at the same time where there is much to do. More than one only where this process
+                has one thread: they are copies of it.
+        """
         self._cache = cache
+        self._processes = processes
+        self._is_much = False
         self._facts: dict[int, tuple[Action | Flow, bytes]] = {}  # by id; each is held, so that no other gets its id
         self._settings: dict[str, bytes] = {}
         self.keys: dict[str, str] = {}
@@ -49,6 +65,13 @@ class Memory:
             if file.content is not None
         }
         held = self._cache.get(keys.values())
+        new = [file for file in (*files.actions, *files.flows) if keys.get(file.name, "") not in held]
+        self._is_much = self._processes > 1 and len(new) >= _MANY
+        if self._is_much:
+            held |= self._ahead(
+                [[file] for file in new],
+                lambda part: {keys[file.name]: data for file in part if (data := _understood(file)) is not None},
+            )
         found = {name: _unpacked(name, held[key]) for name, key in keys.items() if key in held}
         known = {name: one for name, one in found.items() if one is not None}
         registry = Registry.of_files(files, known)
@@ -77,6 +100,26 @@ class Memory:
             self._cache.put(key, packed(plan))
         self.keys[flow.flow] = key
         return plan
+
+    def compile_ahead(self, flows: Sequence[Flow], registry: Registry, columns: Mapping[str, SourceColumns]) -> None:
+        """Compile flows in several processes, if there is much to do; `compile_flow` then finds their plans."""
+        if not self._is_much:
+            return
+
+        def compiled(part: Sequence[Flow]) -> Found:
+            alone = Memory(self._cache.apart())
+            alone._facts = self._facts
+            with suppress(StreamhouseError):
+                compile_project(part, registry, columns, alone.compile_flow)
+            return alone._cache.take()
+
+        self._ahead(related(flows), compiled)
+
+    def _ahead(self, groups: Sequence[Sequence[T]], work: Callable[[Sequence[T]], Found]) -> Found:
+        found = at_once(shared_out(groups, self._processes), work)
+        for key, data in found.items():
+            self._cache.put(key, data)
+        return found
 
     def _flow_key(
         self, flow: Flow, registry: Actions, source_columns: SourceColumns, external: Mapping[str, Table]
@@ -114,6 +157,37 @@ class Memory:
     def _flow(self, flow: Flow) -> bytes:
         held = self._facts.get(id(flow))
         return held[1] if held is not None else facts(flow)
+
+
+def related(flows: Iterable[Flow]) -> list[list[Flow]]:
+    """Flows in groups: one that reads or writes a table that another one does is in one group with it."""
+    above: dict[str, str] = {}  # table → another of its group, up to the one that stands for all
+
+    def top(table: str) -> str:
+        while (up := above.setdefault(table, table)) != table:
+            above[table] = above[up]  # halves the way for the next
+            table = up
+        return table
+
+    found = list(flows)
+    for flow in found:
+        for step in flow.steps:
+            for read in step.reads.values():
+                if read.table not in flow.sources:
+                    above[top(read.table)] = top(step.writes)
+            above[top(step.writes)] = top(flow.steps[0].writes)
+    groups: dict[str, list[Flow]] = {}
+    for flow in found:
+        groups.setdefault(top(flow.steps[0].writes), []).append(flow)
+    return list(groups.values())
+
+
+def _understood(file: DefinitionFile) -> bytes | None:
+    """What stands for the file in the cache; None: it is broken, and the registry will tell."""
+    try:
+        return _packed(understood(file))
+    except StreamhouseError:
+        return None
 
 
 def _packed(read: ReadAction | Flow) -> bytes | None:

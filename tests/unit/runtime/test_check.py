@@ -15,19 +15,23 @@ import pytest
 import yaml
 
 from streamhouse.compiler import compile_project
+from streamhouse.compiler.diff import diff
 from streamhouse.errors import DefinitionErrors, StreamhouseError
 from streamhouse.model.flow import Flow, Step
+from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import StepKind
 from streamhouse.registry import Registry
+from streamhouse.registry import registry as registry_module
 from streamhouse.registry.files import read_files
 from streamhouse.runtime import applied as applied_module
 from streamhouse.runtime import memory as memory_module
+from streamhouse.runtime.ahead import at_once, shared_out
 from streamhouse.runtime.applied import applied_plans
 from streamhouse.runtime.cache import Cache
 from streamhouse.runtime.check import check_project, compile_one, compile_with_upstream, load_registry
 from streamhouse.runtime.kept import facts, packed, unpacked
-from streamhouse.runtime.memory import Memory
+from streamhouse.runtime.memory import Memory, related
 from streamhouse.runtime.project import Project
 from streamhouse.sql.types import canonical_type
 
@@ -47,7 +51,7 @@ def no_cache():
 def at_most(parsed):
     """No more files are read as actions or flows, and no more steps planned, than these."""
     steps, files = [], []
-    plan_step, understood = memory_module.plan_step, Registry.of_files.__func__.__globals__["_understood"]
+    plan_step, understood = memory_module.plan_step, registry_module.understood
 
     def planned(step, *rest):
         steps.append(step.writes)
@@ -59,7 +63,7 @@ def at_most(parsed):
 
     with (
         patch("streamhouse.runtime.memory.plan_step", planned),
-        patch("streamhouse.registry.registry._understood", read),
+        patch("streamhouse.registry.registry.understood", read),
     ):
         yield
     assert (sorted(steps), sorted(files)) == (sorted(parsed.get("steps", ())), sorted(parsed.get("files", ())))
@@ -179,7 +183,8 @@ def assert_as_fresh(project):
     """The cached check, the fresh one, and the cached one once more agree; gives what it says."""
     with no_cache():
         fresh = told(check_project(project, Registry.load(project.root)))
-    assert told(check_project(project)) == fresh
+    with patch.object(memory_module, "_MANY", 1):
+        assert told(check_project(project, processes=3)) == fresh
     assert told(check_project(project)) == fresh
     for name in (name for name, _ in fresh["plans"]):
         assert compile_with_upstream(project, load_registry(project), name) == dict(fresh["plans"])[name]
@@ -317,6 +322,48 @@ def test_any_edits_give_what_a_fresh_check_gives(project, seed):
             assert_as_fresh(project)
 
 
+def test_several_processes_find_what_one_finds(project):
+    with no_cache():
+        fresh = told(check_project(project, Registry.load(project.root)))
+    planned_here = {"steps": ["ods.a", "dwd.a", "dws.a", "ads.b"]}  # the flow that is apart, and files, elsewhere
+    with patch.object(memory_module, "_MANY", 1), at_most(planned_here):
+        found = told(check_project(project, processes=3))
+    assert found == fresh
+
+
+def test_flows_that_share_no_table_are_apart():
+    def of(name, *steps, sources=()):
+        made = tuple(Step(use="x", reads={f"p{i}": {"table": t} for i, t in enumerate(r)}, writes=w) for r, w in steps)
+        return Flow(flow=name, steps=made, sources={s: {"name": s, "kind": "files"} for s in sources})
+
+    flows = [
+        of("a", (["rows"], "ods.a"), (["ods.a"], "dwd.a"), sources=["rows"]),
+        of("b", (["rows"], "ods.b"), sources=["rows"]),
+        of("c", (["dwd.a", "ods.d"], "dws.c")),
+        of("d", (["rows"], "ods.d"), sources=["rows"]),
+        of("e", (["ods.b"], "dws.c2"), ([], "dws.e")),
+        of("f", ([], "dws.f")),
+    ]
+    assert sorted(sorted(flow.flow for flow in group) for group in related(flows)) == [
+        ["a", "c", "d"],
+        ["b", "e"],
+        ["f"],
+    ]
+
+
+def test_work_is_shared_out_and_what_a_process_that_dies_had_is_missing():
+    assert shared_out([[1, 2, 3], [4], [5], [6], [7, 8]], 2) == [[1, 2, 3, 5], [7, 8, 4, 6]]
+    assert shared_out([[1]], 3) == [[1]]
+    assert at_once([], lambda part: {"x": part}) == {}
+
+    def work(part):
+        if part == 2:
+            raise RuntimeError("dies")
+        return {str(part): bytes([part]) * 200_000}
+
+    assert {key: len(data) for key, data in at_once([1, 2, 3], work).items()} == {"1": 200_000, "3": 200_000}
+
+
 # --- the cache itself ----------------------------------------------------------------------------
 
 
@@ -412,6 +459,15 @@ def test_a_store_that_was_just_written_is_not_remembered(project):
     with project.state() as state:
         state.save_plan(check_project(project).plans["a"])
     assert applied_module._traces(project.state_url) is None
+
+
+def test_notices_are_no_difference(project):
+    compiled = check_project(project).plans["b"]
+    applied = FlowPlan.model_validate_json(compiled.model_dump_json())
+    assert compiled.steps[0].notices
+    assert not applied.steps[0].notices
+    assert [step.change for step in diff(applied, compiled, {}).steps] == ["same"]
+    assert [step.change for step in diff(compiled, compiled, {}).steps] == ["same"]
 
 
 # --- models as bytes -----------------------------------------------------------------------------

@@ -1,0 +1,49 @@
+"""Work that several processes share, so that its results are in the cache when they are asked for."""
+
+import gc
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import TypeVar
+
+T = TypeVar("T")
+
+Found = dict[str, bytes]
+"""Key → what stands under it in the cache."""
+
+
+def shared_out(things: Sequence[Sequence[T]], parts: int) -> list[list[T]]:
+    """The things in so many parts, about alike in size; those that belong together stay so, in their order."""
+    found: list[list[T]] = [[] for _ in range(parts)]
+    for group in sorted(things, key=len, reverse=True):
+        min(found, key=len).extend(group)
+    return [part for part in found if part]
+
+
+def at_once(parts: Sequence[T], work: Callable[[T], Found]) -> Found:
+    """What `work` finds in all parts, each in a copy of this process, the first one here.
+
+    What a copy that dies should have found is missing. The caller must have one thread only, and find out by itself
+    what is missing.
+    """
+    context = get_context("fork")
+    running = []
+    for part in parts[1:]:
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(target=_tell, args=(work, part, sender), daemon=True)
+        process.start()
+        sender.close()  # so that the end of the process is the end of the pipe
+        running.append((receiver, process))
+    found = work(parts[0]) if parts else {}
+    for receiver, process in running:
+        with suppress(EOFError):
+            found |= receiver.recv()
+        process.join()
+    return found
+
+
+def _tell(work: Callable[[T], Found], part: T, sender: Connection) -> None:
+    gc.freeze()  # a collection would write to, and so copy, every page that is shared with the parent
+    with suppress(BaseException):  # the parent meets whatever it is by itself, and tells it
+        sender.send(work(part))
