@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamhouse.model.plan import FlowPlan, PlannedStep
+from streamhouse.model.plan import EXPECTATION, FlowPlan, PlannedStep
 from streamhouse.model.types import Strategy
 from streamhouse.stores.arrow import arrow_schema, conform
 
@@ -57,6 +57,36 @@ def batch(
         results[name] = _joined(step, results.get(name), rows) if step.part else rows
         known[name] = _frame(spark, results[name])
     return results
+
+
+def run_step(
+    spark: "SparkSession", step: PlannedStep, inputs: Mapping[str, pa.Table]
+) -> tuple[pa.Table, pa.Table | None]:
+    """What the SQL of one step makes of given rows: those for its table, and those for its quarantine table.
+
+    Args:
+        spark: Any session in UTC.
+        step: What to run.
+        inputs: Port → rows.
+    """
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    for port, rows in inputs.items():
+        _frame(spark, rows).createOrReplaceTempView(port)
+    frame = spark.sql(step.sql)
+    for port in inputs:
+        spark.catalog.dropTempView(port)
+    out = []
+    for name, rule in step.expect.items():
+        if rule.on_violation in ("drop", "quarantine"):
+            met = F.expr(f"coalesce(({rule.check}), false)")
+            if rule.on_violation == "quarantine":
+                out.append(frame.where(~met).withColumn(EXPECTATION, F.lit(name)))
+            frame = frame.where(met)
+    kept = conform(frame.toArrow(), step.columns)
+    if step.quarantine is None:
+        return kept, None
+    return kept, pa.concat_tables([conform(rows.toArrow(), step.quarantine.columns) for rows in out])
 
 
 def _joined(step: PlannedStep, others: pa.Table | None, part: pa.Table) -> pa.Table:

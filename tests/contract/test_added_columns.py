@@ -188,3 +188,16 @@ def test_a_merging_table_folds_what_was_added(store: Store, make_table: Make) ->
     write(store, wide, 1, {"k": 1, "v": 1, "w": 5})
     write(store, wide, 2, {"k": 1, "v": 1, "w": 3})
     assert state(store, wide) == [{"k": 1, "v": 3, "w": 5}]
+
+
+def test_a_merging_table_goes_on_without_a_column_that_the_plan_gave_up(store: Store, make_table: Make) -> None:
+    if not store.capabilities.merge:
+        pytest.skip("covered by test_merge_functions_fold: such a table cannot be created")
+    whole = make_table(k="bigint", v="bigint", most="bigint", key=("k",), merge={"v": "sum", "most": "max"})
+    store.create(whole)
+    write(store, whole, 0, {"k": 1, "v": 1, "most": 5})
+    less = Table.model_validate(whole.model_dump() | {"columns": whole.columns[:2], "merge": {"v": "sum"}})
+    store.add_columns(less)
+    write(store, less, 1, {"k": 1, "v": 2})
+    assert state(store, less) == [{"k": 1, "v": 3}]
+    assert state(store, whole) == [{"k": 1, "v": 3, "most": 5}]

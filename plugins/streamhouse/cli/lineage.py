@@ -8,6 +8,7 @@ from streamhouse.cli.app import App, shared_options
 
 if TYPE_CHECKING:
     from streamhouse.compiler.lineage import Link
+    from streamhouse.state.records import Meaning
 
 
 @click.command(
@@ -28,7 +29,8 @@ def lineage(app: App, name: str, up: bool, down: bool) -> None:
     """Follow TABLE or TABLE.COLUMN through all steps of all flows, nearest first.
 
     'value' columns are what a value is made of. 'rows' columns decide which rows there are: a filter, a
-    join or a key; whatever they feed changes in every column.
+    join or a key; whatever they feed changes in every column. Columns that an edit gave another meaning, and
+    whose older rows kept theirs, are listed with the time since when they have it.
     """
     from streamhouse.compiler.lineage import Lineage
     from streamhouse.errors import DefinitionErrors
@@ -39,6 +41,7 @@ def lineage(app: App, name: str, up: bool, down: bool) -> None:
         raise DefinitionErrors(checked.errors)
     graph = Lineage(checked.plans.values())
     table, column = graph.resolve(name)
+    since = _meanings(app, table, column)
     both = up == down
     found = {
         "up": graph.up(table, column) if up or both else None,
@@ -46,7 +49,8 @@ def lineage(app: App, name: str, up: bool, down: bool) -> None:
     }
     if app.as_json:
         shown = {way: [_document(link) for link in links] for way, links in found.items() if links is not None}
-        app.output.document({"table": table, "column": column, **shown})
+        changed = {name: {"revision": one.revision, "since": one.since} for name, one in since.items()}
+        app.output.document({"table": table, "column": column, **shown, "effective_from": changed})
         return
     for way, words in (("up", "comes from"), ("down", "goes into")):
         links = found[way]
@@ -61,6 +65,22 @@ def lineage(app: App, name: str, up: bool, down: bool) -> None:
                     for x in links
                 ],
             )
+    if since:
+        app.output.table(
+            ("column", "of revision", "effective from (UTC)"),
+            [(name, one.revision, one.since) for name, one in since.items()],
+            title="Rows written before hold what these columns were then, or NULL:",
+        )
+
+
+def _meanings(app: App, table: str, column: str | None) -> "dict[str, Meaning]":
+    """Column → since when it means what is applied, of those whose older rows hold something else."""
+    state = app.project.existing_state()
+    if state is None:
+        return {}
+    with state:
+        found = state.meanings(table)
+    return {name: meaning for name, meaning in found.items() if column in (None, name)}
 
 
 def _name(table: str, column: str | None) -> str:

@@ -8,20 +8,39 @@ from collections.abc import Collection, Mapping
 from streamhouse.compiler.segments import loses_order
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, TableChange, worst
 from streamhouse.model.plan import FlowPlan, Segment
+from streamhouse.model.types import History, Strategy
 from streamhouse.model.version import Versions, at_versions, stored_name
 
+_REKEYED = frozenset({29})  # another key finds other rows equal
 _IN_PLACE = frozenset({"create", "add column", "stop filling", "drop later"})
 
 
-def tables_anew(found: FlowDiff, new: FlowPlan, known: Collection[str]) -> frozenset[str]:
+def taken_up(old: FlowPlan | None, new: FlowPlan, ever: Mapping[str, Collection[str]]) -> frozenset[str]:
+    """Tables that get a column again which they once had: stores still hold what it was then.
+
+    Args:
+        old: As applied.
+        new: The plan wanted.
+        ever: Table → every column that a plan of the flow gave it.
+    """
+    before = old.tables if old is not None else {}
+    return frozenset(
+        name
+        for name, table in new.tables.items()
+        if name in before and set(table.column_names) - set(before[name].column_names) & set(ever.get(name, ()))
+    )
+
+
+def tables_anew(found: FlowDiff, new: FlowPlan, known: Collection[str], again: Collection[str] = ()) -> frozenset[str]:
     """The tables of which another version is filled, to serve instead of the one there is.
 
     Args:
         found: What `new` changes.
         new: The plan wanted.
         known: Every table that was ever applied: one that a step took up again holds rows of another time.
+        again: From `taken_up`.
     """
-    anew = {change.table for change in found.tables if _needs_version(change)}
+    anew = {*again} | {change.table for change in found.tables if _needs_version(change)}
     for change in found.steps:
         rebuilt = any(f.outcome is Outcome.REBUILD for f in change.findings)
         has_history = change.change == "new" and any(f.restate for f in change.findings)
@@ -33,15 +52,47 @@ def tables_anew(found: FlowDiff, new: FlowPlan, known: Collection[str]) -> froze
     return frozenset(anew)
 
 
-def _unordered(plan: FlowPlan, anew: Collection[str]) -> set[str]:
-    """Logs whose order only the step that writes them knows: whoever reads one to fill a table fills it as well."""
+def copied(found: FlowDiff, new: FlowPlan, anew: Collection[str], again: Collection[str] = ()) -> frozenset[str]:
+    """Of the tables that are built anew those whose rows go on as they are: only how they are stored changes.
+
+    They keep their history, and each of their rows comes of the rows of one epoch; or they are `again`.
+    """
+    steps = {step.id: step for step in new.steps}
+    in_order = _unordered(new, anew, written=True)
+    copies = set()
+    for change in found.steps:
+        step = steps.get(change.step)
+        if step is None or step.part or change.change == "new" or change.table in in_order:
+            continue
+        rebuilt = [finding for finding in change.findings if finding.outcome is Outcome.REBUILD]
+        keeps = step.history is History.KEEP and step.strategy is Strategy.MAP
+        stays = all(finding.keeps_values and finding.rule not in _REKEYED for finding in rebuilt)
+        if change.table in anew and (stays if keeps else change.table in again and not rebuilt):
+            copies.add(change.table)
+    return frozenset(copies)
+
+
+def marks(found: FlowDiff, anew: Collection[str], copies: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Table → its columns that mean something else, or nothing, in the rows that are there."""
+    return {
+        change.table: change.marks
+        for change in found.steps
+        if change.marks and change.change != "new" and (change.table not in anew or change.table in copies)
+    }
+
+
+def _unordered(plan: FlowPlan, anew: Collection[str], *, written: bool = False) -> set[str]:
+    """Logs whose order only the step that writes them knows: whoever reads one to fill a table fills it as well.
+
+    Those that are not built anew already; with `written` all of them.
+    """
     tables = plan.tables
     return {
         read.table
         for step in plan.steps
         if step.writes.name in anew
         for read in step.reads
-        if read.table in tables and read.table not in anew and loses_order(step, tables[read.table])
+        if read.table in tables and (written or read.table not in anew) and loses_order(step, tables[read.table])
     }
 
 
@@ -167,7 +218,9 @@ def blocked(found: FlowDiff, why: Mapping[str, str], *, final: bool = False) -> 
 
 
 def decided(found: FlowDiff, choices: Mapping[str, Outcome]) -> FlowDiff:
-    """What a change does once a person chose for tables whose change blocks.
+    """What a change does once a person chose for tables that block for another reason than what the change means.
+
+    A table whose rows are computed anew all the same is not one whose older rows may keep their meaning.
 
     Args:
         found: As compared.
@@ -177,7 +230,7 @@ def decided(found: FlowDiff, choices: Mapping[str, Outcome]) -> FlowDiff:
         step.model_copy(
             update={"outcome": choices[step.table], "findings": _chosen(step.findings, choices[step.table])}
         )
-        if step.outcome is Outcome.BLOCK and step.table in choices and not any(f.final for f in step.findings)
+        if step.outcome is Outcome.BLOCK and step.table in choices and _may(step.findings, choices[step.table])
         else step
         for step in found.steps
     )
@@ -191,9 +244,14 @@ def decided(found: FlowDiff, choices: Mapping[str, Outcome]) -> FlowDiff:
     return found.model_copy(update={"steps": steps, "tables": tables, "outcome": outcome})
 
 
+def _may(findings: tuple[Finding, ...], choice: Outcome) -> bool:
+    rebuilt = any(f.outcome is Outcome.REBUILD and not f.keeps_values for f in findings)
+    return not any(f.final for f in findings) and not (choice is Outcome.FORWARD and rebuilt)
+
+
 def _chosen(findings: tuple[Finding, ...], choice: Outcome) -> tuple[Finding, ...]:
     return tuple(
-        f.model_copy(update={"outcome": choice, "proof": f"{f.proof}; a person chose {choice}"})
+        f.model_copy(update={"outcome": choice, "proof": f"{f.proof}; a person chose {choice}", "keeps_values": False})
         if f.outcome is Outcome.BLOCK
         else f
         for f in findings

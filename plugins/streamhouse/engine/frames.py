@@ -11,7 +11,7 @@ from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
 from streamhouse.engine.spill import Spilled, spilled_frame
 from streamhouse.engine.worker_error import from_worker
 from streamhouse.errors import EpochFailedError, TypeMismatchError
-from streamhouse.model.plan import PlannedStep
+from streamhouse.model.plan import EXPECTATION, PlannedStep
 from streamhouse.model.table import Column, ComputedColumn
 from streamhouse.sql.bind import bind
 from streamhouse.sql.dialect import render
@@ -129,6 +129,15 @@ class Frames:
         for flag in flags:
             frame = frame.where(frame[flag])
         return frame.select([column.name for column in step.columns])
+
+    def quarantined(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
+        """The rows that expectations keep for the quarantine table, each with the first one that it violates."""
+        from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+        rules = [name for name, rule in step.expect.items() if rule.on_violation == "quarantine"]
+        first = F.coalesce(*(F.when(~F.col(f"{FLAG}{name}"), F.lit(name)) for name in rules))
+        columns = [column.name for column in step.columns]
+        return frame.withColumn(EXPECTATION, first).where(F.col(EXPECTATION).isNotNull()).select(*columns, EXPECTATION)
 
     def last_of_each_key(self, rows: "DataFrame", key: Sequence[str]) -> "DataFrame":
         """Of rows in the order they happened, the last of each key."""

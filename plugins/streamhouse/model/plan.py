@@ -16,6 +16,10 @@ EXPECTATION = "_expectation"
 """Column of a quarantine table: the expectation that its row violates."""
 
 
+QUARANTINE = "__quarantine"
+"""End of the name of the table that holds the rows that expectations keep out of another."""
+
+
 class PlannedSource(Frozen):
     """A source with the columns it delivers."""
 
@@ -83,7 +87,7 @@ class PlannedStep(Frozen):
         columns = tuple(c.model_copy(update={"nullable": True}) for c in self.columns)
         tier = self.writes.tiers.target.value
         return Table(
-            name=f"{self.writes.name}__quarantine",
+            name=f"{self.writes.name}{QUARANTINE}",
             columns=(*columns, Column(name=EXPECTATION, type="string")),
             tiers=Tiers.model_validate({tier: getattr(self.writes.tiers, tier)}),
         )

@@ -8,7 +8,7 @@ tables knows nothing of versions.
 import re
 from collections.abc import Mapping
 
-from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedStep
+from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedRead, PlannedStep
 from streamhouse.model.table import Table
 
 Versions = Mapping[str, int]
@@ -49,7 +49,12 @@ def at_versions(plan: FlowPlan, versions: Versions) -> FlowPlan:
 
 def table_at(table: Table, versions: Versions) -> Table:
     """The table under the name that stores hold."""
-    return table.model_copy(update={"name": stored_name(table.name, versions.get(table.name, 1))})
+    return table.model_copy(update={"name": _at(table.name, versions)})
+
+
+def _at(name: str, versions: Versions) -> str:
+    table = name.removesuffix(QUARANTINE)  # which goes with its table
+    return stored_name(table, versions.get(table, 1)) + name[len(table) :]
 
 
 def _step(step: PlannedStep, versions: Versions) -> PlannedStep:
@@ -62,4 +67,4 @@ def _step(step: PlannedStep, versions: Versions) -> PlannedStep:
 
 
 def _read(read: PlannedRead, versions: Versions) -> PlannedRead:
-    return read.model_copy(update={"table": stored_name(read.table, versions.get(read.table, 1))})
+    return read.model_copy(update={"table": _at(read.table, versions)})

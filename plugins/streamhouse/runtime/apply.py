@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from streamhouse.errors import ChangeFailedError, StateConflictError
 from streamhouse.model.version import at_versions
-from streamhouse.runtime.change import Choices, ask
-from streamhouse.runtime.compare import Compared
+from streamhouse.runtime.change import ask
+from streamhouse.runtime.compare import Choices, Compared
 from streamhouse.runtime.environment import of
 from streamhouse.runtime.open import opened, runner_of
 from streamhouse.runtime.owner import is_alive

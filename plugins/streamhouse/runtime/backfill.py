@@ -12,6 +12,7 @@ from streamhouse.errors import RestateError, StateConflictError, UnknownTableErr
 from streamhouse.ingest.base import KeyedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
+from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, table_name
 from streamhouse.runtime.open import Open, opened, plan_of
@@ -145,40 +146,76 @@ class Restating:
         self._made: dict[str, DataFrame] = {}
 
     def fill(self, segment: Segment, step: PlannedStep) -> Restated:
-        """Fill the table of a step, which is empty; those it reads must be done."""
-        rows = self._expected(segment, step).select([column.name for column in step.columns]).persist()
+        """Fill the table of a step and its quarantine table, which are empty; those it reads must be done."""
+        results = self._results(segment, step)
+        if step.quarantine is not None:
+            self._put(segment, step, step.quarantine, self._frames.quarantined(step, results))
+        return self._put(segment, step, step.writes, self._kept(step, results))
+
+    def copy(self, segment: Segment, step: PlannedStep, table: Table, old: Table, at: Position) -> Restated:
+        """Fill a table, which is empty, with the rows that another version of it has.
+
+        Args:
+            segment: Of the step.
+            step: Writes the table.
+            table: Its table, or its quarantine table.
+            old: The other version, with columns that a store could have given those of `table` in place.
+            at: Where that one is to be read to.
+        """
+        from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+        self._say(f"{table.name}: copying {old.name}")
+        rows, had = union_frame(self._open.spark, old, self._open.stores, at=at), old.column_names
+        names = {c.name: c.name if c.name in had else step.renamed.get(c.name, c.name) for c in table.columns}
+        return self._put(
+            segment,
+            step,
+            table,
+            rows.select(
+                *(
+                    (F.col(names[c.name]) if names[c.name] in had else F.lit(None)).cast(c.type).alias(c.name)
+                    for c in table.columns
+                )
+            ),
+        )
+
+    def _put(self, segment: Segment, step: PlannedStep, table: Table, rows: "DataFrame") -> Restated:
+        rows = rows.persist()
         try:
             found = Difference(rows, None, rows.count(), 0)
-            self._write(segment, step, found)
+            self._write(segment, step, table, found)
         finally:
             rows.unpersist()
-        return Restated(table_name(step.writes.name), found.rows, 0)
+        return Restated(table_name(table.name), found.rows, 0)
 
     def step(self, segment: Segment, step: PlannedStep) -> Restated:
         """Restate the table of a step; those it reads must be done."""
-        table, expected = step.writes, self._expected(segment, step)
+        table, expected = step.writes, self._kept(step, self._results(segment, step))
         try:
             current = union_frame(self._open.spark, table, self._open.stores)
             found = difference(step, expected, current, self._span)
             if self._dry_run:
                 self._made[table.name] = expected
             else:
-                self._write(segment, step, found)
+                self._write(segment, step, table, found)
         finally:
             self._open.spark.catalog.clearCache()
         return Restated(table_name(table.name), found.rows, found.gone)
 
-    def _expected(self, segment: Segment, step: PlannedStep) -> "DataFrame":
-        """The rows that the table should hold; each key once."""
+    def _results(self, segment: Segment, step: PlannedStep) -> "DataFrame":
+        """What the SQL makes of the whole history, with a flag for each expectation."""
         last = self._last[segment.name]
         self._say(f"{step.writes.name}: reading its history")
         bound = {read.port: self._history(segment, read, last) for read in step.reads}
-        expected = self._frames.kept(step, self._frames.run(step, bound, last.at_ms))
-        key = step.writes.primary_key
+        return self._frames.run(step, bound, last.at_ms)
+
+    def _kept(self, step: PlannedStep, results: "DataFrame") -> "DataFrame":
+        """The rows that the table should hold; each key once."""
+        expected, key = self._frames.kept(step, results), step.writes.primary_key
         return self._frames.last_of_each_key(expected, key) if key else expected
 
-    def _write(self, segment: Segment, step: PlannedStep, found: Difference) -> None:
-        table, began = step.writes, time.time_ns() // 1_000_000
+    def _write(self, segment: Segment, step: PlannedStep, table: Table, found: Difference) -> None:
+        began = time.time_ns() // 1_000_000
         writer = f"{self.plan.flow}/{segment.name}/backfill"
         total, done = found.rows + found.gone, 0
 

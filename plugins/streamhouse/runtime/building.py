@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from shutil import rmtree
 
 from streamhouse.compiler.change import candidate
+from streamhouse.compiler.diff import replaced
 from streamhouse.engine.moved import positions
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import RowsLostError, StateConflictError
-from streamhouse.model.plan import FlowPlan
+from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedStep
+from streamhouse.model.table import Table
 from streamhouse.model.types import Position
-from streamhouse.model.version import at_versions, stored_name, table_at
+from streamhouse.model.version import at_versions, stored_name, table_at, table_name
 from streamhouse.runtime.backfill import Restating
 from streamhouse.runtime.open import Open, runner_of
 from streamhouse.state.records import Change, EpochRecord
@@ -71,7 +73,7 @@ class Building:
             for segment in plan.segments
         }
         if not left:
-            self._fill(plan, begun)
+            self._fill(plan, begun, at)
         ends = left or {name: self.open.stores[t.tiers.target].end(t) for name, t in plan.tables.items()}
         for segment in plan.segments:
             record = begun[segment.name]
@@ -79,7 +81,7 @@ class Building:
             record.end.update({n: dict(ends[n]) for n in segment.reads - set(segment.tables) if n in ends})
         state.begin_at(list(begun.values()))
 
-    def _fill(self, plan: FlowPlan, begun: Mapping[str, EpochRecord]) -> None:
+    def _fill(self, plan: FlowPlan, begun: Mapping[str, EpochRecord], at: Mapping[str, Position]) -> None:
         for table in plan.tables.values():
             for tier in table.tiers.present:
                 self.open.stores[tier].drop(table.name)  # of an attempt that was cut off
@@ -87,8 +89,28 @@ class Building:
         filling = Restating(self.open, plan, begun, say=self.say)
         for segment in plan.segments:
             for step in segment.steps:
-                filling.fill(segment, step)
+                if table_name(step.writes.name) in self.change.copies:
+                    for new, old in self._copied(step):
+                        filling.copy(segment, step, new, old, at.get(old.name, {}))
+                else:
+                    filling.fill(segment, step)
+                self._note_end(plan, begun, step)
                 reach("apply_filled", step.writes.name)
+
+    def _note_end(self, plan: FlowPlan, begun: Mapping[str, EpochRecord], step: PlannedStep) -> None:
+        """Steps of further segments read what was filled to its end."""
+        for table in [step.writes, *([step.quarantine] if step.quarantine is not None else [])]:
+            for segment in plan.segments:
+                if table.name in segment.reads - set(segment.tables):
+                    begun[segment.name].end[table.name] = dict(self.open.stores[table.tiers.target].end(table))
+
+    def _copied(self, step: PlannedStep) -> list[tuple[Table, Table]]:
+        """The tables that a step writes, each with the version of it that serves."""
+        name = table_name(step.writes.name)
+        serving = stored_name(name, self.open.state.versions().get(name, 1))
+        tables = standing(self.open.state, self.change.flow).tables
+        pairs = [(step.writes, serving), (step.quarantine, f"{serving}{QUARANTINE}")]
+        return [(new, tables[old]) for new, old in pairs if new is not None and old in tables]
 
     def _left(self) -> dict[str, Position]:
         """Where the tables were left when they served last; empty: they never did.
@@ -128,6 +150,7 @@ class Building:
                 table = table_at(self.change.plan.tables[name], self.change.versions)
                 for tier in table.tiers.present:
                     self.open.stores[tier].drop(table.name)
+                    self.open.stores[tier].drop(f"{table.name}{QUARANTINE}")
         self.open.state.forget_candidate(self.change)
         self.forget_files()
 
@@ -157,9 +180,14 @@ def wanted_versions(state: StateStore, change: Change) -> dict[str, int]:
 
 
 def reached(state: StateStore, change: Change) -> dict[str, Position]:
-    """How far the flow is, by the names that stores hold, also of what it is to read once a change is done."""
+    """How far the flow is, by the names that stores hold, also of what it is to read once a change is done.
+
+    A source that is another one then is read from its beginning.
+    """
     plan = standing(state, change.flow)
     found = positions(plan, last_epochs(state, plan))
+    for source in replaced(plan, change.plan):
+        found.pop(source, None)
     return found | {stored_name(table, move.version): move.began for table, move in change.moves.items()}
 
 

@@ -1,20 +1,16 @@
 """Asks for changes: what follows from a comparison is written into the journal."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamhouse.compiler.change import decided, followers, tables_anew
+from streamhouse.compiler.change import copied, followers, marks, tables_anew, taken_up
 from streamhouse.errors import BlockedError, StateConflictError
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import at_versions
-from streamhouse.runtime.compare import Applied, Compared, compare
+from streamhouse.runtime.compare import Applied, Choices, Compared, compare
 from streamhouse.state.changes import Wish
 from streamhouse.state.records import Change
 from streamhouse.state.store import StateStore
-
-Choices = Mapping[str, Outcome]
-"""Table → what a person chose where a change blocks."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +41,9 @@ def begin(state: StateStore, plan: FlowPlan, by: str = "run", *, budget: int | N
     if known is None:
         state.save_plan(plan)
         return Begun(at_versions(plan, state.versions(plan.flow)))
-    standing = at_versions(known[1], state.versions(plan.flow))
-    if known[1].fingerprint == plan.fingerprint:
-        return Begun(standing, state.open_change(plan.flow))
+    standing, asked = at_versions(known[1], state.versions(plan.flow)), state.open_change(plan.flow)
+    if known[1].fingerprint == plan.fingerprint or (asked is not None and asked.plan.fingerprint == plan.fingerprint):
+        return Begun(standing, asked)
     compared = compare(plan, Applied.of(state), {}, budget=budget)
     change = ask(state, compared, by)
     warnings = tuple(map(warning, kept(compared.found)))
@@ -68,11 +64,18 @@ def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None 
     Raises:
         BlockedError: a change blocks, and nobody chose what to do.
     """
-    found = decided(compared.found, choices or {})
+    found = compared.decided(choices or {})
     refuse_blocked(compared.plan.flow, found)
-    anew = tables_anew(found, compared.plan, state.known_tables())
-    wish = Wish(compared.plan, found.outcome, anew, followers=followers(found))
-    return state.ask_change(wish, by)
+    return state.ask_change(wish_of(state, compared.plan, found), by)
+
+
+def wish_of(state: StateStore, plan: FlowPlan, found: FlowDiff) -> Wish:
+    """What is to be asked for, so that a plan takes the place of the applied one."""
+    applied = state.plan(plan.flow)
+    again = taken_up(applied[1] if applied is not None else None, plan, state.columns_ever(plan.flow))
+    anew = tables_anew(found, plan, state.known_tables(), again)
+    copies = copied(found, plan, anew, again)
+    return Wish(plan, found.outcome, anew, followers=followers(found), copies=copies, marks=marks(found, anew, copies))
 
 
 def refuse_blocked(flow: str, found: FlowDiff) -> None:

@@ -15,6 +15,9 @@ from streamhouse.runtime.project import Project
 if TYPE_CHECKING:
     from streamhouse.state.store import StateStore
 
+Choices = Mapping[str, Outcome]
+"""Table → what a person chose where a change blocks."""
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -24,12 +27,20 @@ class Compared:
         revision: Of the applied plan; None: never applied.
         applied: The applied plan.
         found: What the change does.
+        with_choices: What it does once a person chose.
     """
 
     plan: FlowPlan
     revision: int | None
     applied: FlowPlan | None
     found: FlowDiff
+    with_choices: Callable[[Choices], FlowDiff]
+
+    def decided(self, choices: Choices) -> FlowDiff:
+        """What the change does once a person chose for tables whose change blocks; for others nobody can choose."""
+        blocking = {step.table for step in self.found.steps if step.outcome is Outcome.BLOCK}
+        valid = {table: choice for table, choice in choices.items() if table in blocking}
+        return self.with_choices(valid) if valid else self.found
 
     @property
     def is_change(self) -> bool:
@@ -136,15 +147,19 @@ def compare(
     others.pop(plan.flow, None)
     revision, old = applied.plans.get(plan.flow, (None, None))
     age = applied.ages.get(plan.flow, timedelta(0))
-    found = diff(old, plan, others, age=age)
-    if old is not None and found.outcome is not Outcome.NO_OP:
-        found = _guarded(found, plan, applied, budget)
-    return Compared(plan, revision, old, found)
+
+    def found(choices: Choices) -> FlowDiff:
+        made = diff(old, plan, others, age=age, choices=choices)
+        if old is None or made.outcome is Outcome.NO_OP:
+            return made
+        return _guarded(made, plan, applied, budget, choices)
+
+    return Compared(plan, revision, old, found({}), found)
 
 
-def _guarded(found: FlowDiff, plan: FlowPlan, applied: Applied, budget: int | None) -> FlowDiff:
+def _guarded(found: FlowDiff, plan: FlowPlan, applied: Applied, budget: int | None, choices: Choices) -> FlowDiff:
     """The difference with what it reads, and what therefore nobody or only a person may do."""
-    from streamhouse.compiler.change import blocked, shared, tables_anew
+    from streamhouse.compiler.change import blocked, decided, shared, tables_anew
     from streamhouse.compiler.cost import over_budget, with_cost
 
     written = applied.written()
@@ -152,4 +167,4 @@ def _guarded(found: FlowDiff, plan: FlowPlan, applied: Applied, budget: int | No
     found = with_cost(found, plan, anew, written.rows)
     running = {name: other for name, (_, other) in applied.plans.items()}
     found = blocked(found, over_budget(found, budget))
-    return blocked(found, shared(plan, anew, running), final=True)
+    return decided(blocked(found, shared(plan, anew, running), final=True), choices)

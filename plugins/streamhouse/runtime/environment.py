@@ -6,13 +6,13 @@ and the sources, as production has them. It costs production nothing, and promot
 
 from collections.abc import Callable
 
-from streamhouse.compiler.change import decided, followers, tables_apart
+from streamhouse.compiler.change import followers, tables_apart
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import NoEnvironmentError
 from streamhouse.model.version import table_at
 from streamhouse.runtime.building import Building, wanted_versions
-from streamhouse.runtime.change import Choices, refuse_blocked
-from streamhouse.runtime.compare import Compared
+from streamhouse.runtime.change import refuse_blocked
+from streamhouse.runtime.compare import Choices, Compared
 from streamhouse.runtime.open import opened
 from streamhouse.runtime.project import Project
 from streamhouse.state.changes import Wish
@@ -37,7 +37,7 @@ def build(
         StateConflictError: the flow has not run yet.
         NoEnvironmentError: the files say what is applied.
     """
-    found = decided(compared.found, choices or {})
+    found = compared.decided(choices or {})
     refuse_blocked(compared.plan.flow, found)
     apart = tables_apart(found, compared.plan)
     if not apart:

@@ -4,16 +4,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from streamhouse.compiler.change import decided, followers, tables_anew
+from streamhouse.compiler.change import decided
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import ChangeFailedError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.version import table_name
-from streamhouse.runtime.change import refuse_blocked
+from streamhouse.runtime.change import refuse_blocked, wish_of
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.trigger import Change as Decided
 from streamhouse.runtime.trigger import FlowLook, Trigger
-from streamhouse.state.changes import Wish
 from streamhouse.state.records import Change, Phase
 
 _ACTIVE_S = 1.0
@@ -71,9 +70,7 @@ class Follower:
         if decision.approved:
             found = decided(found, {s.table: Outcome.REBUILD for s in found.steps if s.outcome is Outcome.BLOCK})
         refuse_blocked(decision.flow, found)
-        anew = tables_anew(found, decision.plan, state.known_tables())
-        wish = Wish(decision.plan, found.outcome, anew, followers=followers(found))
-        change = state.ask_change(wish, "trigger")
+        change = state.ask_change(wish_of(state, decision.plan, found), "trigger")
         self._carry_out(change)
         done = state.change(change.id)
         if done.phase is not Phase.APPLIED:

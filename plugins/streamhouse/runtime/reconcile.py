@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from streamhouse.compiler.change import same_streams
+from streamhouse.compiler.diff import replaced
 from streamhouse.engine.moved import furthest, moved
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import LeaseLostError, StreamhouseError
-from streamhouse.model.plan import FlowPlan
+from streamhouse.model.plan import QUARANTINE, FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
 from streamhouse.runtime.building import Building, last_epochs, now_ms, reached, wanted_versions
@@ -146,6 +147,7 @@ class Reconciler:
         at = reached(state, change)
         for record in built.values():
             at |= record.ends
+            at |= {name: record.end[name] for name in replaced(runner.plan, change.plan) if name in record.end}
         last |= last_epochs(state, wanted)
         records = moved(wanted, at, last, now_ms()) if last else []
         reach("apply_prepared")
@@ -194,6 +196,9 @@ class Reconciler:
     def _tell(self, change: Change, how: str) -> None:
         self.say("running")
         self.open.state.append_event(self.flow, "change", f"change {change.id} ({change.outcome}) applied: {how}")
+        for table, columns in change.marks.items():
+            text = f"from now on only, {table} has its new meaning in: {', '.join(columns)}"
+            self.open.state.append_event(self.flow, "meaning", text)
 
     def _fail(self, runner: Runner, change: Change, error: StreamhouseError) -> None:
         if isinstance(error, LeaseLostError):
@@ -213,5 +218,6 @@ class Reconciler:
             if name in own and one.at < oldest and not any(version <= one.version for version in behind):
                 for tier in one.table.tiers.present:
                     self.open.stores[tier].drop(stored_name(name, one.version))
+                    self.open.stores[tier].drop(f"{stored_name(name, one.version)}{QUARANTINE}")
                 self.open.state.version_dropped(name, one.version)
                 self.open.state.append_event(self.flow, "change", f"version {one.version} of {name} was dropped")

@@ -10,7 +10,7 @@ from streamhouse.errors import StateConflictError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
-from streamhouse.state import epochs, plans, versions
+from streamhouse.state import epochs, meanings, plans, versions
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import Change, EpochRecord, Move, Phase
 from streamhouse.state.schema import change as changes
@@ -30,6 +30,8 @@ class Wish:
         anew: Tables that are built anew beside those that serve; each gets its next version.
         moves: See `Change`.
         followers: See `Change`.
+        copies: See `Change`.
+        marks: See `Change`.
         environment: See `Change`.
     """
 
@@ -38,6 +40,8 @@ class Wish:
     anew: frozenset[str] = frozenset()
     moves: Mapping[str, Move] = field(default_factory=dict)
     followers: Mapping[str, Collection[str]] = field(default_factory=dict)
+    copies: frozenset[str] = frozenset()
+    marks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     environment: str | None = None
 
 
@@ -64,6 +68,8 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
         versions=versions.allocate(connection, wish.plan, wish.anew, now_ms),
         moves={table: asdict(move) for table, move in wish.moves.items()},
         followers={other: sorted(tables) for other, tables in wish.followers.items()},
+        copies=sorted(wish.copies),
+        marks={table: list(columns) for table, columns in wish.marks.items()},
         environment=wish.environment,
         base=applied[0] if applied is not None else 0,
         asked_by=by,
@@ -160,7 +166,8 @@ def complete(
     if not move(connection, change.id, Phase.APPLIED, None, now_ms):
         return False
     moves = versions.swap(connection, change, at, now_ms)
-    versions.take_up(connection, change.plan, now_ms, change.moves)
+    revision = versions.take_up(connection, change.plan, now_ms, change.moves)
+    meanings.mark(connection, change, revision, now_ms)
     for record in records:
         epochs.insert_finished(connection, record)
     forget(connection, change.candidate)
@@ -182,6 +189,8 @@ def _ask_readers(connection: Connection, change: Change, moves: Mapping[str, Mov
             anew | frozenset(waiting.versions if waiting is not None else ()),
             own,
             {other: tables for other, tables in change.followers.items() if other != flow},
+            waiting.copies if waiting is not None else frozenset(),
+            waiting.marks if waiting is not None else {},
         )
         ask(connection, wish, f"change {change.id} of {change.flow}", now_ms)
 
@@ -209,6 +218,8 @@ def _change(row: Row[tuple[object, ...]]) -> Change:
         versions=dict(row.versions),
         moves={table: Move(**move) for table, move in row.moves.items()},
         followers=dict(row.followers),
+        copies=frozenset(row.copies),
+        marks={table: tuple(columns) for table, columns in row.marks.items()},
         asked_by=row.asked_by,
         asked_at=from_ms(row.asked_ms),
         updated_at=from_ms(row.updated_ms),

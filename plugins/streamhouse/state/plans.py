@@ -1,5 +1,6 @@
 """Applied plans: each flow's history of what was run."""
 
+import json
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -63,6 +64,17 @@ def history(connection: Connection, flow: str) -> Sequence[PlanRevision]:
     """Every revision of a flow, oldest first."""
     rows = connection.execute(select(plans).where(plans.c.flow == flow).order_by(plans.c.revision))
     return [PlanRevision(row.flow, row.revision, row.fingerprint, from_ms(row.applied_ms)) for row in rows]
+
+
+def columns_ever(connection: Connection, flow: str) -> dict[str, set[str]]:
+    """Table → every column that some revision of the flow wrote; also of revisions that this version cannot read."""
+    found: dict[str, set[str]] = {}
+    for body in connection.execute(select(plans.c.body).where(plans.c.flow == flow)).scalars():
+        for segment in json.loads(body).get("segments", ()):
+            for step in segment.get("steps", ()):
+                table = step.get("writes", {})
+                found.setdefault(table.get("name"), set()).update(c.get("name") for c in table.get("columns", ()))
+    return found
 
 
 def _newest(flow: str) -> Select[tuple[object, ...]]:

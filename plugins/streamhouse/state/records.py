@@ -119,6 +119,8 @@ class Change:
     Attributes:
         plan: What is wanted, over the names that people know.
         versions: Table → the version it gets; of tables that are built anew.
+        copies: Those of them into which the rows that are there are copied; the others are computed from their history.
+        marks: Table → columns that mean something else, or nothing, in rows written before.
         moves: Table of another flow, which was built anew → where to go on reading.
         followers: Other flow → its tables that are built anew once this change is done.
         base: Revision that was applied when this was asked.
@@ -132,6 +134,8 @@ class Change:
     outcome: Outcome
     phase: Phase
     versions: dict[str, int]
+    copies: frozenset[str] = field(default_factory=frozenset, kw_only=True)
+    marks: dict[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
     moves: dict[str, Move]
     followers: dict[str, list[str]]
     asked_by: str
@@ -150,6 +154,19 @@ class Change:
     def is_open(self) -> bool:
         """Whether it is still to be done."""
         return self.phase in (Phase.ASKED, Phase.BUILDING)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """Since when a column means what the applied plan says; rows written before keep what they held.
+
+    Attributes:
+        revision: Of the plan that gave it this meaning.
+        since: When that was applied.
+    """
+
+    revision: int
+    since: datetime
 
 
 @dataclass(frozen=True)

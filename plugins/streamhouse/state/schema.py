@@ -82,6 +82,8 @@ change = Table(
     Column("environment", String(63)),  # NULL: production
     Column("base", Integer, nullable=False),  # revision that was applied when it was asked
     Column("followers", JSON, nullable=False),  # other flow → its tables that are built anew when this is done
+    Column("copies", JSON, nullable=False),  # of the tables that are built anew, those whose rows are copied
+    Column("marks", JSON, nullable=False),  # table → columns that mean something else in older rows
     Column("asked_by", String(255), nullable=False),
     Column("asked_ms", BigInteger, nullable=False),
     Column("updated_ms", BigInteger, nullable=False),
@@ -97,6 +99,16 @@ table_version = Table(
     Column("version", Integer, nullable=False),  # that serves
     Column("newest", Integer, nullable=False),  # that was ever begun
     Column("switched_ms", BigInteger, nullable=False),
+)
+
+# Columns that mean what a plan says in rows written since it was applied only; absent: in all rows.
+meaning = Table(
+    "streamhouse_meaning",
+    metadata,
+    Column("table_name", String(200), primary_key=True),
+    Column("column_name", String(200), primary_key=True),
+    Column("revision", Integer, nullable=False),
+    Column("since_ms", BigInteger, nullable=False),
 )
 
 # Versions that no longer serve and are not dropped yet.

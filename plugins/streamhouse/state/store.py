@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, select, union
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
-from streamhouse.state import changes, epochs, leases, plans, progress, versions
+from streamhouse.state import changes, epochs, leases, meanings, plans, progress, versions
 from streamhouse.state.approvals import Approvals
 from streamhouse.state.changes import Wish
 from streamhouse.state.connect import Database
@@ -20,6 +20,7 @@ from streamhouse.state.records import (
     Event,
     FlowProgress,
     Lease,
+    Meaning,
     Owner,
     Phase,
     PlanRevision,
@@ -93,6 +94,11 @@ class StateStore:
         """Every revision of a flow, oldest first."""
         with self._database.read() as connection:
             return list(plans.history(connection, flow))
+
+    def columns_ever(self, flow: str) -> dict[str, set[str]]:
+        """Table → every column that some revision of a flow wrote: what its steps gave up, stores still hold."""
+        with self._database.read() as connection:
+            return plans.columns_ever(connection, flow)
 
     # --- changes: the journal of `apply` --------------------------------------------------------
 
@@ -207,6 +213,11 @@ class StateStore:
         """
         with self._database.read() as connection:
             return versions.versions(connection, flow)
+
+    def meanings(self, table: str) -> dict[str, Meaning]:
+        """Column of a table → since when it means what is applied; absent: in all its rows."""
+        with self._database.read() as connection:
+            return meanings.of_table(connection, table)
 
     def known_tables(self) -> set[str]:
         """Every table that was ever applied."""

@@ -92,7 +92,7 @@ class Store(Protocol):
         or one that a plan gave up. Rows written before read as NULL in a new column. All writers
         and readers go on: those of this process see the columns at their next call, those that
         know fewer or another order of them never have to. In a table that merges, `table.merge`
-        tells how the new columns fold.
+        tells how the new columns fold; how those fold that only the stored table has does not matter.
 
         Raises:
             TableMissingError: there is no such table.

@@ -36,19 +36,16 @@ class Use:
     """A table as a query names it.
 
     Attributes:
-        table: What the catalog holds.
+        name: `layer.table` or `layer.table$part` in lower case: one for each thing that is read.
+        table: What the catalog holds; its stored name may be another.
         part: `hot`, `warm`, `cold` or `lake`, which stood after the `$`; None: the union of all tiers.
         columns: Those the query needs, in the table's order; empty: it only counts rows.
     """
 
+    name: str
     table: Table
     part: str | None
     columns: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """`layer.table` or `layer.table$part`: one for each thing that is read."""
-        return f"{self.table.name}${self.part}" if self.part else self.table.name
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
@@ -111,7 +108,7 @@ def parse_query(text: str, catalog: Catalog) -> Query:
             at=place_of(column.parts[0], text, _TEXT),
             hint=did_you_mean(column.name.lower(), known, f"columns: {', '.join(known)}"),
         )
-    return Query(tree, text, tuple(Use(*parts[name], found.needed[name]) for name in sorted(parts)))
+    return Query(tree, text, tuple(Use(name, *parts[name], found.needed[name]) for name in sorted(parts)))
 
 
 def _parse(text: str) -> exp.Query:

@@ -61,7 +61,10 @@ def needed_columns(tree: exp.Query, tables: Mapping[str, Table]) -> Columns:
         unknown = _unknown(expanded, tables)
         if _stars_are_plain(expanded_from=tree):
             expanded = pushdown_projections(expanded)
-    except SqlglotError:  # SQL that Spark may know and sqlglot cannot resolve
+    except (
+        SqlglotError,
+        AssertionError,
+    ):  # SQL that Spark may know and sqlglot cannot resolve: `SELECT * … ORDER BY 1`
         return Columns(everything)
     if unknown is not None:
         return Columns(everything, unknown)

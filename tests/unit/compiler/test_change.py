@@ -1,20 +1,25 @@
 """What carrying out a change takes: tables built anew, the candidate, what blocks, and whether streams can go on."""
 
+from datetime import timedelta
+
 from streamhouse.compiler.change import (
     blocked,
     candidate,
+    copied,
     decided,
     followers,
+    marks,
     same_streams,
     shared,
     tables_anew,
     tables_apart,
+    taken_up,
 )
 from streamhouse.compiler.cost import over_budget, with_cost
 from streamhouse.compiler.diff import diff
 from streamhouse.model.outcome import Outcome
-from streamhouse.model.version import at_versions, stored_name, table_name
-from tests.unit.compiler.test_outcomes import OUTCOMES, changed, project
+from streamhouse.model.version import at_versions, stored_name, table_at, table_name
+from tests.unit.compiler.test_outcomes import AGE, OUTCOMES, changed, project
 
 
 def case(name, tmp_path):
@@ -55,6 +60,8 @@ def test_names_at_versions(tmp_path):
     assert "dwd.orders__v4" in stored.tables
     assert {r.table for s in stored.steps for r in s.reads if "orders__" in r.table} == {"dwd.orders__v4"}
     assert stored_name("dwd.orders", 1) == "dwd.orders"
+    quarantine = plan.tables["dwd.orders"].model_copy(update={"name": "dwd.orders__quarantine"})
+    assert table_at(quarantine, {"dwd.orders": 4}).name == "dwd.orders__v4__quarantine"
     assert table_name("dwd.orders__v4__quarantine") == "dwd.orders__quarantine"
     assert table_name("dwd.orders__very") == "dwd.orders__very"
 
@@ -108,3 +115,59 @@ def test_followers_are_the_tables_of_other_flows_that_rest_on_what_changes(tmp_p
     _, _, _, found = case("13_filter_rewrites_history_map", tmp_path)
     rebuilt = {c.step for s in found.steps for c in s.consumers if c.flow == "reports" and c.outcome is Outcome.REBUILD}
     assert followers(found) == ({"reports": rebuilt} if rebuilt else {})
+
+
+def choose(name, tmp_path, table, choice, age=timedelta(0)):
+    old, new, others = changed(OUTCOMES / "cases" / name, tmp_path)
+    found = diff(old, new, others, age=age, choices={table: choice})
+    return new, found, {step.table: step.outcome for step in found.steps}
+
+
+def test_steps_that_read_follow_what_a_person_chose(tmp_path):
+    new, found, outcomes = choose("10_never_null_map", tmp_path, "dwd.orders", Outcome.REBUILD)
+    assert outcomes["dwd.orders"] is outcomes["dws.mean_by_customer"] is Outcome.REBUILD
+    assert "dws.mean_by_customer" in tables_anew(found, new, ())
+
+
+def test_history_that_is_kept_by_choice_is_not_built_anew(tmp_path):
+    new, found, outcomes = choose("93_history_not_held", tmp_path, "dwd.orders", Outcome.FORWARD, AGE)
+    assert outcomes["dwd.orders"] is outcomes["ads.large_orders"] is Outcome.FORWARD
+    assert tables_anew(found, new, ()) == frozenset()
+
+
+def test_history_cannot_be_kept_where_no_row_could_stay(tmp_path):
+    for number, (name, table) in enumerate(
+        [("09_narrower_map", "dwd.orders"), ("09_other_type_recompute", "dws.mean_by_customer")]
+    ):
+        _, found, _ = choose(name, tmp_path / str(number), table, Outcome.FORWARD)
+        assert found.outcome is Outcome.BLOCK
+
+
+def test_another_version_of_a_table_that_keeps_its_history_gets_the_rows_that_are_there(tmp_path):
+    for name, table, is_copied in [
+        ("08_wider_integer_map", "dwd.orders", True),
+        ("08_float_shown_as_double_map", "dwd.orders", True),
+        ("29_buckets", "dws.sums_by_store", False),
+        ("14_expression_history_of_the_flow", "dwd.orders", False),
+        ("37_another_source", "ods.orders", False),
+    ]:
+        _, new, _, found = case(name, tmp_path / name)
+        anew = tables_anew(found, new, ())
+        assert table in anew, name
+        assert (table in copied(found, new, anew)) == is_copied, name
+
+
+def test_marks_are_of_tables_that_keep_their_rows(tmp_path):
+    _, new, _, found = case("08_float_shown_as_double_map", tmp_path / "1")
+    anew = tables_anew(found, new, ())
+    assert marks(found, anew, copied(found, new, anew))["dwd.orders"] == ("rate",)
+    assert "dwd.orders" not in marks(found, anew, ())
+
+
+def test_a_column_that_comes_back_gets_another_version(tmp_path):
+    old, new, _, found = case("03_added_column_map", tmp_path)
+    assert taken_up(old, new, {"dwd.orders": {"id", "note"}}) == frozenset()
+    again = taken_up(old, new, {"dwd.orders": {"less"}})
+    assert again == {"dwd.orders"}
+    anew = tables_anew(found, new, (), again)
+    assert "dwd.orders" in copied(found, new, anew, again)

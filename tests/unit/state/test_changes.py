@@ -170,3 +170,26 @@ def test_a_store_of_the_first_version_is_upgraded(sqlite_url, flow_plan):
         assert inspect(connection).has_table("streamhouse_change")
         assert connection.execute(text("SELECT version FROM streamhouse_schema")).scalar_one() == SCHEMA_VERSION
     engine.dispose()
+
+
+def test_columns_of_two_meanings_are_kept_until_all_rows_are_computed_anew(store, lease, flow_plan):
+    store.save_plan(flow_plan(OLD))
+    change = store.ask_change(Wish(flow_plan(NEW), Outcome.FORWARD, marks={TABLE: ("id",)}), "ann")
+    assert store.meanings(TABLE) == {}
+    assert store.complete_change(lease, change, [], {})
+    [(column, meaning)] = store.meanings(TABLE).items()
+    assert (column, meaning.revision) == ("id", 2)
+    copies = frozenset({TABLE})
+    moved = store.ask_change(Wish(flow_plan(NEWER), Outcome.REBUILD, copies, copies=copies), "ann")
+    assert moved.copies == copies
+    assert store.complete_change(lease, moved, [], {})
+    assert store.meanings(TABLE) == {"id": meaning}
+    anew = store.ask_change(Wish(flow_plan(OLD), Outcome.REBUILD, frozenset({TABLE})), "ann")
+    assert store.complete_change(lease, anew, [], {})
+    assert store.meanings(TABLE) == {}
+
+
+def test_every_column_that_a_table_ever_had(store, flow_plan):
+    store.save_plan(flow_plan(OLD))
+    assert store.columns_ever("retail")[TABLE] >= {"id"}
+    assert store.columns_ever("other") == {}

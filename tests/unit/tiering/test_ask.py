@@ -185,3 +185,18 @@ def test_counting_reads_the_cheapest_column() -> None:
     assert smallest_column(SALES) == "at"
     assert smallest_column(OLD) == "n"
     assert smallest_column(table("ods.words", {"w": "string"}, hot="1h")) == "w"
+
+
+def test_a_star_ordered_by_number_needs_everything():
+    query = parse_query("SELECT * FROM ods.products ORDER BY 1 LIMIT 2", CATALOG)
+    assert [use.columns for use in query.uses] == [CATALOG["ods.products"].column_names]
+
+
+def test_a_table_at_a_later_version_is_read_by_its_name():
+    stored = {name: table.model_copy(update={"name": f"{name}__v2"}) for name, table in CATALOG.items()}
+    query = parse_query("SELECT o.* FROM ods.products AS o JOIN ods.products$hot USING (id)", stored)
+    assert [(use.name, use.table.name) for use in query.uses] == [
+        ("ods.products", "ods.products__v2"),
+        ("ods.products$hot", "ods.products__v2"),
+    ]
+    assert "view_0" in str(query.bound({use.name: f"view_{n}" for n, use in enumerate(query.uses)}))

@@ -32,6 +32,11 @@ class Around:
     reads: frozenset[str]
     readers: Mapping[str, tuple[PlannedStep, ...]] = field(default_factory=dict)
 
+    @property
+    def known(self) -> frozenset[str]:
+        """Tables and sources of which the flow has passed older rows by: what it reads, and what it writes."""
+        return self.reads | frozenset(self.plan.tables)
+
     @staticmethod
     def of(plan: FlowPlan) -> "Around":
         """What is around the steps of a plan."""

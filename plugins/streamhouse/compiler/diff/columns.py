@@ -46,6 +46,9 @@ def _renamed(edited: Edited) -> Iterator[Finding]:
         if was in edited.old.writes.primary_key:
             proof = f"{was} is called {name}; no tier renames a column of the primary key"
             yield Finding(rule=12, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
+        elif Tier.HOT in edited.new.writes.tiers.present:
+            proof = f"{was} is called {name}; the hot tier cannot rename a column, so it gets a table of its own"
+            yield Finding(rule=12, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
         else:
             yield Finding(
                 rule=12,
@@ -72,6 +75,10 @@ def _guessed(came: list[Column], gone: list[Column], old: Canonical, new: Canoni
 
 
 def _added(edited: Edited, column: Column, output: Output | None) -> Finding:
+    if edited.old.writes.merge and edited.new.writes.merge and Tier.HOT in edited.new.writes.tiers.present:
+        rule = 4 if output is not None and output.folds else 3
+        proof = f"{column.name} is added; the hot tier adds none to a table that folds, so it gets a table of its own"
+        return Finding(rule=rule, outcome=Outcome.REBUILD, proof=proof, columns=(column.name,), keeps_values=True)
     if output is not None and output.folds:
         if edited.new.strategy is Strategy.MERGE:
             proof = f"{column.name} is folded from now on; what came before is not in it until it is restated"

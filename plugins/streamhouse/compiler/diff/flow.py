@@ -1,24 +1,31 @@
 """Desired against applied, for one flow."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 
 from streamhouse.compiler.diff.around import Around, arounds
+from streamhouse.compiler.diff.choices import decided
 from streamhouse.compiler.diff.consumers import affected, consumers
 from streamhouse.compiler.diff.semver import version_advice
 from streamhouse.compiler.diff.settings import setting_findings, source_findings
 from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, StepChange, TableChange, worst
 from streamhouse.model.plan import FlowPlan, PlannedStep
-from streamhouse.model.table import Table
-from streamhouse.model.types import Tier, format_duration
+from streamhouse.model.types import Strategy, format_duration
 
 _DROPS = frozenset({5, 6})
 _MARKS = frozenset({3, 4, 11})
 
 
 def diff(
-    old: FlowPlan | None, new: FlowPlan, others: Mapping[str, FlowPlan], *, age: timedelta = timedelta(0)
+    old: FlowPlan | None,
+    new: FlowPlan,
+    others: Mapping[str, FlowPlan],
+    *,
+    age: timedelta = timedelta(0),
+    choices: Mapping[str, Outcome] = MappingProxyType({}),
 ) -> FlowDiff:
     """What applying `new` does where `old` runs.
 
@@ -27,6 +34,8 @@ def diff(
         new: As compiled from the files.
         others: The other flows as they run, by name: they read tables of this one.
         age: How long the flow has run: rows may be as old.
+        choices: Table whose change blocks → FORWARD, older rows keep their meaning; or REBUILD, they are
+            computed anew from what there is.
 
     Returns:
         Every step of both plans and every table, each with its outcome.
@@ -42,9 +51,11 @@ def diff(
     if old is not None:
         for name, findings in source_findings(old, new).items():
             found[name] = sorted([*found[name], *findings], key=lambda finding: -finding.outcome.weight)
-    _spread(now, found, set(before))
+    decide = _Decide(choices)
+    _spread(now, found, set(before), decide)
     for name, step in after.items():
-        found[name] += [*_unheld(step, new, found[name], age), *_starved(name, found[name], others, step.writes)]
+        guards = [*_unheld(step, new, found[name], age), *_starved(step, found[name], others)]
+        found[name] += decide(step, guards, found[name])
     reaches = any(affected(findings) is not None for findings in found.values())
     plans = {**(arounds(others.values()) if reaches else {}), new.flow: now}
     steps = [_change(step, before.get(name), found[name], plans) for name, step in after.items()]
@@ -79,6 +90,21 @@ def _owners(plans: Mapping[str, FlowPlan]) -> dict[str, str]:
     return found
 
 
+@dataclass(frozen=True)
+class _Decide:
+    """Applies a person's choices to findings of steps."""
+
+    choices: Mapping[str, Outcome]
+
+    def __call__(
+        self, step: PlannedStep, findings: list[Finding], beside: list[Finding] | None = None
+    ) -> list[Finding]:
+        choice = self.choices.get(step.writes.name)
+        if choice is None:
+            return findings
+        return decided(findings, choice, by_row=step.strategy is Strategy.MAP, beside=beside or ())
+
+
 def _findings(
     step: PlannedStep,
     was: PlannedStep | None,
@@ -97,7 +123,7 @@ def _findings(
     if table in owners and not step.part:
         proof = f"the flow {owners[table]} writes {table} as it runs; apply that flow without it first"
         return [Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)]
-    known = before.reads if before is not None else frozenset()
+    known = before.known if before is not None else frozenset()
     missed = sorted({read.table for read in step.reads if read.table in known})
     proof = f"{table} is created, kept up to date by {step.strategy}: {step.reason}"
     if missed:
@@ -124,27 +150,27 @@ def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: tim
     return []
 
 
-def _starved(name: str, findings: list[Finding], others: Mapping[str, FlowPlan], table: Table) -> list[Finding]:
-    """A guard: a column goes that a step of another flow reads."""
+def _starved(writer: PlannedStep, findings: list[Finding], others: Mapping[str, FlowPlan]) -> list[Finding]:
+    """A guard: a column goes, or gets another name, that a step of another flow reads."""
+    name = writer.writes.name
     gone = {c for f in findings if f.rule in _DROPS for c in f.columns}
-    renamed = {c for f in findings if f.rule == 12 and f.outcome is Outcome.SWAP for c in f.columns}
-    if renamed and Tier.HOT not in table.tiers.present:
-        gone |= renamed  # the hot tier goes on filling the old name; the others have one name only
+    gone |= {writer.renamed[c] for f in findings if f.rule == 12 for c in f.columns if c in writer.renamed}
     found: list[Finding] = []
     if not gone:
         return found
     for flow, plan in others.items():
         for step in plan.steps:
-            own = {c for r in step.reads if r.table == table.name for c in (*r.columns, *r.key_columns.values())}
+            own = {c for r in step.reads if r.table == name for c in (*r.columns, *r.key_columns.values())}
             if starved := sorted(own & gone):
                 proof = f"{flow}: {step.id} reads {', '.join(starved)} of {name}; change and apply it first"
                 found.append(Finding(rule=5, outcome=Outcome.BLOCK, proof=proof, columns=tuple(starved)))
     return found
 
 
-def _spread(around: Around, found: dict[str, list[Finding]], known_steps: set[str]) -> None:
+def _spread(around: Around, found: dict[str, list[Finding]], known_steps: set[str], decide: "_Decide") -> None:
     """Steps that ran before and read what changes, upstream first, find so."""
     for step in around.plan.steps:
+        found[step.id] = decide(step, found[step.id])
         change = affected(found[step.id])
         if change is None:
             continue

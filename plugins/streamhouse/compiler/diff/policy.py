@@ -36,7 +36,7 @@ class Edited:
 
     Attributes:
         keys: Table or source → its primary key, after the edit.
-        known: Tables and sources that the flow read before the edit: their positions are not at the beginning.
+        known: Tables and sources that the flow read or wrote before the edit: it stands beyond their older rows.
         renames: Column → the name it had.
         age: How long the flow has run: rows may be as old.
     """

@@ -247,7 +247,7 @@ def _added_arms(edited: Edited, arms: list[Canonical]) -> Finding:
     reads = sorted({table for arm in arms if arm.rows is not None for table in _tables(arm.rows)} & edited.known)
     tables = ", ".join(sorted({table for arm in arms if arm.rows is not None for table in _tables(arm.rows)}))
     if reads:
-        what = f"a new arm of the union reads {', '.join(reads)}, of which the flow has read rows before"
+        what = f"a new arm of the union reads {', '.join(reads)}, of which the flow has passed older rows by"
         return changed(edited, 37, what, rows=True)
     proof = f"a new arm of the union reads {tables} from its beginning; the other rows mean what they meant"
     return Finding(rule=37, outcome=Outcome.SWAP, proof=proof, rows=True, keeps_values=True)

@@ -44,20 +44,21 @@ def _shown(value: object) -> str:
 
 def source_findings(old: FlowPlan, new: FlowPlan) -> dict[str, list[Finding]]:
     """Step id → what follows where it reads a source that is another now."""
-    before = {source.name: source for source in old.sources}
     steps = {step.id for step in old.steps}
     found: dict[str, list[Finding]] = {}
-    for source in new.sources:
-        was = before.get(source.name)
-        if was is None:
-            continue
-        told = _replaced(was, source)
-        if told:
-            for step in new.steps:
-                if step.id in steps and any(read.table == source.name for read in step.reads):
-                    finding = Finding(rule=37, outcome=Outcome.REBUILD, proof=told, rows=True)
-                    found.setdefault(step.id, []).append(finding)
+    for source, told in replaced(old, new).items():
+        for step in new.steps:
+            if step.id in steps and any(read.table == source for read in step.reads):
+                finding = Finding(rule=37, outcome=Outcome.REBUILD, proof=told, rows=True)
+                found.setdefault(step.id, []).append(finding)
     return found
+
+
+def replaced(old: FlowPlan, new: FlowPlan) -> dict[str, str]:
+    """Source that both have, but whose rows are others now, so that no position in it is worth anything → why."""
+    before = {source.name: source for source in old.sources}
+    told = {s.name: _replaced(before[s.name], s) for s in new.sources if s.name in before}
+    return {name: why for name, why in told.items() if why}
 
 
 def _replaced(was: PlannedSource, now: PlannedSource) -> str:

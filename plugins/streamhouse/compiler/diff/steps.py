@@ -27,7 +27,7 @@ def step_findings(old: PlannedStep, new: PlannedStep, before: Around, after: Aro
         after: Likewise for `new`.
         age: How long the flow has run.
     """
-    edited = Edited(old, new, after.keys, before.reads, renames_of(old, new), age)
+    edited = Edited(old, new, after.keys, before.known, renames_of(old, new), age)
     try:
         was, now = before.meaning(old), after.meaning(new)
     except DefinitionError as error:  # such as SQL that a former version applied and this one does not know

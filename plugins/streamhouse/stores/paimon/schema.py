@@ -138,6 +138,8 @@ def refuse_difference(table: Table, handle: Any) -> None:
     kept = ("bucket", "merge-engine", "fields.", "rowkind.", _BUCKETS)
     wanted |= {key: value for key, value in table_options(table).items() if key != "write-only"}
     stored |= {key: value for key, value in options.items() if key.startswith(kept)}
+    if table.merge:  # what folds a column that the plan gave up does not matter
+        stored = {key: value for key, value in stored.items() if key in wanted or not key.startswith("fields.")}
     for what in wanted.keys() | stored.keys():
         if wanted.get(what) != stored.get(what):
             raise SchemaConflictError(

@@ -1,0 +1,41 @@
+"""What a person's choice makes of the findings of a step whose change blocks."""
+
+from collections.abc import Collection
+
+from streamhouse.model.outcome import Finding, Outcome
+
+_MIXES = frozenset({13, 14, 17, 18, 19, 21, 35})  # rows of the old meaning can stand beside new ones
+_OTHER_TYPE = 9  # which a stored column cannot take
+
+
+def decided(
+    findings: list[Finding], choice: Outcome, *, by_row: bool, beside: Collection[Finding] = ()
+) -> list[Finding]:
+    """The findings once a person chose.
+
+    Args:
+        findings: Of one step.
+        choice: FORWARD: rows already written keep their meaning, where the table can go on holding them.
+            REBUILD: every row is computed anew from what there is.
+        by_row: Whether each row of the table comes of the rows of one epoch.
+        beside: Further findings of the step, decided before.
+
+    Returns:
+        With FORWARD what blocks still does where all rows are computed anew all the same.
+    """
+    made = [_decided(finding, choice, by_row=by_row) for finding in findings]
+    rebuilt = any(f.outcome is Outcome.REBUILD and not f.keeps_values for f in (*made, *beside))
+    if choice is Outcome.FORWARD and rebuilt:
+        return [given if given.outcome is Outcome.BLOCK else now for given, now in zip(findings, made, strict=True)]
+    return made
+
+
+def _decided(finding: Finding, choice: Outcome, *, by_row: bool) -> Finding:
+    blocks = finding.outcome is Outcome.BLOCK
+    told = f"{finding.proof}; a person chose {choice}"
+    if choice is Outcome.REBUILD and (blocks or finding.outcome is Outcome.FORWARD):
+        return finding.model_copy(update={"outcome": choice, "proof": told, "keeps_values": False, "restate": False})
+    mixes = by_row and finding.outcome is Outcome.REBUILD and finding.rule in _MIXES
+    if choice is Outcome.FORWARD and (mixes or (blocks and finding.rule != _OTHER_TYPE)):
+        return finding.model_copy(update={"outcome": choice, "proof": told})
+    return finding
