@@ -272,6 +272,7 @@ def test_tables_that_flows_share_have_all_columns(project):
     assert set(dict(assert_as_fresh(project)["plans"])["x"].tables["dwd.both"].column_names) == {"id", "n", "d"}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seed", range(4))
 def test_any_edits_give_what_a_fresh_check_gives(project, seed):
     chance = random.Random(seed)
@@ -403,6 +404,7 @@ def test_a_look_at_a_project_leaves_nothing_behind(project):
     assert not project.state_dir.exists()
 
 
+@pytest.mark.proof
 def test_several_processes_at_once(project):
     def run(_):
         program = "import sys; from streamhouse.cli.main import main; sys.exit(main(sys.argv[1:]))"
@@ -415,6 +417,7 @@ def test_several_processes_at_once(project):
     assert all(result == results[0] and result["ok"] for result in results)
 
 
+@pytest.mark.proof
 def test_a_warm_plan_loads_neither_sqlglot_nor_sqlalchemy(project):
     program = (
         "import sys; from streamhouse.cli.main import main; main(['plan']); "

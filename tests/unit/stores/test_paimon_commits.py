@@ -126,6 +126,7 @@ def _fill(warehouse: Path, locks: Path, writer: str, first: int) -> None:
         store.write(LOG, numbers(first + epoch), WriteContext(writer, epoch))
 
 
+@pytest.mark.proof
 def test_no_commit_is_lost_between_processes(store, tmp_path):
     spawn = multiprocessing.get_context("spawn")
     arguments = [(tmp_path / "warm", tmp_path / "locks", f"w/{n}", n * 100) for n in range(3)]
