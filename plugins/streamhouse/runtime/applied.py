@@ -5,7 +5,7 @@ To open the store loads SQLAlchemy, a quarter of a second that a look at unchang
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -40,13 +40,30 @@ class KeptPlan(Frozen):
 
 
 class KeptApplied(Frozen):
-    """Flow → what was applied last."""
+    """An `AppliedState`, its plans as JSON."""
 
     flows: dict[str, KeptPlan]
+    rows: dict[str, int]
+    tables: tuple[str, ...]
 
 
-def applied_plans(project: Project, compiled: Mapping[str, FlowPlan]) -> dict[str, AppliedPlan]:
-    """Flow → the plan applied last, of all flows that ever were; nothing is created where none was.
+@dataclass(frozen=True)
+class AppliedState:
+    """What the state store says of all flows.
+
+    Attributes:
+        flows: Flow → the plan applied last, of all that ever were.
+        rows: Table → rows written so far.
+        tables: Every table that was ever applied.
+    """
+
+    flows: Mapping[str, AppliedPlan] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    tables: tuple[str, ...] = ()
+
+
+def applied_state(project: Project, compiled: Mapping[str, FlowPlan]) -> AppliedState:
+    """What is applied and written; nothing is created where nothing was.
 
     Args:
         project: Its state store is read.
@@ -61,22 +78,25 @@ def applied_plans(project: Project, compiled: Mapping[str, FlowPlan]) -> dict[st
         held = cache.get([key]).get(key) if key is not None else None
         kept = unpacked(KeptApplied, held) if held is not None else None
         if kept is not None:
-            return {flow: _parsed(one, compiled.get(flow)) for flow, one in kept.flows.items()}
+            flows = {flow: _parsed(one, compiled.get(flow)) for flow, one in kept.flows.items()}
+            return AppliedState(flows, kept.rows, kept.tables)
         found = _read(project)
         if key is not None and seen == _traces(project.state_url):  # nobody wrote meanwhile
-            cache.put(key, packed(KeptApplied(flows={flow: _kept(one) for flow, one in found.items()})))
+            plans = {flow: _kept(one) for flow, one in found.flows.items()}
+            cache.put(key, packed(KeptApplied(flows=plans, rows=dict(found.rows), tables=found.tables)))
         return found
 
 
-def _read(project: Project) -> dict[str, AppliedPlan]:
+def _read(project: Project) -> AppliedState:
     state = project.existing_state()
     if state is None:
-        return {}
+        return AppliedState()
     with state:
-        return {
+        flows = {
             flow: AppliedPlan(revision, plan, state.history(flow)[0].applied_at)
             for flow, (revision, plan) in state.plans().items()
         }
+        return AppliedState(flows, state.rows_written(), tuple(sorted(state.known_tables())))
 
 
 def _kept(applied: AppliedPlan) -> KeptPlan:

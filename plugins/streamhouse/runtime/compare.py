@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from streamhouse.compiler.diff import diff
 from streamhouse.model.outcome import FlowDiff, Outcome
 from streamhouse.model.plan import FlowPlan
-from streamhouse.runtime.applied import applied_plans
+from streamhouse.runtime.applied import applied_state
 from streamhouse.runtime.project import Project
 
 if TYPE_CHECKING:
@@ -115,19 +115,11 @@ class Applied:
             project: Its state store is read; none is created.
             compiled: Plans that are at hand.
         """
-        found, now = applied_plans(project, compiled), datetime.now(UTC)
-
-        def written() -> Written:
-            state = project.existing_state()
-            if state is None:
-                return _NOTHING
-            with state:
-                return Written(state.rows_written(), state.known_tables())
-
+        found, now = applied_state(project, compiled), datetime.now(UTC)
         return cls(
-            {name: (one.revision, one.plan) for name, one in found.items()},
-            {name: now - one.since for name, one in found.items()},
-            written,
+            {name: (one.revision, one.plan) for name, one in found.flows.items()},
+            {name: now - one.since for name, one in found.flows.items()},
+            lambda: Written(found.rows, found.tables),
         )
 
 

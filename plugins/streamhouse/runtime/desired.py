@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from streamhouse.errors import DefinitionErrors
 from streamhouse.model.plan import FlowPlan
-from streamhouse.runtime.applied import applied_plans
+from streamhouse.runtime.applied import applied_state
 from streamhouse.runtime.check import check_project, compile_one, compile_with_upstream, load_registry
 from streamhouse.runtime.project import Project
 
@@ -49,7 +49,7 @@ def desired_plan(project: Project, flow: str) -> FlowPlan:
 
 
 def _applied(project: Project, compiled: Mapping[str, FlowPlan]) -> dict[str, FlowPlan]:
-    return {name: one.plan for name, one in applied_plans(project, compiled).items()}
+    return {name: one.plan for name, one in applied_state(project, compiled).flows.items()}
 
 
 def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:

@@ -6,7 +6,7 @@ and the sources, as production has them. It costs production nothing, and promot
 
 from collections.abc import Callable
 
-from streamhouse.compiler.change import followers, tables_apart
+from streamhouse.compiler.change import copied, followers, marks, tables_apart
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import NoEnvironmentError
 from streamhouse.model.version import table_at
@@ -42,7 +42,16 @@ def build(
     apart = tables_apart(found, compared.plan)
     if not apart:
         raise NoEnvironmentError(f"{compared.plan.flow}: nothing differs from production, so there is nothing to build")
-    wish = Wish(compared.plan, found.outcome, apart, followers=followers(found), environment=environment)
+    copies = copied(found, compared.plan, apart)
+    wish = Wish(
+        compared.plan,
+        found.outcome,
+        apart,
+        followers=followers(found),
+        environment=environment,
+        copies=copies,
+        marks=marks(found, apart, copies),
+    )
     with opened(project, say=say) as open_:
         before = open_.state.open_change(compared.plan.flow, environment)
         change = open_.state.ask_change(wish, by)

@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from streamhouse.compiler.change import decided
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import ChangeFailedError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.version import table_name
-from streamhouse.runtime.change import refuse_blocked, wish_of
+from streamhouse.runtime.change import ask
+from streamhouse.runtime.compare import Applied, compare
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.trigger import Change as Decided
 from streamhouse.runtime.trigger import FlowLook, Trigger
@@ -66,11 +66,10 @@ class Follower:
         if decision.beyond:
             events = ", ".join(str(one.event) for one in decision.beyond)
             raise ChangeFailedError(f"{events}: granted, but nothing carries it out by itself yet")
-        found, state = decision.diff, self.open.state
-        if decision.approved:
-            found = decided(found, {s.table: Outcome.REBUILD for s in found.steps if s.outcome is Outcome.BLOCK})
-        refuse_blocked(decision.flow, found)
-        change = state.ask_change(wish_of(state, decision.plan, found), "trigger")
+        state = self.open.state
+        compared = compare(decision.plan, Applied.of(state), {}, budget=self.open.project.settings.rebuild_budget)
+        blocking = [step.table for step in compared.found.steps if step.outcome is Outcome.BLOCK]
+        change = ask(state, compared, "trigger", dict.fromkeys(blocking, Outcome.REBUILD) if decision.approved else {})
         self._carry_out(change)
         done = state.change(change.id)
         if done.phase is not Phase.APPLIED:

@@ -24,7 +24,7 @@ from streamhouse.compiler.diff import replaced
 from streamhouse.engine.moved import furthest, moved
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
-from streamhouse.errors import LeaseLostError, StreamhouseError
+from streamhouse.errors import LeaseLostError, StateConflictError, StreamhouseError
 from streamhouse.model.plan import QUARANTINE, FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
@@ -83,7 +83,8 @@ class Reconciler:
     def _running(self, runner: Runner, change: Change) -> None:
         try:
             if change.versions:
-                self._build_beside(runner, change)
+                with suppress(StateConflictError):  # tiering has gone beyond where the flow was: with the flow at rest
+                    self._build_beside(runner, change)
             self._expand(change)
             wanted = at_versions(change.plan, wanted_versions(self.open.state, change))
             if change.versions or not same_streams(runner.plan, wanted):

@@ -15,7 +15,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.shape import Shape
 from streamhouse.model.types import Tier
 from streamhouse.registry import Registry
-from streamhouse.runtime.check import Checked
+from streamhouse.runtime.check import Checked, load_registry
 from streamhouse.runtime.project import Project
 from streamhouse.runtime.trigger_round import ApplyChange, Change, FlowLook, Round
 from streamhouse.state.store import StateStore
@@ -110,7 +110,7 @@ class Trigger:
 
     def _load(self, files: str) -> Registry:
         if self._registry is None or self._stamp != files:
-            self._registry, self._stamp = Registry.load(self._project.root), files
+            self._registry, self._stamp = load_registry(self._project), files
         return self._registry
 
 

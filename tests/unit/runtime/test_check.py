@@ -27,7 +27,7 @@ from streamhouse.registry.files import read_files
 from streamhouse.runtime import applied as applied_module
 from streamhouse.runtime import memory as memory_module
 from streamhouse.runtime.ahead import at_once, shared_out
-from streamhouse.runtime.applied import applied_plans
+from streamhouse.runtime.applied import applied_state
 from streamhouse.runtime.cache import Cache
 from streamhouse.runtime.check import check_project, compile_one, compile_with_upstream, load_registry
 from streamhouse.runtime.kept import facts, packed, unpacked
@@ -439,23 +439,23 @@ def test_a_warm_plan_loads_neither_sqlglot_nor_sqlalchemy(project):
 def test_applied_plans_are_remembered_until_the_store_changes(project, monkeypatch):
     monkeypatch.setattr(applied_module, "_SETTLED_NS", 0)
     plans = dict(check_project(project).plans)
-    assert applied_plans(project, plans) == {}
+    assert applied_state(project, plans).flows == {}
     with project.state() as state:
         state.save_plan(plans["a"])
-    first = applied_plans(project, {})
-    assert {name: one.revision for name, one in first.items()} == {"a": 1}
+    first = applied_state(project, {})
+    assert {name: one.revision for name, one in first.flows.items()} == {"a": 1}
     with patch.object(Project, "existing_state", side_effect=AssertionError("the store was opened")):
-        assert applied_plans(project, {}) == first
-        assert applied_plans(project, plans)["a"].plan is plans["a"]
+        assert applied_state(project, {}) == first
+        assert applied_state(project, plans).flows["a"].plan is plans["a"]
     edit(project, "actions/good.sql", "n > 0", "n > 1")
     plans = dict(check_project(project).plans)
     with project.state() as state:
         state.save_plan(plans["a"])
         state.save_plan(plans["c"])
-    second = applied_plans(project, {})
-    assert {name: one.revision for name, one in second.items()} == {"a": 2, "c": 1}
-    assert second["a"].since == first["a"].since
-    assert second["a"].plan != first["a"].plan
+    second = applied_state(project, {})
+    assert {name: one.revision for name, one in second.flows.items()} == {"a": 2, "c": 1}
+    assert second.flows["a"].since == first.flows["a"].since
+    assert second.flows["a"].plan != first.flows["a"].plan
 
 
 def test_a_store_that_was_just_written_is_not_remembered(project):
