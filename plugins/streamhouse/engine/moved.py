@@ -1,6 +1,6 @@
 """Where a flow goes on when its plan is another: positions taken over from the segments it had. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from streamhouse.engine.vector import cap
 from streamhouse.model.plan import FlowPlan
@@ -36,7 +36,12 @@ def furthest(plan: FlowPlan, last: Mapping[str, EpochRecord]) -> dict[str, Posit
 
 
 def moved(
-    plan: FlowPlan, at: Mapping[str, Position], last: Mapping[str, EpochRecord], now_ms: int
+    plan: FlowPlan,
+    at: Mapping[str, Position],
+    last: Mapping[str, EpochRecord],
+    now_ms: int,
+    *,
+    held: Collection[str] = (),
 ) -> list[EpochRecord]:
     """For each segment of a plan an epoch that wrote nothing, by which it goes on from given positions.
 
@@ -45,12 +50,15 @@ def moved(
         at: From `positions`, of the old plan and of the candidate together.
         last: Segment → its last finished epoch, as far as there are such.
         now_ms: The time.
+        held: Segments that waited while the others read on: they go on where they stood.
     """
     at_ms = max((record.at_ms for record in last.values()), default=now_ms)
     records = []
     for segment in plan.segments:
         before = last.get(segment.name)
-        inputs = {name: dict(at[name]) for name in sorted(segment.reads - set(segment.tables)) if name in at}
+        own = before.end if before is not None and segment.name in held else {}
+        found = {**at, **own}
+        inputs = {name: dict(found[name]) for name in sorted(segment.reads - set(segment.tables)) if name in found}
         records.append(
             EpochRecord(
                 flow=plan.flow,

@@ -24,7 +24,7 @@ from streamhouse.compiler.diff import replaced
 from streamhouse.engine.moved import furthest, moved
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
-from streamhouse.errors import LeaseLostError, StateConflictError, StreamhouseError
+from streamhouse.errors import ChangeFailedError, LeaseLostError, StateConflictError, StreamhouseError
 from streamhouse.model.plan import QUARANTINE, FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
@@ -119,6 +119,11 @@ class Reconciler:
 
     def _settle(self, runner: Runner, change: Change) -> None:
         """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
+        if runner.held and len(runner.plan.segments) > 1 and (change.versions or change.moves):
+            raise ChangeFailedError(
+                f"{', '.join(sorted(runner.held))} of {self.flow} waits for a person's word, and is behind the others",
+                hint=f"decide first: streamhouse approvals {self.flow}",
+            )
         last = last_epochs(self.open.state, runner.plan)
         half = any(self.open.state.unfinished(self.flow, s.name) is not None for s in runner.plan.segments)
         if last and (half or change.moves or change.versions or len(runner.plan.segments) > 1):
@@ -150,7 +155,7 @@ class Reconciler:
             at |= record.ends
             at |= {name: record.end[name] for name in replaced(runner.plan, change.plan) if name in record.end}
         last |= last_epochs(state, wanted)
-        records = moved(wanted, at, last, now_ms()) if last else []
+        records = moved(wanted, at, last, now_ms(), held=runner.held) if last else []
         reach("apply_prepared")
         if state.complete_change(runner.lease, change, records, at):
             reach("apply_completed")
