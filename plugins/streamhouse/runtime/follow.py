@@ -16,7 +16,7 @@ from streamhouse.runtime.trigger import FlowLook, Trigger
 from streamhouse.state.records import Change, Phase
 
 _ACTIVE_S = 1.0
-_IDLE_S = 5.0
+_IDLE_S = 15.0
 
 CarryOut = Callable[[Change], None]
 """Carries out a change that was asked for, or records why it failed."""
