@@ -7,6 +7,7 @@ from `base` before the edit, `outcome.txt` what `streamhouse plan` says.
 import io
 import shutil
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,14 @@ def project(folder: Path, *layers: Path) -> dict[str, FlowPlan]:
     return plans(folder)
 
 
+@cache
+def base() -> dict[str, FlowPlan]:
+    """The plans of the project as it is before any edit."""
+    return plans(BASE)
+
+
 def changed(case: Path, folder: Path) -> tuple[FlowPlan, FlowPlan, dict[str, FlowPlan]]:
-    before = project(folder / "old", case / "old")
+    before = project(folder / "old", case / "old") if (case / "old").exists() else base()
     shutil.copytree(BASE, folder / "new")
     if "read" in case.name:  # the other flow has not followed yet, so its file would not compile
         (folder / "new" / "flows" / "reports.yaml").unlink()

@@ -2,11 +2,11 @@
 
 from streamhouse.compiler.diff import diff
 from streamhouse.model.outcome import VersionAdvice
-from tests.unit.compiler.test_outcomes import plans, project
+from tests.unit.compiler.test_outcomes import base, plans, project
 
 
 def edited(tmp_path, action, old, new, *, version=None):
-    before = project(tmp_path / "before")["shop"]
+    before = base()["shop"]
     folder = tmp_path / "after"
     project(folder)
     file = folder / "actions" / f"{action}.sql"
