@@ -23,7 +23,7 @@ def _choices(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> "
     chosen = {}
     for text in given:
         table, found, outcome = text.partition("=")
-        if not found or outcome not in _CHOICES:
+        if not table or not found or outcome not in _CHOICES:
             raise click.BadParameter(f"'{text}' is not TABLE=forward or TABLE=rebuild")
         chosen[table] = Outcome(outcome)
     return chosen
@@ -63,6 +63,7 @@ def apply(
     is changed here. Stopped at any moment, old or new serves, never neither; apply it again to go on.
     """
     found = [one for name in flows or (None,) for one in compared(app, compiled(app, name))]
+    _check_choices(choose, found)
     if not app.as_json:
         for one in found:
             _show(one, app)
@@ -76,6 +77,16 @@ def apply(
         return
     for one, change in done:
         app.output.line(_told(one, change), style="green")
+
+
+def _check_choices(choices: "dict[str, Outcome]", found: "list[Compared]") -> None:
+    from streamhouse.errors import UnknownTableError, did_you_mean
+
+    known = sorted({table for one in found for table in one.plan.tables})
+    for table in choices:
+        if table not in known:
+            hint = did_you_mean(table, known, f"tables: {', '.join(known)}")
+            raise UnknownTableError(f"--choose names {table}, which no flow here writes", hint=hint)
 
 
 def _carried_out(

@@ -1,0 +1,109 @@
+"""`apply`, `changes` and `env` as far as they need no services; the rest is in tests/integration/test_changes*.py."""
+
+import json
+
+import pytest
+
+from streamhouse.cli.init import write_project
+from streamhouse.cli.main import main
+from streamhouse.model.outcome import Outcome
+from streamhouse.runtime.desired import desired_plan
+from streamhouse.runtime.project import Project
+from streamhouse.state.changes import Wish
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    write_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    return Project.at(tmp_path)
+
+
+def edit(project, old, new):
+    file = project.root / "actions" / "revenue_by_product.sql"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def printed(capsys, *arguments):
+    capsys.readouterr()
+    code = main([*arguments, "--json"])
+    out = capsys.readouterr()
+    return code, json.loads(out.out or out.err)
+
+
+def test_a_flow_that_never_ran_is_recorded_and_its_first_run_makes_the_tables(project, capsys):
+    assert main(["apply", "orders"]) == 0
+    assert "its first run makes the tables: streamhouse run orders" in capsys.readouterr().out
+    with project.state() as state:
+        assert state.plan("orders") == (1, desired_plan(project, "orders"))
+    assert main(["apply"]) == 0
+    assert "nothing to apply (revision 1)" in capsys.readouterr().out
+
+
+def test_a_change_that_blocks_needs_a_choice(project, capsys):
+    main(["apply", "orders"])
+    edit(project, "revenue_cents", "total_cents")
+    code, error = printed(capsys, "apply", "orders")
+    assert code == 11
+    assert error["error"]["code"] == "SH507"
+    assert "--choose dws.revenue_by_product=rebuild" in error["error"]["hint"]
+    assert printed(capsys, "changes") == (0, {"changes": []})
+
+
+@pytest.mark.parametrize("choice", ["dwd.orders", "dwd.orders=later", "=rebuild"])
+def test_a_choice_that_is_none(project, capsys, choice):
+    assert main(["apply", "orders", "--choose", choice]) == 2
+    assert "is not TABLE=forward or TABLE=rebuild" in capsys.readouterr().err
+
+
+def test_a_choice_for_a_table_that_is_not_there(project, capsys):
+    main(["apply", "orders"])
+    code, error = printed(capsys, "apply", "orders", "--choose", "dwd.ordres=rebuild")
+    assert (code, error["error"]["code"]) == (3, "SH207")
+    assert "dwd.orders" in error["error"]["hint"]
+
+
+def test_what_was_asked_for_is_listed(project, capsys):
+    main(["apply", "orders"])
+    plan = desired_plan(project, "orders")
+    with project.state() as state:
+        state.ask_change(Wish(plan, Outcome.REBUILD, frozenset({"dws.revenue_by_product"})), "ann")
+    code, found = printed(capsys, "changes", "orders")
+    [change] = found["changes"]
+    assert (code, change["phase"], change["asked_by"], change["versions"]) == (
+        0,
+        "asked",
+        "ann",
+        {"dws.revenue_by_product": 2},
+    )
+    assert main(["changes"]) == 0
+    assert "dws.revenue_by_product" in capsys.readouterr().out
+    assert printed(capsys, "changes", "other") == (0, {"changes": []})
+
+
+def test_environments_are_listed(project, capsys):
+    assert main(["env", "list"]) == 0
+    assert "streamhouse apply FLOW --env NAME" in capsys.readouterr().out
+    main(["apply", "orders"])
+    wish = Wish(desired_plan(project, "orders"), Outcome.SWAP, frozenset({"dwd.orders"}), environment="dev")
+    with project.state() as state:
+        state.ask_change(wish, "ann")
+    code, found = printed(capsys, "env", "list")
+    assert (code, found["environments"]) == (0, [{"name": "dev", "flow": "orders", "tables": {"dwd.orders": 2}}])
+
+
+def test_an_environment_that_is_not_there(project, capsys):
+    main(["apply", "orders"])
+    code, error = printed(capsys, "env", "promote", "orders", "dev")
+    assert (code, error["error"]["code"]) == (6, "SH509")
+    assert error["error"]["hint"] == "make one: streamhouse apply orders --env dev"
+    code, error = printed(capsys, "query", "--env", "dev", "SELECT 1 FROM dwd.orders")
+    assert (code, error["error"]["code"]) == (6, "SH509")
+
+
+def test_an_environment_is_run_for_one_flow(project, capsys):
+    assert main(["run", "a", "b", "--env", "dev"]) == 2
+    assert "one FLOW" in capsys.readouterr().err
