@@ -2,14 +2,18 @@
 
 import threading
 import time
+from contextlib import contextmanager
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.version import stored_name, table_at
 from streamhouse.runtime.change import ask
 from streamhouse.runtime.compare import Applied, compare
-from streamhouse.runtime.open import plan_of
+from streamhouse.runtime.open import Open, plan_of
+from streamhouse.runtime.project import Project
 from streamhouse.runtime.run import Meter, carry
+from streamhouse.runtime.settings import Settings
+from streamhouse.runtime.stores import open_stores
 from tests.oracle import assert_same_rows, batch
 
 FLOW = "live"
@@ -62,6 +66,21 @@ def make_project(root):
     for name in ACTIONS:
         write_action(root, name)
     (root / "flows" / f"{FLOW}.yaml").write_text(YAML)
+
+
+@contextmanager
+def opened_project(root, fluss, spark):
+    """The flow's project over real services, its tables gone afterwards."""
+    make_project(root)
+    (root / "streamhouse.yaml").write_text(f"fluss: {fluss}\n")  # for the processes of a test
+    project = Project(root, Settings(fluss=fluss))
+    stores = open_stores(project, spark, fluss)
+    with project.state() as state:
+        found = Open(project, spark, fluss, stores, state)
+        yield found
+        drop_tables(found)
+    for store in stores.values():
+        store.close()
 
 
 def drop_tables(open_):

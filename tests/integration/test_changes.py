@@ -3,28 +3,18 @@
 import pytest
 
 from streamhouse.model.outcome import Outcome
-from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
+from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
-from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Phase
-from tests.live import FLOW, Live, add, assert_equals_batch, drop_tables, make_project, orders, served, write_action
+from tests.live import FLOW, Live, add, assert_equals_batch, opened_project, orders, served, write_action
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
 
 @pytest.fixture
 def open_(tmp_path, fluss, spark):
-    make_project(tmp_path)
-    project = Project(tmp_path, Settings(fluss=fluss))
-    stores = open_stores(project, spark, fluss)
-    with project.state() as state:
-        found = Open(project, spark, fluss, stores, state)
+    with opened_project(tmp_path, fluss, spark) as found:
         yield found
-        drop_tables(found)
-    for store in stores.values():
-        store.close()
 
 
 @pytest.fixture

@@ -13,13 +13,10 @@ from streamhouse.engine.points import KILL_AT
 from streamhouse.model.version import stored_name
 from streamhouse.runtime.change import ask
 from streamhouse.runtime.compare import Applied, compare
-from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.settings import Settings
-from streamhouse.runtime.stores import open_stores
+from streamhouse.runtime.open import plan_of
 from streamhouse.state.records import Phase
 from tests.flows import command
-from tests.live import FLOW, add, assert_equals_batch, drop_tables, expected, make_project, served, write_action
+from tests.live import FLOW, add, assert_equals_batch, expected, opened_project, served, write_action
 from tests.oracle import assert_same_rows
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
@@ -30,16 +27,8 @@ SPENT = "dws.lv_spent"
 
 @pytest.fixture
 def open_(tmp_path, fluss, spark):
-    make_project(tmp_path)
-    (tmp_path / "streamhouse.yaml").write_text(f"fluss: {fluss}\n")
-    project = Project(tmp_path, Settings(fluss=fluss))
-    stores = open_stores(project, spark, fluss)
-    with project.state() as state:
-        found = Open(project, spark, fluss, stores, state)
+    with opened_project(tmp_path, fluss, spark) as found:
         yield found
-        drop_tables(found)
-    for store in stores.values():
-        store.close()
 
 
 def run(open_, kill_at=None):

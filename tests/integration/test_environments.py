@@ -1,5 +1,7 @@
 """An environment: built beside production, kept up to date by itself, promoted while production goes on."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from streamhouse.errors import NoEnvironmentError, StateConflictError
@@ -7,12 +9,9 @@ from streamhouse.model.version import table_at
 from streamhouse.runtime import apply as applying
 from streamhouse.runtime import environment
 from streamhouse.runtime.compare import Applied, compare
-from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
+from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
-from streamhouse.runtime.stores import open_stores
-from tests.live import FLOW, add, assert_equals_batch, drop_tables, expected, make_project, served, write_action
+from tests.live import FLOW, add, assert_equals_batch, expected, opened_project, served, write_action
 from tests.oracle import assert_same_rows
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
@@ -20,25 +19,10 @@ pytestmark = [pytest.mark.services, pytest.mark.spark]
 
 @pytest.fixture
 def open_(tmp_path, fluss, spark, monkeypatch):
-    make_project(tmp_path)
-    project = Project(tmp_path, Settings(fluss=fluss))
-    stores = open_stores(project, spark, fluss)
-    with project.state() as state:
-        found = Open(project, spark, fluss, stores, state)
-
-        class Opened:
-            def __enter__(self):
-                return found
-
-            def __exit__(self, *_):
-                return None
-
+    with opened_project(tmp_path, fluss, spark) as found:
         for module in (applying, environment):  # the session and services of the test run
-            monkeypatch.setattr(module, "opened", lambda *_, **__: Opened())
+            monkeypatch.setattr(module, "opened", lambda *_, **__: nullcontext(found))
         yield found
-        drop_tables(found)
-    for store in stores.values():
-        store.close()
 
 
 def run(open_):
