@@ -150,6 +150,18 @@ def candidate(plan: FlowPlan, anew: Collection[str], versions: Versions, name: s
     )
 
 
+def touched(old: FlowPlan, new: FlowPlan) -> set[str]:
+    """Tables of `old` that another plan writes otherwise, as a step or what it reads changed; also quarantines."""
+    after = {step.id: step for step in new.steps}
+    found: set[str] = set()
+    for step in old.steps:  # upstream first
+        if after.get(step.id) != step or any(read.table in found for read in step.reads):
+            found.add(step.writes.name)
+            if step.quarantine is not None:
+                found.add(step.quarantine.name)
+    return found
+
+
 def same_streams(old: FlowPlan, new: FlowPlan) -> bool:
     """Whether the streaming queries of `old` can carry `new`: they have its segments, with the clocks they have.
 

@@ -19,12 +19,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from streamhouse.compiler.change import same_streams
+from streamhouse.compiler.change import same_streams, touched
 from streamhouse.compiler.diff import replaced
 from streamhouse.engine.moved import furthest, moved
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
-from streamhouse.errors import ChangeFailedError, LeaseLostError, StateConflictError, StreamhouseError
+from streamhouse.engine.vector import covers
+from streamhouse.errors import ChangeFailedError, EpochFailedError, LeaseLostError, StateConflictError, StreamhouseError
 from streamhouse.model.plan import QUARANTINE, FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
@@ -63,6 +64,8 @@ class Reconciler:
 
     def _at_rest(self, runner: Runner, change: Change) -> None:
         try:
+            if self._mends(runner, change):
+                return
             self._settle(runner, change)
             self._expand(change)
             self._switch(runner, change, self._built(runner, change))
@@ -117,6 +120,30 @@ class Reconciler:
 
     # --- a change with the streams at rest --------------------------------------------------------
 
+    def _mends(self, runner: Runner, change: Change) -> bool:
+        """Whether a half done epoch can end with the new plan, and then does: one that fails on a row is mended so.
+
+        That is where it wrote no table that the plan writes otherwise; the others it completes as it would have.
+        """
+        state, old = self.open.state, runner.plan
+        wanted = at_versions(change.plan, wanted_versions(state, change))
+        half = [s for s in old.segments if state.unfinished(self.flow, s.name) is not None]
+        if not half or change.versions or change.moves or not same_streams(old, wanted):
+            return False
+        other, last = touched(old, wanted), last_epochs(state, old)
+        for segment in half:
+            ends = last[segment.name].ends if segment.name in last else {}
+            for name in other & set(segment.tables):
+                table = segment.tables[name]
+                now = self.open.stores[table.tiers.target].end(table)
+                if not covers({name: ends.get(name, {})}, {name: now}):
+                    return False
+        self._expand(change)
+        if state.complete_change(runner.lease, change):
+            runner.plan = wanted
+            self._tell(change, "the epoch that was not done ends with it")
+        return True
+
     def _settle(self, runner: Runner, change: Change) -> None:
         """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
         if runner.held and len(runner.plan.segments) > 1 and (change.versions or change.moves):
@@ -132,7 +159,13 @@ class Reconciler:
             read = self.open.state.versions(self.flow)
             ends = {stored_name(table, read.get(table, 1)): move.ended for table, move in change.moves.items()}
             ahead = self._ahead(runner, change)
-            runner.drain(runner.plan, furthest(runner.plan, last) | ends | ahead)
+            try:
+                runner.drain(runner.plan, furthest(runner.plan, last) | ends | ahead)
+            except EpochFailedError as error:
+                raise ChangeFailedError(
+                    f"{self.flow}: an epoch began with the applied plan and cannot end with it: {error.message}",
+                    hint="first apply an edit that mends this and that the plan tells as swap or forward",
+                ) from error
 
     def _ahead(self, runner: Runner, change: Change) -> dict[str, Position]:
         """How far a candidate that ran by itself, in an environment, has read: the flow is to read no less."""

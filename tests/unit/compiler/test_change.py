@@ -14,6 +14,7 @@ from streamhouse.compiler.change import (
     tables_anew,
     tables_apart,
     taken_up,
+    touched,
 )
 from streamhouse.compiler.cost import over_budget, with_cost
 from streamhouse.compiler.diff import diff
@@ -76,6 +77,16 @@ def test_streams_go_on_when_what_they_watch_is_the_same(tmp_path):
     for name in other:
         old, new, _, _ = case(name, tmp_path / name)
         assert not same_streams(old, new), name
+
+
+def test_what_another_plan_writes_otherwise(tmp_path):
+    old, new, _, _ = case("13_filter_keeps_history_map", tmp_path / "filter")
+    written = touched(old, new)
+    assert {"dwd.orders", "dws.sums_by_store", "ads.totals"} <= written  # the step, and what is made from it
+    assert not {"ods.orders", "dwd.named_orders"} & written
+    assert touched(old, old) == set()
+    gone = new.model_copy(update={"segments": (new.segments[0].model_copy(update={"steps": new.steps[:1]}),)})
+    assert "ads.totals" in touched(old, gone)
 
 
 def test_a_person_chooses_where_a_change_blocks(tmp_path):
