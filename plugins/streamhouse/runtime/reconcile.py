@@ -14,8 +14,8 @@ the streams end after the epoch in hand, and others go on from the same position
 """
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -81,9 +81,10 @@ class Reconciler:
                 if change is not None:
                     self._running(runner, change)
                 if self.follower is not None and self.follower.due():
-                    self.follower.look(runner, lambda asked: self._running(runner, asked))
+                    self.follower.look(runner, lambda asked: self._running(runner, asked, hold=True))
 
-    def _running(self, runner: Runner, change: Change) -> None:
+    def _running(self, runner: Runner, change: Change, *, hold: bool = False) -> None:
+        """Carry a change out; with `hold` no epoch reads on with the old plan while the new one is made ready."""
         try:
             if change.versions:
                 with suppress(StateConflictError):  # tiering has gone beyond where the flow was: with the flow at rest
@@ -93,7 +94,8 @@ class Reconciler:
             if change.versions or not same_streams(runner.plan, wanted):
                 self._turn(runner, change)
             else:
-                self._swap(runner, change, wanted)
+                with self._standing(runner) if hold else nullcontext():
+                    self._swap(runner, change, wanted)
         except StreamhouseError as error:
             self._fail(runner, change, error)
 
@@ -111,6 +113,14 @@ class Reconciler:
                             self._tell(change, "between two epochs, no stream was stopped")
                         return
                 runner.wait(_LOOK_S)  # an epoch that failed runs again with the plan it had
+
+    @contextmanager
+    def _standing(self, runner: Runner) -> Iterator[None]:
+        held, runner.held = runner.held, frozenset(segment.name for segment in runner.plan.segments)
+        try:
+            yield
+        finally:
+            runner.held = held
 
     def _turn(self, runner: Runner, change: Change) -> None:
         """Let the streams end, and wait until `between` has done the change."""
