@@ -1,6 +1,7 @@
 """A runner carries the segments of one flow under one lease, and lets its plan change on the way (design D8, D10)."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
@@ -62,6 +63,7 @@ class Runner:
         self._checkpoints = checkpoints
         self._cache = cache
         self._on_beat = on_beat
+        self.beat_at = time.monotonic()  # when the last epoch ended, or this began
         self._stop = threading.Event()
         self._halt = threading.Event()  # ends the streams in hand, for a turn or for good
         self._turning = False
@@ -220,8 +222,12 @@ class Runner:
             cache=self._cache,
             stop=self._halt,
             is_held=lambda segment: segment in self.held,
-            on_beat=self._on_beat,
+            on_beat=self._beat,
         )
+
+    def _beat(self, beat: Beat) -> None:
+        self.beat_at = time.monotonic()
+        self._on_beat(beat)
 
     def _lose(self, error: LeaseLostError) -> None:
         self._lost = error

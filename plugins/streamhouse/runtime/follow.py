@@ -30,21 +30,19 @@ class Follower:
     flow: str
     _trigger: Trigger = field(init=False)
     _carry_out: CarryOut | None = None
-    _next: float = 0.0
-    _epoch: int = -1
+    _looked: float = 0.0
 
     def __post_init__(self) -> None:
         self._trigger = Trigger(self.open.project, self.open.state, self.open.stores, self._apply)
 
-    def due(self) -> bool:
+    def due(self, runner: Runner) -> bool:
         """Whether it is time for a look: soon after an epoch, now and then while there is none."""
-        epochs = self.open.state.recent_epochs(self.flow, limit=1)
-        newest = epochs[0].epoch if epochs else -1
         now = time.monotonic()
-        if now >= self._next or (newest != self._epoch and now >= self._next - _IDLE_S + _ACTIVE_S):
-            self._epoch, self._next = newest, now + _IDLE_S
-            return True
-        return False
+        wait = _ACTIVE_S if runner.beat_at > self._looked else _IDLE_S
+        if now - self._looked < wait:
+            return False
+        self._looked = now
+        return True
 
     def look(self, runner: Runner, carry_out: CarryOut) -> FlowLook | None:
         """Look once, and hold the segments of steps that must not read on."""

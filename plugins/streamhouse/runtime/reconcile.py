@@ -35,6 +35,8 @@ from streamhouse.runtime.open import Open
 from streamhouse.state.records import Change, EpochRecord, Phase
 
 _LOOK_S = 0.5  # between two looks whether something is asked
+_IDLE_LOOK_S = 2.0  # the same, when no epoch ended for a while: hundreds of flows may idle in one process
+_IDLE_AFTER_S = 10.0
 _CAUGHT_UP_S = 2.0  # a round of the candidate that is shorter leaves so little that the flow may wait for the next
 
 
@@ -75,12 +77,12 @@ class Reconciler:
 
     def beside(self, runner: Runner) -> None:
         """Carry out what is asked while the streams run; a change that cannot be is recorded as failed."""
-        while not runner.wait(_LOOK_S):
+        while not runner.wait(_LOOK_S if time.monotonic() - runner.beat_at < _IDLE_AFTER_S else _IDLE_LOOK_S):
             with suppress(StreamhouseError):  # the state store is away, or the lease lost: the runner ends by itself
                 change = self.open.state.open_change(self.flow)
                 if change is not None:
                     self._running(runner, change)
-                if self.follower is not None and self.follower.due():
+                if self.follower is not None and self.follower.due(runner):
                     self.follower.look(runner, lambda asked: self._running(runner, asked, hold=True))
 
     def _running(self, runner: Runner, change: Change, *, hold: bool = False) -> None:
