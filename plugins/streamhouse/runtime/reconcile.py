@@ -15,7 +15,7 @@ the streams end after the epoch in hand, and others go on from the same position
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -96,15 +96,18 @@ class Reconciler:
             if change.versions or not same_streams(runner.plan, wanted):
                 self._turn(runner, change)
             else:
-                with self._standing(runner) if hold else nullcontext():
-                    self._swap(runner, change, wanted)
+                self._swap(runner, change, wanted, hold=hold)
         except StreamhouseError as error:
             self._fail(runner, change, error)
 
     # --- a change that reaches the running query --------------------------------------------------
 
-    def _swap(self, runner: Runner, change: Change, wanted: FlowPlan) -> None:
-        with runner.prepared(wanted) as take:
+    def _swap(self, runner: Runner, change: Change, wanted: FlowPlan, *, hold: bool) -> None:
+        with ExitStack() as stack:
+            standing = stack.enter_context(ExitStack())
+            if hold:
+                standing.enter_context(self._standing(runner))
+            take = stack.enter_context(runner.prepared(wanted))
             reach("apply_prepared")
             while not runner.wait(0):
                 with runner.between_epochs() as whole:
@@ -114,7 +117,8 @@ class Reconciler:
                             take()
                             self._tell(change, "between two epochs, no stream was stopped")
                         return
-                runner.wait(_LOOK_S)  # an epoch that failed runs again with the plan it had
+                standing.close()  # an epoch that failed runs again with the plan it had, and must be let
+                runner.wait(_LOOK_S)
 
     @contextmanager
     def _standing(self, runner: Runner) -> Iterator[None]:
