@@ -162,18 +162,12 @@ class Runner:
 
             yield take
 
-    def drain(self, plan: FlowPlan, bounds: Mapping[str, Position] = _NO_BOUNDS) -> None:
-        """Run the segments of a plan of this flow until what waits, or up to `bounds`, is done. From `Steward.between`.
+    def drain(self, bounds: Mapping[str, Position] = _NO_BOUNDS) -> None:
+        """Run the segments until what waits, or up to `bounds`, is done. From `Steward.between`.
 
         An epoch that is half done is completed first. Segments that are held are not run.
         """
-        self._halt.clear()
-        with ExitStack() as stack:
-            around = self._surroundings(plan)
-            self._streams = [SegmentStream(around, segment) for segment in plan.segments]
-            for stream in [stack.enter_context(stream.opened()) for stream in self._streams]:
-                if not self._stop.is_set() and stream.name not in self.held:
-                    stream.run(once=True, bounds=bounds)
+        self._tour(once=True, bounds=bounds)
 
     def _end_streams(self) -> None:
         self._halt.set()
@@ -199,7 +193,7 @@ class Runner:
         self._halt.clear()
         if self._stop.is_set():
             return
-        around = self._surroundings(self.plan)
+        around = self._surroundings()
         with ExitStack() as stack:
             # All of them first: a flow that cannot go on as a whole does not begin.
             streams = [SegmentStream(around, segment) for segment in self.plan.segments]
@@ -210,9 +204,9 @@ class Runner:
             finally:
                 self._streams = []
 
-    def _surroundings(self, plan: FlowPlan) -> Surroundings:
+    def _surroundings(self) -> Surroundings:
         return Surroundings(
-            plan=plan,
+            plan=self.plan,
             spark=self._spark,
             stores=self._stores,
             places=self._places,

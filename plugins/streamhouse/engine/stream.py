@@ -289,18 +289,19 @@ class SegmentStream:
     @contextmanager
     def _one_epoch(self) -> Iterator[None]:
         """The time of an epoch, unless none may begin any more; whoever ends the query waits for its end."""
-        ending = self._around.stop.is_set() or self._ending.is_set()
+        self._refuse_at_end()
         # Never blocked for good: what ends the query holds the lock while it waits for Spark, and Spark for us.
-        while not ending and not self._admitted():
-            ending = self._around.stop.is_set() or self._ending.is_set()
-        if ending:
-            raise _StopAsked
+        while not self._admitted():
+            self._refuse_at_end()
         try:
-            if self._around.stop.is_set() or self._ending.is_set():
-                raise _StopAsked
+            self._refuse_at_end()
             yield
         finally:
             self._epoch_lock.release()
+
+    def _refuse_at_end(self) -> None:
+        if self._around.stop.is_set() or self._ending.is_set():
+            raise _StopAsked
 
     def _admitted(self) -> bool:
         """Whether an epoch may begin, after a moment; the lock is held then."""

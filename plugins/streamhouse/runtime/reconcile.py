@@ -176,7 +176,7 @@ class Reconciler:
             ends = {stored_name(table, read.get(table, 1)): move.ended for table, move in change.moves.items()}
             ahead = self._ahead(runner, change)
             try:
-                runner.drain(runner.plan, furthest(runner.plan, last) | ends | ahead)
+                runner.drain(furthest(runner.plan, last) | ends | ahead)
             except EpochFailedError as error:
                 raise ChangeFailedError(
                     f"{self.flow}: an epoch began with the applied plan and cannot end with it: {error.message}",
