@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable
 
-from streamhouse.errors import ChangeFailedError, StateConflictError
-from streamhouse.model.version import at_versions
+from streamhouse.errors import ChangeFailedError
+from streamhouse.runtime.building import standing
 from streamhouse.runtime.change import ask
 from streamhouse.runtime.compare import Choices, Compared
 from streamhouse.runtime.environment import of
@@ -84,11 +84,7 @@ def _followed(project: Project, state: StateStore, change: Change, *, wait: bool
 
 def _carry_out(project: Project, flow: str, say: Callable[[str], None]) -> None:
     with opened(project, say=say) as open_:
-        applied = open_.state.plan(flow)
-        if applied is None:
-            raise StateConflictError(f"the plan of {flow} is gone from the state store")
-        runner = runner_of(open_, at_versions(applied[1], open_.state.versions(flow)))
-        runner.stand(Reconciler(open_, flow, say))
+        runner_of(open_, standing(open_.state, flow)).stand(Reconciler(open_, flow, say))
 
 
 def _is_carried(state: StateStore, flow: str) -> bool:

@@ -8,6 +8,7 @@ short while it is filled, it is filled again from the start; later, it goes on w
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from shutil import rmtree
 
 from streamhouse.compiler.change import candidate
@@ -34,7 +35,7 @@ class Building:
     change: Change
     say: Callable[[str], None] = lambda _: None
 
-    @property
+    @cached_property
     def plan(self) -> FlowPlan:
         """The candidate, over the names that stores hold."""
         versions = wanted_versions(self.open.state, self.change)
@@ -83,8 +84,7 @@ class Building:
 
     def _fill(self, plan: FlowPlan, begun: Mapping[str, EpochRecord], at: Mapping[str, Position]) -> None:
         for table in plan.tables.values():
-            for tier in table.tiers.present:
-                self.open.stores[tier].drop(table.name)  # of an attempt that was cut off
+            drop_table(self.open, table)  # of an attempt that was cut off
             self.open.stores[table.tiers.target].create(table)
         filling = Restating(self.open, plan, begun, say=self.say)
         for segment in plan.segments:
@@ -147,10 +147,7 @@ class Building:
         served = {(retired.table.name, retired.version) for retired in self.open.state.retired_versions()}
         for name, version in self.change.versions.items():
             if serving.get(name, 1) != version and (name, version) not in served:
-                table = table_at(self.change.plan.tables[name], self.change.versions)
-                for tier in table.tiers.present:
-                    self.open.stores[tier].drop(table.name)
-                    self.open.stores[tier].drop(f"{table.name}{QUARANTINE}")
+                drop_version(self.open, self.change.plan.tables[name], version)
         self.open.state.forget_candidate(self.change)
         self.forget_files()
 
@@ -171,6 +168,24 @@ def standing(state: StateStore, flow: str) -> FlowPlan:
     if applied is None:
         raise StateConflictError(f"{flow} was never applied", hint=f"streamhouse run {flow}")
     return at_versions(applied[1], state.versions(flow))
+
+
+def drop_version(open_: Open, table: Table, version: int) -> None:
+    """Drop a version of a table, and of its quarantine, in every tier; nothing where there is none."""
+    stored = table_at(table, {table.name: version})
+    drop_table(open_, stored)
+    drop_table(open_, stored.model_copy(update={"name": f"{stored.name}{QUARANTINE}"}))
+
+
+def drop_table(open_: Open, table: Table) -> None:
+    """Drop a table in every tier it may be in; nothing where there is none."""
+    for tier in table.tiers.present:
+        open_.stores[tier].drop(table.name)
+
+
+def wanted_plan(state: StateStore, change: Change) -> FlowPlan:
+    """The plan that is to run once a change is done, over the names that stores hold."""
+    return at_versions(change.plan, wanted_versions(state, change))
 
 
 def wanted_versions(state: StateStore, change: Change) -> dict[str, int]:

@@ -14,7 +14,7 @@ the streams end after the epoch in hand, and others go on from the same position
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,10 +26,10 @@ from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.vector import covers
 from streamhouse.errors import ChangeFailedError, EpochFailedError, LeaseLostError, StateConflictError, StreamhouseError
-from streamhouse.model.plan import QUARANTINE, FlowPlan
+from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
-from streamhouse.model.version import at_versions, stored_name, table_name
-from streamhouse.runtime.building import Building, last_epochs, now_ms, reached, wanted_versions
+from streamhouse.model.version import stored_name, table_name
+from streamhouse.runtime.building import Building, drop_version, last_epochs, now_ms, reached, wanted_plan
 from streamhouse.runtime.follow import Follower
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import Change, EpochRecord, Phase
@@ -66,11 +66,13 @@ class Reconciler:
 
     def _at_rest(self, runner: Runner, change: Change) -> None:
         try:
-            if self._mends(runner, change):
+            wanted = wanted_plan(self.open.state, change)
+            half = any(self.open.state.unfinished(self.flow, s.name) is not None for s in runner.plan.segments)
+            if half and self._mends(runner, change, wanted):
                 return
-            self._settle(runner, change)
-            self._expand(change)
-            self._switch(runner, change, self._built(runner, change))
+            self._settle(runner, change, half=half)
+            self._expand(wanted)
+            self._switch(runner, change, wanted, self._built(runner, change))
         except StreamhouseError as error:
             self._fail(runner, change, error)
             raise
@@ -91,8 +93,8 @@ class Reconciler:
             if change.versions:
                 with suppress(StateConflictError):  # tiering has gone beyond where the flow was: with the flow at rest
                     self._build_beside(runner, change)
-            self._expand(change)
-            wanted = at_versions(change.plan, wanted_versions(self.open.state, change))
+            wanted = wanted_plan(self.open.state, change)
+            self._expand(wanted)
             if change.versions or not same_streams(runner.plan, wanted):
                 self._turn(runner, change)
             else:
@@ -136,16 +138,15 @@ class Reconciler:
 
     # --- a change with the streams at rest --------------------------------------------------------
 
-    def _mends(self, runner: Runner, change: Change) -> bool:
-        """Whether a half done epoch can end with the new plan, and then does: one that fails on a row is mended so.
+    def _mends(self, runner: Runner, change: Change, wanted: FlowPlan) -> bool:
+        """Whether half done epochs can end with the new plan, and then do: one that fails on a row is mended so.
 
         That is where it wrote no table that the plan writes otherwise; the others it completes as it would have.
         """
         state, old = self.open.state, runner.plan
-        wanted = at_versions(change.plan, wanted_versions(state, change))
-        half = [s for s in old.segments if state.unfinished(self.flow, s.name) is not None]
-        if not half or change.versions or change.moves or not same_streams(old, wanted):
+        if change.versions or change.moves or not same_streams(old, wanted):
             return False
+        half = [s for s in old.segments if state.unfinished(self.flow, s.name) is not None]
         other, last = touched(old, wanted), last_epochs(state, old)
         for segment in half:
             ends = last[segment.name].ends if segment.name in last else {}
@@ -154,13 +155,13 @@ class Reconciler:
                 now = self.open.stores[table.tiers.target].end(table)
                 if not covers({name: ends.get(name, {})}, {name: now}):
                     return False
-        self._expand(change)
+        self._expand(wanted)
         if state.complete_change(runner.lease, change):
             runner.plan = wanted
             self._tell(change, "the epoch that was not done ends with it")
         return True
 
-    def _settle(self, runner: Runner, change: Change) -> None:
+    def _settle(self, runner: Runner, change: Change, *, half: bool) -> None:
         """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
         if runner.held and len(runner.plan.segments) > 1 and (change.versions or change.moves):
             raise ChangeFailedError(
@@ -168,26 +169,24 @@ class Reconciler:
                 hint=f"decide first: streamhouse approvals {self.flow}",
             )
         last = last_epochs(self.open.state, runner.plan)
-        half = any(self.open.state.unfinished(self.flow, s.name) is not None for s in runner.plan.segments)
         if last and (half or change.moves or change.versions or len(runner.plan.segments) > 1):
             self.say("finishing the epochs in hand")
             # A version of another flow's table that serves no more is read to its end.
             read = self.open.state.versions(self.flow)
             ends = {stored_name(table, read.get(table, 1)): move.ended for table, move in change.moves.items()}
-            ahead = self._ahead(runner, change)
+            read_to = furthest(runner.plan, last)
             try:
-                runner.drain(furthest(runner.plan, last) | ends | ahead)
+                runner.drain(read_to | ends | self._ahead(change, read_to))
             except EpochFailedError as error:
                 raise ChangeFailedError(
                     f"{self.flow}: an epoch began with the applied plan and cannot end with it: {error.message}",
                     hint="first apply an edit that mends this and that the plan tells as swap or forward",
                 ) from error
 
-    def _ahead(self, runner: Runner, change: Change) -> dict[str, Position]:
+    def _ahead(self, change: Change, own: Mapping[str, Position]) -> dict[str, Position]:
         """How far a candidate that ran by itself, in an environment, has read: the flow is to read no less."""
         if not change.versions:
             return {}
-        own = furthest(runner.plan, last_epochs(self.open.state, runner.plan))
         building = Building(self.open, change)
         return {
             name: {key: max(value, own[name].get(key, 0)) for key, value in position.items()}
@@ -195,9 +194,9 @@ class Reconciler:
             if name in own
         }
 
-    def _switch(self, runner: Runner, change: Change, built: dict[str, EpochRecord]) -> None:
+    def _switch(self, runner: Runner, change: Change, wanted: FlowPlan, built: dict[str, EpochRecord]) -> None:
         """Record the change, and let the runner go on with it."""
-        state, wanted = self.open.state, at_versions(change.plan, wanted_versions(self.open.state, change))
+        state = self.open.state
         last = last_epochs(state, runner.plan)
         at = reached(state, change)
         for record in built.values():
@@ -238,9 +237,8 @@ class Reconciler:
 
     # --- both -------------------------------------------------------------------------------------
 
-    def _expand(self, change: Change) -> None:
+    def _expand(self, wanted: FlowPlan) -> None:
         """Make the columns that the plan brings, in every tier, those downstream first."""
-        wanted = at_versions(change.plan, wanted_versions(self.open.state, change))
         for table in reversed(wanted.tables.values()):
             for tier in reversed(table.tiers.present):
                 copy = table if tier is table.tiers.target else table.replica
@@ -271,8 +269,6 @@ class Reconciler:
         for one in self.open.state.retired_versions():
             name, behind = one.table.name, self.open.state.readers(one.table.name).values()
             if name in own and one.at < oldest and not any(version <= one.version for version in behind):
-                for tier in one.table.tiers.present:
-                    self.open.stores[tier].drop(stored_name(name, one.version))
-                    self.open.stores[tier].drop(f"{stored_name(name, one.version)}{QUARANTINE}")
+                drop_version(self.open, one.table, one.version)
                 self.open.state.version_dropped(name, one.version)
                 self.open.state.append_event(self.flow, "change", f"version {one.version} of {name} was dropped")
