@@ -25,10 +25,10 @@ from method.workload import new_project
 
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
 
 FILE_ROWS = 1_000_000
 ITEMS = 10_000

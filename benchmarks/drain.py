@@ -21,7 +21,7 @@ from method.machine import Load, LoadMeter, cpu_seconds
 from method.report import Bound, Figure, show
 from method.workload import Chain, add_chain, expected_board, new_project, write_events
 
-from streamhouse.runtime.services import Services, running
+from streamhouse.services.services import Services, running
 
 ALL_AT_ONCE = "each layer after the other, availableNow"
 SIDE_BY_SIDE = "all layers side by side, trigger 0 s"

@@ -27,12 +27,12 @@ from method.workload import new_project
 
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Strategy, Tier
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.services import Services
+from streamhouse.services.services import Services
 
 CHANGED = 100
 ITEMS_PER_GROUP = 10

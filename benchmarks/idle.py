@@ -22,11 +22,11 @@ from method.report import Bound, Figure, show
 from method.workload import PACKAGE, Chain, add_chain, new_project, write_events
 
 from streamhouse.engine.runner import Runner
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.services import Services, running
+from streamhouse.services.services import Services, running
 
 EVENTS = 100
 SETTLE_S = 15

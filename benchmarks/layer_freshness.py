@@ -23,7 +23,7 @@ from method.machine import Load, LoadMeter, cpu_seconds
 from method.report import Bound, Figure, show
 from method.workload import Chain, add_chain, new_project, write_events, wrong_stores
 
-from streamhouse.runtime.services import Services, running
+from streamhouse.services.services import Services, running
 
 T_MS = 1000
 FASTEST_MS = 0

@@ -24,7 +24,7 @@ from nexmark_parts.events import Load, write
 from nexmark_parts.ours import QUERIES, write_project
 from nexmark_parts.peers import PEERS
 
-from streamhouse.runtime.services import Services, running
+from streamhouse.services.services import Services, running
 
 TARGET = Bound(times={STOCK: 1.5, TUNED: 1.5})
 MUST_RUN = 21

@@ -19,7 +19,7 @@ from method.machine import LoadMeter
 from method.report import Bound, Figure, show
 from method.workload import Chain, add_chain, new_project, write_events
 
-from streamhouse.runtime.services import running
+from streamhouse.services.services import running
 
 PER_SECOND = 3
 FRESHNESS_MS = 100

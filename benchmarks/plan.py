@@ -87,8 +87,8 @@ def _write(folder: Path, actions: int) -> None:
 
 
 def _apply(folder: Path) -> None:
-    from streamhouse.runtime.check import check_project
-    from streamhouse.runtime.project import Project
+    from streamhouse.project.check import check_project
+    from streamhouse.project.project import Project
 
     project = Project.at(folder)
     plans = check_project(project).plans

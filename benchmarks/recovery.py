@@ -26,7 +26,7 @@ from method.machine import LoadMeter, tree
 from method.report import Bound, Figure, show
 from method.workload import Chain, add_chain, expected_board, new_project, write_events
 
-from streamhouse.runtime.services import Services, running
+from streamhouse.services.services import Services, running
 
 FLOW = "recovery"
 PER_SECOND = 20_000
@@ -202,10 +202,10 @@ def _carry_on(root: Path, tell: Callable[..., None]) -> None:
     from streamhouse.engine.runner import Runner
     from streamhouse.engine.segment import SegmentRunner
     from streamhouse.engine.stream import Beat
+    from streamhouse.jobs.run import Meter, carry
     from streamhouse.model.types import Tier
+    from streamhouse.project.project import Project
     from streamhouse.runtime.open import opened, plan_of
-    from streamhouse.runtime.project import Project
-    from streamhouse.runtime.run import Meter, carry
 
     class Beats(Meter):
         def beat(self, beat: Beat) -> None:

@@ -21,10 +21,10 @@ import pyarrow as pa
 
 from streamhouse.engine.rows_source import spread_changes
 from streamhouse.model.table import Column, Table, Tiers
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.services import running
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.session import local_session
-from streamhouse.runtime.settings import Settings
+from streamhouse.services.services import running
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.store import FlussStore
 from streamhouse.stores.fluss.wire import Link

@@ -35,9 +35,9 @@ def cpu_s(process: psutil.Process) -> float:
 
 
 def measure(conf: dict[str, str], jobs: int) -> dict[str, float]:
-    from streamhouse.runtime.project import Project
+    from streamhouse.project.project import Project
+    from streamhouse.project.settings import Settings
     from streamhouse.runtime.session import local_session
-    from streamhouse.runtime.settings import Settings
 
     settings = Settings.model_validate({"spark": {"master": "local[2]", "conf": conf}})
     with tempfile.TemporaryDirectory() as folder:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
-from streamhouse.runtime.project import Project
 from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.base import Store
 from tests.oracle import assert_same_rows, batch

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from streamhouse.engine.points import KILL_AT, POINTS
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position, Tier
-from streamhouse.runtime.project import Project
+from streamhouse.project.project import Project
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import Store
 from tests.flows import command, with_stores

@@ -4,15 +4,15 @@ import threading
 import time
 from contextlib import contextmanager
 
+from streamhouse.change.ask import ask
 from streamhouse.errors import StreamhouseError
 from streamhouse.ingest.kinds import open_source
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.version import stored_name, table_at
-from streamhouse.runtime.change import ask
-from streamhouse.runtime.compare import Applied, compare
+from streamhouse.project.compare import Applied, compare
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from tests.oracle import assert_same_rows, batch
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from streamhouse.runtime.services import running
+from streamhouse.services.services import running
 
 
 @pytest.fixture(scope="session")

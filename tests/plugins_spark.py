@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     """The session users get, with two cores and its Iceberg catalog `cold` in a folder of its own."""
-    from streamhouse.runtime.project import Project
+    from streamhouse.project.project import Project
+    from streamhouse.project.settings import Settings
     from streamhouse.runtime.session import local_session
-    from streamhouse.runtime.settings import Settings
 
     settings = Settings.model_validate({"spark": {"master": "local[2]"}})
     session = local_session(Project(tmp_path_factory.mktemp("spark"), settings), name="streamhouse-tests")

@@ -10,11 +10,11 @@ from method.serve import OPERATIONS, private_stdout, serve, wait_until
 from method.workload import BOARD
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
 from streamhouse.state.records import EpochRecord
 
 

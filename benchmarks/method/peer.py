@@ -18,11 +18,11 @@ import pyarrow.compute as pc
 from method.serve import OPERATIONS, private_stdout, serve, wait_until
 from method.workload import BOARD, expected_board
 from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
+from streamhouse.install.java import find_java
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.table import Table
-from streamhouse.runtime.java import find_java
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
-from streamhouse.runtime.project import Project
 from streamhouse.runtime.session import JIT, worker_sockets
 from streamhouse.stores.arrow import conform
 from streamhouse.stores.base import Changes, WriteContext

@@ -18,8 +18,8 @@ from nexmark_parts.ours import LOADING, flow_of
 from nexmark_parts.peers import PEERS, WAYS, target_of
 
 from streamhouse.model.table import Table
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
-from streamhouse.runtime.project import Project
 from streamhouse.stores.fluss.store import FlussStore
 
 Kind = tuple[str, str]  # an arm, and its way: one of WAYS, "" of ours

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from method.serve import private_stdout, serve
 
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.plan import FlowPlan
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import opened
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
 
 
 def main() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from streamhouse.compiler import compile_project
 from streamhouse.ingest.kinds import open_source
+from streamhouse.jobs.examples import run_examples
 from streamhouse.registry import Registry
-from streamhouse.runtime.examples import run_examples
 from tests.oracle import assert_same_rows, batch
 
 pytestmark = pytest.mark.spark

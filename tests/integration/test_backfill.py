@@ -6,13 +6,13 @@ import pytest
 
 from streamhouse.errors import LeaseHeldError, RestateError
 from streamhouse.ingest.kinds import open_source
+from streamhouse.jobs import backfill as module
+from streamhouse.jobs.backfill import backfill
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.version import stored_name, table_at
-from streamhouse.runtime import backfill as module
-from streamhouse.runtime.backfill import backfill
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Owner
 from streamhouse.tiering.restate import Span

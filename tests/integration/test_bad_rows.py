@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
-from streamhouse.runtime.project import Project
 from streamhouse.runtime.stores import open_stores
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]

@@ -2,9 +2,9 @@
 
 import pytest
 
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.outcome import Outcome
 from streamhouse.runtime.open import plan_of
-from streamhouse.runtime.run import Meter, carry
 from streamhouse.state.records import Phase
 from tests.live import FLOW, Live, add, assert_equals_batch, opened_project, orders, served, write_action
 

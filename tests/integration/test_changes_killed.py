@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from streamhouse.change.ask import ask
 from streamhouse.engine.points import KILL_AT
 from streamhouse.model.version import stored_name
-from streamhouse.runtime.change import ask
-from streamhouse.runtime.compare import Applied, compare
+from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.records import Phase
 from tests.flows import command

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from streamhouse.ingest.kinds import open_source
-from streamhouse.runtime.demo import FLOWS
+from streamhouse.jobs.demo import FLOWS
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
-from streamhouse.runtime.project import Project
 from streamhouse.runtime.stores import open_stores
 from tests.oracle import assert_same_rows, batch
 

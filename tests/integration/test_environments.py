@@ -4,13 +4,13 @@ from contextlib import nullcontext
 
 import pytest
 
+from streamhouse.change import apply as applying
+from streamhouse.change import environment
 from streamhouse.errors import NoEnvironmentError, StateConflictError
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.version import table_at
-from streamhouse.runtime import apply as applying
-from streamhouse.runtime import environment
-from streamhouse.runtime.compare import Applied, compare
+from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
-from streamhouse.runtime.run import Meter, carry
 from tests.live import FLOW, add, assert_equals_batch, expected, opened_project, served, write_action
 from tests.oracle import assert_same_rows
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from streamhouse.model.types import Strategy
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
-from streamhouse.runtime.project import Project
 from tests.flows import assert_equals_batch, command, drop_tables
 from tests.kills import assert_died_at, records, run
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 
 from streamhouse.errors import DefinitionError, DefinitionErrors, StoreUnavailableError
 from streamhouse.ingest.kinds import open_source
+from streamhouse.jobs.run import Meter, carry
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from tests.histories import Case, Part, Step, cases, csv_text
 from tests.oracle import assert_same_rows, batch

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from streamhouse.ingest.kinds import open_source
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Strategy
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from tests.oracle import assert_same_rows, batch
 

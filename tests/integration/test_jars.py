@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from streamhouse.errors import EnvironmentProblem, JarDownloadError
-from streamhouse.runtime.jars import Jar, fetch
+from streamhouse.install.jars import Jar, fetch
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 JAR = Jar("org.example", "thing", "1.0", 1_000_000)
@@ -111,7 +111,7 @@ def cache(tmp_path):
 
 def in_another_process(settings, cache):
     code = (
-        "import sys; from pathlib import Path; from streamhouse.runtime.jars import Jar, fetch\n"
+        "import sys; from pathlib import Path; from streamhouse.install.jars import Jar, fetch\n"
         f"fetch([Jar({JAR.group!r}, {JAR.artifact!r}, {JAR.version!r}, 1)],"
         " settings=Path(sys.argv[1]), cache=Path(sys.argv[2]))"
     )

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from streamhouse.model.table import Column
-from streamhouse.runtime.cluster import TABLET
-from streamhouse.runtime.ports import free_ports
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.services import Services
+from streamhouse.project.project import Project
+from streamhouse.services.cluster import TABLET
+from streamhouse.services.ports import free_ports
+from streamhouse.services.services import Services
 from tests.flows import assert_equals_batch, command, drop_tables, with_stores
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]

@@ -17,18 +17,18 @@ import pytest
 import yaml
 from sqlalchemy import update
 
+from streamhouse.change.ask import ask
+from streamhouse.change.reconcile import Reconciler
 from streamhouse.compiler.diff import diff
 from streamhouse.errors import BlockedError, EpochFailedError
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import ReadMode, Strategy, Tier
 from streamhouse.model.version import at_versions, stored_name, table_at
-from streamhouse.runtime.change import ask
-from streamhouse.runtime.compare import Applied, compare
+from streamhouse.project.compare import Applied, compare
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of, runner_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.reconcile import Reconciler
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.schema import plan as applied_plans
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform

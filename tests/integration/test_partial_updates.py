@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from streamhouse.jobs.run import Meter, carry
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "compile" / "valid" / "segments"

@@ -4,12 +4,12 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.errors import QueryFailedError, QueryRefusedError, StoreUnavailableError
+from streamhouse.jobs.query import catalog_of, run_query
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import StepKind, Strategy, Tier
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.query import catalog_of, run_query
-from streamhouse.runtime.settings import Settings
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext

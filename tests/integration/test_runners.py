@@ -13,9 +13,9 @@ import pytest
 
 from streamhouse.engine.lease import LEASE_TTL
 from streamhouse.ingest.kinds import open_source
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.owner import this_owner
-from streamhouse.runtime.project import Project
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import RunnerState
 from tests.oracle import assert_same_rows, batch

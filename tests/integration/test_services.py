@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.errors import DiskFullError, PortTakenError, ServiceStartError
-from streamhouse.runtime.ports import free_ports
-from streamhouse.runtime.services import Services, running
+from streamhouse.services.ports import free_ports
+from streamhouse.services.services import Services, running
 
 pytestmark = pytest.mark.services
 
@@ -168,7 +168,7 @@ def python(code, *arguments):
 UP = """
     import sys
     from pathlib import Path
-    from streamhouse.runtime.services import Services
+    from streamhouse.services.services import Services
     print(Services(Path(sys.argv[1])).up().fluss)
 """
 
@@ -265,7 +265,7 @@ def test_being_asked_to_end_leaves_no_server_behind(tmp_path, asked, when):
         """
         import sys, time
         from pathlib import Path
-        from streamhouse.runtime.services import running
+        from streamhouse.services.services import running
         with running(Path(sys.argv[1]), lambda stage: print(stage.text, flush=True)):
             print("body", flush=True)
             time.sleep(60)

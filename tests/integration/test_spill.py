@@ -21,13 +21,13 @@ from streamhouse.engine.frames import Frames
 from streamhouse.engine.spill import Bound, Spilled, SpillFolder, read_bounded, spilled_frame
 from streamhouse.errors import EpochFailedError
 from streamhouse.ingest.kinds import open_source
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Strategy
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.frame import arrow_frame
@@ -297,10 +297,10 @@ from pathlib import Path
 import psutil
 from streamhouse.engine import states
 from streamhouse.engine.spill import Bound
-from streamhouse.runtime.project import Project
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened, plan_of
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
+from streamhouse.jobs.run import Meter, carry
+from streamhouse.project.settings import Settings
 def highest(pid):
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("VmHWM")).split()[1])

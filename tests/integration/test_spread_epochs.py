@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from streamhouse.model.types import Strategy, Tier
+from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
-from streamhouse.runtime.project import Project
 from tests import late_workers
 from tests.flows import assert_equals_batch, drop_tables
 from tests.kills import assert_died_at, records, run

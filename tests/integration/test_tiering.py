@@ -32,8 +32,8 @@ ROUTES = [
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory, request):
     """Opens a tier when a test first asks for it."""
-    from streamhouse.runtime.project import Project
-    from streamhouse.runtime.settings import Settings
+    from streamhouse.project.project import Project
+    from streamhouse.project.settings import Settings
     from streamhouse.runtime.stores import open_stores
 
     project = Project(tmp_path_factory.mktemp("project"), Settings())
@@ -313,9 +313,9 @@ import sys
 from pathlib import Path
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
-from streamhouse.runtime.project import Project
+from streamhouse.project.project import Project
 from streamhouse.runtime.session import local_session
-from streamhouse.runtime.settings import Settings
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.tiering.move import tier
 
@@ -350,8 +350,8 @@ def tier_in_process(root, fluss, lake, table, rows, kill_after_rounds, kill_afte
 @pytest.mark.services
 @pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "key"])
 def test_kill_at_any_moment_loses_and_repeats_nothing(key, fluss, tmp_path):
-    from streamhouse.runtime.project import Project
-    from streamhouse.runtime.settings import Settings
+    from streamhouse.project.project import Project
+    from streamhouse.project.settings import Settings
     from streamhouse.runtime.stores import open_stores
 
     table = make_table(("hot", "warm"), key=key)
@@ -393,8 +393,8 @@ def test_kill_while_filling_the_cold_tier(fluss, tmp_path, spark):
 
 @pytest.mark.services
 def test_two_at_once_move_each_row_once(fluss, tmp_path):
-    from streamhouse.runtime.project import Project
-    from streamhouse.runtime.settings import Settings
+    from streamhouse.project.project import Project
+    from streamhouse.project.settings import Settings
     from streamhouse.runtime.stores import open_stores
 
     table = make_table(("hot", "warm"))

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamhouse.ingest.kinds import open_source
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.plan import FlowPlan
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from tests.golden import Golden
 from tests.oracle import assert_same_rows, batch

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from streamhouse.change.trigger import Change, FlowLook, Trigger
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import Tier
+from streamhouse.project.check import check_project
+from streamhouse.project.project import Project
+from streamhouse.project.seen import Seen
 from streamhouse.registry import Registry
-from streamhouse.runtime.check import check_project
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.seen import Seen
-from streamhouse.runtime.trigger import Change, FlowLook, Trigger
 from streamhouse.state.upstream import Status
 from streamhouse.stores.base import Store
 

@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamhouse.errors import BlockedError
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.run import Meter, carry
-from streamhouse.runtime.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Phase
 from streamhouse.state.upstream import Status

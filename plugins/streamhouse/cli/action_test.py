@@ -9,8 +9,8 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import Output, duration_text
 
 if TYPE_CHECKING:
+    from streamhouse.jobs.examples import ExampleResult
     from streamhouse.model.action import Action
-    from streamhouse.runtime.examples import ExampleResult
 
 FAILED = 3
 
@@ -54,7 +54,7 @@ def _sound_actions(app: App) -> "list[Action]":
 
 
 def _run(app: App, actions: "list[Action]") -> "dict[str, list[ExampleResult]]":
-    from streamhouse.runtime.examples import run_examples
+    from streamhouse.jobs.examples import run_examples
     from streamhouse.runtime.session import local_session
 
     results: dict[str, list[ExampleResult]] = {a.action: [] for a in actions}

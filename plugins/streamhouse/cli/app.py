@@ -11,8 +11,8 @@ import click
 from streamhouse.cli.output import Output
 
 if TYPE_CHECKING:
+    from streamhouse.project.project import Project
     from streamhouse.registry import Registry
-    from streamhouse.runtime.project import Project
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -36,7 +36,7 @@ class App:
         Raises:
             NotAProjectError: there is none.
         """
-        from streamhouse.runtime.project import Project
+        from streamhouse.project.project import Project
 
         return Project.at(self.project_dir) if self.project_dir is not None else Project.find(Path.cwd())
 
@@ -48,7 +48,7 @@ class App:
     @cached_property
     def registry(self) -> "Registry":
         """The project's actions and flows; what a broken file defines raises when it is asked for."""
-        from streamhouse.runtime.check import load_registry
+        from streamhouse.project.check import load_registry
 
         return load_registry(self.project)
 

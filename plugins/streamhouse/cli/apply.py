@@ -11,7 +11,7 @@ from streamhouse.cli.plan import compared, compiled, show_diff
 
 if TYPE_CHECKING:
     from streamhouse.model.outcome import Outcome
-    from streamhouse.runtime.compare import Compared
+    from streamhouse.project.compare import Compared
     from streamhouse.state.records import Change
 
 _CHOICES = ("forward", "rebuild")
@@ -92,10 +92,10 @@ def _check_choices(choices: "dict[str, Outcome]", found: "list[Compared]") -> No
 def _carried_out(
     app: App, one: "Compared", choices: "dict[str, Outcome]", *, wait: bool, environment: str | None
 ) -> "Change | None":
+    from streamhouse.change.apply import apply
+    from streamhouse.change.environment import build
     from streamhouse.cli.stages import StageView
-    from streamhouse.runtime.apply import apply
-    from streamhouse.runtime.environment import build
-    from streamhouse.runtime.stage import Stage
+    from streamhouse.install.stage import Stage
 
     with StageView() as view:
         if environment is not None:

@@ -37,8 +37,8 @@ def backfill(
     twice. Stopped with Ctrl-C, a backfill can be run again and does the rest.
     """
     from streamhouse.cli.stages import StageView
-    from streamhouse.runtime.backfill import backfill as restate
-    from streamhouse.runtime.stage import Stage
+    from streamhouse.install.stage import Stage
+    from streamhouse.jobs.backfill import backfill as restate
     from streamhouse.tiering.restate import Span
 
     span = Span(*(at.replace(tzinfo=UTC) if at else None for at in (start, end)))

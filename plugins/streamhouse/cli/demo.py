@@ -11,9 +11,9 @@ from streamhouse.cli.output import Output, duration_text
 from streamhouse.cli.progress import ProgressView
 
 if TYPE_CHECKING:
-    from streamhouse.runtime.demo import Shown
-    from streamhouse.runtime.progress import Summary
-    from streamhouse.runtime.run import OnProgress
+    from streamhouse.jobs.demo import Shown
+    from streamhouse.jobs.progress import Summary
+    from streamhouse.jobs.run import OnProgress
     from streamhouse.tiering.move import Moved
 
 
@@ -33,7 +33,7 @@ def demo(app: App) -> None:
     sources are drained, fills the warm and cold tiers, shows some results, and stops all it
     started. Run it again: it goes on from where it ended, also when it was cut off.
     """
-    from streamhouse.runtime.demo import run_demo
+    from streamhouse.jobs.demo import run_demo
 
     with _Stalls() as audience:
         shown = run_demo(app.project, audience)

@@ -58,9 +58,9 @@ Example:
 @click.pass_obj
 def promote(app: App, flow: str, name: str, wait: bool) -> None:
     """Let the tables of environment NAME serve in production, instead of those FLOW has there."""
+    from streamhouse.change.apply import promote as swap
     from streamhouse.cli.stages import StageView
-    from streamhouse.runtime.apply import promote as swap
-    from streamhouse.runtime.stage import Stage
+    from streamhouse.install.stage import Stage
 
     with StageView() as view:
         change = swap(app.project, flow, name, wait=wait, say=lambda text: view.show(Stage(text)))
@@ -83,9 +83,9 @@ Example:
 @click.pass_obj
 def discard(app: App, flow: str, name: str) -> None:
     """Drop environment NAME of FLOW, and its tables."""
+    from streamhouse.change.environment import discard as drop
     from streamhouse.cli.stages import StageView
-    from streamhouse.runtime.environment import discard as drop
-    from streamhouse.runtime.stage import Stage
+    from streamhouse.install.stage import Stage
 
     with StageView() as view:
         change = drop(app.project, flow, name, say=lambda text: view.show(Stage(text)))

@@ -34,7 +34,7 @@ def lineage(app: App, name: str, up: bool, down: bool) -> None:
     """
     from streamhouse.compiler.lineage import Lineage
     from streamhouse.errors import DefinitionErrors
-    from streamhouse.runtime.check import check_project
+    from streamhouse.project.check import check_project
 
     checked = check_project(app.project, processes=app.processes)
     if checked.errors:

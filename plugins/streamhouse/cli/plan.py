@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from streamhouse.model.outcome import FlowDiff
     from streamhouse.model.plan import FlowPlan
-    from streamhouse.runtime.compare import Compared
+    from streamhouse.project.compare import Compared
 
 CHANGES, BLOCKS = 10, 11
 
@@ -61,7 +61,7 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
 
 def compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
     """The compiled plan of a flow; None: of all."""
-    from streamhouse.runtime.desired import desired_plan, desired_plans
+    from streamhouse.project.desired import desired_plan, desired_plans
 
     if flow is not None:
         return {flow: desired_plan(app.project, flow)}
@@ -70,7 +70,7 @@ def compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
 
 def compared(app: App, flows: "Mapping[str, FlowPlan]") -> "list[Compared]":
     """Each flow against what is applied."""
-    from streamhouse.runtime.compare import Applied, compare
+    from streamhouse.project.compare import Applied, compare
 
     applied = Applied.in_project(app.project, flows)
     budget = app.project.settings.rebuild_budget

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 from streamhouse.cli.output import duration_text
 
 if TYPE_CHECKING:
-    from streamhouse.runtime.progress import Progress
+    from streamhouse.jobs.progress import Progress
 
 LINE_EVERY_S = 5.0
 

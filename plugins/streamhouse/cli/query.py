@@ -29,7 +29,7 @@ def query(app: App, sql: str, limit: int | None, environment: str | None) -> Non
     A table's name reads all of its tiers: old rows from the lake, the newest from the hot tier.
     With '-' the SQL is read from standard input. Nothing is changed.
     """
-    from streamhouse.runtime.query import run_query
+    from streamhouse.jobs.query import run_query
 
     text = sys.stdin.read() if sql == "-" else sql
     if app.as_json:

@@ -9,7 +9,7 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import Output, duration_text
 
 if TYPE_CHECKING:
-    from streamhouse.runtime.progress import Summary
+    from streamhouse.jobs.progress import Summary
 
 
 @click.command(
@@ -38,7 +38,7 @@ def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None) -
         _run_environment(app, flows, environment, once=once)
         return
     from streamhouse.cli.progress import ProgressView
-    from streamhouse.runtime.run import run_flows
+    from streamhouse.jobs.run import run_flows
 
     names = tuple(dict.fromkeys(flows))
     with ProgressView(*names) as view:
@@ -52,9 +52,9 @@ def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None) -
 
 
 def _run_environment(app: App, flows: tuple[str, ...], environment: str, *, once: bool) -> None:
+    from streamhouse.change.environment import run as keep
     from streamhouse.cli.stages import StageView
-    from streamhouse.runtime.environment import run as keep
-    from streamhouse.runtime.stage import Stage
+    from streamhouse.install.stage import Stage
 
     if len(flows) != 1:
         raise click.UsageError("--env runs one FLOW at a time")

@@ -8,7 +8,7 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
-    from streamhouse.runtime.services import Services, Status
+    from streamhouse.services.services import Services, Status
 
 NOT_RUNNING = 4
 
@@ -98,7 +98,7 @@ def status(context: click.Context) -> None:
 
 
 def _services(app: App, port: int | None = None) -> "Services":
-    from streamhouse.runtime.services import Services
+    from streamhouse.services.services import Services
 
     return Services(app.project.root, port=port, ivy_settings=app.project.settings.ivy_settings)
 

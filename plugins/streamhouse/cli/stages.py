@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 if TYPE_CHECKING:
-    from streamhouse.runtime.stage import Stage
+    from streamhouse.install.stage import Stage
 
 
 class StageView:

@@ -10,7 +10,7 @@ import click
 from streamhouse.cli.app import App, shared_options
 
 if TYPE_CHECKING:
-    from streamhouse.runtime.trigger import FlowLook, Trigger
+    from streamhouse.change.trigger import FlowLook, Trigger
 
 CHANGES, WAITS = 10, 11
 
@@ -66,11 +66,11 @@ def trigger(context: click.Context, flows: tuple[str, ...], once: bool, every: f
 @contextmanager
 def _opened(app: App) -> "Iterator[Trigger | None]":
     """A trigger that applies nothing, over the tiers that are up; None: no flow ever ran."""
+    from streamhouse.change.trigger import Trigger
     from streamhouse.errors import MissingPackageError, StoreUnavailableError
     from streamhouse.model.types import Tier
-    from streamhouse.runtime.services import Services
     from streamhouse.runtime.stores import open_stores
-    from streamhouse.runtime.trigger import Trigger
+    from streamhouse.services.services import Services
 
     state = app.project.existing_state()
     if state is None:
@@ -92,9 +92,9 @@ def _opened(app: App) -> "Iterator[Trigger | None]":
 
 
 def _show(app: App, found: "list[FlowLook]") -> None:
+    from streamhouse.change.trigger import document
     from streamhouse.cli.events import document as event_document
     from streamhouse.cli.events import show_decision
-    from streamhouse.runtime.trigger import document
 
     if app.as_json:
         flows = [{**document(look), "events": [event_document(one) for one in look.records]} for look in found]

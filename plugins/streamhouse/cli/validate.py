@@ -11,7 +11,7 @@ from streamhouse.cli.app import App, shared_options
 if TYPE_CHECKING:
     from streamhouse.errors import Location
     from streamhouse.model.notice import Notice
-    from streamhouse.runtime.check import Checked
+    from streamhouse.project.check import Checked
 
 FAILED = 3
 
@@ -34,7 +34,7 @@ def validate(context: click.Context, paths: tuple[Path, ...]) -> None:
     With PATHS (files or folders) the whole project is checked, but only errors in these are told.
     Needs neither Java nor running services. Exits with 3 when there are errors.
     """
-    from streamhouse.runtime.check import check_project
+    from streamhouse.project.check import check_project
 
     app: App = context.obj
     began = time.monotonic()

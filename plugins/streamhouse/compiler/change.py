@@ -1,6 +1,6 @@
 """What carrying out a change takes: which tables are built anew, by which plan, and whether a running stream can go on.
 
-Pure; `runtime/reconcile.py` acts on it.
+Pure; `change/reconcile.py` acts on it.
 """
 
 from collections.abc import Collection, Mapping

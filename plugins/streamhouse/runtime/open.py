@@ -10,12 +10,12 @@ from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
-from streamhouse.runtime.desired import desired_plan
+from streamhouse.project.desired import desired_plan
+from streamhouse.project.project import Project
 from streamhouse.runtime.owner import is_alive, this_owner
-from streamhouse.runtime.project import Project
-from streamhouse.runtime.services import running
 from streamhouse.runtime.session import local_session
 from streamhouse.runtime.stores import open_stores, places
+from streamhouse.services.services import running
 from streamhouse.state.store import StateStore
 from streamhouse.stores.base import Store
 

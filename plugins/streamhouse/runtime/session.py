@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.errors import EnvironmentProblem
-from streamhouse.runtime.jars import SPARK_JARS, fetch
-from streamhouse.runtime.java import find_java
-from streamhouse.runtime.project import Project
+from streamhouse.install.jars import SPARK_JARS, fetch
+from streamhouse.install.java import find_java
+from streamhouse.project.project import Project
 from streamhouse.runtime.spark_home import use_installed_python
 from streamhouse.runtime.spark_log import quiet_python_log
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from streamhouse.model.types import Tier
-from streamhouse.runtime.project import Project
+from streamhouse.project.project import Project
 from streamhouse.stores.base import Store
 from streamhouse.stores.places import Places, open_store
 

@@ -188,9 +188,9 @@ import sys, threading, time
 from pathlib import Path
 from streamhouse.engine.source import epochs_stream
 from streamhouse.engine.vector import Vector
-from streamhouse.runtime.project import Project
+from streamhouse.project.project import Project
 from streamhouse.runtime.session import local_session
-from streamhouse.runtime.settings import Settings
+from streamhouse.project.settings import Settings
 
 class Still:
     def next(self, last):

@@ -7,8 +7,8 @@ import pytest
 from streamhouse.cli.init import write_project
 from streamhouse.cli.main import main
 from streamhouse.model.outcome import Outcome
-from streamhouse.runtime.desired import desired_plan
-from streamhouse.runtime.project import Project
+from streamhouse.project.desired import desired_plan
+from streamhouse.project.project import Project
 from streamhouse.state.changes import Wish
 
 

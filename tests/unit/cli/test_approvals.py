@@ -12,7 +12,7 @@ from streamhouse.model.outcome import Outcome
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column
 from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
-from streamhouse.runtime.project import Project
+from streamhouse.project.project import Project
 from streamhouse.state.upstream import Status
 from tests.golden import Golden
 
@@ -144,8 +144,8 @@ def test_help_teaches(command, capsys, golden: Golden):
 
 @pytest.fixture
 def ran(project):
+    from streamhouse.project.check import check_project
     from streamhouse.registry import Registry
-    from streamhouse.runtime.check import check_project
 
     checked = check_project(project, Registry.load(project.root))
     with project.state() as state:

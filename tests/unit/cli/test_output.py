@@ -9,9 +9,9 @@ import pytest
 from streamhouse.cli.output import Output, duration_text, text_of
 from streamhouse.cli.progress import LINE_EVERY_S, ProgressView, facts_text
 from streamhouse.cli.stages import StageView
+from streamhouse.install.stage import Stage
+from streamhouse.jobs.progress import Progress
 from streamhouse.model.types import Layer
-from streamhouse.runtime.progress import Progress
-from streamhouse.runtime.stage import Stage
 
 
 class Terminal(io.StringIO):

@@ -4,8 +4,8 @@ import pytest
 
 from streamhouse.cli.init import write_project
 from streamhouse.cli.main import main
-from streamhouse.runtime.check import check_project
-from streamhouse.runtime.project import Project
+from streamhouse.project.check import check_project
+from streamhouse.project.project import Project
 
 
 @pytest.fixture

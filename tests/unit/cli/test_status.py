@@ -5,8 +5,8 @@ import pytest
 
 from streamhouse.cli.init import write_project
 from streamhouse.cli.main import main
+from streamhouse.project.project import Project
 from streamhouse.runtime.owner import this_owner
-from streamhouse.runtime.project import Project
 from streamhouse.state.records import EpochRecord, Owner, RunnerState
 
 TTL = timedelta(minutes=1)

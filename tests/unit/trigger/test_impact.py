@@ -11,8 +11,8 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.schema_change import EventType, Policy, SchemaChange
 from streamhouse.model.table import Column
 from streamhouse.model.upstream import Decision, UpstreamEvent, Values
+from streamhouse.project.seen import Seen
 from streamhouse.registry.registry import Registry
-from streamhouse.runtime.seen import Seen
 from streamhouse.trigger.impact import Impact, is_open
 
 ROWS = {"id": "bigint", "store": "string", "price": "int", "note": "string", "unused": "int"}

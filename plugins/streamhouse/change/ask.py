@@ -1,0 +1,103 @@
+"""Asks for changes: what follows from a comparison is written into the journal."""
+
+from dataclasses import dataclass
+
+from streamhouse.compiler.change import copied, followers, marks, tables_anew, taken_up
+from streamhouse.errors import BlockedError, StateConflictError
+from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.version import at_versions
+from streamhouse.project.compare import Applied, Choices, Compared, compare
+from streamhouse.state.changes import Wish
+from streamhouse.state.records import Change
+from streamhouse.state.store import StateStore
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What a runner of a flow begins with.
+
+    Attributes:
+        plan: As applied, over the names that stores hold.
+        change: What the runner is to carry out on the way to the plan wanted; None: nothing.
+        warnings: What keeps its old meaning after that.
+    """
+
+    plan: FlowPlan
+    change: Change | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def begin(state: StateStore, plan: FlowPlan, by: str = "run", *, budget: int | None = None) -> Begun:
+    """Record that `plan` is wanted; a flow that was never applied begins with it at once.
+
+    Raises:
+        BlockedError: a person must decide first. Nothing was asked.
+    """
+    try:
+        known = state.plan(plan.flow)
+    except StateConflictError:  # of a version whose plans this one cannot read
+        known = None
+    if known is None:
+        state.save_plan(plan)
+        return Begun(at_versions(plan, state.versions(plan.flow)))
+    standing, asked = at_versions(known[1], state.versions(plan.flow)), state.open_change(plan.flow)
+    if known[1].fingerprint == plan.fingerprint or (asked is not None and asked.plan.fingerprint == plan.fingerprint):
+        return Begun(standing, asked)
+    compared = compare(plan, Applied.of(state), {}, budget=budget)
+    change = ask(state, compared, by)
+    warnings = tuple(map(warning, kept(compared.found)))
+    for text in warnings:
+        state.append_event(plan.flow, "plan", text)
+    return Begun(standing, change, warnings)
+
+
+def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None = None) -> Change:
+    """Write into the journal that the plan is to be carried out.
+
+    Args:
+        state: Holds the journal.
+        compared: The plan, applied before.
+        by: Who asks.
+        choices: What a person chose for tables whose change blocks.
+
+    Raises:
+        BlockedError: a change blocks, and nobody chose what to do.
+    """
+    found = compared.decided(choices or {})
+    refuse_blocked(compared.plan.flow, found)
+    return state.ask_change(wish_of(state, compared.plan, found), by)
+
+
+def wish_of(state: StateStore, plan: FlowPlan, found: FlowDiff) -> Wish:
+    """What is to be asked for, so that a plan takes the place of the applied one."""
+    applied = state.plan(plan.flow)
+    again = taken_up(applied[1] if applied is not None else None, plan, state.columns_ever(plan.flow))
+    anew = tables_anew(found, plan, state.known_tables(), again)
+    copies = copied(found, plan, anew, again)
+    return Wish(plan, found.outcome, anew, followers=followers(found), copies=copies, marks=marks(found, anew, copies))
+
+
+def refuse_blocked(flow: str, found: FlowDiff) -> None:
+    """Raise BlockedError when a person must decide first."""
+    blocked = [step for step in found.steps if step.outcome is Outcome.BLOCK]
+    reasons = [f"{s.table}: {f.proof}" for s in blocked for f in s.findings if f.outcome is Outcome.BLOCK]
+    reasons += [setting.proof for setting in found.settings if setting.outcome is Outcome.BLOCK]
+    if reasons:
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        raise BlockedError(
+            f"{flow}: a person must decide first: {reasons[0]}{more}",
+            hint=f"see: streamhouse plan {flow}; then, for example: streamhouse apply {flow}"
+            + (f" --choose {blocked[0].table}=rebuild" if blocked else ""),
+        )
+
+
+def kept(found: FlowDiff) -> list[StepChange]:
+    """The steps whose older rows keep the old meaning."""
+    return [step for step in found.steps if step.change == "changed" and step.outcome is Outcome.FORWARD]
+
+
+def warning(change: StepChange) -> str:
+    """One line for a person."""
+    why = f" (rule {change.main.rule}): {change.main.proof}" if change.main is not None else ""
+    return f"{change.table}: {change.outcome}{why}; rows already written are as they were"

@@ -1,0 +1,217 @@
+"""Tables built anew beside those that serve: filled with their history, then brought to where their flow is.
+
+The steps that fill them are a flow of their own, the candidate, with epochs, lease and checkpoints of its own. It
+reads the tables that its flow goes on writing and, up to where its flow has read them, the same sources. Cut
+short while it is filled, it is filled again from the start; later, it goes on where it was.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from shutil import rmtree
+
+from streamhouse.compiler.change import candidate
+from streamhouse.compiler.diff import replaced
+from streamhouse.engine.moved import positions
+from streamhouse.engine.points import reach
+from streamhouse.engine.runner import Runner
+from streamhouse.errors import RowsLostError, StateConflictError
+from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedStep
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position
+from streamhouse.model.version import at_versions, stored_name, table_at, table_name
+from streamhouse.runtime.open import Open, runner_of
+from streamhouse.runtime.restating import Restating
+from streamhouse.state.records import Change, EpochRecord
+from streamhouse.state.store import StateStore
+
+
+@dataclass
+class Building:
+    """The candidate of a change that builds tables anew."""
+
+    open: Open
+    change: Change
+    say: Callable[[str], None] = lambda _: None
+
+    @cached_property
+    def plan(self) -> FlowPlan:
+        """The candidate, over the names that stores hold."""
+        versions = wanted_versions(self.open.state, self.change)
+        return candidate(self.change.plan, self.change.versions, versions, self.change.candidate)
+
+    @property
+    def last(self) -> dict[str, EpochRecord]:
+        """Segment → the candidate's last epoch; empty while it is not filled."""
+        return last_epochs(self.open.state, self.plan)
+
+    def fill(self) -> None:
+        """Fill the tables with their history up to where the flow is, unless they are filled.
+
+        Raises:
+            StateConflictError: the flow has not run yet.
+            StoreError: the history cannot be read, or the tables not be written.
+        """
+        if self.last:
+            return
+        plan, state = self.plan, self.open.state
+        last = last_epochs(state, standing(state, self.change.flow))
+        if not last:
+            raise StateConflictError(f"{self.change.flow} has not run yet", hint=f"streamhouse run {self.change.flow}")
+        left = self._left()
+        at, at_ms = left or reached(state, self.change), max(record.at_ms for record in last.values())
+        begun = {
+            segment.name: EpochRecord(
+                flow=plan.flow,
+                segment=segment.name,
+                epoch=0,
+                at_ms=at_ms,
+                started_ms=now_ms(),
+                finished_ms=now_ms(),
+                end={name: dict(at[name]) for name in segment.reads - set(segment.tables) if name in at},
+            )
+            for segment in plan.segments
+        }
+        if not left:
+            self._fill(plan, begun, at)
+        ends = left or {name: self.open.stores[t.tiers.target].end(t) for name, t in plan.tables.items()}
+        for segment in plan.segments:
+            record = begun[segment.name]
+            record.ends.update({name: dict(ends[name]) for name in segment.tables if name in ends})
+            record.end.update({n: dict(ends[n]) for n in segment.reads - set(segment.tables) if n in ends})
+        state.begin_at(list(begun.values()))
+
+    def _fill(self, plan: FlowPlan, begun: Mapping[str, EpochRecord], at: Mapping[str, Position]) -> None:
+        for table in plan.tables.values():
+            drop_table(self.open, table)  # of an attempt that was cut off
+            self.open.stores[table.tiers.target].create(table)
+        filling = Restating(self.open, plan, begun, say=self.say)
+        for segment in plan.segments:
+            for step in segment.steps:
+                if table_name(step.writes.name) in self.change.copies:
+                    for new, old in self._copied(step):
+                        filling.copy(segment, step, new, old, at.get(old.name, {}))
+                else:
+                    filling.fill(segment, step)
+                self._note_end(plan, begun, step)
+                reach("apply_filled", step.writes.name)
+
+    def _note_end(self, plan: FlowPlan, begun: Mapping[str, EpochRecord], step: PlannedStep) -> None:
+        """Steps of further segments read what was filled to its end."""
+        for table in [step.writes, *([step.quarantine] if step.quarantine is not None else [])]:
+            for segment in plan.segments:
+                if table.name in segment.reads - set(segment.tables):
+                    begun[segment.name].end[table.name] = dict(self.open.stores[table.tiers.target].end(table))
+
+    def _copied(self, step: PlannedStep) -> list[tuple[Table, Table]]:
+        """The tables that a step writes, each with the version of it that serves."""
+        name = table_name(step.writes.name)
+        serving = stored_name(name, self.open.state.versions().get(name, 1))
+        tables = standing(self.open.state, self.change.flow).tables
+        pairs = [(step.writes, serving), (step.quarantine, f"{serving}{QUARANTINE}")]
+        return [(new, tables[old]) for new, old in pairs if new is not None and old in tables]
+
+    def _left(self) -> dict[str, Position]:
+        """Where the tables were left when they served last; empty: they never did.
+
+        They have every row up to there, so a change is undone by reading on.
+        """
+        served = [r for r in self.open.state.retired_versions() if self.change.versions.get(r.table.name) == r.version]
+        return served[0].positions if served else {}
+
+    def catch_up(self) -> None:
+        """Read to where the flow is now; return soon when that is near.
+
+        Raises:
+            RowsLostError: a log no longer has the rows since the tables served last; they are filled the next time.
+        """
+        plan = self.plan
+        self.say(f"catching up: {', '.join(self.change.versions)}")
+        # What the candidate's own segments write has no bound: each drains what those before it wrote.
+        bounds = {n: p for n, p in reached(self.open.state, self.change).items() if n not in plan.tables}
+        try:
+            self.runner().run(once=True, bounds=bounds)
+        except RowsLostError:
+            for name, version in self.change.versions.items():
+                self.open.state.version_dropped(name, version)
+            raise
+
+    def runner(self) -> Runner:
+        """Carries the candidate."""
+        return runner_of(self.open, self.plan)
+
+    def discard(self) -> None:
+        """Drop what was filled, and forget it; nothing of it serves."""
+        serving = self.open.state.versions()
+        served = {(retired.table.name, retired.version) for retired in self.open.state.retired_versions()}
+        for name, version in self.change.versions.items():
+            if serving.get(name, 1) != version and (name, version) not in served:
+                drop_version(self.open, self.change.plan.tables[name], version)
+        self.open.state.forget_candidate(self.change)
+        self.forget_files()
+
+    def forget_files(self) -> None:
+        """Remove what the candidate's streams kept on this machine."""
+        folder = self.open.project.state_dir
+        for kept in (folder / "checkpoints", folder / "cache" / "states"):
+            rmtree(kept / self.change.candidate, ignore_errors=True)
+
+
+def standing(state: StateStore, flow: str) -> FlowPlan:
+    """What runs: the applied plan, over the names that stores hold.
+
+    Raises:
+        StateConflictError: the flow was never applied.
+    """
+    applied = state.plan(flow)
+    if applied is None:
+        raise StateConflictError(f"{flow} was never applied", hint=f"streamhouse run {flow}")
+    return at_versions(applied[1], state.versions(flow))
+
+
+def drop_version(open_: Open, table: Table, version: int) -> None:
+    """Drop a version of a table, and of its quarantine, in every tier; nothing where there is none."""
+    stored = table_at(table, {table.name: version})
+    drop_table(open_, stored)
+    drop_table(open_, stored.model_copy(update={"name": f"{stored.name}{QUARANTINE}"}))
+
+
+def drop_table(open_: Open, table: Table) -> None:
+    """Drop a table in every tier it may be in; nothing where there is none."""
+    for tier in table.tiers.present:
+        open_.stores[tier].drop(table.name)
+
+
+def wanted_plan(state: StateStore, change: Change) -> FlowPlan:
+    """The plan that is to run once a change is done, over the names that stores hold."""
+    return at_versions(change.plan, wanted_versions(state, change))
+
+
+def wanted_versions(state: StateStore, change: Change) -> dict[str, int]:
+    """Table → its version once a change is done, of those that are not at their first."""
+    moved_to = {table: move.version for table, move in change.moves.items()}
+    return state.versions(change.flow) | moved_to | change.versions
+
+
+def reached(state: StateStore, change: Change) -> dict[str, Position]:
+    """How far the flow is, by the names that stores hold, also of what it is to read once a change is done.
+
+    A source that is another one then is read from its beginning.
+    """
+    plan = standing(state, change.flow)
+    found = positions(plan, last_epochs(state, plan))
+    for source in replaced(plan, change.plan):
+        found.pop(source, None)
+    return found | {stored_name(table, move.version): move.began for table, move in change.moves.items()}
+
+
+def last_epochs(state: StateStore, plan: FlowPlan) -> dict[str, EpochRecord]:
+    """Segment → its last finished epoch, of those that have one."""
+    found = {segment.name: state.last_epoch(plan.flow, segment.name) for segment in plan.segments}
+    return {name: record for name, record in found.items() if record is not None}
+
+
+def now_ms() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,140 @@
+"""Environments: a change whose tables are built and kept up to date beside production, until it is promoted.
+
+An environment has tables of its own for what the change touches and all that is made from it; it reads the rest,
+and the sources, as production has them. It costs production nothing, and promoting it is a swap of pointers.
+"""
+
+from collections.abc import Callable
+
+from streamhouse.change.ask import refuse_blocked
+from streamhouse.change.building import Building, wanted_versions
+from streamhouse.compiler.change import copied, followers, marks, tables_apart
+from streamhouse.engine.runner import Runner
+from streamhouse.errors import NoEnvironmentError
+from streamhouse.model.version import table_at
+from streamhouse.project.compare import Choices, Compared
+from streamhouse.project.project import Project
+from streamhouse.runtime.open import opened
+from streamhouse.state.changes import Wish
+from streamhouse.state.records import Change
+from streamhouse.state.store import StateStore
+from streamhouse.tiering.ask import Catalog
+
+
+def build(
+    project: Project,
+    compared: Compared,
+    environment: str,
+    by: str,
+    *,
+    choices: Choices | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Change:
+    """Make an environment of what the files say, or make it anew, and bring it to where production is.
+
+    Raises:
+        BlockedError: a person must decide first.
+        StateConflictError: the flow has not run yet.
+        NoEnvironmentError: the files say what is applied.
+    """
+    found = compared.decided(choices or {})
+    refuse_blocked(compared.plan.flow, found)
+    apart = tables_apart(found, compared.plan)
+    if not apart:
+        raise NoEnvironmentError(f"{compared.plan.flow}: nothing differs from production, so there is nothing to build")
+    copies = copied(found, compared.plan, apart)
+    wish = Wish(
+        compared.plan,
+        found.outcome,
+        apart,
+        followers=followers(found),
+        environment=environment,
+        copies=copies,
+        marks=marks(found, apart, copies),
+    )
+    with opened(project, say=say) as open_:
+        before = open_.state.open_change(compared.plan.flow, environment)
+        change = open_.state.ask_change(wish, by)
+        if before is not None and before.id != change.id:
+            Building(open_, before).discard()
+        building = Building(open_, change, say)
+        building.fill()
+        building.catch_up()
+        return change
+
+
+def run(
+    project: Project,
+    flow: str,
+    environment: str,
+    *,
+    once: bool,
+    say: Callable[[str], None] = lambda _: None,
+    on_runner: Callable[[Runner], None] = lambda _: None,
+) -> Change:
+    """Keep an environment up to date until stopped, or with `once` until what waits is there.
+
+    Raises:
+        NoEnvironmentError: there is none.
+        LeaseHeldError: another process does so.
+    """
+    with opened(project, say=say) as open_:
+        change = of(open_.state, flow, environment)
+        building = Building(open_, change, say)
+        building.fill()
+        runner = building.runner()
+        on_runner(runner)
+        say(f"running in {environment}")
+        try:
+            runner.run(once=once)
+        except KeyboardInterrupt:
+            runner.stop()
+            raise
+        return change
+
+
+def discard(project: Project, flow: str, environment: str, say: Callable[[str], None] = lambda _: None) -> Change:
+    """Drop an environment and its tables.
+
+    Raises:
+        NoEnvironmentError: there is none.
+    """
+    with opened(project, say=say) as open_:
+        change = of(open_.state, flow, environment)
+        open_.state.withdraw_change(flow, environment)
+        Building(open_, change, say).discard()
+        return change
+
+
+def of(state: StateStore, flow: str, environment: str) -> Change:
+    """The change that an environment of a flow holds.
+
+    Raises:
+        NoEnvironmentError: there is none.
+    """
+    change = state.open_change(flow, environment)
+    if change is None:
+        known = sorted({str(c.environment) for c in state.environments() if c.flow == flow})
+        raise NoEnvironmentError(
+            f"{flow} has no environment '{environment}'",
+            hint=f"it has: {', '.join(known)}" if known else f"make one: streamhouse apply {flow} --env {environment}",
+        )
+    return change
+
+
+def catalog(state: StateStore, environment: str) -> Catalog:
+    """Every table as an environment has it, or else production.
+
+    Raises:
+        NoEnvironmentError: no flow has one of that name.
+    """
+    changes = [change for change in state.environments() if change.environment == environment]
+    if not changes:
+        raise NoEnvironmentError(f"no flow has an environment '{environment}'", hint="see: streamhouse env list")
+    tables = {
+        name: table_at(t, state.versions()) for _, plan in state.plans().values() for name, t in plan.tables.items()
+    }
+    for change in changes:
+        versions = wanted_versions(state, change)
+        tables |= {name: table_at(change.plan.tables[name], versions) for name in change.versions}
+    return tables

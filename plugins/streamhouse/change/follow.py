@@ -1,0 +1,74 @@
+"""The Flow Trigger inside the process that carries a flow: it looks, and its decisions reach the flow at once."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from streamhouse.change.ask import ask
+from streamhouse.change.trigger import Change as Decided
+from streamhouse.change.trigger import FlowLook, Trigger
+from streamhouse.engine.runner import Runner
+from streamhouse.errors import ChangeFailedError
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.version import table_name
+from streamhouse.project.compare import Applied, compare
+from streamhouse.runtime.open import Open
+from streamhouse.state.records import Change, Phase
+
+_ACTIVE_S = 1.0
+_IDLE_S = 15.0
+
+CarryOut = Callable[[Change], None]
+"""Carries out a change that was asked for, or records why it failed."""
+
+
+@dataclass
+class Follower:
+    """Looks for one flow, and has what is decided carried out."""
+
+    open: Open
+    flow: str
+    _trigger: Trigger = field(init=False)
+    _carry_out: CarryOut | None = None
+    _looked: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._trigger = Trigger(self.open.project, self.open.state, self.open.stores, self._apply)
+
+    def due(self, runner: Runner) -> bool:
+        """Whether it is time for a look: soon after an epoch, now and then while there is none."""
+        now = time.monotonic()
+        wait = _ACTIVE_S if runner.beat_at > self._looked else _IDLE_S
+        if now - self._looked < wait:
+            return False
+        self._looked = now
+        return True
+
+    def look(self, runner: Runner, carry_out: CarryOut) -> FlowLook | None:
+        """Look once, and hold the segments of steps that must not read on."""
+        self._carry_out = carry_out
+        found = self._trigger.look([self.flow])
+        looked = next((one for one in found if one.flow == self.flow), None)
+        if looked is not None:
+            paused = looked.paused
+            runner.held = frozenset(
+                segment.name
+                for segment in runner.plan.segments
+                if any(table_name(step.id) in paused for step in segment.steps)
+            )
+        return looked
+
+    def _apply(self, decision: Decided) -> None:
+        """See `runtime.trigger.ApplyChange`."""
+        assert self._carry_out is not None, "only a look decides"
+        if decision.beyond:
+            events = ", ".join(str(one.event) for one in decision.beyond)
+            raise ChangeFailedError(f"{events}: granted, but nothing carries it out by itself yet")
+        state = self.open.state
+        compared = compare(decision.plan, Applied.of(state), {}, budget=self.open.project.settings.rebuild_budget)
+        blocking = [step.table for step in compared.found.steps if step.outcome is Outcome.BLOCK]
+        change = ask(state, compared, "trigger", dict.fromkeys(blocking, Outcome.REBUILD) if decision.approved else {})
+        self._carry_out(change)
+        done = state.change(change.id)
+        if done.phase is not Phase.APPLIED:
+            raise ChangeFailedError(f"change {done.id} is {done.phase}: {done.error or 'the runner was stopped'}")

@@ -1,0 +1,274 @@
+"""Carries out the changes that were asked of a flow, while its runner goes on (design D7, D8).
+
+The journal in the state store says what is wanted; what is applied changes in one transaction. Before it the old
+plan and the old tables serve, after it the new ones, whenever this process is killed:
+
+1. The columns and tables that the plan brings are made, in every tier, those downstream first. Doing it again does
+   nothing, and the old plan does not mind them.
+2. Tables that are built anew are filled beside those that serve: from their history as of some epoch, then by a
+   stream of their own (the candidate), which ends where the flow is. Begun again, it goes on where it was.
+3. Between two epochs the plan, the versions of its tables and the positions are recorded together.
+
+A change that needs no new table and no other streams reaches the running query between two of its epochs. Else
+the streams end after the epoch in hand, and others go on from the same positions.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from streamhouse.change.building import Building, drop_version, last_epochs, now_ms, reached, wanted_plan
+from streamhouse.change.follow import Follower
+from streamhouse.compiler.change import same_streams, touched
+from streamhouse.compiler.diff import replaced
+from streamhouse.engine.moved import furthest, moved
+from streamhouse.engine.points import reach
+from streamhouse.engine.runner import Runner
+from streamhouse.engine.vector import covers
+from streamhouse.errors import ChangeFailedError, EpochFailedError, LeaseLostError, StateConflictError, StreamhouseError
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Position
+from streamhouse.model.version import stored_name, table_name
+from streamhouse.runtime.open import Open
+from streamhouse.state.records import Change, EpochRecord, Phase
+
+_LOOK_S = 0.5  # between two looks whether something is asked
+_IDLE_LOOK_S = 2.0  # the same, when no epoch ended for a while: hundreds of flows may idle in one process
+_IDLE_AFTER_S = 10.0
+_CAUGHT_UP_S = 2.0  # a round of the candidate that is shorter leaves so little that the flow may wait for the next
+
+
+@dataclass
+class Reconciler:
+    """The steward of one flow's runner; see `engine.runner.Steward`."""
+
+    open: Open
+    flow: str
+    say: Callable[[str], None] = lambda _: None
+    follower: Follower | None = None  # None: what changes upstream is not looked at
+    _looked: bool = False
+
+    def between(self, runner: Runner) -> None:
+        """Carry out what is asked, while no stream runs.
+
+        Raises:
+            StreamhouseError: it cannot be; the change has failed, and what was applied stays.
+        """
+        self._drop_retired(runner)
+        change = self.open.state.open_change(self.flow)
+        if change is not None:
+            self._at_rest(runner, change)
+        if self.follower is not None and not self._looked:  # what changed while nothing ran
+            self._looked = True
+            self.follower.look(runner, lambda asked: self._at_rest(runner, asked))
+
+    def _at_rest(self, runner: Runner, change: Change) -> None:
+        try:
+            wanted = wanted_plan(self.open.state, change)
+            half = any(self.open.state.unfinished(self.flow, s.name) is not None for s in runner.plan.segments)
+            if half and self._mends(runner, change, wanted):
+                return
+            self._settle(runner, change, half=half)
+            self._expand(wanted)
+            self._switch(runner, change, wanted, self._built(runner, change))
+        except StreamhouseError as error:
+            self._fail(runner, change, error)
+            raise
+
+    def beside(self, runner: Runner) -> None:
+        """Carry out what is asked while the streams run; a change that cannot be is recorded as failed."""
+        while not runner.wait(_LOOK_S if time.monotonic() - runner.beat_at < _IDLE_AFTER_S else _IDLE_LOOK_S):
+            with suppress(StreamhouseError):  # the state store is away, or the lease lost: the runner ends by itself
+                change = self.open.state.open_change(self.flow)
+                if change is not None:
+                    self._running(runner, change)
+                if self.follower is not None and self.follower.due(runner):
+                    self.follower.look(runner, lambda asked: self._running(runner, asked, hold=True))
+
+    def _running(self, runner: Runner, change: Change, *, hold: bool = False) -> None:
+        """Carry a change out; with `hold` no epoch reads on with the old plan while the new one is made ready."""
+        try:
+            if change.versions:
+                with suppress(StateConflictError):  # tiering has gone beyond where the flow was: with the flow at rest
+                    self._build_beside(runner, change)
+            wanted = wanted_plan(self.open.state, change)
+            self._expand(wanted)
+            if change.versions or not same_streams(runner.plan, wanted):
+                self._turn(runner, change)
+            else:
+                self._swap(runner, change, wanted, hold=hold)
+        except StreamhouseError as error:
+            self._fail(runner, change, error)
+
+    # --- a change that reaches the running query --------------------------------------------------
+
+    def _swap(self, runner: Runner, change: Change, wanted: FlowPlan, *, hold: bool) -> None:
+        with ExitStack() as stack:
+            standing = stack.enter_context(ExitStack())
+            if hold:
+                standing.enter_context(self._standing(runner))
+            take = stack.enter_context(runner.prepared(wanted))
+            reach("apply_prepared")
+            while not runner.wait(0):
+                with runner.between_epochs() as whole:
+                    if whole:
+                        if self.open.state.complete_change(runner.lease, change):
+                            reach("apply_completed")
+                            take()
+                            self._tell(change, "between two epochs, no stream was stopped")
+                        return
+                standing.close()  # an epoch that failed runs again with the plan it had, and must be let
+                runner.wait(_LOOK_S)
+
+    @contextmanager
+    def _standing(self, runner: Runner) -> Iterator[None]:
+        held, runner.held = runner.held, frozenset(segment.name for segment in runner.plan.segments)
+        try:
+            yield
+        finally:
+            runner.held = held
+
+    def _turn(self, runner: Runner, change: Change) -> None:
+        """Let the streams end, and wait until `between` has done the change."""
+        runner.turn()
+        while not runner.wait(_LOOK_S / 5) and self.open.state.change(change.id).is_open:
+            pass
+
+    # --- a change with the streams at rest --------------------------------------------------------
+
+    def _mends(self, runner: Runner, change: Change, wanted: FlowPlan) -> bool:
+        """Whether half done epochs can end with the new plan, and then do: one that fails on a row is mended so.
+
+        That is where it wrote no table that the plan writes otherwise; the others it completes as it would have.
+        """
+        state, old = self.open.state, runner.plan
+        if change.versions or change.moves or not same_streams(old, wanted):
+            return False
+        half = [s for s in old.segments if state.unfinished(self.flow, s.name) is not None]
+        other, last = touched(old, wanted), last_epochs(state, old)
+        for segment in half:
+            ends = last[segment.name].ends if segment.name in last else {}
+            for name in other & set(segment.tables):
+                table = segment.tables[name]
+                now = self.open.stores[table.tiers.target].end(table)
+                if not covers({name: ends.get(name, {})}, {name: now}):
+                    return False
+        self._expand(wanted)
+        if state.complete_change(runner.lease, change):
+            runner.plan = wanted
+            self._tell(change, "the epoch that was not done ends with it")
+        return True
+
+    def _settle(self, runner: Runner, change: Change, *, half: bool) -> None:
+        """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
+        if runner.held and len(runner.plan.segments) > 1 and (change.versions or change.moves):
+            raise ChangeFailedError(
+                f"{', '.join(sorted(runner.held))} of {self.flow} waits for a person's word, and is behind the others",
+                hint=f"decide first: streamhouse approvals {self.flow}",
+            )
+        last = last_epochs(self.open.state, runner.plan)
+        if last and (half or change.moves or change.versions or len(runner.plan.segments) > 1):
+            self.say("finishing the epochs in hand")
+            # A version of another flow's table that serves no more is read to its end.
+            read = self.open.state.versions(self.flow)
+            ends = {stored_name(table, read.get(table, 1)): move.ended for table, move in change.moves.items()}
+            read_to = furthest(runner.plan, last)
+            try:
+                runner.drain(read_to | ends | self._ahead(change, read_to))
+            except EpochFailedError as error:
+                raise ChangeFailedError(
+                    f"{self.flow}: an epoch began with the applied plan and cannot end with it: {error.message}",
+                    hint="first apply an edit that mends this and that the plan tells as swap or forward",
+                ) from error
+
+    def _ahead(self, change: Change, own: Mapping[str, Position]) -> dict[str, Position]:
+        """How far a candidate that ran by itself, in an environment, has read: the flow is to read no less."""
+        if not change.versions:
+            return {}
+        building = Building(self.open, change)
+        return {
+            name: {key: max(value, own[name].get(key, 0)) for key, value in position.items()}
+            for name, position in furthest(building.plan, building.last).items()
+            if name in own
+        }
+
+    def _switch(self, runner: Runner, change: Change, wanted: FlowPlan, built: dict[str, EpochRecord]) -> None:
+        """Record the change, and let the runner go on with it."""
+        state = self.open.state
+        last = last_epochs(state, runner.plan)
+        at = reached(state, change)
+        for record in built.values():
+            at |= record.ends
+            at |= {name: record.end[name] for name in replaced(runner.plan, change.plan) if name in record.end}
+        last |= last_epochs(state, wanted)
+        records = moved(wanted, at, last, now_ms(), held=runner.held) if last else []
+        reach("apply_prepared")
+        if state.complete_change(runner.lease, change, records, at):
+            reach("apply_completed")
+            runner.plan = wanted
+            Building(self.open, change).forget_files()
+            self._tell(change, f"{len(change.versions)} tables were built anew" if change.versions else "at rest")
+
+    def _built(self, runner: Runner, change: Change) -> dict[str, EpochRecord]:
+        """The candidate, caught up with the flow, which stands still: segment → its last epoch."""
+        if not change.versions or not last_epochs(self.open.state, runner.plan):
+            return {}
+        building = Building(self.open, change, self.say)
+        building.fill()
+        building.catch_up()
+        reach("apply_caught_up")
+        return building.last
+
+    def _build_beside(self, runner: Runner, change: Change) -> None:
+        """Fill the candidate while the flow runs, until little is left to do."""
+        state = self.open.state
+        if not last_epochs(state, runner.plan):
+            return
+        building = Building(self.open, change, self.say)
+        state.move_change(runner.lease, change, Phase.BUILDING)
+        building.fill()
+        while not runner.wait(0) and state.change(change.id).is_open:
+            began = time.monotonic()
+            building.catch_up()
+            if time.monotonic() - began < max(_CAUGHT_UP_S, runner.plan.freshness.total_seconds()):
+                return
+
+    # --- both -------------------------------------------------------------------------------------
+
+    def _expand(self, wanted: FlowPlan) -> None:
+        """Make the columns that the plan brings, in every tier, those downstream first."""
+        for table in reversed(wanted.tables.values()):
+            for tier in reversed(table.tiers.present):
+                copy = table if tier is table.tiers.target else table.replica
+                if self.open.stores[tier].columns(table.name) is not None:
+                    self.open.stores[tier].add_columns(copy)
+                    reach("apply_expanded", table.name)
+
+    def _tell(self, change: Change, how: str) -> None:
+        self.say("running")
+        self.open.state.append_event(self.flow, "change", f"change {change.id} ({change.outcome}) applied: {how}")
+        for table, columns in change.marks.items():
+            text = f"from now on only, {table} has its new meaning in: {', '.join(columns)}"
+            self.open.state.append_event(self.flow, "meaning", text)
+
+    def _fail(self, runner: Runner, change: Change, error: StreamhouseError) -> None:
+        if isinstance(error, LeaseLostError):
+            raise error
+        if self.open.state.move_change(runner.lease, change, Phase.FAILED, str(error)):
+            self.open.state.append_event(
+                self.flow, "change", f"change {change.id} failed, nothing was applied: {error}"
+            )
+            Building(self.open, change).discard()
+
+    def _drop_retired(self, runner: Runner) -> None:
+        """Drop versions of this flow's tables that nobody needs any more."""
+        oldest = datetime.now(UTC) - self.open.project.settings.keep_old_versions
+        own = {table_name(name) for name in runner.plan.tables}
+        for one in self.open.state.retired_versions():
+            name, behind = one.table.name, self.open.state.readers(one.table.name).values()
+            if name in own and one.at < oldest and not any(version <= one.version for version in behind):
+                drop_version(self.open, one.table, one.version)
+                self.open.state.version_dropped(name, one.version)
+                self.open.state.append_event(self.flow, "change", f"version {one.version} of {name} was dropped")

@@ -1,0 +1,126 @@
+"""The Flow Trigger: sees what changed, decides, and has it carried out or asks (design D8).
+
+One look is: observe → note each change once → decide for every step it reaches → compile what is allowed →
+apply, or ask a person → note what became of it. It may be cut short anywhere: the next look does the rest.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from streamhouse.change.trigger_round import ApplyChange, Change, FlowLook, Round
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.shape import Shape
+from streamhouse.model.types import Tier
+from streamhouse.project.check import Checked, load_registry
+from streamhouse.project.project import Project
+from streamhouse.registry import Registry
+from streamhouse.state.store import StateStore
+from streamhouse.stores.base import Store
+from streamhouse.trigger.observe import Look, Observer
+
+__all__ = ["ApplyChange", "Change", "FlowLook", "Trigger", "document"]
+
+
+class Trigger:
+    """Follows the changes of one project; used by one thread at a time.
+
+    Args:
+        project: Holds the flows.
+        state: Its state store.
+        stores: Those that are open; tables in other tiers are not looked at.
+        apply_change: Carries changes out; None: they are decided and shown only.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        state: StateStore,
+        stores: Mapping[Tier, Store],
+        apply_change: ApplyChange | None = None,
+    ) -> None:
+        self._project = project
+        self._state = state
+        self._apply = apply_change
+        self._observer = Observer(project.root, stores)
+        self._stamp = ""
+        self._registry: Registry | None = None
+        self._settled: dict[str, tuple[str, int]] = {}  # flow → the files and the revision that were found to agree
+        self._as_files: tuple[object, Checked] | None = None  # what was compiled last, and of what
+
+    def pin(self, flow: str) -> None:
+        """Take what a flow reads for what it is now, once: call it when the flow is applied for the first time."""
+        applied = self._state.plans()
+        if flow in applied and not self._state.upstream.pins(flow):
+            look = self._observer.look(applied[flow][1], {}, (plan for _, plan in applied.values()))
+            self._state.upstream.save_pins(flow, {n: s.model_dump_json() for n, s in look.pins.items()})
+
+    def look(self, flows: Collection[str] | None = None, *, now: datetime | None = None) -> list[FlowLook]:
+        """Look once at everything that flows read, and at the files; a flow that never ran is not looked at.
+
+        Args:
+            flows: Those to look at; None: all.
+            now: The time for the record.
+
+        Returns:
+            One for each flow, upstream first. When nothing changed this takes milliseconds.
+
+        Raises:
+            StoreUnavailableError: the state store does not answer.
+        """
+        at = now or datetime.now(UTC)
+        held = self._state.plans()
+        revisions = {name: revision for name, (revision, _) in held.items()}
+        applied = {name: plan for name, (_, plan) in held.items()}
+        wanted = [name for name in applied if flows is None or name in flows]
+        looks = {name: self._observe(name, applied) for name in wanted}
+        files = self._files()
+        if all(not looks[name].events and self._settled.get(name) == (files, revisions[name]) for name in wanted):
+            paused = self._state.upstream.paused
+            return [FlowLook(name, paused=paused(name), unseen=looks[name].unseen) for name in wanted]
+        registry = self._load(files)
+        of = (files, tuple(revisions.items()), tuple(wanted))
+        done = self._as_files[1] if self._as_files is not None and self._as_files[0] == of else None
+        this = Round(self._project, self._state, registry, self._apply, applied, looks, at, done)
+        found = this.run()
+        if this.as_files is not None:
+            self._as_files = (of, this.as_files)
+        for one in found:
+            if not one.records and not one.approvals and one.change is None:
+                self._settled[one.flow] = (files, revisions[one.flow])
+        return found
+
+    def _observe(self, flow: str, applied: Mapping[str, FlowPlan]) -> Look:
+        pins = {name: Shape.model_validate_json(body) for name, body in self._state.upstream.pins(flow).items()}
+        look = self._observer.look(applied[flow], pins, applied.values())
+        fresh = {name: shape.model_dump_json() for name, shape in look.pins.items() if name not in pins}
+        if fresh:
+            self._state.upstream.save_pins(flow, fresh, keep=pins)
+        return look
+
+    def _files(self) -> str:
+        """Changes when a file that defines something does."""
+        root = self._project.root
+        found = [*(root / "actions").rglob("*.sql"), *(root / "flows").rglob("*.y*ml")]
+        stamps = sorted((str(path), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in found)
+        return sha256(json.dumps(stamps).encode()).hexdigest()
+
+    def _load(self, files: str) -> Registry:
+        if self._registry is None or self._stamp != files:
+            self._registry, self._stamp = load_registry(self._project), files
+        return self._registry
+
+
+def document(look: FlowLook) -> dict[str, Any]:
+    """A look as JSON."""
+    return {
+        "flow": look.flow,
+        "outcome": look.change.diff.outcome.value if look.change is not None else Outcome.NO_OP.value,
+        "plan": look.change.plan.fingerprint if look.change is not None else None,
+        "paused": sorted(look.paused),
+        "approvals": [{"id": q.id, "asks": q.asks} for q in look.approvals],
+        "unseen": dict(look.unseen),
+    }

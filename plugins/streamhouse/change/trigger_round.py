@@ -1,0 +1,394 @@
+"""One look of the Flow Trigger: decides what was seen, compiles what is allowed, applies or asks, and notes it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from streamhouse.compiler.diff import diff
+from streamhouse.errors import StreamhouseError
+from streamhouse.model.outcome import FlowDiff, Outcome
+from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedStep
+from streamhouse.model.schema_change import EventType, Policy
+from streamhouse.model.table import Column
+from streamhouse.model.upstream import Decision, UpstreamEvent, Values
+from streamhouse.project.check import Checked, check_project, compile_with_upstream
+from streamhouse.project.project import Project
+from streamhouse.project.seen import Seen
+from streamhouse.registry import Registry
+from streamhouse.state.approvals import Approval, ApprovalState
+from streamhouse.state.instants import from_ms, to_ms
+from streamhouse.state.store import StateStore
+from streamhouse.state.upstream import Status, UpstreamRecord
+from streamhouse.trigger.ability import SHOWN_BY_COLUMNS, follows, granted, is_able
+from streamhouse.trigger.evidence import decision_text, diff_text
+from streamhouse.trigger.impact import Impact, in_question, is_open, source_object
+from streamhouse.trigger.observe import Look
+from streamhouse.trigger.view import accepted
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a flow is to become.
+
+    Attributes:
+        plan: To be applied.
+        diff: Against the plan as it runs.
+        decisions: What came from upstream; empty: an edit alone.
+        approved: A person granted what blocks in it, or rebuilds.
+        beyond: Those of `decisions` that a person granted and that the plan does not carry, such as reading a table
+            anew that was dropped and made again: to be carried out too, or refused with an error. Their readers
+            must not read on before.
+    """
+
+    flow: str
+    plan: FlowPlan
+    diff: FlowDiff
+    decisions: tuple[Decision, ...] = ()
+    approved: bool = False
+    beyond: tuple[Decision, ...] = ()
+
+
+ApplyChange = Callable[[Change], None]
+"""Carries a change into its flow at an epoch boundary and records the plan as applied, or raises a
+StreamhouseError and changes nothing; the same change may be given again."""
+
+
+@dataclass(frozen=True)
+class FlowLook:
+    """What one look did for one flow.
+
+    Attributes:
+        records: Changes that are not settled, and those settled by this look.
+        change: What was applied, or would be.
+        approvals: Questions that wait.
+        paused: Steps that must not read on.
+        unseen: What could not be looked at, with the reason.
+    """
+
+    flow: str
+    records: tuple[UpstreamRecord, ...] = ()
+    change: Change | None = None
+    approvals: tuple[Approval, ...] = ()
+    paused: frozenset[str] = frozenset()
+    unseen: Mapping[str, str] = field(default_factory=dict)
+
+
+class Round:
+    """One look: all that is decided rests on the same state of everything."""
+
+    def __init__(
+        self,
+        project: Project,
+        state: StateStore,
+        registry: Registry,
+        apply_change: ApplyChange | None,
+        applied: Mapping[str, FlowPlan],
+        looks: Mapping[str, Look],
+        now: datetime,
+        as_files: Checked | None,
+    ) -> None:
+        self.as_files = as_files
+        """The plans that the files and what runs give; of an earlier look, until they are compiled."""
+        self._project = project
+        self._state = state
+        self._registry = registry
+        self._apply = apply_change
+        self._applied = dict(applied)
+        self._looks = looks
+        self._now = from_ms(to_ms(now))  # as the state store keeps it
+        rules = {name: flow.schema_change for name, flow in registry.flows.items()}
+        self._impact = Impact(applied, rules, self._opens)
+        self._questions: dict[str, list[Approval]] = {}
+        self._let_in: dict[str, dict[str, tuple[Column, ...]]] = {}
+        self._granted: dict[str, set[tuple[str, str]]] = {}
+        self._followed: dict[str, list[Decision]] = {}
+        self._forced: set[str] = set()
+        self._beyond: dict[str, Decision] = {}  # event → what stood before a person granted it
+
+    def run(self) -> list[FlowLook]:
+        """Do it; one result for each flow, upstream first."""
+        for name in self._looks:
+            self._decide(name)
+        if self.as_files is None:
+            self.as_files = self._compiled(Seen(self._applied))
+        as_files = self.as_files
+        followed = Seen(self._applied, self._let_in, {n: frozenset(g) for n, g in self._granted.items()})
+        desired = self._compiled(followed) if self._followed else as_files
+        order = dict.fromkeys([*as_files.plans, *desired.plans, *self._looks])
+        return [self._carry(name, as_files, desired) for name in order if name in self._looks]
+
+    # --- decide --------------------------------------------------------------------------------
+
+    def _record(self, flow: str, *more: UpstreamEvent) -> list[UpstreamRecord]:
+        look = self._looks[flow]
+        return self._state.upstream.record(flow, [*look.events, *more], self._now, unseen=look.unseen)
+
+    def _decide(self, flow: str) -> None:
+        records = self._record(flow, *self._edits_noted(flow))
+        for record in records:
+            if record.event.type is EventType.EDIT:
+                continue
+            if record.status in (Status.APPLIED, Status.NOTED) and record.decision is not None:
+                continue
+            decision = self._able(flow, self._impact.decision(record.event))
+            if decision.outcome is Outcome.BLOCK:
+                decision = self._asked(flow, record, decision)
+                if decision.outcome is Outcome.BLOCK:
+                    continue
+            if follows(decision):
+                self._follow(flow, decision)
+            else:
+                # Readers of what is gone wait, though nobody is asked: until it is there again.
+                status = Status.WAITING if decision.paused else Status.NOTED
+                self._settle(flow, record.event, status, decision, note="; ".join(decision.notes) or None)
+
+    def _edits_noted(self, flow: str) -> list[UpstreamEvent]:
+        """Edits that wait are not outdated by a look at what is upstream."""
+        edits = [r.event for r in self._state.upstream.open(flow) if r.event.type is EventType.EDIT]
+        return [event for event in edits if event.before == self._applied[flow].fingerprint]
+
+    def _asked(self, flow: str, record: UpstreamRecord, decision: Decision) -> Decision:
+        """The decision after what a person said; one that still blocks waits."""
+        event = record.event
+        asks = "; ".join(decision.asks)
+        question = self._state.approvals.about(flow, event.id, self._now)
+        if question is None or question.state is ApprovalState.EXPIRED:
+            document = {"event": event.model_dump(mode="json"), "decision": decision.model_dump(mode="json")}
+            plan, told = self._if_granted(flow, decision)
+            evidence = decision_text(decision) + plan
+            question = self._state.approvals.ask(flow, event.id, asks, evidence, document | told, now=self._now)
+        if question.state is ApprovalState.GRANTED:
+            self._forced.add(event.id)
+            if not self._shows(flow, event):
+                self._beyond[event.id] = decision
+            yes = decision.model_copy(update={"verdicts": tuple(granted(v, event) for v in decision.verdicts)})
+            if event.now is not None:
+                name = event.object.partition(":")[2] or event.object
+                self._granted.setdefault(flow, set()).add((name, event.now.name))
+            return yes
+        if question.state is ApprovalState.REFUSED:
+            without = self._impact.decision(event, policy=Policy.IGNORE)
+            self._settle(flow, event, Status.REFUSED, without, note=f"refused by {question.decided_by}")
+            return decision
+        self._questions.setdefault(flow, []).append(question)
+        self._settle(flow, event, Status.WAITING, decision, note=f"approval {question.id}: {asks}")
+        return decision
+
+    def _if_granted(self, flow: str, decision: Decision) -> tuple[str, dict[str, Any]]:
+        """What the flow would become if a person granted an event, as text and as JSON."""
+        event = decision.event
+        if not self._shows(flow, event):
+            return "", {}
+        verdicts = [granted(told, event) for told in decision.verdicts]
+        furthest = max(verdicts, key=lambda told: told.spreads)
+        name = event.object.partition(":")[2]
+        columns = next(source.columns for source in self._applied[flow].sources if source.name == name)
+        let_in = {flow: {name: accepted(columns, [(event, furthest)])}}
+        came = frozenset({(name, event.now.name)}) if event.now is not None else frozenset()
+        try:
+            plan = compile_with_upstream(self._project, self._registry, flow, Seen(self._applied, let_in, {flow: came}))
+        except StreamhouseError as error:
+            return f"\n\nif it is granted, the flow does not compile until its actions are changed:\n{error}", {
+                "error": str(error)
+            }
+        others = {other: held for other, held in self._applied.items() if other != flow}
+        found = diff(self._applied[flow], plan, others)
+        shown = {"diff": found.model_dump(mode="json"), "plan": plan.fingerprint}
+        return f"\n\nif it is granted, the plan becomes\n{diff_text(found)}", shown
+
+    def _shows(self, flow: str, event: UpstreamEvent) -> bool:
+        """Whether the columns of a source can show an event."""
+        of_source = any(source_object(flow, s.name) == event.object for s in self._applied[flow].sources)
+        return of_source and event.type in SHOWN_BY_COLUMNS
+
+    def _able(self, flow: str, decision: Decision) -> Decision:
+        """The decision with a question in place of what is not done by itself."""
+        event = decision.event
+        source = next((s for s in self._applied[flow].sources if source_object(flow, s.name) == event.object), None)
+        verdicts = tuple(
+            v
+            if is_able(v, event, source)
+            else in_question(v, event, f"Streamhouse cannot do this by itself yet: {v.values}")
+            for v in decision.verdicts
+        )
+        return decision.model_copy(update={"verdicts": verdicts})
+
+    def _follow(self, flow: str, decision: Decision) -> None:
+        self._followed.setdefault(flow, []).append(decision)
+        for source in self._applied[flow].sources:
+            if source_object(flow, source.name) == decision.event.object:
+                held = self._let_in.setdefault(flow, {})
+                told = max(decision.verdicts, key=lambda v: (v.spreads, v.values is Values.TAKEN))
+                held[source.name] = accepted(held.get(source.name, source.columns), [(decision.event, told)])
+
+    def _opens(self, step: PlannedStep, read: PlannedRead) -> bool:
+        try:
+            return is_open(self._registry.action(f"{step.action}@{step.version}"), read.port)
+        except StreamhouseError:
+            return False
+
+    # --- carry out -----------------------------------------------------------------------------
+
+    def _compiled(self, seen: Seen) -> Checked:
+        checked = check_project(self._project, self._registry, seen)
+        if not checked.errors:
+            return checked
+        plans: dict[str, FlowPlan] = {}
+        errors: list[StreamhouseError] = []
+        for flow in self._looks:  # one that is broken does not hold up the others
+            try:
+                plans[flow] = compile_with_upstream(self._project, self._registry, flow, seen)
+            except StreamhouseError as error:
+                errors.append(error)
+        return Checked(tuple(errors), plans=plans)
+
+    def _carry(self, flow: str, as_files: Checked, desired: Checked) -> FlowLook:
+        followed = self._followed.get(flow, [])
+        old = self._applied[flow]
+        made = [plans for plans in (desired, as_files) if flow in plans.plans]
+        if flow not in desired.plans:
+            return self._broken(flow, followed, as_files, desired)
+        stands = next((plans for plans in made if self._stands(plans.plans[flow], plans)), None)
+        if stands is None:  # a flow that it reads from has not come so far
+            return self._told(flow)
+        new = stands.plans[flow]
+        edited = as_files.plans.get(flow)
+        event = _edit(flow, old, edited) if edited is not None and edited.fingerprint != old.fingerprint else None
+        if edited is not None:  # what is no edit any more is outdated by this
+            self._record(flow, *([event] if event is not None else []))
+        beyond = tuple(decision for decision in followed if decision.event.id in self._beyond)
+        if new.fingerprint == old.fingerprint and not beyond:
+            for decision in followed:
+                self._settle(flow, decision.event, Status.APPLIED, decision, plan=old.fingerprint)
+            return self._told(flow)
+        others = {name: plan for name, plan in self._applied.items() if name != flow}
+        found = diff(old, new, others)
+        approved = any(d.event.id in self._forced for d in followed)
+        if self._must_ask(found, event, approved=approved):
+            asked = self._ask_for_plan(flow, new, found, event, followed)
+            if asked is None:
+                return self._told(flow)
+            approved = asked
+        change = Change(flow, new, found, tuple(followed), approved, beyond)
+        return self._told(flow, self._applying(change, event, followed))
+
+    def _stands(self, plan: FlowPlan, among: Checked) -> bool:
+        """Whether the flows that a plan reads from run as it takes them to."""
+        reads = {table.name for table in plan.external}
+        return all(
+            owner == plan.flow or not reads & set(other.tables) or self._applied.get(owner, other) == other
+            for owner, other in among.plans.items()
+        )
+
+    def _must_ask(self, found: FlowDiff, event: UpstreamEvent | None, *, approved: bool) -> bool:
+        if found.outcome is Outcome.BLOCK:
+            return not approved or event is not None
+        return event is not None and found.outcome is Outcome.REBUILD
+
+    def _ask_for_plan(
+        self,
+        flow: str,
+        new: FlowPlan,
+        found: FlowDiff,
+        event: UpstreamEvent | None,
+        followed: list[Decision],
+    ) -> bool | None:
+        """True: a person granted it; None: it waits, or was refused."""
+        asks = f"apply a plan that would {found.outcome}"
+        document = {"diff": found.model_dump(mode="json"), "plan": new.fingerprint}
+        question = self._state.approvals.ask(flow, new.fingerprint, asks, diff_text(found), document, now=self._now)
+        if question.state is ApprovalState.GRANTED:
+            return True
+        refused = question.state is ApprovalState.REFUSED
+        status = Status.REFUSED if refused else Status.WAITING
+        note = f"refused by {question.decided_by}" if refused else f"approval {question.id}: {asks}"
+        for decision in followed:
+            self._settle(flow, decision.event, status, decision, note=note)
+        if event is not None:
+            self._settle(flow, event, status, Decision(event=event), note=note)
+        if not refused:
+            self._questions.setdefault(flow, []).append(question)
+        return None
+
+    def _applying(self, change: Change, event: UpstreamEvent | None, followed: list[Decision]) -> Change:
+        events = [*((d.event, d) for d in followed), *([(event, Decision(event=event))] if event is not None else [])]
+        if self._apply is None:
+            for one, decision in events:
+                before = self._beyond.get(one.id)
+                status = Status.SEEN if before is None else Status.WAITING
+                self._settle(change.flow, one, status, before or decision, note="the flow's runner applies it")
+            return change
+        try:
+            self._apply(change)
+        except StreamhouseError as error:
+            for one, decision in events:
+                before = self._beyond.get(one.id, decision)
+                self._settle(change.flow, one, Status.FAILED, before, note=str(error))
+            return change
+        self._applied[change.flow] = change.plan
+        for one, decision in events:
+            self._settle(change.flow, one, Status.APPLIED, decision, plan=change.plan.fingerprint)
+        return change
+
+    def _broken(self, flow: str, followed: list[Decision], as_files: Checked, desired: Checked) -> FlowLook:
+        """The files are wrong, or do not fit what came from upstream: the flow goes on as it runs."""
+        upstream = bool(followed) and flow in as_files.plans
+        text = "\n".join(str(error) for error in (desired if upstream else as_files).errors) or "it does not compile"
+        for decision in followed:
+            self._settle(flow, decision.event, Status.FAILED, decision, note=text)
+        if not upstream and flow in self._registry.flows:
+            event = UpstreamEvent(
+                type=EventType.EDIT,
+                object=self._registry.flows[flow].at.file or flow,
+                before=self._applied[flow].fingerprint,
+                after=sha256(text.encode()).hexdigest()[:16],
+            )
+            self._record(flow, event)
+            self._settle(flow, event, Status.FAILED, Decision(event=event), note=text)
+        return self._told(flow)
+
+    # --- tell ----------------------------------------------------------------------------------
+
+    def _told(self, flow: str, change: Change | None = None) -> FlowLook:
+        look = self._looks[flow]
+        asked = self._questions.get(flow, [])
+        open_, known = self._state.upstream.open(flow), self._state.upstream.events(flow)
+        waits = {record.event.id for record in open_}
+        fresh = [
+            r for r in known if r.since >= self._now and r.event.id not in waits and r.status is not Status.OUTDATED
+        ]
+        over = {r.event.id for r in known if r.status is Status.OUTDATED}
+        over |= {r.event.after for r in known if r.event.type is EventType.EDIT and r.status is Status.OUTDATED}
+        if left := over - {question.subject for question in asked}:
+            self._state.approvals.withdraw(flow, left, self._now)
+        if not open_:
+            held = {**look.pins, **look.live}
+            self._state.upstream.save_pins(flow, {n: s.model_dump_json() for n, s in held.items()}, keep=look.unseen)
+        return FlowLook(
+            flow,
+            (*open_, *fresh),
+            change,
+            tuple(asked),
+            self._state.upstream.paused(flow),
+            look.unseen,
+        )
+
+    def _settle(
+        self,
+        flow: str,
+        event: UpstreamEvent,
+        status: Status,
+        decision: Decision,
+        *,
+        plan: str | None = None,
+        note: str | None = None,
+    ) -> None:
+        self._state.upstream.settle(flow, event.id, status, decision=decision, plan=plan, note=note, now=self._now)
+
+
+def _edit(flow: str, old: FlowPlan, new: FlowPlan) -> UpstreamEvent:
+    return UpstreamEvent(
+        type=EventType.EDIT, object=f"{flow} and its actions", before=old.fingerprint, after=new.fingerprint
+    )

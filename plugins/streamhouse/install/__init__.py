@@ -1,0 +1,1 @@
+"""What a machine needs before anything runs: Java, jars, and the room for them."""

@@ -1,0 +1,150 @@
+"""The jars that Spark and the embedded services need, fetched once for each user."""
+
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_fixed
+
+from streamhouse.errors import JarDownloadError
+from streamhouse.install.disk import writing_to
+from streamhouse.install.ivy import Ivy, OnBytes
+from streamhouse.install.java import find_java
+from streamhouse.install.only_one import held
+from streamhouse.install.stage import OnStage, Stage, silent
+
+_UNFINISHED = ".fetch-"
+
+
+@dataclass(frozen=True)
+class Jar:
+    """Maven coordinates of one jar, without what it depends on.
+
+    `size_bytes` is only what a progress bar counts against: a file of another size is no error.
+    """
+
+    group: str
+    artifact: str
+    version: str
+    size_bytes: int
+
+    @property
+    def file_name(self) -> str:
+        """Its name in the cache."""
+        return f"{self.artifact}-{self.version}.jar"
+
+    def __str__(self) -> str:
+        return f"{self.group}:{self.artifact}:{self.version}"
+
+
+FLUSS_SERVER = Jar("org.apache.fluss", "fluss-server", "0.9.1-incubating", 85_810_597)
+# Fluss logs through slf4j 1.7: api and binding must be of one version.
+SERVER_JARS = (
+    FLUSS_SERVER,
+    Jar("org.slf4j", "slf4j-api", "1.7.36", 41_125),
+    Jar("org.slf4j", "slf4j-simple", "1.7.36", 15_333),
+)
+SPARK_JARS = (
+    Jar("org.apache.paimon", "paimon-bundle", "1.4.2", 48_588_217),
+    Jar("org.apache.iceberg", "iceberg-spark-runtime-4.1_2.13", "1.12.0", 48_309_426),
+)
+
+
+def cache_folder() -> Path:
+    """Where fetched jars are kept: `$STREAMHOUSE_CACHE/jars`, else `~/.cache/streamhouse/jars`."""
+    given = os.environ.get("STREAMHOUSE_CACHE")
+    return (Path(given).expanduser() if given else Path.home() / ".cache" / "streamhouse") / "jars"
+
+
+def fetch(
+    coordinates: Sequence[Jar],
+    *,
+    settings: Path | None = None,
+    cache: Path | None = None,
+    progress: OnStage = silent,
+) -> list[Path]:
+    """The files of the jars, in the order asked for; what the cache lacks is downloaded.
+
+    A jar enters the cache in one step and only when its checksum was right, so being cut off at any
+    moment leaves nothing half. Two processes that lack the same jar download it once.
+
+    Args:
+        coordinates: What is needed.
+        settings: Ivy settings file that names a mirror; None: `$STREAMHOUSE_IVY_SETTINGS`, else Maven Central.
+        cache: Folder of the jars; None: `cache_folder()`.
+        progress: Told what is fetched, with the fraction over all that is missing.
+
+    Raises:
+        JarDownloadError: a jar could not be had, or its checksum is wrong.
+        JavaMissingError: something must be fetched and there is no Java to do it.
+        DiskFullError: there is no room for it.
+    """
+    folder = cache_folder() if cache is None else cache
+    files = [folder / jar.file_name for jar in coordinates]
+    if all(_is_whole(file) for file in files):
+        return files
+    with writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with held(folder / ".lock", Stage("waiting for another process that fetches jars"), progress):
+            _sweep(folder)
+            missing = [jar for jar in dict.fromkeys(coordinates) if not _is_whole(folder / jar.file_name)]
+            _fetch_all(missing, folder, settings, progress)
+    return files
+
+
+def _fetch_all(missing: Sequence[Jar], folder: Path, settings: Path | None, progress: OnStage) -> None:
+    if not missing:
+        return
+    ivy = Ivy(find_java(), settings or _settings_of_environment())
+    total = sum(jar.size_bytes for jar in missing)
+    done = 0
+    for jar in missing:
+
+        def tell(got_bytes: int, jar: Jar = jar, before: int = done) -> None:
+            # The expected size is a guess: a larger file must not push the bar past its share.
+            share = (before + min(got_bytes, jar.size_bytes)) / total
+            progress(Stage(f"fetching {jar.artifact} {jar.version} ({got_bytes / 1e6:.0f} MB)", share))
+
+        tell(0)
+        _fetch_one(ivy, jar, folder, tell)
+        done += jar.size_bytes
+    progress(Stage("all jars fetched", 1.0))
+
+
+@retry(
+    retry=retry_if_exception_type(JarDownloadError),
+    stop=stop_after_attempt(2),
+    wait=wait_fixed(1.0),
+    reraise=True,
+)
+def _fetch_one(ivy: Ivy, jar: Jar, folder: Path, tell: OnBytes) -> None:
+    unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder))
+    try:
+        got = ivy.retrieve(jar.group, jar.artifact, jar.version, unfinished, tell)
+        if not _is_whole(got):
+            raise JarDownloadError(f"{jar} arrived damaged: it is no zip file", hint="try again")
+        with got.open("rb+") as file:
+            os.fsync(file.fileno())
+        got.replace(folder / jar.file_name)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _is_whole(file: Path) -> bool:
+    # A zip's directory is at its end: a file cut off anywhere, also by a power failure, has none.
+    return file.is_file() and zipfile.is_zipfile(file)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed processes left; the caller holds the lock, so nobody works on it."""
+    for left in folder.glob(f"{_UNFINISHED}*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _settings_of_environment() -> Path | None:
+    given = os.environ.get("STREAMHOUSE_IVY_SETTINGS")
+    return Path(given).expanduser() if given else None

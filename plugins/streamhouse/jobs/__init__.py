@@ -1,0 +1,1 @@
+"""The jobs that the command line starts, each from its files to its summary."""

@@ -1,0 +1,137 @@
+"""Runs the examples in an action's header on real Spark: its unit tests."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from streamhouse.errors import MissingParameterError, StreamhouseError, did_you_mean
+from streamhouse.jobs.example_rows import arrow_rows, comparable, inferred_columns, typed_value
+from streamhouse.model.action import Action, Example
+from streamhouse.model.table import Column
+from streamhouse.runtime.spark_log import quiet_python_log
+from streamhouse.sql.bind import bind
+from streamhouse.sql.dialect import parse_query, render
+from streamhouse.sql.parameters import fill_parameters, typed_literal
+from streamhouse.stores.arrow import spark_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+_EXAMPLE_MS = 1_767_225_600_000  # the time of every example, for clock functions: 2026-01-01 00:00 UTC
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class ExampleResult:
+    """What one example gave.
+
+    Attributes:
+        number: Place in the header, from 1.
+        columns: Names of the columns that were compared.
+        missing: Rows that were expected and did not come out, values in the order of `columns`.
+        unexpected: Rows that came out and were not expected.
+        error: Why it could not be run or compared; None: it could.
+    """
+
+    number: int
+    columns: tuple[str, ...] = ()
+    missing: tuple[Row, ...] = ()
+    unexpected: tuple[Row, ...] = ()
+    error: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether exactly the expected rows came out."""
+        return self.error is None and not self.missing and not self.unexpected
+
+
+def run_examples(spark: "SparkSession", action: Action) -> list[ExampleResult]:
+    """Run every example of an action; what is wrong with one is its result, not an exception.
+
+    Rows are compared in any order and as often as they come, in the columns that any expected row
+    names. Expectations of the header (`expect:`) are not applied: an example tests the SQL.
+
+    Args:
+        spark: Its time zone is UTC. Its temporary views stay as they are.
+        action: Its SQL may not be valid Spark yet.
+    """
+    quiet_python_log()
+    return [_run(spark.newSession(), action, number, example) for number, example in enumerate(action.examples, 1)]
+
+
+def _run(spark: "SparkSession", action: Action, number: int, example: Example) -> ExampleResult:
+    from pyspark.errors import PySparkException
+
+    try:
+        for port, declared in action.inputs.items():
+            rows = example.given.get(port, [])
+            columns = tuple(Column(name=name, type=type_) for name, type_ in declared.items()) or inferred_columns(rows)
+            if not columns:
+                return ExampleResult(number, error=f"input '{port}' takes any columns: give at least one row of it")
+            spark.createDataFrame(_given(rows, columns, port)).createOrReplaceTempView(port)
+        result = spark.sql(_bound(action, example)).toArrow()
+        return _compared(number, example.expect, result)
+    except PySparkException as error:
+        return ExampleResult(number, error=_cause(error))
+    except (StreamhouseError, ValueError) as error:
+        return ExampleResult(number, error=str(error))
+
+
+def _given(rows: Iterable[Mapping[str, Any]], columns: tuple[Column, ...], port: str) -> "pa.Table":
+    try:
+        return arrow_rows(rows, columns)
+    except ValueError as error:
+        raise ValueError(f"given {port}, {error}") from error
+
+
+def _bound(action: Action, example: Example) -> str:
+    values = {}
+    for name, parameter in action.params.items():
+        value = example.params.get(name, parameter.default)
+        if value is None and parameter.required:
+            raise MissingParameterError(
+                f"the example gives no value for parameter '{name}'",
+                at=action.at,
+                hint=f"add it to the example: 'params: {{{name}: …}}'",
+            )
+        values[name] = typed_literal(name, parameter.type, value, action.at)
+    query = parse_query(action.sql, action.sql_at)
+    fill_parameters(query, action.params, values, action.sql, action.sql_at)
+    return render(bind(query, {}, _EXAMPLE_MS))
+
+
+def _compared(number: int, expected: list[dict[str, Any]], result: "pa.Table") -> ExampleResult:
+    columns = tuple(dict.fromkeys(name for row in expected for name in row)) or tuple(result.column_names)
+    for name in columns:
+        if name not in result.column_names:
+            hint = did_you_mean(name, result.column_names) or f"columns: {', '.join(result.column_names)}"
+            return ExampleResult(number, error=f"the result has no column '{name}'; {hint}")
+    types = {name: spark_type(result.schema.field(name).type) for name in columns}
+    wanted: list[Row] = []
+    for place, row in enumerate(expected, 1):
+        try:
+            wanted.append(tuple(typed_value(row.get(name), types[name]) for name in columns))
+        except ValueError as error:
+            raise ValueError(f"expect, row {place}: {error}") from error
+    came: list[Row] = list(zip(*(result[name].to_pylist() for name in columns), strict=True))
+    return ExampleResult(number, columns, _minus(wanted, came), _minus(came, wanted))
+
+
+def _minus(rows: list[Row], others: list[Row]) -> tuple[Row, ...]:
+    """The rows that `others` lacks, as often as it lacks them."""
+    left = Counter(tuple(comparable(value) for value in row) for row in others)
+    lacking = []
+    for row in rows:
+        key = tuple(comparable(value) for value in row)
+        if left[key]:
+            left[key] -= 1
+        else:
+            lacking.append(row)
+    return tuple(lacking)
+
+
+def _cause(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0].removesuffix(" SQLSTATE") if lines else type(error).__name__

@@ -1,0 +1,212 @@
+"""Runs a flow: brings services, Spark, stores, the runner and what was edited together."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from statistics import median
+from threading import Lock
+
+from streamhouse.change.ask import begin
+from streamhouse.change.follow import Follower
+from streamhouse.change.reconcile import Reconciler
+from streamhouse.engine.runner import Runner
+from streamhouse.engine.stream import Beat
+from streamhouse.errors import BlockedError
+from streamhouse.jobs.progress import Progress, Summary
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Layer
+from streamhouse.model.version import table_name
+from streamhouse.project.project import Project
+from streamhouse.runtime.open import Open, opened, plans_of, runner_of
+
+OnProgress = Callable[[Progress], None]
+_RATE_WINDOW_S = 10.0
+
+
+def run_flows(
+    project: Project,
+    flows: Sequence[str],
+    *,
+    once: bool,
+    on_progress: Callable[[str, Progress], None] = lambda _, __: None,
+    on_runner: Callable[[Runner], None] = lambda _: None,
+) -> list[Summary]:
+    """Run flows in this process until they are stopped, or with `once` until what waits is drained.
+
+    They share the services, the Spark session and this process' memory. With `once` they run one after the
+    other, each after those of them whose tables it reads; else side by side.
+
+    Args:
+        project: Holds the flows.
+        flows: Their names.
+        once: Stop when the rows that wait at the start are in every layer.
+        on_progress: Called with the flow's name after each epoch and when the stage changes.
+        on_runner: Gets each runner before it starts, so that a signal handler can stop it.
+
+    Returns:
+        What each did, in the order of `flows`.
+
+    Raises:
+        DefinitionError: a flow is wrong.
+        LeaseHeldError: another runner carries one of them.
+        StreamhouseError: an epoch failed for good; the other flows are stopped. Nothing is lost: the next run
+            goes on from there.
+    """
+    plans = plans_of(project, flows)
+    meters = {name: Meter(plan, partial(on_progress, name), once=once) for name, plan in plans.items()}
+
+    def say(text: str) -> None:
+        for meter in meters.values():
+            meter.stage(text)
+
+    with opened(project, say=say) as open_:
+        if once or len(plans) == 1:
+            done = {
+                n: carry(open_, p, meters[n], once=once, follow=True, on_runner=on_runner) for n, p in plans.items()
+            }
+        else:
+            done = _side_by_side(open_, plans, meters, on_runner)
+    return [done[name] for name in flows]
+
+
+def _side_by_side(
+    open_: Open, plans: Mapping[str, FlowPlan], meters: Mapping[str, "Meter"], on_runner: Callable[[Runner], None]
+) -> dict[str, Summary]:
+    runners: list[Runner] = []
+
+    def started(runner: Runner) -> None:
+        runners.append(runner)
+        on_runner(runner)
+
+    with ThreadPoolExecutor(len(plans), thread_name_prefix="flow") as pool:
+        running = {
+            name: pool.submit(carry, open_, plan, meters[name], once=False, follow=True, on_runner=started)
+            for name, plan in plans.items()
+        }
+        try:
+            wait(running.values(), return_when=FIRST_EXCEPTION)
+        finally:  # one that fails, and Ctrl-C, end them all
+            for runner in runners:
+                runner.stop()
+    return {name: future.result() for name, future in running.items()}
+
+
+def carry(
+    open_: Open,
+    plan: FlowPlan,
+    meter: "Meter",
+    *,
+    once: bool,
+    follow: bool = False,
+    on_runner: Callable[[Runner], None] = lambda _: None,
+) -> Summary:
+    """Run one flow over what is already open; see `run_flows`.
+
+    Args:
+        open_: Everything connected.
+        plan: As compiled; an edit is carried out first.
+        meter: Told what happens.
+        once: Drain, then return.
+        follow: Look for what changes upstream, and in the files, and follow it (docs/trigger.md).
+        on_runner: Gets the runner before it starts.
+
+    Raises:
+        BlockedError: a person must decide first; with `once` also when a part of the flow waits for that.
+    """
+    begun = begin(open_.state, plan, budget=open_.project.settings.rebuild_budget)
+    meter.warnings = begun.warnings
+    runner = runner_of(open_, begun.plan, meter.beat)
+    on_runner(runner)
+    meter.stage("running")
+    try:
+        follower = Follower(open_, plan.flow) if follow else None
+        runner.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
+    except KeyboardInterrupt:
+        runner.stop()
+        raise
+    if runner.held:
+        raise BlockedError(
+            f"{plan.flow}: {', '.join(sorted(runner.held))} waits for a person's word; its rows wait in their tables",
+            hint=f"streamhouse approvals {plan.flow}",
+        )
+    return meter.summary()
+
+
+@dataclass
+class Meter:
+    """Turns the beats of a runner into progress and, in the end, a summary."""
+
+    plan: FlowPlan
+    on_progress: OnProgress
+    once: bool
+    warnings: tuple[str, ...] = ()
+    _beats: list[Beat] = field(default_factory=list)
+    _recent: deque[tuple[float, int]] = field(default_factory=deque)
+    _newest: dict[str, Beat] = field(default_factory=dict)  # segment → its last beat
+    _lock: Lock = field(default_factory=Lock)
+
+    def stage(self, text: str) -> None:
+        """Say what happens before, between or after epochs."""
+        last = self._beats[-1] if self._beats else None
+        self.on_progress(self._progress(last, text))
+
+    def beat(self, beat: Beat) -> None:
+        """Take note of a finished epoch."""
+        with self._lock:  # segments tell side by side
+            self._note(beat)
+        self.on_progress(self._progress(beat, "running"))
+
+    def _note(self, beat: Beat) -> None:
+        self._beats.append(beat)
+        self._newest[beat.record.segment] = beat
+        self._recent.append((time.monotonic(), self._read_rows))
+        while len(self._recent) > 2 and self._recent[-1][0] - self._recent[0][0] > _RATE_WINDOW_S:
+            self._recent.popleft()
+
+    @property
+    def _read_rows(self) -> int:
+        return sum(beat.read_rows for beat in self._newest.values())
+
+    def summary(self) -> Summary:
+        """What the run did."""
+        rows = dict.fromkeys(self.plan.tables, 0)
+        lags: dict[Layer, list[int]] = {layer: [] for layer in self.plan.layers}
+        for beat in self._beats:
+            for table, count in beat.record.rows.items():
+                name = table_name(table)
+                rows[name] = rows.get(name, 0) + count
+            for layer, lag in _freshness(beat).items():
+                lags[layer].append(lag)
+        first, last = (self._beats[0].record, self._beats[-1].record) if self._beats else (None, None)
+        seconds = (last.finished_ms - first.started_ms) / 1000 if first and last else 0.0
+        return Summary(
+            self.plan.flow,
+            len(self._beats),
+            rows,
+            seconds,
+            {layer: round(median(values)) for layer, values in lags.items() if values},
+            self.warnings,
+        )
+
+    def _progress(self, beat: Beat | None, stage: str) -> Progress:
+        rate = 0.0
+        if len(self._recent) > 1:
+            (t0, n0), (t1, n1) = self._recent[0], self._recent[-1]
+            rate = (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
+        elif beat:
+            rate = beat.read_rows * 1000 / max(1, beat.record.finished_ms - beat.record.started_ms)
+        return Progress(
+            epoch=beat.record.epoch if beat else -1,
+            rows=self._read_rows,
+            total_rows=sum(b.waiting_rows for b in self._newest.values()) if beat and self.once else None,
+            rows_per_second=rate,
+            freshness_ms=_freshness(beat) if beat else {},
+            stage=stage,
+        )
+
+
+def _freshness(beat: Beat) -> dict[Layer, int]:
+    return {Layer(layer): ms - beat.record.at_ms for layer, ms in beat.record.layer_visible_ms.items()}

@@ -1,0 +1,127 @@
+"""What runs: the plans applied last, from the state store, or as remembered while its files stay as they are.
+
+To open the store loads SQLAlchemy, a quarter of a second that a look at unchanged plans need not take.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Frozen
+from streamhouse.project.cache import Cache
+from streamhouse.project.kept import packed, unpacked
+from streamhouse.project.project import Project
+
+_SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system; a younger file may change and keep its time
+
+
+@dataclass(frozen=True)
+class AppliedPlan:
+    """The plan of a flow that was applied last.
+
+    Attributes:
+        since: When the flow was first applied.
+    """
+
+    revision: int
+    plan: FlowPlan
+    since: datetime
+
+
+class KeptPlan(Frozen):
+    """An `AppliedPlan`, its plan as JSON."""
+
+    revision: int
+    body: str
+    since: datetime
+
+
+class KeptApplied(Frozen):
+    """An `AppliedState`, its plans as JSON."""
+
+    flows: dict[str, KeptPlan]
+    rows: dict[str, int]
+    tables: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AppliedState:
+    """What the state store says of all flows.
+
+    Attributes:
+        flows: Flow → the plan applied last, of all that ever were.
+        rows: Table → rows written so far.
+        tables: Every table that was ever applied.
+    """
+
+    flows: Mapping[str, AppliedPlan] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    tables: tuple[str, ...] = ()
+
+
+def applied_state(project: Project, compiled: Mapping[str, FlowPlan]) -> AppliedState:
+    """What is applied and written; nothing is created where nothing was.
+
+    Args:
+        project: Its state store is read.
+        compiled: Plans that are at hand: where one was applied as it is, it is not read again.
+
+    Raises:
+        StoreUnavailableError, StateConflictError: as `StateStore` does.
+    """
+    with Cache.at(project.state_dir / "cache" / "plan") as cache:
+        seen = _traces(project.state_url)
+        key = cache.key("applied", seen.encode()) if seen is not None else None
+        held = cache.get([key]).get(key) if key is not None else None
+        kept = unpacked(KeptApplied, held) if held is not None else None
+        if kept is not None:
+            flows = {flow: _parsed(one, compiled.get(flow)) for flow, one in kept.flows.items()}
+            return AppliedState(flows, kept.rows, kept.tables)
+        found = _read(project)
+        if key is not None and seen == _traces(project.state_url):  # nobody wrote meanwhile
+            plans = {flow: _kept(one) for flow, one in found.flows.items()}
+            cache.put(key, packed(KeptApplied(flows=plans, rows=dict(found.rows), tables=found.tables)))
+        return found
+
+
+def _read(project: Project) -> AppliedState:
+    state = project.existing_state()
+    if state is None:
+        return AppliedState()
+    with state:
+        flows = {
+            flow: AppliedPlan(revision, plan, state.history(flow)[0].applied_at)
+            for flow, (revision, plan) in state.plans().items()
+        }
+        return AppliedState(flows, state.rows_written(), tuple(sorted(state.known_tables())))
+
+
+def _kept(applied: AppliedPlan) -> KeptPlan:
+    return KeptPlan(revision=applied.revision, body=applied.plan.model_dump_json(), since=applied.since)
+
+
+def _parsed(kept: KeptPlan, compiled: FlowPlan | None) -> AppliedPlan:
+    same = compiled is not None and compiled.model_dump_json() == kept.body
+    plan = compiled if compiled is not None and same else FlowPlan.model_validate_json(kept.body)
+    return AppliedPlan(kept.revision, plan, kept.since)
+
+
+def _traces(url: str) -> str | None:
+    """What changes whenever somebody writes to an SQLite store; None: there is no such file, or it is too young."""
+    scheme, _, path = url.partition(":///")
+    if not scheme.startswith("sqlite") or not path or path.startswith((":memory:", "file:")):
+        return None
+    found = [path]
+    try:
+        for file in (Path(path), Path(f"{path}-wal"), Path(f"{path}-journal")):
+            if file.exists():
+                status = file.stat()
+                if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < _SETTLED_NS:
+                    return None
+                found.append(f"{file.name} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}")
+    except OSError:
+        return None
+    return "\n".join(found) if len(found) > 1 else None

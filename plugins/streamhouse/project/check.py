@@ -1,0 +1,301 @@
+"""Checks definitions at once and compiles them, without Java and without opening a store.
+
+What was found out once is kept in the project's cache (`project/cache.py`): what each file says, each step's and
+each flow's plan, and what a whole project came to. When nothing changed, files are read and hashed, and no SQL is
+parsed. Errors are not kept, so they are always those of the files as they are.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from pydantic_core import to_json
+
+from streamhouse.errors import DefinitionErrors, Location, StreamhouseError
+from streamhouse.model.flow import Flow, Source
+from streamhouse.model.notice import Notice
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.table import Column
+from streamhouse.model.types import Frozen
+from streamhouse.project.cache import Cache
+from streamhouse.project.kept import packed, unpacked
+from streamhouse.project.project import Project
+from streamhouse.registry.files import DefinitionFiles, read_files
+from streamhouse.registry.problems import flat
+
+if TYPE_CHECKING:
+    from streamhouse.project.memory import Memory
+    from streamhouse.project.seen import Seen
+    from streamhouse.registry import Registry
+
+Columns = dict[str, dict[str, tuple[Column, ...]]]
+"""Flow → source → its columns."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found.
+
+    Attributes:
+        errors: Each once, by place.
+        notices: What is allowed but rarely meant, by place.
+        plans: Flow → its plan, each after the flows it reads from; empty when there are errors.
+        actions: How many there are.
+        flows: How many there are.
+    """
+
+    errors: tuple[StreamhouseError, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    plans: Mapping[str, FlowPlan] = field(default_factory=dict)
+    actions: int = 0
+    flows: int = 0
+
+
+class KeptSources(Frozen):
+    """Flow → its sources, of a project whose files are all sound."""
+
+    flows: dict[str, dict[str, Source]]
+
+
+class KeptCheck(Frozen):
+    """What a project without errors came to; `plans` are keys of what the flows came to, each by itself."""
+
+    notices: tuple[Notice, ...]
+    plans: dict[str, str]
+    actions: int
+    flows: int
+
+
+def load_registry(project: Project) -> "Registry":
+    """The actions and flows of a project; what a broken file defines raises when it is asked for."""
+    from streamhouse.project.memory import Memory
+    from streamhouse.registry import Registry
+
+    files = read_files(project.root)
+    if not project.state_dir.exists():  # a look at a project leaves nothing behind in it
+        return Registry.of_files(files)
+    with _cache(project) as cache:
+        return Memory(cache).registry(files)
+
+
+def check_project(
+    project: Project, registry: "Registry | None" = None, seen: "Seen | None" = None, *, processes: int = 1
+) -> Checked:
+    """Everything that is wrong with the project's actions, sources and flows.
+
+    A flow whose source is broken, and one that reads a table of a broken flow, is not compiled: it
+    would be told errors that are none.
+
+    Args:
+        project: Its cache is used and filled.
+        registry: Its actions and flows, where they are loaded already.
+        seen: What flows that run are told of what they read; None: everything there is.
+        processes: May work at the same time; more than one only where this process has a single thread.
+    """
+    if seen is not None:
+        return _checked(project, registry or load_registry(project), None, seen)[0]
+    with _cache(project) as cache:
+        if registry is not None:
+            from streamhouse.project.memory import Memory
+
+            return _checked(project, registry, Memory(cache))[0]
+        files = read_files(project.root)
+        tree = _hash_of(files)
+        return _known(project, tree, cache) or _found_out(project, files, tree, cache, processes)
+
+
+def compile_one(project: Project, flow: str) -> FlowPlan:
+    """As `compile_with_upstream`, of the files as they are now; none is parsed when none has changed.
+
+    Raises:
+        UnknownFlowError, DefinitionError, DefinitionErrors: as it does.
+    """
+    with _cache(project) as cache:
+        files = read_files(project.root)
+        known = _known(project, _hash_of(files), cache)
+        if known is not None and flow in known.plans:
+            return known.plans[flow]
+        from streamhouse.project.memory import Memory
+
+        memory = Memory(cache)
+        return _with_upstream(project, memory.registry(files), flow, memory)
+
+
+def compile_with_upstream(project: Project, registry: "Registry", flow: str, seen: "Seen | None" = None) -> FlowPlan:
+    """The plan of one flow; flows that it reads nothing from may be broken. `seen` is as for `check_project`.
+
+    Raises:
+        UnknownFlowError: no file defines it.
+        DefinitionError: it, or a flow it reads from, is wrong.
+        DefinitionErrors: several things are.
+    """
+    from streamhouse.project.memory import Memory
+
+    with _cache(project) as cache:
+        return _with_upstream(project, registry, flow, Memory(cache), seen)
+
+
+def _with_upstream(
+    project: Project, registry: "Registry", flow: str, memory: "Memory", seen: "Seen | None" = None
+) -> FlowPlan:
+    from streamhouse.compiler import compile_project
+
+    needed = _upstream(registry, registry.flow(flow))
+    columns, errors = _columns(project, {flow.flow: flow.sources for flow in needed}, seen)
+    if not errors:
+        try:
+            if seen is not None:
+                return compile_project(needed, registry, columns, views=seen.views(needed))[flow]
+            return compile_project(needed, registry, columns, memory.compile_flow)[flow]
+        except StreamhouseError as error:
+            errors = flat([error])
+    if registry.broken_flows:  # a table that seems to be missing may be one of theirs
+        errors += registry.errors
+    found = _ordered(errors)
+    raise found[0] if len(found) == 1 else DefinitionErrors(found)
+
+
+def _cache(project: Project) -> AbstractContextManager[Cache]:
+    return Cache.at(project.state_dir / "cache" / "plan")
+
+
+def _hash_of(files: DefinitionFiles) -> bytes:
+    made = blake2b(digest_size=20)
+    for file in (*files.actions, *files.flows):
+        content = b"-" + file.cause.encode() if file.content is None else b"+" + file.content
+        for part in (file.name.encode(), content):
+            made.update(len(part).to_bytes(8, "big"))
+            made.update(part)
+    return made.digest()
+
+
+def _known(project: Project, tree: bytes, cache: Cache) -> Checked | None:
+    """What `_found_out` found of the same files and the same columns of sources; None: it did not, or found errors."""
+    key = cache.key("sources", tree)
+    held = cache.get([key]).get(key)
+    sources = unpacked(KeptSources, held) if held is not None else None
+    if sources is None:
+        return None
+    columns, errors = _columns(project, sources.flows)
+    key = _check_key(cache, tree, columns)
+    held = cache.get([key]).get(key)
+    check = unpacked(KeptCheck, held) if held is not None and not errors else None
+    if check is None:
+        return None
+    kept = cache.get(check.plans.values())
+    plans = {flow: unpacked(FlowPlan, kept[key]) for flow, key in check.plans.items() if key in kept}
+    sound = {flow: plan for flow, plan in plans.items() if plan is not None}
+    if len(sound) != len(check.plans):
+        return None
+    from streamhouse.compiler.shared import with_whole_tables
+
+    return Checked((), check.notices, with_whole_tables(sound), check.actions, check.flows)
+
+
+def _found_out(project: Project, files: DefinitionFiles, tree: bytes, cache: Cache, processes: int) -> Checked:
+    from streamhouse.project.memory import Memory
+
+    memory = Memory(cache, processes)
+    registry = memory.registry(files)
+    checked, columns = _checked(project, registry, memory)
+    if not checked.errors and memory.keys.keys() == checked.plans.keys():
+        sources = KeptSources(flows={name: flow.sources for name, flow in registry.flows.items()})
+        cache.put(cache.key("sources", tree), packed(sources))
+        plans = {flow: memory.keys[flow] for flow in checked.plans}
+        check = KeptCheck(notices=checked.notices, plans=plans, actions=checked.actions, flows=checked.flows)
+        cache.put(_check_key(cache, tree, columns), packed(check))
+    return checked
+
+
+def _check_key(cache: Cache, tree: bytes, columns: Columns) -> str:
+    return cache.key("check", tree, to_json(columns))
+
+
+def _checked(
+    project: Project, registry: "Registry", memory: "Memory | None", seen: "Seen | None" = None
+) -> tuple[Checked, Columns]:
+    """What a check finds, and the columns of sources."""
+    from streamhouse.compiler import compile_project
+
+    errors = list(registry.errors)
+    columns, unreadable = _columns(project, {name: flow.sources for name, flow in registry.flows.items()}, seen)
+    errors += unreadable
+    sound = _sound(registry, columns)
+    plans: Mapping[str, FlowPlan] = {}
+    if memory is not None:
+        memory.compile_ahead(sound, registry, columns)
+    try:
+        if memory is not None:
+            plans = compile_project(sound, registry, columns, memory.compile_flow)
+        else:
+            plans = compile_project(sound, registry, columns, views=seen.views(sound) if seen is not None else None)
+    except StreamhouseError as error:
+        errors += flat([error])
+    notices = {n: None for plan in plans.values() for step in plan.steps for n in step.notices}
+    notices = dict.fromkeys([*registry.warnings, *notices])
+    checked = Checked(
+        _ordered(errors),
+        tuple(sorted(notices, key=lambda n: n.at)),
+        {} if errors else plans,
+        len(registry.actions),
+        len(registry.flows),
+    )
+    return checked, columns
+
+
+def _columns(
+    project: Project, flows: Mapping[str, Mapping[str, Source]], seen: "Seen | None" = None
+) -> tuple[Columns, list[StreamhouseError]]:
+    """Flow → source → its columns, and what is wrong with the sources of the flows that are left out."""
+    columns: Columns = {}
+    errors: list[StreamhouseError] = []
+    remembered = project.column_cache()
+    for flow, sources in flows.items():
+        try:
+            found = remembered.of(sources)
+            columns[flow] = seen.source_columns(flow, sources, found) if seen is not None else found
+        except StreamhouseError as error:
+            errors += flat([error])
+    return columns, errors
+
+
+def _upstream(registry: "Registry", flow: Flow) -> list[Flow]:
+    """The flow and all whose tables it reads or shares, directly or through others."""
+    writers = registry.writers()
+    needed = {flow.flow: flow}
+    pending = [flow]
+    while pending:
+        met = pending.pop()
+        for table in _tables_read(met) | {step.writes for step in met.steps}:
+            for use in writers.get(table, ()):
+                if use.flow not in needed:
+                    needed[use.flow] = registry.flows[use.flow]
+                    pending.append(needed[use.flow])
+    return list(needed.values())
+
+
+def _sound(registry: "Registry", readable: Iterable[str]) -> list[Flow]:
+    """The flows in `readable` that read no table of one that is not."""
+    sound = {name: registry.flows[name] for name in readable}
+    known = set(registry.writers())
+    while True:
+        written = {step.writes for flow in sound.values() for step in flow.steps}
+        # A table that no flow writes is the compiler's to report, unless a broken file may define it.
+        missing = {t for f in sound.values() for t in _tables_read(f) if t not in written}
+        missing = missing if registry.broken_flows else missing & known
+        dropped = [name for name, flow in sound.items() if missing & _tables_read(flow)]
+        if not dropped:
+            return list(sound.values())
+        for name in dropped:
+            del sound[name]
+
+
+def _tables_read(flow: Flow) -> set[str]:
+    return {read.table for step in flow.steps for read in step.reads.values()} - set(flow.sources)
+
+
+def _ordered(errors: Iterable[StreamhouseError]) -> tuple[StreamhouseError, ...]:
+    unique = {str(error): error for error in errors}  # a broken action is told again by each flow that uses it
+    return tuple(sorted(unique.values(), key=lambda error: error.at or Location("")))

@@ -1,0 +1,162 @@
+"""Compares plans with what is applied. Loads no database: a look at unchanged plans needs none."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from streamhouse.compiler.diff import diff
+from streamhouse.model.outcome import FlowDiff, Outcome
+from streamhouse.model.plan import FlowPlan
+from streamhouse.project.applied import applied_state
+from streamhouse.project.project import Project
+
+if TYPE_CHECKING:
+    from streamhouse.state.store import StateStore
+
+Choices = Mapping[str, Outcome]
+"""Table → what a person chose where a change blocks."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A plan against what is applied.
+
+    Attributes:
+        revision: Of the applied plan; None: never applied.
+        applied: The applied plan.
+        found: What the change does.
+        with_choices: What it does once a person chose.
+    """
+
+    plan: FlowPlan
+    revision: int | None
+    applied: FlowPlan | None
+    found: FlowDiff
+    with_choices: Callable[[Choices], FlowDiff]
+
+    def decided(self, choices: Choices) -> FlowDiff:
+        """What the change does once a person chose for tables whose change blocks; for others nobody can choose."""
+        blocking = {step.table for step in self.found.steps if step.outcome is Outcome.BLOCK}
+        valid = {table: choice for table, choice in choices.items() if table in blocking}
+        return self.with_choices(valid) if valid else self.found
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything but the record of another text is to be done."""
+        return self.applied is None or self.found.outcome is not Outcome.NO_OP
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a person must decide first."""
+        return self.found.outcome is Outcome.BLOCK
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the plan."""
+        return self.plan.fingerprint
+
+    @cached_property
+    def applied_fingerprint(self) -> str | None:
+        """Of the applied plan; None: never applied."""
+        if self.applied is None:
+            return None
+        return self.fingerprint if self.applied is self.plan else self.applied.fingerprint
+
+    @property
+    def differs(self) -> bool:
+        """Whether the plan is another than the applied one, be it in its text alone."""
+        return self.fingerprint != self.applied_fingerprint
+
+
+@dataclass(frozen=True)
+class Written:
+    """What tables hold.
+
+    Attributes:
+        rows: Table → rows written so far.
+        tables: Every table that was ever applied.
+    """
+
+    rows: Mapping[str, int]
+    tables: Collection[str]
+
+
+_NOTHING = Written({}, ())
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What runs.
+
+    Attributes:
+        plans: Flow → revision and plan.
+        ages: Flow → how long it has run.
+        written: Gives what tables hold; asked only when something changes.
+    """
+
+    plans: Mapping[str, tuple[int, FlowPlan]]
+    ages: Mapping[str, timedelta]
+    written: Callable[[], Written] = lambda: _NOTHING
+
+    @classmethod
+    def of(cls, state: "StateStore") -> "Applied":
+        """What the state store says."""
+        plans, now = state.plans(), datetime.now(UTC)
+        ages = {name: now - state.history(name)[0].applied_at for name in plans}
+        return cls(plans, ages, lambda: Written(state.rows_written(), state.known_tables()))
+
+    @classmethod
+    def in_project(cls, project: Project, compiled: Mapping[str, FlowPlan]) -> "Applied":
+        """What the state store of a project says, or said when its files were as they are.
+
+        Args:
+            project: Its state store is read; none is created.
+            compiled: Plans that are at hand.
+        """
+        found, now = applied_state(project, compiled), datetime.now(UTC)
+        return cls(
+            {name: (one.revision, one.plan) for name, one in found.flows.items()},
+            {name: now - one.since for name, one in found.flows.items()},
+            lambda: Written(found.rows, found.tables),
+        )
+
+
+def compare(
+    plan: FlowPlan, applied: Applied, desired: Mapping[str, FlowPlan], *, budget: int | None = None
+) -> Compared:
+    """What applying a plan would do.
+
+    Args:
+        plan: As compiled from the files.
+        applied: What runs.
+        desired: Flows as their files have them; read of those that never ran.
+        budget: Bytes that building a table anew may read without a person's word; None: any number.
+    """
+    others = {name: other for name, other in desired.items() if name not in applied.plans}
+    others |= {name: other for name, (_, other) in applied.plans.items()}
+    others.pop(plan.flow, None)
+    revision, old = applied.plans.get(plan.flow, (None, None))
+    age = applied.ages.get(plan.flow, timedelta(0))
+
+    def found(choices: Choices) -> FlowDiff:
+        made = diff(old, plan, others, age=age, choices=choices)
+        if old is None or made.outcome is Outcome.NO_OP:
+            return made
+        return _guarded(made, plan, applied, budget, choices)
+
+    return Compared(plan, revision, old, found({}), found)
+
+
+def _guarded(found: FlowDiff, plan: FlowPlan, applied: Applied, budget: int | None, choices: Choices) -> FlowDiff:
+    """The difference with what it reads, and what therefore nobody or only a person may do."""
+    from streamhouse.compiler.change import blocked, decided, shared, tables_anew
+    from streamhouse.compiler.cost import over_budget, with_cost
+
+    written = applied.written()
+    anew = tables_anew(found, plan, written.tables)
+    found = with_cost(found, plan, anew, written.rows)
+    running = {name: other for name, (_, other) in applied.plans.items()}
+    found = blocked(found, over_budget(found, budget))
+    return decided(blocked(found, shared(plan, anew, running), final=True), choices)

@@ -1,0 +1,201 @@
+"""Definitions and plans from the cache where they are there, and into it where they are not; loads sqlglot."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from streamhouse.compiler.check import Readable
+from streamhouse.compiler.compile import Actions, SourceColumns, compile_flow, compile_project
+from streamhouse.compiler.step import plan_step
+from streamhouse.errors import StreamhouseError
+from streamhouse.model.action import Action
+from streamhouse.model.flow import Flow, Step
+from streamhouse.model.notice import Notice
+from streamhouse.model.plan import FlowPlan, PlannedStep
+from streamhouse.model.table import Table
+from streamhouse.model.types import Frozen
+from streamhouse.project.ahead import Found, at_once, shared_out
+from streamhouse.project.cache import Cache
+from streamhouse.project.kept import facts, packed, unpacked
+from streamhouse.registry.files import DefinitionFile, DefinitionFiles
+from streamhouse.registry.read_action import ReadAction
+from streamhouse.registry.registry import Registry, understood
+
+T = TypeVar("T")
+
+_MANY = 2_000  # files that are new; with fewer a second process saves no second, and costs a third more processor time
+
+
+class KeptAction(Frozen):
+    """What `read_action` gives."""
+
+    action: Action
+    notices: tuple[Notice, ...]
+
+
+class Memory:
+    """Reads files as `Registry` does and compiles flows as `compile_flow` does; only errors are found out again.
+
+    What is kept is work without an error: what a file defines, under its name and bytes; a step's plan, under all
+    that `plan_step` is given; a flow's plan, under all that `compile_flow` looks at when nothing is wrong.
+    One for one state of the files: it is to be used at once.
+    """
+
+    def __init__(self, cache: Cache, processes: int = 1) -> None:
+        """Look at nothing yet.
+
+        Args:
+            cache: Where results are found, and put.
+            processes: May work at the same time where there is much to do. More than one only where this process
+                has one thread: they are copies of it.
+        """
+        self._cache = cache
+        self._processes = processes
+        self._is_much = False
+        self._facts: dict[int, tuple[Action | Flow, bytes]] = {}  # by id; each is held, so that no other gets its id
+        self._settings: dict[str, bytes] = {}
+        self.keys: dict[str, str] = {}
+        """Flow → the key of its plan, of those that were compiled without an error."""
+
+    def registry(self, files: DefinitionFiles) -> Registry:
+        """The registry of these files; only those that changed, and broken ones, are parsed."""
+        keys = {
+            file.name: self._cache.key("file", file.name.encode(), file.content)
+            for file in (*files.actions, *files.flows)
+            if file.content is not None
+        }
+        held = self._cache.get(keys.values())
+        new = [file for file in (*files.actions, *files.flows) if keys.get(file.name, "") not in held]
+        self._is_much = self._processes > 1 and len(new) >= _MANY
+        if self._is_much:
+            held |= self._ahead(
+                [[file] for file in new],
+                lambda part: {keys[file.name]: data for file in part if (data := _understood(file)) is not None},
+            )
+        found = {name: _unpacked(name, held[key]) for name, key in keys.items() if key in held}
+        known = {name: one for name, one in found.items() if one is not None}
+        registry = Registry.of_files(files, known)
+        for name, one in registry.read.items():
+            if name not in known:
+                self._cache.put(keys[name], _packed(one))
+            definition = one if isinstance(one, Flow) else one.action
+            self._facts[id(definition)] = (definition, keys[name].encode())  # it follows from its file, and so do they
+        return registry
+
+    def compile_flow(
+        self, flow: Flow, registry: Actions, source_columns: SourceColumns, external: Mapping[str, Table]
+    ) -> FlowPlan:
+        """As `compiler.compile_flow`.
+
+        Raises:
+            DefinitionError, DefinitionErrors: as it does.
+        """
+        key = self._flow_key(flow, registry, source_columns, external)
+        if key is None:
+            return compile_flow(flow, registry, source_columns, external, self._plan_step)
+        held = self._cache.get([key]).get(key)
+        plan = unpacked(FlowPlan, held) if held is not None else None
+        if plan is None:
+            plan = compile_flow(flow, registry, source_columns, external, self._plan_step)
+            self._cache.put(key, packed(plan))
+        self.keys[flow.flow] = key
+        return plan
+
+    def compile_ahead(self, flows: Sequence[Flow], registry: Registry, columns: Mapping[str, SourceColumns]) -> None:
+        """Compile flows in several processes, if there is much to do; `compile_flow` then finds their plans."""
+        if not self._is_much:
+            return
+
+        def compiled(part: Sequence[Flow]) -> Found:
+            alone = Memory(self._cache.apart())
+            alone._facts = self._facts
+            with suppress(StreamhouseError):
+                compile_project(part, registry, columns, alone.compile_flow)
+            return alone._cache.take()
+
+        self._ahead(related(flows), compiled)
+
+    def _ahead(self, groups: Sequence[Sequence[T]], work: Callable[[Sequence[T]], Found]) -> Found:
+        found = at_once(shared_out(groups, self._processes), work)
+        for key, data in found.items():
+            self._cache.put(key, data)
+        return found
+
+    def _flow_key(
+        self, flow: Flow, registry: Actions, source_columns: SourceColumns, external: Mapping[str, Table]
+    ) -> str | None:
+        """None: an action that it uses is unknown or broken."""
+        uses = dict.fromkeys(step.use for step in flow.steps)
+        try:
+            actions = [self._action(registry.action(use)) for use in uses]
+        except StreamhouseError:
+            return None
+        touched = {table for s in flow.steps for table in (s.writes, *(read.table for read in s.reads.values()))}
+        around = [external[name] for name in sorted(touched) if name in external]
+        columns = sorted(source_columns.items())
+        return self._cache.key("flow", self._flow(flow), facts(columns), facts(around), *actions)
+
+    def _plan_step(self, step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable]) -> PlannedStep:
+        alone = flow.model_copy(update={"steps": (step,)})
+        reads = {read.table: readable[read.table] for read in step.reads.values()}
+        settings = self._settings.get(flow.flow)
+        if settings is None:  # all of a flow but its steps
+            settings = self._settings[flow.flow] = facts(flow.model_copy(update={"steps": ()}))
+        key = self._cache.key("step", settings, facts(step), facts(reads), self._action(action))
+        held = self._cache.get([key]).get(key)
+        plan = unpacked(PlannedStep, held) if held is not None else None
+        if plan is None:
+            plan = plan_step(step, action, alone, reads)
+            self._cache.put(key, packed(plan))
+        return plan
+
+    def _action(self, action: Action) -> bytes:
+        """All of an action, also the places in its file, which notices tell."""
+        held = self._facts.get(id(action))
+        return held[1] if held is not None else facts(action, places=True)
+
+    def _flow(self, flow: Flow) -> bytes:
+        held = self._facts.get(id(flow))
+        return held[1] if held is not None else facts(flow)
+
+
+def related(flows: Iterable[Flow]) -> list[list[Flow]]:
+    """Flows in groups: one that reads or writes a table that another one does is in one group with it."""
+    above: dict[str, str] = {}  # table → another of its group, up to the one that stands for all
+
+    def top(table: str) -> str:
+        while (up := above.setdefault(table, table)) != table:
+            above[table] = above[up]  # halves the way for the next
+            table = up
+        return table
+
+    found = list(flows)
+    for flow in found:
+        for step in flow.steps:
+            for read in step.reads.values():
+                if read.table not in flow.sources:
+                    above[top(read.table)] = top(step.writes)
+            above[top(step.writes)] = top(flow.steps[0].writes)
+    groups: dict[str, list[Flow]] = {}
+    for flow in found:
+        groups.setdefault(top(flow.steps[0].writes), []).append(flow)
+    return list(groups.values())
+
+
+def _understood(file: DefinitionFile) -> bytes | None:
+    """What stands for the file in the cache; None: it is broken, and the registry will tell."""
+    try:
+        return _packed(understood(file))
+    except StreamhouseError:
+        return None
+
+
+def _packed(read: ReadAction | Flow) -> bytes | None:
+    return packed(read if isinstance(read, Flow) else KeptAction(action=read.action, notices=read.notices))
+
+
+def _unpacked(file: str, data: bytes) -> ReadAction | Flow | None:
+    if not file.endswith(".sql"):
+        return unpacked(Flow, data)
+    kept = unpacked(KeptAction, data)
+    return ReadAction(kept.action, kept.notices) if kept is not None else None

@@ -1,0 +1,183 @@
+"""Restates tables from the whole history of what they are made from (design D6, D9)."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streamhouse.engine.frames import Frames
+from streamhouse.engine.rows_source import spread_changes
+from streamhouse.ingest.base import KeyedSource
+from streamhouse.ingest.kinds import open_source
+from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position
+from streamhouse.model.version import table_name
+from streamhouse.runtime.open import Open
+from streamhouse.runtime.stores import places
+from streamhouse.state.records import EpochRecord
+from streamhouse.stores.base import WriteContext
+from streamhouse.stores.frame import arrow_frame
+from streamhouse.tiering.restate import EVERYTHING, Difference, Span, apply, difference
+from streamhouse.tiering.union import union_frame
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Restated:
+    """What a backfill did, or would do, to one table.
+
+    Attributes:
+        table: Its name.
+        upserts: Rows added or replaced.
+        deletes: Keys removed.
+    """
+
+    table: str
+    upserts: int
+    deletes: int
+
+
+class Restating:
+    """Brings tables to what their SQL says, one after the other; a dry run passes what it would write on to readers."""
+
+    def __init__(
+        self,
+        open_: Open,
+        plan: FlowPlan,
+        last: Mapping[str, EpochRecord],
+        span: Span = EVERYTHING,
+        say: Callable[[str], None] = lambda _: None,
+        *,
+        dry_run: bool = False,
+    ) -> None:
+        """Begin.
+
+        Args:
+            open_: Everything connected.
+            plan: Over the names that stores hold.
+            last: Segment → how far it has read; rows beyond are not looked at.
+            span: Only rows of this event time.
+            say: Told what is being done.
+            dry_run: Compare, and write nothing.
+        """
+        self._open = open_
+        self.plan = plan
+        self._last = last
+        self._span = span
+        self._say = say
+        self._dry_run = dry_run
+        self._frames = Frames(open_.spark)
+        self._made: dict[str, DataFrame] = {}
+
+    def fill(self, segment: Segment, step: PlannedStep) -> Restated:
+        """Fill the table of a step and its quarantine table, which are empty; those it reads must be done."""
+        results = self._results(segment, step)
+        if step.quarantine is not None:
+            self._put(segment, step, step.quarantine, self._frames.quarantined(step, results))
+        return self._put(segment, step, step.writes, self._kept(step, results))
+
+    def copy(self, segment: Segment, step: PlannedStep, table: Table, old: Table, at: Position) -> Restated:
+        """Fill a table, which is empty, with the rows that another version of it has.
+
+        Args:
+            segment: Of the step.
+            step: Writes the table.
+            table: Its table, or its quarantine table.
+            old: The other version, with columns that a store could have given those of `table` in place.
+            at: Where that one is to be read to.
+        """
+        from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+        self._say(f"{table.name}: copying {old.name}")
+        rows, had = union_frame(self._open.spark, old, self._open.stores, at=at), old.column_names
+        names = {c.name: c.name if c.name in had else step.renamed.get(c.name, c.name) for c in table.columns}
+        return self._put(
+            segment,
+            step,
+            table,
+            rows.select(
+                *(
+                    (F.col(names[c.name]) if names[c.name] in had else F.lit(None)).cast(c.type).alias(c.name)
+                    for c in table.columns
+                )
+            ),
+        )
+
+    def _put(self, segment: Segment, step: PlannedStep, table: Table, rows: "DataFrame") -> Restated:
+        rows = rows.persist()
+        try:
+            found = Difference(rows, None, rows.count(), 0)
+            self._write(segment, step, table, found)
+        finally:
+            rows.unpersist()
+        return Restated(table_name(table.name), found.rows, 0)
+
+    def step(self, segment: Segment, step: PlannedStep) -> Restated:
+        """Restate the table of a step; those it reads must be done."""
+        table, expected = step.writes, self._kept(step, self._results(segment, step))
+        try:
+            current = union_frame(self._open.spark, table, self._open.stores)
+            found = difference(step, expected, current, self._span)
+            if self._dry_run:
+                self._made[table.name] = expected
+            else:
+                self._write(segment, step, table, found)
+        finally:
+            self._open.spark.catalog.clearCache()
+        return Restated(table_name(table.name), found.rows, found.gone)
+
+    def _results(self, segment: Segment, step: PlannedStep) -> "DataFrame":
+        """What the SQL makes of the whole history, with a flag for each expectation."""
+        last = self._last[segment.name]
+        self._say(f"{step.writes.name}: reading its history")
+        bound = {read.port: self._history(segment, read, last) for read in step.reads}
+        return self._frames.run(step, bound, last.at_ms)
+
+    def _kept(self, step: PlannedStep, results: "DataFrame") -> "DataFrame":
+        """The rows that the table should hold; each key once."""
+        expected, key = self._frames.kept(step, results), step.writes.primary_key
+        return self._frames.last_of_each_key(expected, key) if key else expected
+
+    def _write(self, segment: Segment, step: PlannedStep, table: Table, found: Difference) -> None:
+        began = time.time_ns() // 1_000_000
+        writer = f"{self.plan.flow}/{segment.name}/backfill"
+        total, done = found.rows + found.gone, 0
+
+        def tell(rows: int) -> None:
+            nonlocal done
+            done += rows
+            self._say(f"{table.name}: {done:,} of {total:,} rows")
+
+        # The number of a write must only rise, also from one backfill to the next: so it is a time.
+        apply(
+            table,
+            found,
+            self._open.stores[table.tiers.target],
+            lambda number: WriteContext(writer, began + number, columns=step.part or None),
+            tell,
+        )
+
+    def _history(self, segment: Segment, read: PlannedRead, last: EpochRecord) -> "DataFrame":
+        """All rows of a source or table up to where the segment has read."""
+        if read.table in self._made:
+            return self._made[read.table]
+        at = last.end.get(read.table, {})
+        sources = {source.name: source for source in self.plan.sources}
+        if read.table in sources:
+            return _source_rows(self._open, sources[read.table], read, at)
+        table = next(table for table in self.plan.readable if table.name == read.table)
+        own = table.name in segment.tables
+        columns = tuple(dict.fromkeys((*read.columns, *table.primary_key))) or table.column_names[:1]
+        return union_frame(self._open.spark, table, self._open.stores, columns, at=None if own else at)
+
+
+def _source_rows(open_: Open, planned: PlannedSource, read: PlannedRead, at: Position) -> "DataFrame":
+    root = open_.project.root
+    source = open_source(planned, root)
+    columns = read.columns or tuple(column.name for column in planned.columns[:1])
+    if isinstance(source, KeyedSource):
+        return arrow_frame(open_.spark, source.state(at, columns))
+    return spread_changes(open_.spark, planned, places(open_.project, open_.fluss), root, {}, at, columns)

@@ -1,0 +1,160 @@
+"""Start the servers of a cluster and wait until they take requests; stop them in order."""
+
+import subprocess
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+from streamhouse.errors import DiskFullError, ServiceStartError
+from streamhouse.install.stage import OnStage, Stage
+from streamhouse.services.cluster import COORDINATOR, STOP_ORDER, TABLET, ZOOKEEPER, Cluster
+from streamhouse.services.log import last_words
+from streamhouse.services.ports import answers
+from streamhouse.services.process import spawn
+from streamhouse.services.readiness import what_is_missing
+from streamhouse.services.state import Service, ServiceState, save
+from streamhouse.services.watermarks import keep_whole_logs
+
+_TIMEOUT_S = 120.0
+_LOOK_EVERY_S = 0.05
+_CALM_ROUNDS = 3  # a table that has been found once may be missing a moment later
+_GRACE_S = {TABLET: 30.0, COORDINATOR: 10.0, ZOOKEEPER: 10.0}
+# A server that misses another one cannot end in order, however long it tries; no rows are lost by killing it.
+_BROKEN_GRACE_S = 3.0
+# Servers register under these names for as long as their session lives, which outlasts kill -9 by
+# its timeout; a server that finds its own name taken waits, and gives up after a minute.
+_REGISTRATIONS = ("/fluss/tabletservers/ids/0", "/fluss/coordinators/active")
+
+
+class PortLostError(Exception):
+    """A port that was free when it was chosen has been taken since; start again on others."""
+
+
+def start(cluster: Cluster, *, orderly: bool, progress: OnStage) -> ServiceState:
+    """Start the three servers at once, record each in `services.json` as it starts, wait until all answer.
+
+    Args:
+        cluster: None of its servers may run.
+        orderly: The last servers were stopped in order. If not, their registrations are removed
+            from ZooKeeper before the others start, which takes two seconds more.
+        progress: Told what is waited for.
+
+    Raises:
+        ServiceStartError: a server ended, or did not answer in time. None is left running.
+        DiskFullError: a server ended because it could not write.
+        PortLostError: a server ended because another process has its port.
+    """
+    begun = _Start(cluster, progress)
+    try:
+        return begun.run(orderly=orderly)
+    except BaseException:  # also Ctrl-C: nothing that was started may stay
+        stop(begun.state, progress)
+        raise
+
+
+def stop(state: ServiceState, progress: OnStage) -> bool:
+    """Stop what lives of the recorded servers, each before those that it talks to.
+
+    Returns:
+        Whether all of them lived and ended without being killed.
+    """
+    orderly = state.alive
+    by_name = {service.name: service.process for service in state.services}
+    for name in STOP_ORDER:
+        if name in by_name:
+            progress(Stage(f"stopping {name}"))
+            orderly &= by_name[name].stop(_GRACE_S[name] if orderly else _BROKEN_GRACE_S)
+    return orderly
+
+
+class _Start:
+    def __init__(self, cluster: Cluster, progress: OnStage) -> None:
+        self.state = ServiceState(fluss=f"localhost:{cluster.ports.coordinator}", services=())
+        self._cluster = cluster
+        self._progress = progress
+        self._until = time.monotonic() + _TIMEOUT_S
+
+    def run(self, *, orderly: bool) -> ServiceState:
+        self._cluster.prepare()
+        self._spawn(ZOOKEEPER)
+        if not orderly:
+            self._progress(Stage("clearing what the last servers left", 0.1))
+            self._await({ZOOKEEPER})
+            self._forget_registrations()
+        keep_whole_logs(self._cluster.folder.data)
+        self._spawn(COORDINATOR)
+        self._spawn(TABLET)
+        self._progress(Stage("starting Fluss", 0.3))
+        self._await({ZOOKEEPER, COORDINATOR, TABLET})
+        self._progress(Stage("starting Fluss", 0.8))
+        self._await_tables()
+        self._record(self.state.model_copy(update={"complete": True}))
+        self._progress(Stage("Fluss is up", 1.0))
+        return self.state
+
+    def _spawn(self, name: str) -> None:
+        folder = self._cluster.folder
+        process = spawn(
+            self._cluster.command(name),
+            log=folder.log(name),
+            folder=folder.base,
+            environment=self._cluster.environment(),
+        )
+        service = Service(name=name, process=process, port=self._cluster.ports.of(name), log=folder.log(name))
+        self._record(self.state.model_copy(update={"services": (*self.state.services, service)}))
+
+    def _record(self, state: ServiceState) -> None:
+        self.state = state  # first: should saving fail, what runs is still known here
+        save(self._cluster.folder.state, state)
+
+    def _await(self, names: Collection[str]) -> None:
+        waiting = set(names)
+        while waiting:
+            self._check()
+            waiting -= {name for name in waiting if answers(self._cluster.ports.of(name))}
+            time.sleep(_LOOK_EVERY_S)
+
+    def _await_tables(self) -> None:
+        rounds = 0
+        while rounds < _CALM_ROUNDS:
+            missing = what_is_missing(self.state.fluss, self._cluster.ports.tablet)
+            rounds = 0 if missing else rounds + 1
+            self._check(missing)
+            time.sleep(_LOOK_EVERY_S)
+
+    def _check(self, missing: str | None = None) -> None:
+        for service in self.state.services:
+            if not service.process.alive:
+                raise _why_it_ended(service.name, service.log)
+        if time.monotonic() > self._until:
+            last = missing or last_words(self._cluster.folder.log(TABLET))
+            raise ServiceStartError(
+                f"Fluss does not take requests after {_TIMEOUT_S:.0f} s: {last}",
+                hint=f"its logs: {self._cluster.folder.logs}",
+            )
+
+    def _forget_registrations(self) -> None:
+        commands = "".join(f"delete {node}\n" for node in _REGISTRATIONS)
+        log = self._cluster.folder.logs / "clearing.log"
+        with log.open("wb") as output:
+            # Its exit code tells nothing, and a node that is not there is well. Should it fail,
+            # the servers wait for the old sessions to end: slower, but right.
+            subprocess.run(
+                self._cluster.zookeeper_shell(),
+                input=f"{commands}quit\n".encode(),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=self._cluster.environment(),
+                cwd=self._cluster.folder.base,
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
+
+
+def _why_it_ended(name: str, log: Path) -> Exception:
+    words = last_words(log)
+    if "Address already in use" in words or "BindException" in words:
+        return PortLostError(words)
+    if "No space left on device" in words or "Disk quota exceeded" in words:
+        return DiskFullError(f"the {name} server ended: {words}", hint=f"make room at {log.parent.parent}")
+    return ServiceStartError(f"the {name} server ended at its start: {words}", hint=f"its log: {log}")

@@ -1,0 +1,61 @@
+"""`services.json`: which processes of a project run, for whoever comes next."""
+
+import json
+import os
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from streamhouse.errors import ServiceStartError
+from streamhouse.model.types import Frozen
+from streamhouse.services.process import Process
+
+
+class Service(Frozen):
+    """One running server: `name`, its process, the port of the loopback interface where it listens."""
+
+    name: str
+    process: Process
+    port: int
+    log: Path
+
+
+class ServiceState(Frozen):
+    """What was started, in the order of the start. `fluss` is the address that clients use, `host:port`."""
+
+    fluss: str
+    services: tuple[Service, ...]
+    complete: bool = False  # all of them answered
+
+    @property
+    def alive(self) -> bool:
+        """Whether all that belongs to it runs."""
+        return self.complete and all(service.process.alive for service in self.services)
+
+
+def load(file: Path) -> ServiceState | None:
+    """What was saved; None when nothing was.
+
+    Raises:
+        ServiceStartError: the file is damaged or of another release. To take it for none would start
+            servers twice over the same data.
+    """
+    try:
+        return ServiceState.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        raise ServiceStartError(
+            f"{file} does not tell which services run: {error.errors()[0]['msg']}",
+            hint="end the processes it names, if any, and remove the file",
+        ) from error
+
+
+def save(file: Path, state: ServiceState) -> None:
+    """Replace the file in one step: a reader sees the old state or the new one, never half of it."""
+    new = file.with_name(f"{file.name}.new")
+    with new.open("w", encoding="utf-8") as output:
+        json.dump(state.model_dump(mode="json"), output, indent=2)
+        output.flush()
+        os.fsync(output.fileno())
+    new.replace(file)

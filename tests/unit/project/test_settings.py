@@ -1,0 +1,125 @@
+import pytest
+
+from streamhouse.errors import DefinitionErrors, FileFormatError, NotAProjectError, StreamhouseError, UnknownKeyError
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings, load_settings
+
+
+def settings_of(tmp_path, text, **environment):
+    (tmp_path / "streamhouse.yaml").write_text(text)
+    return load_settings(tmp_path, environment)
+
+
+@pytest.mark.parametrize("text", ["", "# only a comment\n", "---\n# and a mark\n\n"])
+def test_defaults_need_nothing(tmp_path, text):
+    assert settings_of(tmp_path, text) == Settings()
+    assert load_settings(tmp_path / "nowhere", {}) == Settings()
+
+
+def test_everything_can_be_set(tmp_path):
+    settings = settings_of(
+        tmp_path,
+        """
+        fluss: one:9123,two:9123
+        warm: {warehouse: s3://bucket/warm}
+        cold: {warehouse: lake/cold}
+        state: postgresql+psycopg://me@host/db
+        ivy_settings: conf/ivy.xml
+        spark: {master: "spark://host:7077", conf: {spark.driver.memory: 4g, spark.ui.enabled: true, spark.x: 3}}
+        """,
+    )
+    assert settings.fluss == "one:9123,two:9123"
+    assert settings.spark.conf == {"spark.driver.memory": "4g", "spark.ui.enabled": "true", "spark.x": "3"}
+    assert settings.ivy_settings == tmp_path / "conf" / "ivy.xml"
+    project = Project.at(tmp_path)
+    assert project.warm == "s3://bucket/warm"
+    assert project.cold == str(tmp_path / "lake" / "cold")
+    assert project.state_url == "postgresql+psycopg://me@host/db"
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        (
+            "flus: a:1\n",
+            UnknownKeyError,
+            "streamhouse.yaml:1:1: SH102 unknown key 'flus'\n  hint: did you mean 'fluss'?",
+        ),
+        ("spark:\n  mastr: x\n", UnknownKeyError, "streamhouse.yaml:2:3: SH102 unknown key 'mastr'"),
+        ("fluss: nohost\n", FileFormatError, "streamhouse.yaml:1:8: SH101"),
+        ("warm: here\n", FileFormatError, "streamhouse.yaml:1:7: SH101 'warm' must be a mapping"),
+        ("spark: {conf: [a]}\n", FileFormatError, "streamhouse.yaml:1:15: SH101"),
+        ("- a\n", FileFormatError, "streamhouse.yaml:1:1: SH101 settings are 'key: value' lines"),
+        ("a: b: c\n", FileFormatError, "streamhouse.yaml:1:5: SH101 not valid YAML"),
+        ("flus: a\ncolt: b\n", DefinitionErrors, "streamhouse.yaml:2:1: SH102 unknown key 'colt'"),
+    ],
+)
+def test_mistakes_have_a_place(tmp_path, text, error, message):
+    with pytest.raises(error) as refused:
+        settings_of(tmp_path, text)
+    assert message in str(refused.value)
+
+
+def test_a_file_in_another_encoding(tmp_path):
+    (tmp_path / "streamhouse.yaml").write_bytes(b"fluss: \xff\n")
+    with pytest.raises(FileFormatError, match="UTF-8"):
+        load_settings(tmp_path, {})
+
+
+def test_the_environment_wins(tmp_path):
+    settings = settings_of(
+        tmp_path,
+        "fluss: file:1\nwarm: {warehouse: file}\n",
+        STREAMHOUSE_FLUSS="environment:2",
+        STREAMHOUSE_COLD="s3://cold",
+        STREAMHOUSE_SPARK_MASTER="local[1]",
+        STREAMHOUSE_STATE="",
+    )
+    assert (settings.fluss, settings.warm.warehouse, settings.cold.warehouse) == ("environment:2", "file", "s3://cold")
+    assert (settings.spark.master, settings.state) == ("local[1]", None)
+
+
+def test_a_wrong_variable_is_named(tmp_path):
+    with pytest.raises(FileFormatError, match="environment variable STREAMHOUSE_FLUSS cannot be 'x'"):
+        load_settings(tmp_path, {"STREAMHOUSE_FLUSS": "x"})
+
+
+@pytest.mark.parametrize("mark", ["flows/", "streamhouse.yaml"])
+def test_a_project_is_found_from_anywhere_inside(tmp_path, mark, monkeypatch):
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    root = tmp_path / "outer" / "shop"
+    inside = root / "a" / "b"
+    inside.mkdir(parents=True)
+    (root / "flows").mkdir() if mark == "flows/" else (root / mark).touch()
+    project = Project.find(inside)
+    assert project.root == root
+    assert project.warm == str(root / ".streamhouse" / "warm")
+    assert project.state_url == f"sqlite:///{root}/.streamhouse/state.db"
+    with pytest.raises(NotAProjectError):
+        Project.at(inside)
+
+
+def test_no_project(tmp_path):
+    with pytest.raises(NotAProjectError) as refused:
+        Project.find(tmp_path)
+    assert str(tmp_path) in refused.value.message
+    assert isinstance(refused.value, StreamhouseError)
+
+
+def test_looking_at_the_state_does_not_create_it(tmp_path, monkeypatch):
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    (tmp_path / "flows").mkdir()
+    project = Project.at(tmp_path)
+    assert project.existing_state() is None
+    with project.state() as state:
+        assert state.flows() == []
+    found = project.existing_state()
+    assert found is not None
+    found.close()
+
+
+def test_a_relative_database_lies_in_the_project(tmp_path):
+    (tmp_path / "streamhouse.yaml").write_text("state: sqlite:///db/state.db\n")
+    with Project.at(tmp_path).state() as state:
+        state.flows()
+    assert (tmp_path / "db" / "state.db").exists()

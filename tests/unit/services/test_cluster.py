@@ -1,0 +1,46 @@
+from pathlib import Path
+
+import pytest
+
+from streamhouse.install.java import Java
+from streamhouse.services.cluster import Cluster, Ports
+from streamhouse.services.layout import ServicesFolder
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    folder = ServicesFolder.of(tmp_path / "a #b: c\\dé😀")
+    return Cluster(folder, Java(Path("/jdk"), 17), [Path("/x/a.jar"), Path("/x/b.jar")], Ports(11, 12, 13))
+
+
+def test_every_server_listens_on_loopback_only(cluster):
+    cluster.prepare()
+    zookeeper = dict(line.split("=", 1) for line in (cluster.folder.conf / "zoo.cfg").read_text().splitlines())
+    assert (zookeeper["clientPortAddress"], zookeeper["clientPort"]) == ("127.0.0.1", "11")
+    assert zookeeper["admin.enableServer"] == "false"
+    assert "-Dbind.listeners=FLUSS://127.0.0.1:12" in cluster.command("coordinator")
+    assert "-Dbind.listeners=FLUSS://127.0.0.1:13" in cluster.command("tablet")
+
+
+def test_memory_stays_small(cluster):
+    heaps = {name: next(a for a in cluster.command(name) if a.startswith("-Xmx")) for name in Ports.__annotations__}
+    assert heaps == {"zookeeper": "-Xmx96m", "coordinator": "-Xmx256m", "tablet": "-Xmx1g"}
+
+
+def test_a_path_with_any_character_reaches_zookeeper(cluster):
+    cluster.prepare()
+    line = next(x for x in (cluster.folder.conf / "zoo.cfg").read_text().splitlines() if x.startswith("dataDir="))
+    # As java.util.Properties reads it.
+    value = line.removeprefix("dataDir=").replace("\\\\", "\\u005c")
+    read = value.encode("ascii").decode("unicode_escape").encode("utf-16", "surrogatepass").decode("utf-16")
+    assert read == str(cluster.folder.zookeeper)
+
+
+def test_the_log_of_the_run_before_is_kept_and_scratch_files_are_not(cluster):
+    cluster.prepare()
+    cluster.folder.log("tablet").write_text("first run")
+    (cluster.folder.scratch / "librocksdbjni.so").write_text("")
+    cluster.prepare()
+    assert not cluster.folder.log("tablet").exists()
+    assert (cluster.folder.logs / "tablet.log.1").read_text() == "first run"
+    assert list(cluster.folder.scratch.iterdir()) == []
