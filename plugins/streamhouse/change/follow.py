@@ -1,7 +1,7 @@
 """The Flow Trigger inside the process that carries a flow: it looks, and its decisions reach the flow at once."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from streamhouse.change.ask import ask
@@ -39,13 +39,15 @@ class Follower:
         """Whether it is time for a look: soon after an epoch, now and then while there is none."""
         now = time.monotonic()
         wait = _ACTIVE_S if runner.beat_at > self._looked else _IDLE_S
-        if now - self._looked < wait:
-            return False
-        self._looked = now
-        return True
+        return now - self._looked >= wait
+
+    def differs(self, inputs: Collection[str]) -> bool:
+        """Whether some of what is read looks other than at the last look; from any thread."""
+        return self._trigger.differs(self.flow, [table_name(name) for name in inputs])
 
     def look(self, runner: Runner, carry_out: CarryOut) -> FlowLook | None:
         """Look once, and hold the segments of steps that must not read on."""
+        self._looked = time.monotonic()
         self._carry_out = carry_out
         found = self._trigger.look([self.flow])
         looked = next((one for one in found if one.flow == self.flow), None)

@@ -16,8 +16,9 @@ the streams end after the epoch in hand, and others go on from the same position
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from threading import Condition
 
 from streamhouse.change.building import Building, drop_version, last_epochs, now_ms, reached, wanted_plan
 from streamhouse.change.follow import Follower
@@ -49,6 +50,10 @@ class Reconciler:
     say: Callable[[str], None] = lambda _: None
     follower: Follower | None = None  # None: what changes upstream is not looked at
     _looked: bool = False
+    _asked: int = 0  # looks that streams asked for; only rises
+    _answered: int = 0  # how many of them have been taken
+    _building: bool = False  # tables are filled beside those that serve, which may take hours
+    _told: Condition = field(default_factory=Condition)  # guards these three
 
     def between(self, runner: Runner) -> None:
         """Carry out what is asked, while no stream runs.
@@ -79,13 +84,31 @@ class Reconciler:
 
     def beside(self, runner: Runner) -> None:
         """Carry out what is asked while the streams run; a change that cannot be is recorded as failed."""
-        while not runner.wait(_LOOK_S if time.monotonic() - runner.beat_at < _IDLE_AFTER_S else _IDLE_LOOK_S):
+        while not runner.rest(_LOOK_S if time.monotonic() - runner.beat_at < _IDLE_AFTER_S else _IDLE_LOOK_S):
+            asked = self._asked
             with suppress(StreamhouseError):  # the state store is away, or the lease lost: the runner ends by itself
                 change = self.open.state.open_change(self.flow)
                 if change is not None:
                     self._running(runner, change)
-                if self.follower is not None and self.follower.due(runner):
+                if self.follower is not None and (asked > self._answered or self.follower.due(runner)):
                     self.follower.look(runner, lambda asked: self._running(runner, asked, hold=True))
+            with self._told:
+                self._answered = asked
+                self._told.notify_all()
+
+    def before_epoch(self, runner: Runner, segment: str) -> None:
+        """Where something upstream looks other than at the last look, let the flow follow it before its rows are read.
+
+        An epoch does not wait for tables that are built anew: it reads on with the plan there is.
+        """
+        [reads] = (one.reads for one in runner.plan.segments if one.name == segment)
+        if self.follower is None or not self.follower.differs(reads):
+            return
+        with self._told:
+            self._asked = mine = self._asked + 1
+            runner.wake()
+            while self._answered < mine and not self._building and not runner.is_ending:
+                self._told.wait(_LOOK_S / 5)
 
     def _running(self, runner: Runner, change: Change, *, hold: bool = False) -> None:
         """Carry a change out; with `hold` no epoch reads on with the old plan while the new one is made ready."""
@@ -228,12 +251,16 @@ class Reconciler:
             return
         building = Building(self.open, change, self.say)
         state.move_change(runner.lease, change, Phase.BUILDING)
-        building.fill()
-        while not runner.wait(0) and state.change(change.id).is_open:
-            began = time.monotonic()
-            building.catch_up()
-            if time.monotonic() - began < max(_CAUGHT_UP_S, runner.plan.freshness.total_seconds()):
-                return
+        self._building = True
+        try:
+            building.fill()
+            while not runner.wait(0) and state.change(change.id).is_open:
+                began = time.monotonic()
+                building.catch_up()
+                if time.monotonic() - began < max(_CAUGHT_UP_S, runner.plan.freshness.total_seconds()):
+                    return
+        finally:
+            self._building = False
 
     # --- both -------------------------------------------------------------------------------------
 

@@ -4,8 +4,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -33,6 +34,13 @@ class Steward(Protocol):
 
     def beside(self, runner: "Runner") -> None:
         """The streams run, until `Runner.wait` says that they are to stop. Called in a thread of its own."""
+
+    def before_epoch(self, runner: "Runner", segment: str) -> None:
+        """Rows wait, and an epoch that reads them is about to begin; return when it may.
+
+        Called in the thread of the segment's stream while `beside` runs; to return late holds up this segment alone.
+        When `Runner.is_ending`, return at once.
+        """
 
 
 class Runner:
@@ -65,8 +73,10 @@ class Runner:
         self._on_beat = on_beat
         self.beat_at = time.monotonic()  # when the last epoch ended, or this began
         self._stop = threading.Event()
+        self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event, a signal handler may ring it at any moment
         self._halt = threading.Event()  # ends the streams in hand, for a turn or for good
         self._turning = False
+        self._beside: Steward | None = None  # while its thread runs
         self._streams: list[SegmentStream] = []
         self._lost: LeaseLostError | None = None
         self.lease: Lease  # while it runs
@@ -74,11 +84,27 @@ class Runner:
     def stop(self) -> None:
         """Ask the runner to end after the epochs in hand. Safe from any thread or signal handler."""
         self._stop.set()
+        self._bell.put(None)
         self._end_streams()
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the streams in hand are to end, for good or for a turn."""
+        return self._halt.is_set()
 
     def wait(self, seconds: float) -> bool:
         """Whether the runner is asked to end, now or within so long."""
         return self._stop.wait(seconds)
+
+    def rest(self, seconds: float) -> bool:
+        """Like `wait`, for the steward's thread: somebody who wants it back calls `wake`."""
+        with suppress(Empty):
+            self._bell.get(timeout=seconds)
+        return self._stop.is_set()
+
+    def wake(self) -> None:
+        """End a `rest`, the one in hand or the next."""
+        self._bell.put(None)
 
     def run(self, *, once: bool, bounds: Mapping[str, Position] = _NO_BOUNDS, steward: Steward | None = None) -> None:
         """Carry the flow; return when it was asked to stop or, with `once`, when what waited at the start is done.
@@ -180,11 +206,14 @@ class Runner:
             yield
             return
         thread = threading.Thread(target=steward.beside, args=(self,), name=f"{self.plan.flow}/steward", daemon=True)
+        self._beside = steward
         thread.start()
         try:
             yield
         finally:
             self._stop.set()
+            self._bell.put(None)
+            self._beside = None
             thread.join()
 
     def _tour(self, *, once: bool, bounds: Mapping[str, Position]) -> None:
@@ -216,12 +245,17 @@ class Runner:
             cache=self._cache,
             stop=self._halt,
             is_held=lambda segment: segment in self.held,
+            before_epoch=self._before_epoch,
             on_beat=self._beat,
         )
 
     def _beat(self, beat: Beat) -> None:
         self.beat_at = time.monotonic()
         self._on_beat(beat)
+
+    def _before_epoch(self, segment: str) -> None:
+        if self._beside is not None:
+            self._beside.before_epoch(self, segment)
 
     def _lose(self, error: LeaseLostError) -> None:
         self._lost = error

@@ -68,6 +68,7 @@ class Surroundings:
         cache: Folder of the states that segments of all flows hold.
         stop: Set when the runner is to end.
         is_held: Whether a segment must not read on for now.
+        before_epoch: Told the name of a segment whose next epoch is about to begin; returns when it may.
     """
 
     plan: FlowPlan
@@ -80,6 +81,7 @@ class Surroundings:
     cache: Path
     stop: threading.Event
     is_held: Callable[[str], bool]
+    before_epoch: Callable[[str], None]
     on_beat: Callable[[Beat], None]
 
 
@@ -176,7 +178,10 @@ class SegmentStream:
 
     def next(self, last: Vector) -> Vector:
         """The end of the next epoch; see `EpochClock.next`. The stream asks here, as the plan may change under it."""
-        return self._clock.next(last)
+        found = self._clock.next(last)
+        if found.positions != last.positions:
+            self._around.before_epoch(self.name)
+        return found
 
     @property
     def name(self) -> str:

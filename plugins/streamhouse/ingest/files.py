@@ -55,7 +55,7 @@ class Files:
     byte, and those whose name begins with `.` or `_`, are passed over. The position keeps one
     entry for each file ever read. Of a Parquet file only the row groups of a range are read. A CSV or JSON
     file is held in memory as a whole while it is read, and each one is read once to count its rows when the
-    process first sees it.
+    process first sees it. Where nobody declared the columns, those that a file lacks are null in its rows.
 
     Args:
         options: What to read.
@@ -77,6 +77,7 @@ class Files:
         self._at = at
         declared = tuple(Column(name=name, type=type_) for name, type_ in options.columns.items())
         self._columns = columns or declared
+        self._sparse = not declared  # files differ in columns as their writer adds and drops some
         self._seen: dict[str, tuple[int, int]] = {}  # file → its bytes and rows
         self._lock = Lock()
 
@@ -164,7 +165,7 @@ class Files:
     def _load(self, name: str, wanted: tuple[Column, ...], first: int, last: int) -> "pa.Table":
         """The rows `[first, last)` of a file that are there."""
         if self._options.kind == "parquet":
-            return read_file(self._there(name), "parquet", wanted, name, (first, last))
+            return read_file(self._there(name), "parquet", wanted, name, (first, last), sparse=self._sparse)
         return self._whole(name).select([c.name for c in wanted]).slice(first, last - first)
 
     def _there(self, name: str) -> Path:
@@ -176,12 +177,12 @@ class Files:
     def _whole(self, name: str) -> "pa.Table":
         stat = self._there(name).stat()
         path, kind = self._root / name, self._options.kind
-        return _rows_of(path, kind, self.columns(), name, stat.st_size, stat.st_mtime_ns)
+        return _rows_of(path, kind, self.columns(), name, self._sparse, stat.st_size, stat.st_mtime_ns)
 
 
 @lru_cache(maxsize=2)  # an epoch may end within a file, and the next one goes on there
-def _rows_of(path: Path, kind: Format, columns: tuple[Column, ...], name: str, *_stamp: int) -> "pa.Table":
-    return read_file(path, kind, columns, name)
+def _rows_of(path: Path, kind: Format, columns: tuple[Column, ...], name: str, sparse: bool, *_: int) -> "pa.Table":
+    return read_file(path, kind, columns, name, sparse=sparse)
 
 
 def open_files(

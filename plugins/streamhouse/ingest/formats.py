@@ -11,9 +11,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 
 from streamhouse.errors import Location, SourceError
-from streamhouse.ingest.parquet import column_types, parquet_rows
+from streamhouse.ingest.parquet import ParquetRows, column_types, parquet_rows
 from streamhouse.model.table import Column
-from streamhouse.stores.arrow import arrow_type, conform
+from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
 
 Format = Literal["csv", "json", "parquet"]
 
@@ -47,12 +47,26 @@ def infer_columns(path: Path, kind: Format, name: str) -> tuple[Column, ...]:
 
 
 def read_file(
-    path: Path, kind: Format, columns: tuple[Column, ...], name: str, rows: tuple[int, int] | None = None
+    path: Path,
+    kind: Format,
+    columns: tuple[Column, ...],
+    name: str,
+    rows: tuple[int, int] | None = None,
+    *,
+    sparse: bool = False,
 ) -> pa.Table:
     """The rows `[first, last)` of a file, or all, with exactly these columns; others that it has are left out.
 
     CSV needs a header line with the names; an empty field is null. JSON is one object per line; an
     absent field is null. A time without a zone is UTC where the column is a `timestamp`.
+
+    Args:
+        path: The file.
+        kind: Its format.
+        columns: Those to read.
+        name: What messages call the file.
+        rows: The range; None: all.
+        sparse: A column that the file lacks is null in all its rows; else that is an error, except in JSON.
 
     Raises:
         SourceError: a row is malformed, a value does not fit its type, or a column is absent.
@@ -60,9 +74,10 @@ def read_file(
     try:
         if kind == "parquet":
             held = parquet_rows(path, Location(name))
-            first, last = rows or (0, held.rows)
-            return conform(held.slice(first, last, tuple(c.name for c in columns)), columns)
-        found = conform(_read_csv(path, columns) if kind == "csv" else _read_json(path, columns), columns)
+            return _parquet_slice(held, rows or (0, held.rows), columns, sparse=sparse)
+        found = conform(
+            _read_csv(path, columns, sparse=sparse) if kind == "csv" else _read_json(path, columns), columns
+        )
         return found.slice(rows[0], rows[1] - rows[0]) if rows else found
     except KeyError as error:
         raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
@@ -70,7 +85,20 @@ def read_file(
         raise _malformed(path, kind, name, error) from error
 
 
-def _read_csv(path: Path, columns: tuple[Column, ...]) -> pa.Table:
+def _parquet_slice(held: ParquetRows, rows: tuple[int, int], columns: tuple[Column, ...], *, sparse: bool) -> pa.Table:
+    there = {column.name for column in held.columns}
+    wanted = [c for c in columns if c.name in there or not sparse]
+    found = conform(held.slice(*rows, tuple(c.name for c in wanted)), wanted)
+    if len(wanted) == len(columns):
+        return found
+    length = max(0, min(rows[1], held.rows) - rows[0])
+    return pa.table(
+        [found[c.name] if c.name in there else pa.nulls(length, arrow_type(c.type)) for c in columns],
+        schema=arrow_schema(columns),
+    )
+
+
+def _read_csv(path: Path, columns: tuple[Column, ...], *, sparse: bool) -> pa.Table:
     # Arrow refuses times without a zone for an instant, and takes no mixture: they are read as text first.
     instants = [c.name for c in columns if c.type == "timestamp"]
     types = {c.name: pa.string() if c.name in instants else arrow_type(c.type) for c in columns}
@@ -79,7 +107,11 @@ def _read_csv(path: Path, columns: tuple[Column, ...]) -> pa.Table:
         # One thread, because only then does Arrow tell the row of a value it cannot read.
         read_options=pa_csv.ReadOptions(use_threads=False),
         convert_options=pa_csv.ConvertOptions(
-            column_types=types, include_columns=list(types), strings_can_be_null=True, quoted_strings_can_be_null=False
+            column_types=types,
+            include_columns=list(types),
+            include_missing_columns=sparse,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
         ),
     )
     for name in instants:

@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -88,6 +89,29 @@ class Observer:
         for table in plan.tables.values():
             self._table(table, pins, made.get(table.name, table), seen, own=True)
         return Look(tuple(seen.events), seen.live, seen.pins, seen.unseen)
+
+    def differs(self, plan: FlowPlan, inputs: Collection[str], live: Mapping[str, Shape]) -> bool:
+        """Whether some of what a flow reads looks other than it did at a look; what cannot be looked at does not.
+
+        Args:
+            plan: As the flow ran at that look.
+            inputs: Names of sources and tables that others write; others of the plan are not looked at.
+            live: As that look had it.
+        """
+        for source in plan.sources:
+            name = source_object(plan.flow, source.name)
+            if source.name in inputs and name in live:
+                with suppress(StreamhouseError, OSError):
+                    now = source_shape(name, source, self._root)
+                    if now is not None and now != live[name].model_copy(update={"identity": now.identity}):
+                        return True
+        for table in plan.external:
+            store = self._stores.get(table.tiers.target)
+            if table.name in inputs and table.name in live and isinstance(store, ShapedStore):
+                with suppress(StoreError):
+                    if store.shape(table.name) != live[table.name]:
+                        return True
+        return False
 
     def _table(self, table: Table, pins: Mapping[str, Shape], made: Table, seen: "_Looking", *, own: bool) -> None:
         store = self._stores.get(table.tiers.target)

@@ -196,3 +196,21 @@ def test_rows_that_are_gone_are_an_error_and_not_a_smaller_result(orders, change
         open_files({"path": "data/*.csv", "columns": {"id": "bigint"}}, orders).read({}, end)
     assert isinstance(refused.value, StreamhouseError)
     assert "data/orders_1.csv" in refused.value.message
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_that_a_file_lacks_are_null_where_nobody_declared_them(tmp_path, kind):
+    def write(name, rows):
+        if kind == "parquet":
+            pq.write_table(pa.table(rows), tmp_path / f"{name}.parquet")
+        else:
+            (tmp_path / f"{name}.csv").write_text(
+                "\n".join([",".join(rows), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))])
+            )
+
+    write("a", {"id": [1, 2], "note": [7, 8]})
+    write("b", {"id": [3]})
+    source = open_files({"path": f"*.{kind}"}, tmp_path)
+    end = source.available()
+    assert source.read({}, end).to_pydict() == {"id": [1, 2, 3], "note": [7, 8, None]}
+    assert source.read({f"a.{kind}": 2}, end, ("note",)).to_pydict() == {"note": [None]}
