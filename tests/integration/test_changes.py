@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamhouse.change.trigger import Trigger
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.outcome import Outcome
 from streamhouse.runtime.open import plan_of
@@ -81,6 +82,8 @@ def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
     add(root, 0)
     drained(open_, FLOW, "reader")
     lines = served(open_, "dwd.lr_lines", flow="reader")
+    trigger = Trigger(open_.project, open_.state, open_.stores)
+    trigger.look()  # from now on it knows the tables
     add(root, 1)
     drained(open_, FLOW)  # the reader is behind when the table is built anew
     write_action(root, "keep", "SELECT * FROM rows WHERE cents > 10")
@@ -103,6 +106,12 @@ def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
     later = [row for row in orders(2) if row[1] > 10]
     assert after == sorted([*first, *later])
     assert lines.num_rows == len(orders(0))
+    # The version that serves is the table: what becomes of the one before is no change of it.
+    for tier in (table := open_.state.plan(FLOW)[1].tables["ods.lv_orders"]).tiers.present:
+        open_.stores[tier].drop(table.name)
+    looks = trigger.look()
+    assert [look.flow for look in looks] == [FLOW, "reader"]
+    assert not any(look.records or look.paused for look in looks), looks
 
 
 @pytest.mark.timeout(600)

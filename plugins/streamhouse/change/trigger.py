@@ -56,7 +56,9 @@ class Trigger:
         """Take what a flow reads for what it is now, once: call it when the flow is applied for the first time."""
         applied = self._state.plans()
         if flow in applied and not self._state.upstream.pins(flow):
-            look = self._observer.look(applied[flow][1], {}, (plan for _, plan in applied.values()))
+            look = self._observer.look(
+                applied[flow][1], {}, (plan for _, plan in applied.values()), self._state.versions(flow)
+            )
             self._state.upstream.save_pins(flow, {n: s.model_dump_json() for n, s in look.pins.items()})
 
     def look(self, flows: Collection[str] | None = None, *, now: datetime | None = None) -> list[FlowLook]:
@@ -107,11 +109,11 @@ class Trigger:
         if flow not in self._seen:
             return True
         plan, live = self._seen[flow]
-        return self._observer.differs(plan, inputs, live)
+        return self._observer.differs(plan, inputs, live, {name: live[name].at for name in inputs if name in live})
 
     def _observe(self, flow: str, applied: Mapping[str, FlowPlan]) -> Look:
         pins = {name: Shape.model_validate_json(body) for name, body in self._state.upstream.pins(flow).items()}
-        look = self._observer.look(applied[flow], pins, applied.values())
+        look = self._observer.look(applied[flow], pins, applied.values(), self._state.versions(flow))
         fresh = {name: shape.model_dump_json() for name, shape in look.pins.items() if name not in pins}
         if fresh:
             self._state.upstream.save_pins(flow, fresh, keep=pins)

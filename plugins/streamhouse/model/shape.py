@@ -32,6 +32,7 @@ class Shape(Frozen):
         unknown: Columns that rows have and nobody declared; with how many of the rows looked at.
         shards: Column → its type in each part of the source, where these disagree.
         renames: Column → the name it had, where a message says so.
+        at: Which version of a table it is, from 1; another one is another table that the table's name means.
         truncated: Where rows were removed as a whole for the last time; empty: never.
     """
 
@@ -46,4 +47,5 @@ class Shape(Frozen):
     unknown: tuple[tuple[SeenColumn, int], ...] = ()
     shards: tuple[tuple[str, tuple[str, ...]], ...] = ()
     renames: tuple[tuple[str, str], ...] = ()
+    at: int = 1
     truncated: str = ""

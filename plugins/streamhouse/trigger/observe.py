@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 
 from streamhouse.errors import StoreError, StreamhouseError
 from streamhouse.ingest.shapes import planned_shape, source_shape
@@ -16,6 +17,7 @@ from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.model.upstream import UpstreamEvent
+from streamhouse.model.version import Versions, stored_name
 from streamhouse.stores.base import ShapedStore, Store
 from streamhouse.trigger.compare import compare
 from streamhouse.trigger.impact import source_object
@@ -55,15 +57,22 @@ class Observer:
         self._root = root
         self._stores = stores
 
-    def look(self, plan: FlowPlan, pins: Mapping[str, Shape], owners: Iterable[FlowPlan] = ()) -> Look:
+    def look(
+        self,
+        plan: FlowPlan,
+        pins: Mapping[str, Shape],
+        owners: Iterable[FlowPlan] = (),
+        versions: Versions = MappingProxyType({}),
+    ) -> Look:
         """What changed in what a flow reads.
 
         Args:
             plan: As the flow runs.
             pins: Object → its shape as the flow last took note of it; for what has none, what the plan says.
             owners: Plans of flows as they run: what these did to their own tables is no change upstream.
+            versions: Of the tables that the flow reads and writes.
         """
-        seen = _Looking()
+        seen = _Looking(versions)
         for source in plan.sources:
             name = source_object(plan.flow, source.name)
             declared = bool(source.options.get("columns"))
@@ -90,13 +99,14 @@ class Observer:
             self._table(table, pins, made.get(table.name, table), seen, own=True)
         return Look(tuple(seen.events), seen.live, seen.pins, seen.unseen)
 
-    def differs(self, plan: FlowPlan, inputs: Collection[str], live: Mapping[str, Shape]) -> bool:
+    def differs(self, plan: FlowPlan, inputs: Collection[str], live: Mapping[str, Shape], versions: Versions) -> bool:
         """Whether some of what a flow reads looks other than it did at a look; what cannot be looked at does not.
 
         Args:
             plan: As the flow ran at that look.
             inputs: Names of sources and tables that others write; others of the plan are not looked at.
             live: As that look had it.
+            versions: Of the tables that the flow reads.
         """
         for source in plan.sources:
             name = source_object(plan.flow, source.name)
@@ -109,7 +119,7 @@ class Observer:
             store = self._stores.get(table.tiers.target)
             if table.name in inputs and table.name in live and isinstance(store, ShapedStore):
                 with suppress(StoreError):
-                    if store.shape(table.name) != live[table.name]:
+                    if _shape(store, table.name, versions) != live[table.name]:
                         return True
         return False
 
@@ -120,23 +130,31 @@ class Observer:
             return
         pinned = pins.get(table.name)
         try:
-            live = store.shape(table.name)
+            live = _shape(store, table.name, seen.versions)
             for wait_s in _SURE_AFTER_S if live is None and pinned is not None else ():
                 time.sleep(wait_s)
-                live = live or store.shape(table.name)
+                live = live or _shape(store, table.name, seen.versions)
         except StoreError as error:
             seen.unseen[table.name] = error.message
             return
         if live is None and pinned is None:
             return  # a table that its flow has not made yet
-        if pinned is None and live is not None:
+        if live is not None and (pinned is None or pinned.at != live.at):
             pinned = _first(table, live)
         assert pinned is not None
         seen.compare(_explained(pinned, live, made), live, only=_OF_OWN_TABLES if own else None)
 
 
+def _shape(store: ShapedStore, table: str, versions: Versions) -> Shape | None:
+    """The shape of the version that serves, under the table's own name."""
+    at = versions.get(table, 1)
+    found = store.shape(stored_name(table, at))
+    return found and found.model_copy(update={"object": table, "at": at})
+
+
 class _Looking:
-    def __init__(self) -> None:
+    def __init__(self, versions: Versions) -> None:
+        self.versions = versions
         self.events: list[UpstreamEvent] = []
         self.live: dict[str, Shape] = {}
         self.pins: dict[str, Shape] = {}
