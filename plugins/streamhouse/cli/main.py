@@ -19,7 +19,8 @@ Exit codes:
   1  an error of Streamhouse     6  an epoch, lease or position is not as recorded
   2  wrong usage                 10 plan, trigger, backfill --dry-run: something would change
   3  wrong definitions or SQL    11 plan, apply, run, trigger: a person must decide first
-  4  the machine lacks something 130 interrupted (Ctrl-C, SIGTERM)
+  4  the machine lacks something 12 tier: rows are overdue in a lake
+                                 130 interrupted (Ctrl-C, SIGTERM)
 """
 
 _COMPLETION = "_STREAMHOUSE_COMPLETE"  # click's name for it
@@ -45,6 +46,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "changes": "streamhouse.cli.apply:changes",
         "env": "streamhouse.cli.environment:environment",
         "run": "streamhouse.cli.run:run",
+        "tier": "streamhouse.cli.tier:tier",
         "backfill": "streamhouse.cli.backfill:backfill",
         "query": "streamhouse.cli.query:query",
         "status": "streamhouse.cli.status:status",

@@ -110,14 +110,23 @@ def _seconds(text: str) -> float | None:
     return seconds
 
 
-def _to_duration(value: Any) -> Any:
-    if value == "forever":
+def duration_of(text: str) -> timedelta:
+    """The duration that a person wrote.
+
+    Raises:
+        ValueError: it is none; the message tells how to write one.
+    """
+    if text == "forever":
         return FOREVER
+    seconds = _seconds(text)
+    if seconds is None:
+        raise ValueError(f"'{text}' is no duration; write a number with its unit, such as 30s, 5m, 1h, 7d")
+    return timedelta(seconds=float(seconds))
+
+
+def _to_duration(value: Any) -> Any:
     if isinstance(value, str):
-        seconds = _seconds(value)
-        if seconds is None:
-            raise ValueError(f"'{value}' is no duration; write a number with its unit, such as 30s, 5m, 1h, 7d")
-        return timedelta(seconds=float(seconds))
+        return duration_of(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         raise ValueError(f"{value} lacks a unit; write 30s, 5m, 1h or 7d")
     return value

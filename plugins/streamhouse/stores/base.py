@@ -9,6 +9,7 @@ of its own (`WriteContext.columns`); every other table has one.
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from streamhouse.model.shape import Shape
@@ -213,6 +214,12 @@ class LogStore(Store, Protocol):
 
     def start(self, table: Table) -> Position:
         """The oldest position that the log retains."""
+
+    def kept(self, table: Table) -> timedelta:
+        """How long the log retains a row, at least."""
+
+    def position_at(self, table: Table, at: datetime) -> Position:
+        """The position before the first row written at `at`, which is past, or later; the end when there is none."""
 
 
 @runtime_checkable

@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import IntEnum
 from typing import TypeVar
 
@@ -37,6 +38,7 @@ class Bound(IntEnum):
 
     EARLIEST = 0
     LATEST = 1
+    AT_TIME = 2
 
 
 @dataclass(frozen=True)
@@ -155,11 +157,13 @@ class Catalog:
                     raise
         raise AssertionError("tenacity ends with a result or an exception")
 
-    def offsets(self, located: Located, bound: Bound) -> Position:
-        """Bucket → its first retained, or its next offset."""
+    def offsets(self, located: Located, bound: Bound, at: datetime | None = None) -> Position:
+        """Bucket → its first retained offset, its next one, or that of the first row written at `at` or later."""
         position: Position = {}
         for address, buckets in located.by_leader(located.leaders).items():
             body = proto.encode((1, _CLIENT), (2, int(bound)), (3, located.stored.table_id), (5, buckets))
+            if at is not None:
+                body += proto.encode((6, round(at.timestamp() * 1000)))
             answer = self.wire.call(address, _LIST_OFFSETS, body, located.name)
             for bucket in proto.messages(answer, 1):
                 if code := proto.number(bucket, 2):

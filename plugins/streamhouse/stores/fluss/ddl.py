@@ -79,6 +79,11 @@ def unmergeable(table: Table) -> list[str]:
     ]
 
 
+def log_ttl(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> timedelta:
+    """How long the change log of a table is kept: as long as `tiers.hot` says, but at least `min_log_ttl`."""
+    return max(table.tiers.hot or min_log_ttl, min_log_ttl)
+
+
 def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
     """The JSON that creates `table`.
 
@@ -97,7 +102,7 @@ def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
     highest = len(columns) - 1
     for column in columns:
         highest = _number_fields(column["data_type"], highest)
-    ttl = max(table.tiers.hot or min_log_ttl, min_log_ttl)
+    ttl = log_ttl(table, min_log_ttl)
     properties = {
         # The lake itself is off: the property makes Fluss hash keys as Paimon does.
         "table.datalake.format": "paimon",

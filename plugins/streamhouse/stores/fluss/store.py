@@ -1,7 +1,7 @@
 """The hot tier as the engine sees it."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 import pyarrow as pa
@@ -118,6 +118,14 @@ class FlussStore:
     def start(self, table: Table) -> Position:
         """The oldest offset each bucket retains."""
         return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.EARLIEST))
+
+    def kept(self, table: Table) -> timedelta:
+        """See `LogStore.kept`; of a table that was made by this version with the same settings."""
+        return ddl.log_ttl(table, self._min_log_ttl)
+
+    def position_at(self, table: Table, at: datetime) -> Position:
+        """See `LogStore.position_at`."""
+        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.AT_TIME, at))
 
     def rows_between(self, table: Table, start: Position, end: Position) -> int:  # noqa: ARG002  others ask the table
         """Offsets in the range; see `Store.rows_between`. An update takes two."""

@@ -1,0 +1,98 @@
+"""`streamhouse tier`: fill the warm and cold tiers."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+
+if TYPE_CHECKING:
+    from streamhouse.jobs.tier import Tiered
+    from streamhouse.tiering.move import Moved
+
+OVERDUE = 12
+
+
+@click.command(
+    short_help="Fill the warm and cold tiers of flows.",
+    epilog="""\b
+Examples:
+  streamhouse tier                      # all flows, once
+  streamhouse tier orders --every 30s   # beside a flow that runs, until Ctrl-C
+  streamhouse tier --check              # move nothing; exits with 12 when rows are overdue
+""",
+)
+@click.argument("flows", nargs=-1, metavar="[FLOW...]")
+@click.option("--every", metavar="DURATION", help="Go on until Ctrl-C, with a round so often: 30s, 5m.")
+@click.option(
+    "--check", is_flag=True, help="Move nothing; tell which rows the hot tier may drop before a lake has them."
+)
+@shared_options
+@click.pass_obj
+def tier(app: App, flows: tuple[str, ...], every: str | None, check: bool) -> None:
+    """Bring the warm and cold copies of each FLOW's tables to where the flow is now.
+
+    The tier a flow writes is the first that its tables have; this fills the others. Each row arrives exactly once: how
+    far a copy reaches is kept in the lake's own snapshot, so this may be stopped, killed and run again at any moment,
+    and beside a flow that runs. Rows that are not in a lake after half of the time that the hot tier keeps them are
+    told: as an event of the flow, here, and by the exit code 12.
+    """
+    from streamhouse.cli.stages import StageView
+    from streamhouse.install.stage import Stage
+    from streamhouse.jobs.tier import tier_flows
+
+    if every and check:
+        raise click.UsageError("--check looks once; it goes without --every")
+    with StageView() as view:
+
+        def show(_: str, moved: "Moved") -> None:
+            view.show(Stage(f"{moved.table} {moved.source} → {moved.target}: {moved.rows:,} rows", _share(moved)))
+
+        done = tier_flows(
+            app.project,
+            flows,
+            every=_interval(every) if every else None,
+            check=check,
+            say=lambda text: view.show(Stage(text)),
+            on_moved=show,
+        )
+    _show(app, done)
+    if done.overdue:
+        raise click.exceptions.Exit(OVERDUE)
+
+
+def _interval(text: str) -> timedelta:
+    from streamhouse.model.types import duration_of
+
+    try:
+        return duration_of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--every") from error
+
+
+def _share(moved: "Moved") -> float | None:
+    waiting = moved.waiting_rows
+    return None if waiting is None or not moved.rows + waiting else moved.rows / (moved.rows + waiting)
+
+
+def _show(app: App, done: "Tiered") -> None:
+    if app.as_json:
+        app.output.document({"flows": _documents(done), "overdue": [asdict(one) for one in done.overdue]})
+        return
+    rows = [
+        (flow, moved.table, f"{moved.source} → {moved.target}", moved.rows)
+        for flow, every in done.moved.items()
+        for moved in every
+    ]
+    if rows:
+        app.output.table(("flow", "table", "tiers", "rows moved"), rows)
+    elif not done.overdue:
+        app.output.line("nothing to move: no table has a further tier" if done.moved else "no flow has run yet")
+    for one in done.overdue:
+        app.output.line(str(one), style="yellow")
+
+
+def _documents(done: "Tiered") -> list[dict[str, Any]]:
+    return [{"flow": flow, "moved": [asdict(moved) for moved in every]} for flow, every in done.moved.items()]

@@ -1,0 +1,139 @@
+"""Fills the further tiers of flows' tables: once, or again and again (design D9)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from threading import Event
+from typing import cast
+
+from streamhouse.change.building import standing
+from streamhouse.errors import StreamhouseError, TableMissingError, UnknownFlowError
+from streamhouse.model.table import Table
+from streamhouse.model.types import Tier
+from streamhouse.model.version import table_name
+from streamhouse.project.project import Project
+from streamhouse.runtime.open import Open, opened
+from streamhouse.state.store import StateStore
+from streamhouse.stores.base import LakeStore
+from streamhouse.tiering.move import Moved, tier
+from streamhouse.tiering.overdue import Overdue, overdue
+
+OnMoved = Callable[[str, Moved], None]
+
+
+@dataclass(frozen=True)
+class Tiered:
+    """What one round did.
+
+    Attributes:
+        moved: Flow → one entry for each table and further tier, upstream first.
+        overdue: What a lake still lacks, and its log may drop.
+        failed: `table to tier` → why it could not be filled; the others were.
+    """
+
+    moved: dict[str, list[Moved]] = field(default_factory=dict)
+    overdue: tuple[Overdue, ...] = ()
+    failed: dict[str, StreamhouseError] = field(default_factory=dict)
+
+
+def tier_flows(
+    project: Project,
+    flows: Sequence[str] = (),
+    *,
+    every: timedelta | None = None,
+    check: bool = False,
+    stop: Event | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    on_moved: OnMoved = lambda _, __: None,
+) -> Tiered:
+    """Bring each lake's copy of the tables of flows to where their flow is now.
+
+    Flows may run meanwhile; may be killed at any point and called again; two at once move each row once.
+
+    Args:
+        project: Holds the flows.
+        flows: Their names; empty: every flow that ever ran.
+        every: Begin a round so long after the one before began, until `stop`; None: one round.
+        check: Move nothing; only look what is overdue.
+        stop: Ends it after the round in hand.
+        say: Told what is being done.
+        on_moved: Called with the flow after each part of a table that was moved.
+
+    Returns:
+        The last round.
+
+    Raises:
+        UnknownFlowError: a flow never ran.
+        StreamhouseError: of the one round, the first table that could not be filled, after all others were.
+            Rounds that come `every` so often record it as an event of the flow instead, and go on.
+    """
+    stop = stop or Event()
+    with opened(project, say=say) as open_:
+        chosen = _chosen(open_.state, flows)
+        tiering = _Tiering(open_, on_moved, say)
+        while True:
+            began = datetime.now(UTC)
+            done = tiering.round(chosen, began, check=check)
+            if every is None:
+                for error in done.failed.values():
+                    raise error
+                return done
+            if stop.wait(max(0.0, (began + every - datetime.now(UTC)).total_seconds())):
+                return done
+
+
+def _chosen(state: StateStore, flows: Sequence[str]) -> list[str]:
+    applied = list(state.plans())
+    for flow in flows:
+        if flow not in applied:
+            raise UnknownFlowError(flow, applied)
+    return list(dict.fromkeys(flows)) or applied
+
+
+@dataclass
+class _Tiering:
+    open: Open
+    on_moved: OnMoved
+    say: Callable[[str], None]
+    _told: dict[tuple[str, str], str] = field(default_factory=dict)  # (flow, what) → what is wrong and was told
+
+    def round(self, flows: Sequence[str], now: datetime, *, check: bool) -> Tiered:
+        moved: dict[str, list[Moved]] = {}
+        late: list[Overdue] = []
+        failed: dict[str, StreamhouseError] = {}
+        for flow in flows:
+            moved[flow] = []
+            for table in standing(self.open.state, flow).tables.values():
+                for target in table.tiers.present[1:]:
+                    what = f"{table_name(table.name)} to {target}"
+                    try:
+                        if not check:
+                            moved[flow].append(self._move(flow, table, target))
+                        found = self._overdue(table, target, now)
+                    except TableMissingError:
+                        continue  # the flow has not made it yet
+                    except StreamhouseError as error:
+                        failed[what] = error
+                        self._tell(flow, what, "tiering", f"{what}: {error.message}")
+                        continue
+                    if found is not None:
+                        late.append(found)
+                    self._tell(flow, what, "retention", str(found) if found is not None else None)
+        return Tiered(moved, tuple(late), failed)
+
+    def _move(self, flow: str, table: Table, target: Tier) -> Moved:
+        self.say(f"{table_name(table.name)} to {target}")
+        lake = cast("LakeStore", self.open.stores[target])  # only the hot tier is none, and it is always the first
+        return tier(table, self.open.stores[table.tiers.target], lake, on_progress=lambda one: self.on_moved(flow, one))
+
+    def _overdue(self, table: Table, target: Tier, now: datetime) -> Overdue | None:
+        return overdue(table, self.open.stores[table.tiers.target], cast("LakeStore", self.open.stores[target]), now)
+
+    def _tell(self, flow: str, what: str, kind: str, text: str | None) -> None:
+        """Record what is wrong once, however many rounds find it so."""
+        before = self._told.pop((flow, what), None)
+        if text is not None:
+            self._told[flow, what] = kind
+            if before != kind:
+                self.open.state.append_event(flow, kind, text)
+                self.say(text)

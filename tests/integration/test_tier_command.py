@@ -1,0 +1,141 @@
+"""`streamhouse tier` beside a flow, and the alarm before the hot tier drops rows that no lake has."""
+
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+import pytest
+
+from streamhouse.errors import UnknownFlowError
+from streamhouse.jobs import tier as module
+from streamhouse.jobs.run import Meter, carry
+from streamhouse.jobs.tier import tier_flows
+from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.model.types import Tier
+from streamhouse.runtime.open import plan_of
+from streamhouse.stores.base import Changes, WriteContext
+from streamhouse.stores.fluss import FlussStore
+from streamhouse.stores.paimon import PaimonStore
+from streamhouse.tiering.move import tier
+from streamhouse.tiering.overdue import overdue
+from tests.live import FLOW, add, assert_equals_batch, opened_project, served
+
+TIERS = "tables: {ods.lv_orders: {tiers: {hot: 1d, warm: 30d}}, dws.lv_spent: {tiers: {hot: 1d, cold: 90d}}}\n"
+
+
+@pytest.fixture
+def open_(tmp_path, fluss, spark, monkeypatch):
+    with opened_project(tmp_path, fluss, spark) as found:
+        file = tmp_path / "flows" / f"{FLOW}.yaml"
+        file.write_text(file.read_text() + TIERS)
+
+        @contextmanager
+        def as_it_is(*_, **__):
+            yield found
+
+        monkeypatch.setattr(module, "opened", as_it_is)  # else it would stop the session that all tests share
+        yield found
+
+
+def drain(open_):
+    plan = plan_of(open_.project, FLOW)
+    carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
+
+
+@pytest.mark.services
+@pytest.mark.spark
+def test_every_further_tier_is_filled_and_only_once(open_):
+    with pytest.raises(UnknownFlowError, match="unknown flow 'live'"):
+        tier_flows(open_.project, [FLOW])
+    add(open_.project.root, 0)
+    drain(open_)
+    done = tier_flows(open_.project)
+    assert {(m.table, m.target) for m in done.moved[FLOW]} == {
+        ("ods.lv_orders", Tier.WARM),
+        ("dws.lv_spent", Tier.COLD),
+    }
+    assert all(moved.rows for moved in done.moved[FLOW])
+    assert not done.overdue
+    again = tier_flows(open_.project, [FLOW])
+    assert not any(moved.rows for moved in again.moved[FLOW])
+    add(open_.project.root, 1)
+    drain(open_)
+    assert tier_flows(open_.project, check=True).moved == {FLOW: []}
+    tier_flows(open_.project)
+    for name, lake in (("ods.lv_orders", Tier.WARM), ("dws.lv_spent", Tier.COLD)):
+        hot, copy = (sorted(map(str, served(open_, name, t).to_pylist())) for t in (Tier.HOT, lake))
+        assert copy == hot
+    assert_equals_batch(open_)
+
+
+@pytest.mark.services
+@pytest.mark.spark
+def test_a_table_that_cannot_be_filled_leaves_the_others_alone(open_):
+    add(open_.project.root, 0)
+    drain(open_)
+    tier_flows(open_.project)
+    table = open_.state.plan(FLOW)[1].tables["ods.lv_orders"]
+    open_.stores[Tier.WARM].drop(table.name)
+    open_.stores[Tier.WARM].create(table.replica)
+    rows = served(open_, "ods.lv_orders", Tier.HOT)
+    open_.stores[Tier.WARM].write(table.replica, Changes(rows), WriteContext("somebody", 0))
+    add(open_.project.root, 1)
+    drain(open_)
+    rounds = []
+
+    class TwoRounds:
+        def wait(self, _):
+            rounds.append(1)
+            return len(rounds) == 2
+
+    done = tier_flows(open_.project, every=timedelta(0), stop=TwoRounds())
+    assert list(done.failed) == ["ods.lv_orders to warm"]
+    assert served(open_, "dws.lv_spent", Tier.COLD).num_rows == served(open_, "dws.lv_spent", Tier.HOT).num_rows
+    told = [event for event in open_.state.events(FLOW) if event.kind == "tiering"]
+    assert len(told) == 1, "told once, though two rounds found it so"
+    assert "holds rows that tiering did not write" in told[0].text
+    with pytest.raises(type(done.failed["ods.lv_orders to warm"]), match="tiering did not write"):
+        tier_flows(open_.project)
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "keyed"])
+def test_rows_are_overdue_at_half_the_time_that_the_log_keeps_them(fluss, tmp_path, key):
+    table = Table(
+        name=f"ods.overdue_{len(key)}",
+        columns=(Column(name="k", type="bigint"), Column(name="v", type="bigint")),
+        primary_key=key,
+        tiers=Tiers(hot="3s", warm="1d"),
+    )
+    hot, warm = FlussStore(fluss, min_log_ttl=timedelta(seconds=1)), PaimonStore(tmp_path / "warm", tmp_path / "locks")
+    assert hot.kept(table) == timedelta(seconds=3)
+    hot.create(table)
+
+    def write(epoch):
+        rows = pa.table({"k": pa.array(range(epoch * 5, epoch * 5 + 5), pa.int64()), "v": pa.array([epoch] * 5)})
+        hot.write(table, Changes(rows), WriteContext("f/s", epoch))
+
+    def found():
+        return overdue(table, hot, warm, datetime.now(UTC))
+
+    write(0)
+    assert found() is None, "young rows may wait"
+    if not key:  # of a keyed table the first copy is made of the state, which the log's age does not touch
+        time.sleep(1.6)
+        assert found().rows == 5
+    tier(table, hot, warm)
+    assert found() is None
+    write(1)
+    write(2)
+    assert found() is None
+    time.sleep(1.6)
+    late = found()
+    assert late.rows == 10
+    assert str(late) == (
+        f"{table.name}: 10 rows older than 1500ms are not in the warm tier, and the log drops rows after 3s"
+    )
+    tier(table, hot, warm)
+    assert found() is None
+    hot.drop(table.name)
+    hot.close()
