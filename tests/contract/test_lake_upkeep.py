@@ -1,8 +1,11 @@
-"""Compaction and expiry, done by the lakes' own JVM tools, change neither rows nor what is known of epochs."""
+"""Compaction and expiry change neither rows nor what is known of epochs, and leave what somebody has yet to read."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pytest
@@ -10,7 +13,10 @@ import pytest
 from streamhouse.model.table import Table
 from streamhouse.stores.base import Changes, LakeStore, WriteContext
 from streamhouse.stores.iceberg import IcebergStore
+from streamhouse.stores.iceberg.upkeep import IcebergUpkeep
 from streamhouse.stores.paimon import PaimonStore
+from streamhouse.stores.paimon.upkeep import PaimonUpkeep
+from streamhouse.stores.upkeep import LakeUpkeep
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,73 +25,136 @@ pytestmark = pytest.mark.spark
 Make = Callable[..., Table]
 
 
+class Lake(NamedTuple):
+    store: LakeStore
+    upkeep: LakeUpkeep
+    root: Path
+
+
+@pytest.fixture(params=["paimon", "iceberg"])
+def lake(request: pytest.FixtureRequest, spark: "SparkSession", tmp_path: Path) -> Iterator[Lake]:
+    if request.param == "paimon":
+        store: LakeStore = PaimonStore(tmp_path / "warm", tmp_path / "locks")
+        yield Lake(store, PaimonUpkeep(lambda: spark, tmp_path / "warm", tmp_path / "locks"), tmp_path / "warm")
+    else:
+        store = IcebergStore(lambda: spark, "cold", tmp_path / "locks")
+        yield Lake(store, IcebergUpkeep(lambda: spark, "cold", tmp_path / "locks"), Path(spark.conf.get(_WAREHOUSE)))
+
+
+_WAREHOUSE = "spark.sql.catalog.cold.warehouse"
+KEYS = pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "keyed"])
+
+
 def write(store: LakeStore, table: Table, epoch: int, keys: range) -> None:
     rows = pa.table({"k": pa.array(keys, pa.int64()), "v": pa.array([epoch] * len(keys), pa.int64())})
     store.write(table, Changes(rows), WriteContext("f/s", epoch, properties={"offsets": f"0:{epoch}"}))
 
 
-def filled(store: LakeStore, table: Table) -> list[dict[str, Any]]:
-    """The rows after five epochs, each of which overwrites half of the one before."""
-    store.create(table)
-    for epoch in range(5):
-        write(store, table, epoch, range(epoch * 10, epoch * 10 + 20))
+def rows_of(store: LakeStore, table: Table) -> list[dict[str, Any]]:
     return sorted(store.read_state(table).to_pylist(), key=str)
 
 
-def check(store: LakeStore, table: Table, before: list[dict[str, Any]]) -> None:
-    assert sorted(store.read_state(table).to_pylist(), key=str) == before
-    assert store.snapshot_properties(table)["offsets"] == "0:4"
-    write(store, table, 4, range(1000))
-    assert sorted(store.read_state(table).to_pylist(), key=str) == before
-    write(store, table, 5, range(1000, 1001))
-    assert sorted(store.read_state(table).to_pylist(), key=str) == sorted([*before, {"k": 1000, "v": 5}], key=str)
+def filled(store: LakeStore, table: Table, epochs: int = 6) -> list[dict[str, Any]]:
+    """The rows after some epochs, each of which overwrites half of the one before."""
+    store.create(table)
+    for epoch in range(epochs):
+        write(store, table, epoch, range(epoch * 10, epoch * 10 + 20))
+    return rows_of(store, table)
 
 
-@pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "keyed"])
-def test_iceberg(iceberg_store: IcebergStore, spark: "SparkSession", make_table: Make, key: tuple[str, ...]) -> None:
+def soon() -> datetime:
+    return datetime.now(UTC) + timedelta(days=1)
+
+
+@KEYS
+@pytest.mark.parametrize("full", [False, True], ids=["minor", "full"])
+def test_rows_and_what_is_known_of_epochs_outlive_compaction_and_expiry(
+    lake: Lake, make_table: Make, key: tuple[str, ...], full: bool
+) -> None:
+    store, upkeep, _ = lake
     table = make_table(k="bigint", v="bigint", key=key)
-    before = filled(iceberg_store, table)
-    table_ = {"table": table.name}
-    spark.sql("CALL cold.system.rewrite_data_files(table => :table, options => map('rewrite-all', 'true'))", table_)
-    spark.sql(
-        "CALL cold.system.expire_snapshots(table => :table, older_than => TIMESTAMP '2100-01-01', retain_last => 1)",
-        table_,
-    )
-    assert spark.table(f"cold.{table.name}.snapshots").count() == 2
-    check(iceberg_store, table, before)
-
-
-def test_paimon(spark: "SparkSession", tmp_path: Path, make_table: Make) -> None:
-    store = PaimonStore(tmp_path / "warm", tmp_path / "locks")
-    table = make_table(k="bigint", v="bigint", key=("k",))
     before = filled(store, table)
-    end = store.end(table)
-    compact_and_expire(spark, tmp_path / "warm", table.name, tmp_path / "io")
+    files, end = upkeep.files(table), store.end(table)
+    assert files.files >= 6
+    upkeep.compact(table, full=full)
+    assert upkeep.files(table).files < files.files
     assert store.end(table) != end
-    assert [path.name for path in (tmp_path / "warm").glob("ods.db/*/snapshot/snapshot-*")] == ["snapshot-6"]
-    after = store.read_changes(table, end, store.end(table))
-    assert after.upserts.num_rows == 0
-    assert after.deletes is None
-    check(store, table, before)
+    nothing = store.read_changes(table, end, store.end(table))
+    assert nothing.upserts.num_rows == 0
+    assert not nothing.deletes
+    compacted = store.end(table)
+    upkeep.compact(table)
+    assert store.end(table) == compacted, "what is compacted already is left alone"
+    assert upkeep.expire(table, soon(), {}) > 0
+    assert upkeep.expire(table, soon(), {}) == 0
+    assert rows_of(store, table) == before
+    assert store.snapshot_properties(table)["offsets"] == "0:5"
+    write(store, table, 5, range(1000))
+    assert rows_of(store, table) == before, "the epoch is known"
+    write(store, table, 6, range(1000, 1001))
+    assert rows_of(store, table) == sorted([*before, {"k": 1000, "v": 6}], key=str)
 
 
-def compact_and_expire(spark: "SparkSession", warehouse: Path, name: str, scratch: Path) -> None:
-    """Full compaction of every bucket, then expiry of all but the newest snapshot."""
-    jvm: Any = spark._jvm
-    paimon = jvm.org.apache.paimon
-    options = paimon.options.Options()
-    options.set("warehouse", str(warehouse))
-    catalog = paimon.catalog.CatalogFactory.createCatalog(paimon.catalog.CatalogContext.create(options))
-    dynamic = jvm.java.util.HashMap()
-    dynamic.put("write-only", "false")
-    table = catalog.getTable(paimon.catalog.Identifier.create(*name.split("."))).copy(dynamic)
-    builder = paimon.table.sink.BatchWriteBuilderImpl(table)
-    write = builder.newWrite()
-    scratch.mkdir()
-    write.withIOManager(paimon.disk.IOManager.create(str(scratch)))
-    for entry in table.newSnapshotReader().bucketEntries():
-        write.compact(entry.partition(), entry.bucket(), True)
-    builder.newCommit().commit(write.prepareCommit())
-    kept = paimon.options.ExpireConfig.builder().snapshotRetainMax(1).snapshotRetainMin(1)
-    kept = kept.snapshotTimeRetain(jvm.java.time.Duration.ZERO).build()
-    table.newExpireSnapshots().config(kept).expire()
+@KEYS
+def test_what_somebody_has_yet_to_read_stays(lake: Lake, make_table: Make, key: tuple[str, ...]) -> None:
+    store, upkeep, _ = lake
+    table = make_table(k="bigint", v="bigint", key=key)
+    filled(store, table, epochs=2)
+    reader = store.end(table)
+    for epoch in range(2, 6):
+        write(store, table, epoch, range(epoch * 10, epoch * 10 + 20))
+    upkeep.compact(table, full=True)
+    assert upkeep.expire(table, soon(), reader) > 0
+    found = store.read_changes(table, reader, store.end(table)).upserts
+    assert {row["v"] for row in found.to_pylist()} == {2, 3, 4, 5}
+    assert upkeep.expire(table, datetime.now(UTC) - timedelta(hours=1), {}) == 0, "young ones stay"
+
+
+@KEYS
+def test_a_flow_writes_while_its_table_is_compacted(lake: Lake, make_table: Make, key: tuple[str, ...]) -> None:
+    store, upkeep, _ = lake
+    table = make_table(k="bigint", v="bigint", key=key)
+    filled(store, table, epochs=1)
+    over, errors, rounds = Event(), [], []
+
+    def compacting() -> None:
+        while not over.is_set():
+            try:
+                upkeep.compact(table, full=True)
+                upkeep.expire(table, soon(), {})
+            except Exception as error:  # noqa: BLE001  told to the test
+                errors.append(error)
+            rounds.append(1)
+            over.wait(0.3)
+
+    thread = Thread(target=compacting)
+    thread.start()
+    epoch = 1
+    while len(rounds) < 3 or epoch < 4:
+        write(store, table, epoch, range(epoch * 10, epoch * 10 + 20))
+        epoch += 1
+    over.set()
+    thread.join()
+    assert not errors
+    wanted = [{"k": k, "v": e} for e in range(epoch) for k in range(e * 10, e * 10 + 20)]
+    if key:
+        wanted = list({row["k"]: row for row in wanted}.values())
+    assert rows_of(store, table) == sorted(wanted, key=str)
+
+
+def test_files_of_no_snapshot_are_removed_when_they_are_old(lake: Lake, make_table: Make) -> None:
+    store, upkeep, root = lake
+    table = make_table(k="bigint", v="bigint")
+    before = filled(store, table)
+    data = next(root.rglob(f"{table.name.split('.')[1]}/**/*.parquet"), None)
+    assert data is not None, sorted(map(str, root.rglob("*")))[:20]
+    lost = data.with_name("data-lost-0.parquet")
+    lost.write_bytes(data.read_bytes())
+    young = datetime.now(UTC) - timedelta(days=3)
+    assert upkeep.remove_orphans(table, young) == 0
+    assert lost.exists()
+    old = (datetime.now(UTC) - timedelta(days=9)).timestamp()
+    os.utime(lost, (old, old))
+    assert upkeep.remove_orphans(table, young) == 1
+    assert not lost.exists()
+    assert rows_of(store, table) == before

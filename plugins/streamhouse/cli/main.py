@@ -47,6 +47,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "env": "streamhouse.cli.environment:environment",
         "run": "streamhouse.cli.run:run",
         "tier": "streamhouse.cli.tier:tier",
+        "upkeep": "streamhouse.cli.upkeep:upkeep",
         "backfill": "streamhouse.cli.backfill:backfill",
         "query": "streamhouse.cli.query:query",
         "status": "streamhouse.cli.status:status",

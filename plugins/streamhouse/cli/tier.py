@@ -53,7 +53,7 @@ def tier(app: App, flows: tuple[str, ...], every: str | None, check: bool) -> No
         done = tier_flows(
             app.project,
             flows,
-            every=_interval(every) if every else None,
+            every=interval(every) if every else None,
             check=check,
             say=lambda text: view.show(Stage(text)),
             on_moved=show,
@@ -63,7 +63,8 @@ def tier(app: App, flows: tuple[str, ...], every: str | None, check: bool) -> No
         raise click.exceptions.Exit(OVERDUE)
 
 
-def _interval(text: str) -> timedelta:
+def interval(text: str) -> timedelta:
+    """What a person gave for `--every`."""
     from streamhouse.model.types import duration_of
 
     try:

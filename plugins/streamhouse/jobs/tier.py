@@ -69,7 +69,7 @@ def tier_flows(
     """
     stop = stop or Event()
     with opened(project, say=say) as open_:
-        chosen = _chosen(open_.state, flows)
+        chosen = chosen_flows(open_.state, flows)
         tiering = _Tiering(open_, on_moved, say)
         while True:
             began = datetime.now(UTC)
@@ -82,7 +82,12 @@ def tier_flows(
                 return done
 
 
-def _chosen(state: StateStore, flows: Sequence[str]) -> list[str]:
+def chosen_flows(state: StateStore, flows: Sequence[str]) -> list[str]:
+    """The flows named, or all that ever ran.
+
+    Raises:
+        UnknownFlowError: one of them never ran.
+    """
     applied = list(state.plans())
     for flow in flows:
         if flow not in applied:

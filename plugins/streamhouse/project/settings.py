@@ -66,6 +66,10 @@ class Settings(Frozen):
         default=timedelta(days=1),
         description="how long a table that was built anew keeps the version that served before",
     )
+    keep_snapshots: Duration = Field(
+        default=timedelta(days=1),
+        description="how far back a query may ask what a warm or cold table was; upkeep removes older snapshots",
+    )
 
 
 def load_settings(root: Path, environment: Mapping[str, str] | None = None) -> Settings:

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from sqlalchemy import Connection, Row, Table, delete, insert, select, update
+from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
 
 from streamhouse.errors import StateConflictError
 from streamhouse.state.records import EpochRecord
@@ -113,6 +113,18 @@ def recent(connection: Connection, flow: str, segment: str | None, limit: int) -
         query = query.where(epochs.c.segment == segment)
     rows = connection.execute(query.order_by(epochs.c.finished_ms.desc(), epochs.c.epoch.desc()).limit(limit))
     return [_record(row) for row in rows]
+
+
+def newest(connection: Connection) -> list[EpochRecord]:
+    """The last finished epoch of every segment of every flow, candidates too."""
+    last_of = (
+        select(epochs.c.flow, epochs.c.segment, func.max(epochs.c.epoch).label("epoch"))
+        .where(epochs.c.finished_ms.is_not(None))
+        .group_by(epochs.c.flow, epochs.c.segment)
+        .subquery()
+    )
+    same = [epochs.c[name] == last_of.c[name] for name in ("flow", "segment", "epoch")]
+    return [_record(row) for row in connection.execute(select(epochs).join(last_of, and_(*same)))]
 
 
 def unfinished(connection: Connection, flow: str, segment: str) -> int | None:

@@ -322,6 +322,11 @@ class StateStore:
         with self._database.read() as connection:
             return epochs.last(connection, flow, segment)
 
+    def newest_epochs(self) -> list[EpochRecord]:
+        """The last finished epoch of every segment of every flow, also of tables that are being built anew."""
+        with self._database.read() as connection:
+            return epochs.newest(connection)
+
     def recent_epochs(self, flow: str, segment: str | None = None, limit: int = 100) -> list[EpochRecord]:
         """Finished epochs of a segment (None: of all), the last one first; 1,000 of a segment are kept."""
         with self._database.read() as connection:

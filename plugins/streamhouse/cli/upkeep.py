@@ -1,0 +1,65 @@
+"""`streamhouse upkeep`: compact lake tables and expire their snapshots."""
+
+from dataclasses import asdict
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.tier import interval
+
+
+@click.command(
+    short_help="Compact warm and cold tables, remove old snapshots.",
+    epilog="""\b
+Examples:
+  streamhouse upkeep                      # all flows, once
+  streamhouse upkeep orders --every 1h    # beside a flow that runs, until Ctrl-C
+  streamhouse upkeep --full --orphans     # write every file anew, clean up after failed commits
+""",
+)
+@click.argument("flows", nargs=-1, metavar="[FLOW...]")
+@click.option("--full", is_flag=True, help="Write every file anew, deletes folded in, instead of the small ones only.")
+@click.option("--orphans", is_flag=True, help="Remove also files of no snapshot that are older than three days.")
+@click.option("--every", metavar="DURATION", help="Go on until Ctrl-C, with a round so often: 10m, 1h.")
+@shared_options
+@click.pass_obj
+def upkeep(app: App, flows: tuple[str, ...], full: bool, orphans: bool, every: str | None) -> None:
+    """Keep the warm and cold tables of each FLOW small and quick to read.
+
+    Writers leave many small files and a snapshot for each commit. This writes small files together and removes
+    snapshots older than `keep_snapshots` of streamhouse.yaml, but none from which a flow or tiering has yet to read
+    on. No row changes; flows, tiering and queries may run meanwhile. Stopped or killed, it can be run again.
+    """
+    from streamhouse.cli.stages import StageView
+    from streamhouse.install.stage import Stage
+    from streamhouse.jobs.upkeep import keep_up
+
+    with StageView() as view:
+        done = keep_up(
+            app.project,
+            flows,
+            full=full,
+            orphans=orphans,
+            every=interval(every) if every else None,
+            say=lambda text: view.show(Stage(text)),
+        )
+    if app.as_json:
+        app.output.document({"tables": [asdict(one) for one in done.tables]})
+        return
+    rows = [
+        (
+            one.flow,
+            one.table,
+            one.tier.value,
+            f"{one.before.files:,} → {one.after.files:,}",
+            f"{one.before.size_bytes:,} → {one.after.size_bytes:,}",
+            one.snapshots,
+            *((one.orphans,) if orphans else ()),
+        )
+        for one in done.tables
+    ]
+    if rows:
+        columns = ("flow", "table", "tier", "files", "bytes", "snapshots removed")
+        app.output.table((*columns, "orphans removed") if orphans else columns, rows)
+    else:
+        app.output.line("nothing to keep: no table is in a warm or cold tier yet")

@@ -1,0 +1,152 @@
+"""Keeps the lake tables of flows small and quick to read: once, or again and again (design D9)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from threading import Event
+from typing import cast
+
+from streamhouse.change.building import standing
+from streamhouse.errors import StreamhouseError, TableMissingError
+from streamhouse.jobs.tier import chosen_flows
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position, Tier
+from streamhouse.model.version import table_name
+from streamhouse.project.project import Project
+from streamhouse.runtime.open import Open, opened
+from streamhouse.runtime.stores import open_upkeep
+from streamhouse.stores.base import LakeStore
+from streamhouse.stores.upkeep import Files, LakeUpkeep
+from streamhouse.tiering.cut import SNAPSHOT
+from streamhouse.tiering.mark import read_mark
+
+_SURELY_LOST = timedelta(days=3)  # a file of no snapshot that is younger may belong to a commit that is on its way
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What upkeep did to one table in one tier.
+
+    Attributes:
+        before: What the table consisted of.
+        after: The same, afterwards.
+        snapshots: Removed.
+        orphans: Files of no snapshot that were removed; None: nobody asked for that.
+    """
+
+    flow: str
+    table: str
+    tier: Tier
+    before: Files
+    after: Files
+    snapshots: int
+    orphans: int | None = None
+
+
+@dataclass(frozen=True)
+class Upkept:
+    """What one round did; `failed` has `table in tier` → why it could not be kept, while others were."""
+
+    tables: tuple[Kept, ...] = ()
+    failed: dict[str, StreamhouseError] = field(default_factory=dict)
+
+
+def keep_up(
+    project: Project,
+    flows: Sequence[str] = (),
+    *,
+    full: bool = False,
+    orphans: bool = False,
+    every: timedelta | None = None,
+    stop: Event | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Upkept:
+    """Compact the warm and cold tables of flows, and remove snapshots that nobody may ask for any more.
+
+    Flows, tiering and queries may run meanwhile. A snapshot from which a flow or tiering has yet to read on stays,
+    whatever its age, and so does any younger than `keep_snapshots`. May be killed at any point and called again.
+
+    Args:
+        project: Holds the flows.
+        flows: Their names; empty: every flow that ever ran.
+        full: Write every file anew instead of the small ones.
+        orphans: Remove also files of no snapshot that are older than three days.
+        every: Begin a round so long after the one before began, until `stop`; None: one round.
+        stop: Ends it after the round in hand.
+        say: Told what is being done.
+
+    Returns:
+        The last round.
+
+    Raises:
+        UnknownFlowError: a flow never ran.
+        StreamhouseError: of the one round, the first table that could not be kept, after all others were.
+            Rounds that come `every` so often record it as an event of the flow instead, and go on.
+    """
+    stop = stop or Event()
+    with opened(project, say=say) as open_:
+        keepers = open_upkeep(project, open_.spark)
+        chosen = chosen_flows(open_.state, flows)
+        while True:
+            began = datetime.now(UTC)
+            done = _round(open_, keepers, chosen, began, full=full, orphans=orphans, say=say)
+            if every is None:
+                for error in done.failed.values():
+                    raise error
+                return done
+            if stop.wait(max(0.0, (began + every - datetime.now(UTC)).total_seconds())):
+                return done
+
+
+def _round(
+    open_: Open,
+    keepers: dict[Tier, LakeUpkeep],
+    flows: Sequence[str],
+    now: datetime,
+    *,
+    full: bool,
+    orphans: bool,
+    say: Callable[[str], None],
+) -> Upkept:
+    kept: list[Kept] = []
+    failed: dict[str, StreamhouseError] = {}
+    for flow, table, stored, tier in _lake_tables(open_, flows):
+        what = f"{table_name(table.name)} in {tier}"
+        say(f"compacting {what}")
+        keeper = keepers[tier]
+        try:
+            before = keeper.files(stored)
+            keeper.compact(stored, full=full)
+            unread = _unread(open_, table, stored, tier)
+            gone = keeper.expire(stored, now - open_.project.settings.keep_snapshots, unread)
+            lost = keeper.remove_orphans(stored, now - _SURELY_LOST) if orphans else None
+            kept.append(Kept(flow, table_name(table.name), tier, before, keeper.files(stored), gone, lost))
+        except TableMissingError:
+            continue  # nothing was written to it yet
+        except StreamhouseError as error:
+            failed[what] = error
+            open_.state.append_event(flow, "upkeep", f"{what}: {error.message}")
+    return Upkept(tuple(kept), failed)
+
+
+def _lake_tables(open_: Open, flows: Sequence[str]) -> Iterator[tuple[str, Table, Table, Tier]]:
+    """Flow, its table, that table as a lake stores it, and which lake."""
+    for flow in flows:
+        for table in standing(open_.state, flow).tables.values():
+            for tier in table.tiers.present:
+                if tier is not Tier.HOT:
+                    yield flow, table, table if tier is table.tiers.target else table.replica, tier
+
+
+def _unread(open_: Open, table: Table, stored: Table, tier: Tier) -> Position:
+    """The oldest snapshot from which somebody has yet to read on: flows, and tiering into colder lakes."""
+    if tier is not table.tiers.target:
+        return {}  # a copy is read as it is; only what a flow writes is read on from
+    found: list[Position] = []
+    for epoch in open_.state.newest_epochs():
+        found += [at[stored.name] for at in (epoch.end, epoch.ends) if stored.name in at]
+    for colder in table.tiers.present[1:]:
+        mark = read_mark(cast("LakeStore", open_.stores[colder]), table.replica, tier)
+        if mark is not None:  # a first copy is made of what the table is then
+            found.append(mark.offsets)
+    return min((at for at in found if at), key=lambda at: at[SNAPSHOT], default={})
