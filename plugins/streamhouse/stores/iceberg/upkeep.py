@@ -70,7 +70,7 @@ class IcebergUpkeep:
             held = list(stored.snapshots())
             unread = (s.timestampMillis() for s in held if s.sequenceNumber() >= read_from.get(_SNAPSHOT, _NEVER))
             before = min([_millis(older_than), *unread])
-            self._actions.expireSnapshots(stored).expireOlderThan(before).retainLast(_AT_LEAST).execute()
+            stored.expireSnapshots().expireOlderThan(before).retainLast(_AT_LEAST).commit()
             return len(held) - len(list(self._table(table).snapshots()))
 
     def remove_orphans(self, table: Table, older_than: datetime) -> int:
