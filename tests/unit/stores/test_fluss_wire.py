@@ -33,3 +33,14 @@ def test_codes_become_errors(code: int, kind: type[StoreError]) -> None:
     assert type(error) is kind
     assert "\tat" not in str(error)
     assert "ods.t" in str(error)
+
+
+def test_a_server_that_is_gone_is_told_without_the_layers_of_the_client() -> None:
+    error = refusal(
+        1,
+        "Failed to connect destination node 0: Fluss hitting unexpected rpc error connection error: "
+        'ConnectionError("IO Error: Connection refused (os error 111)")',
+        "ods.t",
+    )
+    assert type(error) is StoreUnavailableError
+    assert error.message == "Fluss does not answer for ods.t: Connection refused (os error 111)"

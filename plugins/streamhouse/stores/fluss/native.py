@@ -3,25 +3,29 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
+from time import monotonic
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from streamhouse.errors import StoreError, StoreUnavailableError, WriteRefusedError
+from streamhouse.errors import StoreError, StoreUnavailableError, TableMissingError, WriteRefusedError
 from streamhouse.stores.fluss.loop import EventLoop
-from streamhouse.stores.fluss.nagle import send_at_once
-from streamhouse.stores.fluss.wire import Address, refusal
+from streamhouse.stores.fluss.sockets import tune
+from streamhouse.stores.fluss.wire import Address, LeaderMovedError, refusal
 
 T = TypeVar("T")
 Write = Any
-"""A write on its way: the client's `WriteResultHandle`."""
+"""A write on its way: the client's `WriteResultHandle`, which can be waited for once; None: it is durable."""
 
 Columns = tuple[str, ...] | None
 """The columns of a write, the key among them; None: all, so that what a row had before is gone."""
 
 _WHOLE_BUCKET = 2**31 - 1
+_REMIND_S = 2.0
+_NO_WRITER = "Writer ID allocation failed"  # no server is up; it has no code of its own
 
 
 @dataclass(frozen=True)
@@ -34,23 +38,56 @@ class Target:
     servers: frozenset[Address]
 
 
+class _Session:
+    """A connection of the client, and what was opened over it. Used on the client's thread."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+        self.quick: set[Target] = set()
+        self._tables: dict[Target, Any] = {}
+        self._writers: dict[tuple[Target, Columns], Any] = {}
+        self._opening = asyncio.Lock()
+
+    async def table(self, target: Target) -> Any:
+        async with self._opening:  # threads come at the same time
+            if target not in self._tables:
+                self._tables[target] = await self.connection.get_table(_path(target.name))
+            return self._tables[target]
+
+    async def writer(self, target: Target, columns: Columns) -> Any:
+        table = await self.table(target)
+        if (target, columns) not in self._writers:
+            builder = table.new_upsert() if table.has_primary_key() else table.new_append()
+            if columns is not None:
+                builder = builder.partial_update_by_name(list(columns))
+            self._writers[target, columns] = builder.create_writer()
+        return self._writers[target, columns]
+
+
+@dataclass(frozen=True)
+class _Flush:
+    """Rows on their way, and the session that knows of them."""
+
+    done: "Future[None]"
+    session: _Session
+
+
 class Native:
     """One connection of Fluss's client, made at first use.
 
-    The client repeats what a server did not answer for as long as the process lives, whoever gave
-    up waiting. So a write that timed out is remembered, and the next write to its table begins
-    with waiting for it: rows never arrive late, between those of a later write.
+    The client waits for a silent server for as long as the process lives, whoever gave up waiting.
+    So a write that timed out is remembered, and the next write to its table begins with waiting for
+    it: rows never arrive late, between those of a later write. After any failure others use a new
+    connection: pyfluss 1.0 never finds a server again that came back at another address
+    (apache/fluss#4368), and forgets tables when it looks for their leaders in vain (#4380).
     """
 
     def __init__(self, bootstrap: str, timeout_s: float) -> None:
         self._bootstrap = bootstrap
         self._timeout_s = timeout_s
-        self._connection: Any = None
-        self._tables: dict[Target, Any] = {}
-        self._writers: dict[tuple[Target, Columns], Any] = {}
+        self._session: _Session | None = None
         self._writing: dict[str, Lock] = {}  # table name → held from a write's first row to its flush
-        self._unanswered: dict[str, Future[None]] = {}  # table name → its last write, which timed out
-        self._quick: set[Target] = set()
+        self._unanswered: dict[str, _Flush] = {}  # table name → its last write, which timed out
         self._lock = Lock()
         self._opening = asyncio.Lock()
 
@@ -129,29 +166,32 @@ class Native:
 
         async def work() -> None:
             for write in writes:
-                await write.wait()
+                if write is not None:
+                    await write.wait()
 
         if writes:
-            self._run(name, work)
+            self._run(name, work, self._session)
 
     def scan(self, target: Target, bucket: int, columns: Sequence[str]) -> pa.Table:
         """The state of one bucket of a keyed table: what its newest visible offset says, or a little more."""
+        session = self._current(target.name)
 
         async def work() -> pa.Table:
             import fluss
 
-            table = await self._table(target)
+            table = await session.table(target)
             scan = table.new_scan().project_by_name(list(columns)).limit(_WHOLE_BUCKET)
             return await scan.create_bucket_batch_scanner(fluss.TableBucket(target.table_id, bucket)).to_arrow()
 
-        return self._run(target.name, work)
+        return self._run(target.name, work, session)
 
     def close(self) -> None:
         """Close the connection, after what is on its way when that takes no longer than a moment."""
-        connection = self._forget()
-        if connection is not None:
+        session = self._session
+        self._forget(session)
+        if session is not None:
             try:
-                EventLoop.current().submit(connection.close).result(2.0)
+                EventLoop.current().submit(session.connection.close).result(2.0)
             except TimeoutError:
                 return  # a server is away; the process is about to end, or the store will not be used
 
@@ -164,87 +204,108 @@ class Native:
 
     def _write_alone(self, target: Target, enqueue: Callable[[Any], list[Write]], columns: Columns) -> list[Write]:
         self.settle(target.name)
-        writer = self._run(target.name, lambda: self._writer(target, columns))
+        session = self._current(target.name)
+        writer = self._run(target.name, lambda: session.writer(target, columns), session)
         try:
             # On the caller's thread: it converts rows, and waits while the client's buffer is full.
             writes = enqueue(writer)
         except Exception as error:
-            self._unanswered[target.name] = EventLoop.current().submit(writer.flush)  # of the rows before
-            raise self._failure(target.name, error) from error
-        # The end of a flush does not tell whether its writes succeeded.
-        self._await_write(target.name, EventLoop.current().submit(writer.flush))
-        if target not in self._quick:
-            send_at_once(target.servers)
-            self._quick.add(target)
+            flush = _Flush(EventLoop.current().submit(writer.flush), session)
+            self._unanswered[target.name] = flush  # of the rows before
+            raise self._failure(target.name, error, session) from error
+        self._await_write(target.name, _Flush(EventLoop.current().submit(writer.flush), session))
+        # The end of a flush does not tell whether its writes succeeded. When a server is gone none of the last did.
+        self.confirm(target.name, writes[-1:])
+        writes[-1:] = [None]
+        if target not in session.quick:
+            tune(target.servers)
+            session.quick.add(target)
         return writes
 
-    def _await_write(self, name: str, flush: "Future[None]") -> None:
+    def _await_write(self, name: str, flush: _Flush) -> None:
         self._unanswered[name] = flush
         try:
-            flush.result(self._timeout_s)
+            self._await(name, flush)
         except TimeoutError as error:
-            raise self._failure(name, error) from error
+            raise self._failure(name, error, flush.session) from error
         except Exception as error:
             self._unanswered.pop(name)
-            raise self._failure(name, error) from error
+            raise self._failure(name, error, flush.session) from error
         self._unanswered.pop(name)
 
-    async def _writer(self, target: Target, columns: Columns) -> Any:
-        table = await self._table(target)
-        if (target, columns) not in self._writers:
-            builder = table.new_upsert() if table.has_primary_key() else table.new_append()
-            if columns is not None:
-                builder = builder.partial_update_by_name(list(columns))
-            self._writers[target, columns] = builder.create_writer()
-        return self._writers[target, columns]
+    def _await(self, name: str, flush: _Flush) -> None:
+        """Wait for the rows; meanwhile remind the client of their table, of which it may have lost sight."""
+        until = monotonic() + self._timeout_s
+        reminder: Future[Any] | None = None
+        while (left := until - monotonic()) > _REMIND_S:
+            with suppress(TimeoutError):
+                return flush.done.result(_REMIND_S)
+            if reminder is None or reminder.done():
+                reminder = EventLoop.current().submit(lambda: flush.session.connection.get_table(_path(name)))
+        return flush.done.result(max(left, 0))
 
-    async def _table(self, target: Target) -> Any:
-        async with self._opening:  # threads come at the same time, and one connection is to serve them all
-            if target not in self._tables:
-                self._tables[target] = await self._open(target)
-            return self._tables[target]
+    def _current(self, name: str) -> _Session:
+        async def work() -> _Session:
+            async with self._opening:  # threads come at the same time, and one connection is to serve them all
+                if self._session is None:
+                    self._session = _Session(await self._connect())
+                return self._session
 
-    async def _open(self, target: Target) -> Any:
+        return self._run(name, work, None)
+
+    async def _connect(self) -> Any:
         import fluss
 
-        if self._connection is None:
-            config = fluss.Config({"bootstrap.servers": self._bootstrap})
-            config.writer_batch_timeout_ms = 2  # every write ends with a flush: rows need not wait for company
-            config.writer_buffer_wait_timeout_ms = int(self._timeout_s * 1000)
-            config.connect_timeout_ms = 5_000
-            self._connection = await fluss.FlussConnection.create(config)
-        database, _, table = target.name.partition(".")
-        return await self._connection.get_table(fluss.TablePath(database, table))
+        config = fluss.Config({"bootstrap.servers": self._bootstrap})
+        config.writer_batch_timeout_ms = 2  # every write ends with a flush: rows need not wait for company
+        config.writer_buffer_wait_timeout_ms = int(self._timeout_s * 1000)
+        # At least one is asked for. The client's further attempts go to the same dead address, for ever and
+        # without a word: rather be told at once that a server is gone. Whoever writes tries again.
+        config.writer_retries = 1
+        config.connect_timeout_ms = 5_000
+        return await fluss.FlussConnection.create(config)
 
-    def _run(self, name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    def _run(self, name: str, work: Callable[[], Coroutine[Any, Any, T]], session: _Session | None) -> T:
         future = EventLoop.current().submit(work)
         try:
             return future.result(self._timeout_s)
         except Exception as error:
             future.cancel()
-            raise self._failure(name, error) from error
+            raise self._failure(name, error, session) from error
 
-    def _failure(self, name: str, error: Exception) -> StoreError:
-        """The error to raise. The connection is renewed, unless rows are on their way that only it knows of."""
+    def _failure(self, name: str, error: Exception, session: _Session | None) -> StoreError:
+        """The error to raise. Whoever comes next gets a new session."""
         import fluss
 
-        if not self._unanswered:
-            self._forget()
+        self._forget(session)
         if isinstance(error, TimeoutError):
             return StoreUnavailableError(f"Fluss did not answer for {name} within {self._timeout_s:.0f} s")
         if isinstance(error, fluss.FlussError):
-            return refusal(error.error_code, error.message, name)
+            return _refusal(error.error_code, error.message, name)
         if isinstance(error, TypeError | ValueError | OverflowError):
             return WriteRefusedError(f"a value does not fit {name}: {error}")
         return StoreUnavailableError(f"Fluss's client failed for {name}: {error}")
 
-    def _forget(self) -> Any:
+    def _forget(self, session: _Session | None) -> None:
         with self._lock:
-            connection, self._connection = self._connection, None
-            self._tables.clear()
-            self._writers.clear()
-            self._quick.clear()
-        return connection
+            if self._session is session:
+                self._session = None
+
+
+def _refusal(code: int, message: str, name: str) -> StoreError:
+    told = refusal(code, message, name)
+    if isinstance(told, TableMissingError) or _NO_WRITER in message:
+        # A server that has just started knows no tables, and its client forgets them. The coordinator, which was
+        # asked just before, knows better.
+        return LeaderMovedError(f"Fluss has not found {name} yet: {message}")
+    return told
+
+
+def _path(name: str) -> Any:
+    import fluss
+
+    database, _, table = name.partition(".")
+    return fluss.TablePath(database, table)
 
 
 def _tuples(rows: pa.Table | None) -> Iterable[tuple[object, ...]]:

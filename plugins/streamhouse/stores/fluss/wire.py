@@ -1,6 +1,7 @@
 """Frames between this process and Fluss servers, over plain blocking sockets."""
 
 import os
+import re
 import socket
 import struct
 from collections import defaultdict
@@ -14,11 +15,16 @@ Address = tuple[str, int]
 
 _API_VERSIONS = 1000
 _OK, _REFUSED = 0, 1
+_SYSTEM_ERROR = re.compile(r'"IO Error: ([^"]+)"')
+_STATUS = "streamhouse services status tells whether it runs"
 _HEAD = struct.Struct(">ihhi")  # size, api, version, request
 _REPLY = struct.Struct(">ibi")  # size, kind, request
 _GONE = (4, 7)  # DATABASE_NOT_EXIST, TABLE_NOT_EXIST
 _MOVED = (9, 12, 21, 24, 36, 44)  # schema, leader, bucket or partition not (yet) known to this server
-_TRANSIENT = (1, 10, 11, 17, 25, 26, 28, 29, 64)  # network, storage, no server up, timeout, replicas, back-pressure
+_SERVER_FAILED, _AWAY = -1, 1
+_STARTING = "is not initialized yet"
+# Storage, no server up, timeout, replicas, back-pressure; 31 and 33: the server knows another writer, or none.
+_TRANSIENT = (10, 11, 17, 25, 26, 27, 28, 29, 31, 33, 64, 65, 70, 72)
 OUT_OF_RANGE = 19
 
 
@@ -38,6 +44,10 @@ def refusal(code: int, message: str, subject: str) -> StoreError:
     reason = reason.removeprefix(reason.split(" ")[0]).strip() if reason.startswith("org.apache.fluss.") else reason
     if code in _GONE or "TableNotExistException" in message:
         return TableMissingError(f"Fluss has no table {subject}", hint="apply the flow's plan to create it")
+    if code == _SERVER_FAILED and _STARTING in message:
+        return StoreUnavailableError(f"Fluss is starting and cannot serve {subject} yet", hint=_STATUS)
+    if code == _AWAY:
+        return StoreUnavailableError(f"Fluss does not answer for {subject}: {_plain(reason)}", hint=_STATUS)
     if code in _MOVED:
         return LeaderMovedError(f"Fluss is moving {subject}: {reason}")
     if code in _TRANSIENT:
@@ -45,6 +55,12 @@ def refusal(code: int, message: str, subject: str) -> StoreError:
     if code in (13, 14, 35, 57):
         return WriteRefusedError(f"Fluss refuses rows for {subject}: {reason}")
     return StoreError(f"Fluss refuses a request for {subject}: {reason} (code {code})")
+
+
+def _plain(reason: str) -> str:
+    """What the operating system says, without the layers of the client around it."""
+    told = _SYSTEM_ERROR.search(reason)
+    return told[1] if told else reason
 
 
 class Link:
@@ -104,9 +120,7 @@ class Link:
         return view
 
     def _lost(self, error: Exception) -> StoreUnavailableError:
-        return StoreUnavailableError(
-            f"Fluss does not answer at {self}: {error}", hint="streamhouse services status tells whether it runs"
-        )
+        return StoreUnavailableError(f"Fluss does not answer at {self}: {error}", hint=_STATUS)
 
 
 class Wire:
