@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamhouse.install.java import Java
+from streamhouse.model.types import Frozen
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.ports import LOOPBACK
 
@@ -59,8 +60,7 @@ _LOGGING = {
 }
 
 
-@dataclass(frozen=True)
-class Ports:
+class Ports(Frozen):
     """Ports of the loopback interface; clients are given that of the coordinator."""
 
     zookeeper: int

@@ -51,6 +51,11 @@ class ServicesFolder:
         return self.base / "services.json"
 
     @property
+    def ports(self) -> Path:
+        """Where the servers listened last: they come back there, so that whoever knows them finds them again."""
+        return self.base / "ports.json"
+
+    @property
     def lock(self) -> Path:
         """Held by the process that starts or stops services."""
         return self.base / "lock"

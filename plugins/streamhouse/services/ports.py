@@ -1,6 +1,7 @@
 """Ports of this machine's loopback interface."""
 
 import socket
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from streamhouse.errors import PortTakenError
@@ -20,6 +21,20 @@ def free_ports(count: int) -> list[int]:
             probe.bind((LOOPBACK, 0))
             ports.append(probe.getsockname()[1])
         return ports
+
+
+def free_again(wanted: Sequence[int]) -> list[int]:
+    """The ports wanted, where they can be had; others that are free in place of those that cannot."""
+    spare = free_ports(len(wanted))
+    return [port if _is_free(port) else other for port, other in zip(wanted, spare, strict=True)]
+
+
+def _is_free(port: int) -> bool:
+    try:
+        require_free(port)
+    except PortTakenError:
+        return False
+    return True
 
 
 def require_free(port: int) -> None:

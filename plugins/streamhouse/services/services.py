@@ -13,9 +13,9 @@ from streamhouse.install.only_one import held
 from streamhouse.install.stage import OnStage, Stage, silent
 from streamhouse.services.cluster import Cluster, Ports
 from streamhouse.services.layout import ServicesFolder
-from streamhouse.services.ports import free_ports, require_free
+from streamhouse.services.ports import free_again, free_ports, require_free
 from streamhouse.services.startup import PortLostError, start, stop
-from streamhouse.services.state import ServiceState, load, save
+from streamhouse.services.state import ServiceState, last_ports, load, save
 from streamhouse.services.termination import sigterm_unwinds
 
 _PORT_TRIES = 3
@@ -62,7 +62,7 @@ class Services:
 
         Args:
             root: Folder of the project.
-            port: Where clients reach Fluss; None: any free port.
+            port: Where clients reach Fluss; None: where they did last, or any free port.
             ivy_settings: See `jars.fetch`.
             least_free_bytes: With less room than this on the disk, nothing is started.
         """
@@ -137,9 +137,11 @@ class Services:
         require_room(self.folder.base, self._least_free_bytes)
         java = find_java()
         jars = fetch(SERVER_JARS, settings=self._ivy_settings, progress=progress)
+        last = last_ports(self.folder.ports)
         for left in reversed(range(_PORT_TRIES)):
-            zookeeper, tablet, coordinator = free_ports(3)
-            ports = Ports(zookeeper, self._port or coordinator, tablet)
+            ports = self._ports(last)
+            last = None  # one that is taken at its next start was not free after all
+            save(self.folder.ports, ports)
             try:
                 return start(Cluster(self.folder, java, jars, ports), orderly=orderly, progress=progress)
             except PortLostError as error:
@@ -149,6 +151,12 @@ class Services:
                     raise PortTakenError(f"no port stays free: {error}", hint="try again") from error
                 orderly = False
         raise AssertionError("unreachable")
+
+    def _ports(self, last: Ports | None) -> Ports:
+        zookeeper, coordinator, tablet = (
+            free_again([last.zookeeper, last.coordinator, last.tablet]) if last else free_ports(3)
+        )
+        return Ports(zookeeper=zookeeper, coordinator=self._port or coordinator, tablet=tablet)
 
     def _stop(self, state: ServiceState, progress: OnStage) -> None:
         if stop(state, progress):

@@ -2,12 +2,14 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from streamhouse.errors import ServiceStartError
 from streamhouse.model.types import Frozen
+from streamhouse.services.cluster import Ports
 from streamhouse.services.process import Process
 
 
@@ -51,7 +53,14 @@ def load(file: Path) -> ServiceState | None:
         ) from error
 
 
-def save(file: Path, state: ServiceState) -> None:
+def last_ports(file: Path) -> Ports | None:
+    """Where the servers listened last; None when nobody knows: then any port will do."""
+    with suppress(OSError, ValidationError):
+        return Ports.model_validate_json(file.read_bytes())
+    return None
+
+
+def save(file: Path, state: ServiceState | Ports) -> None:
     """Replace the file in one step: a reader sees the old state or the new one, never half of it."""
     new = file.with_name(f"{file.name}.new")
     with new.open("w", encoding="utf-8") as output:

@@ -10,7 +10,12 @@ from streamhouse.services.layout import ServicesFolder
 @pytest.fixture
 def cluster(tmp_path):
     folder = ServicesFolder.of(tmp_path / "a #b: c\\dé😀")
-    return Cluster(folder, Java(Path("/jdk"), 17), [Path("/x/a.jar"), Path("/x/b.jar")], Ports(11, 12, 13))
+    return Cluster(
+        folder,
+        Java(Path("/jdk"), 17),
+        [Path("/x/a.jar"), Path("/x/b.jar")],
+        Ports(zookeeper=11, coordinator=12, tablet=13),
+    )
 
 
 def test_every_server_listens_on_loopback_only(cluster):

@@ -3,7 +3,7 @@ import socket
 import pytest
 
 from streamhouse.errors import PortTakenError
-from streamhouse.services.ports import answers, free_ports, require_free
+from streamhouse.services.ports import answers, free_again, free_ports, require_free
 
 
 def test_free_ports_are_different_and_free():
@@ -25,3 +25,13 @@ def test_a_port_where_something_listens_is_refused(address):
         assert "choose another port" in told.value.hint
     assert not answers(port)
     require_free(port)
+
+
+def test_ports_are_had_again_but_for_one_that_is_taken():
+    first, taken, last = free_ports(3)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", taken))
+        other.listen()
+        again = free_again([first, taken, last])
+    assert (again[0], again[2]) == (first, last)
+    assert again[1] != taken

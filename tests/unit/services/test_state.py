@@ -4,9 +4,10 @@ from pathlib import Path
 import pytest
 
 from streamhouse.errors import ServiceStartError
+from streamhouse.services.cluster import Ports
 from streamhouse.services.process import Process
 from streamhouse.services.services import Services
-from streamhouse.services.state import Service, ServiceState, load, save
+from streamhouse.services.state import Service, ServiceState, last_ports, load, save
 
 US = Process.of(os.getpid())
 GONE = US.model_copy(update={"began_s": US.began_s - 100})
@@ -83,3 +84,12 @@ def test_status_and_down_of_a_project_without_services_create_nothing(tmp_path):
     assert services.status().endpoints is None
     assert not services.down()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_last_ports_are_remembered_and_only_a_wish(tmp_path):
+    file = tmp_path / "ports.json"
+    assert last_ports(file) is None
+    save(file, Ports(zookeeper=1, coordinator=2, tablet=3))
+    assert last_ports(file) == Ports(zookeeper=1, coordinator=2, tablet=3)
+    file.write_text("{")
+    assert last_ports(file) is None
