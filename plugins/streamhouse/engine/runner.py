@@ -5,12 +5,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from streamhouse.engine.lease import leased
+from streamhouse.engine.patience import PATIENCE
 from streamhouse.engine.stream import Beat, SegmentStream, Surroundings
 from streamhouse.errors import LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
@@ -59,6 +61,8 @@ class Runner:
         checkpoints: Path,
         cache: Path,
         on_beat: Callable[[Beat], None] = lambda _: None,
+        patience: timedelta = PATIENCE,
+        on_wait: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.plan = plan  # over the names that stores hold
         self.held: frozenset[str] = frozenset()  # segments that must not read on, until a person decides
@@ -71,6 +75,8 @@ class Runner:
         self._checkpoints = checkpoints
         self._cache = cache
         self._on_beat = on_beat
+        self._patience = patience
+        self._on_wait = on_wait
         self.beat_at = time.monotonic()  # when the last epoch ended, or this began
         self._stop = threading.Event()
         self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event, a signal handler may ring it at any moment
@@ -247,6 +253,8 @@ class Runner:
             is_held=lambda segment: segment in self.held,
             before_epoch=self._before_epoch,
             on_beat=self._beat,
+            patience=self._patience,
+            on_wait=self._on_wait,
         )
 
     def _beat(self, beat: Beat) -> None:

@@ -5,18 +5,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
-
 from streamhouse.engine.checkpoint import Checkpoint
 from streamhouse.engine.clock import EpochClock
 from streamhouse.engine.frames import Frames, first_line
 from streamhouse.engine.inputs import EpochInput, open_inputs
+from streamhouse.engine.patience import Patience
 from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentRunner
 from streamhouse.engine.source import epochs_stream, segment_clock
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-_ATTEMPTS = 8  # of an epoch whose failure may pass by itself: about two minutes with the waits
 _POLL_S = 0.05
 _LOOK_S = 1.0  # between two looks whether Spark has ended the query; what happens here rings at once
 
@@ -69,6 +67,8 @@ class Surroundings:
         stop: Set when the runner is to end.
         is_held: Whether a segment must not read on for now.
         before_epoch: Told the name of a segment whose next epoch is about to begin; returns when it may.
+        patience: How long failures that may pass by themselves may go on.
+        on_wait: Told once, in words for a person, when such failures begin.
     """
 
     plan: FlowPlan
@@ -83,6 +83,8 @@ class Surroundings:
     is_held: Callable[[str], bool]
     before_epoch: Callable[[str], None]
     on_beat: Callable[[Beat], None]
+    patience: timedelta
+    on_wait: Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ class SegmentStream:
         self._end: Vector | None = None  # where the last epoch of this run ended
         self._read_rows = 0
         self._waiting_rows = 0
+        self._patience = Patience(around.patience)
 
     @contextmanager
     def opened(self) -> Iterator[Self]:
@@ -207,21 +210,37 @@ class SegmentStream:
         self._waiting_rows = sum(
             given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in inputs.items()
         )
-        for attempt in Retrying(
-            retry=retry_if_exception(lambda e: isinstance(e, StreamhouseError) and e.retryable),
-            wait=wait_random_exponential(multiplier=0.5, max=30),
-            stop=stop_after_attempt(_ATTEMPTS),
-            sleep=self._sleep,
-            before_sleep=self._tell_retry,
-            reraise=True,
-        ):
-            if around.stop.is_set():
-                return
-            with attempt:
+        while not around.stop.is_set():
+            try:
                 self._stream(available if once else None)
+            except StreamhouseError as error:
+                if not error.retryable or not self._may_try_again(error):
+                    raise
+            else:
+                return
 
-    def _sleep(self, seconds: float) -> None:
-        self._around.stop.wait(seconds)
+    def _may_try_again(self, error: StreamhouseError) -> bool:
+        """Whether there is patience left, after a pause."""
+        around = self._around
+        pause_s = self._patience.failed(error.message, epoch=self._last_number(), now_s=time.monotonic())
+        trouble = self._patience.trouble
+        if pause_s is None or trouble is None:
+            return False
+        if trouble.attempts == 1:
+            around.state.append_event(around.plan.flow, "retry", f"{self.name} waits: {error}")
+            around.on_wait(f"{error.message}; trying again")
+        around.stop.wait(pause_s)
+        return True
+
+    def _tell_recovery(self) -> None:
+        trouble = self._patience.over(self._last_number())
+        if trouble is not None:
+            seconds = time.monotonic() - trouble.since_s
+            text = f"{self.name} goes on after {seconds:.1f} s and {trouble.attempts} attempts: {trouble.text}"
+            self._around.state.append_event(self._around.plan.flow, "retry", text)
+
+    def _last_number(self) -> int:
+        return self._last.epoch if self._last else -1
 
     def _find_ends(self, runner: SegmentRunner) -> None:
         """Where the tables end, now that no attempt is unfinished: a backfill may have written to them since."""
@@ -229,12 +248,6 @@ class SegmentStream:
             runner.check_empty()
         else:
             self._last = replace(self._last, ends=runner.ends(self._last.ends))
-
-    def _tell_retry(self, retry: RetryCallState) -> None:
-        error = retry.outcome.exception() if retry.outcome else None
-        wait = f"{retry.next_action.sleep:.1f} s" if retry.next_action else "a moment"
-        text = f"attempt {retry.attempt_number} failed, next in {wait}: {error}"
-        self._around.state.append_event(self._around.plan.flow, "retry", text)
 
     def _begin(self) -> Vector:
         return Vector(self._last.at_ms, self._last.end) if self._last else Vector()
@@ -399,6 +412,7 @@ class SegmentStream:
         runner.settle(outcome, end)
         for rule, rows in outcome.violations.items():
             state.append_event(flow, "expectation", f"epoch {number}: {rows} rows violate {rule}")
+        self._tell_recovery()
         reach("before_commit_log")
         self._read_rows += outcome.read_rows
         self._end = end

@@ -118,7 +118,7 @@ def carry(
     """
     begun = begin(open_.state, plan, budget=open_.project.settings.rebuild_budget)
     meter.warnings = begun.warnings
-    runner = runner_of(open_, begun.plan, meter.beat)
+    runner = runner_of(open_, begun.plan, meter.beat, meter.stage)
     on_runner(runner)
     meter.stage("running")
     try:

@@ -23,6 +23,7 @@ _FROM_ENVIRONMENT = {
     "STREAMHOUSE_COLD": ("cold", "warehouse"),
     "STREAMHOUSE_IVY_SETTINGS": ("ivy_settings",),
     "STREAMHOUSE_SPARK_MASTER": ("spark", "master"),
+    "STREAMHOUSE_PATIENCE": ("patience",),
 }
 
 
@@ -69,6 +70,10 @@ class Settings(Frozen):
     keep_snapshots: Duration = Field(
         default=timedelta(days=1),
         description="how far back a query may ask what a warm or cold table was; upkeep removes older snapshots",
+    )
+    patience: Duration = Field(
+        default=timedelta(minutes=2),
+        description="how long a flow tries again while a store does not answer, before it stops",
     )
 
 

@@ -77,13 +77,19 @@ def opened(project: Project, *, say: Callable[[str], None] = lambda _: None) -> 
         yield Open(project, spark, fluss, stores, state)
 
 
-def runner_of(open_: Open, plan: FlowPlan, on_beat: Callable[[Beat], None] = lambda _: None) -> Runner:
+def runner_of(
+    open_: Open,
+    plan: FlowPlan,
+    on_beat: Callable[[Beat], None] = lambda _: None,
+    on_wait: Callable[[str], None] = lambda _: None,
+) -> Runner:
     """A runner of one flow over what is open; this process carries it.
 
     Args:
         open_: Everything connected.
         plan: Over the names that stores hold.
         on_beat: Called after each epoch.
+        on_wait: Told in words for a person when a store does not answer.
     """
     return Runner(
         plan,
@@ -96,4 +102,6 @@ def runner_of(open_: Open, plan: FlowPlan, on_beat: Callable[[Beat], None] = lam
         checkpoints=open_.project.state_dir / "checkpoints",
         cache=open_.project.state_dir / "cache" / "states",
         on_beat=on_beat,
+        patience=open_.project.settings.patience,
+        on_wait=on_wait,
     )
