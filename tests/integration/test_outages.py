@@ -12,7 +12,7 @@ import pytest
 
 from streamhouse.model.table import Column
 from streamhouse.project.project import Project
-from streamhouse.services.cluster import TABLET
+from streamhouse.services.cluster import COORDINATOR, TABLET
 from streamhouse.services.ports import free_ports
 from streamhouse.services.services import Services
 from tests.flows import assert_equals_batch, command, drop_tables, with_stores
@@ -139,21 +139,29 @@ def wait_for(process, condition, project):
         time.sleep(0.05)
 
 
-def tablet(services):
-    return next(service.pid for service in services.status().services if service.name == TABLET)
+def pid(services, name):
+    return next(service.pid for service in services.status().services if service.name == name)
 
 
-@pytest.mark.skipif(not SOAKING, reason="clients notice after a minute, some times over: make soak")
-@pytest.mark.timeout(1200)
-def test_a_server_that_dies_and_comes_back(project, services, spark):
+@pytest.mark.timeout(400)
+def test_servers_that_die_and_come_back(project, services, spark):
     process = start(project)
-    wait_for(process, lambda: epochs(project) >= 2, project)
-    os.kill(tablet(services), signal.SIGKILL)
-    wait_for(process, lambda: retries(project), project)
-    services.up()
+    for name in (TABLET, COORDINATOR):
+        begun = epochs(project)
+        wait_for(process, lambda begun=begun: epochs(project) > begun, project)
+        os.kill(pid(services, name), signal.SIGKILL)
+        services.up()  # restarts them all
+        back, done = time.monotonic(), epochs(project)
+        wait_for(process, lambda done=done: epochs(project) > done, project)
+        assert time.monotonic() - back < 10
     code, printed = ended(project, process)
     assert code == 0, printed
-    assert all(re.match(r"attempt \d failed, next in \d+\.\d s: ", text) for text in retries(project))
+    told = retries(project)
+    assert len(told) >= 2
+    for waits, goes_on in zip(told[::2], told[1::2], strict=True):
+        assert re.match(r"main waits: .*SH401 Fluss ", waits)
+        assert re.match(r"main goes on after \d+\.\d s and \d+ attempts: Fluss ", goes_on)
+    assert printed.count("; trying again") == len(told) / 2  # once for each, however many attempts it takes
     assert_equals_batch(project, FLOW, spark)
 
 
@@ -162,25 +170,29 @@ def test_a_server_that_is_silent_for_a_while(project, services, spark):
     process = start(project)
     told = len(retries(project))
     wait_for(process, lambda: epochs(project) >= 2, project)
-    os.kill(tablet(services), signal.SIGSTOP)
+    os.kill(pid(services, TABLET), signal.SIGSTOP)
     time.sleep(70 if SOAKING else 5)  # a server that is silent for 60 s counts as away
-    os.kill(tablet(services), signal.SIGCONT)
+    os.kill(pid(services, TABLET), signal.SIGCONT)
     code, printed = ended(project, process)
     assert code == 0, printed
     assert len(retries(project)) > told or not SOAKING
     assert_equals_batch(project, FLOW, spark)
 
 
-@pytest.mark.skipif(not SOAKING, reason="takes five minutes: make soak")
-@pytest.mark.timeout(1200)
-def test_a_server_that_stays_away(project, services, spark):
+@pytest.mark.timeout(600)
+def test_a_server_that_stays_away(project, services, spark, monkeypatch):
+    patience_s = 120 if SOAKING else 4
+    monkeypatch.setenv("STREAMHOUSE_PATIENCE", f"{patience_s}s")
+    told = len(retries(project))
     process = start(project)
     wait_for(process, lambda: epochs(project) >= 2, project)
-    os.kill(tablet(services), signal.SIGKILL)
+    os.kill(pid(services, TABLET), signal.SIGKILL)
+    away = time.monotonic()
     code, printed = ended(project, process)
     assert code == 5, printed
+    assert patience_s < time.monotonic() - away < patience_s + 30
     assert the_error(printed)[0] == "SH401", printed
-    assert len(retries(project)) == 7
+    assert len(retries(project)) == told + 1
     with project.state() as state:
         progress = state.progress(FLOW)
     assert progress.state == "failed"
