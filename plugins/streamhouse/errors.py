@@ -401,6 +401,18 @@ class NoEnvironmentError(EngineError):
     code = "SH509"
 
 
+class AuditFailedError(EngineError):
+    """Tables were built anew and must not serve as they are; what served before goes on."""
+
+    code = "SH510"
+
+
+class UnknownChangeError(EngineError):
+    """The journal has no change with this number."""
+
+    code = "SH511"
+
+
 class UnknownApprovalError(EngineError):
     """Nobody was asked what an id stands for."""
 

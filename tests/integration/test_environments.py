@@ -6,12 +6,13 @@ import pytest
 
 from streamhouse.change import apply as applying
 from streamhouse.change import environment
-from streamhouse.errors import NoEnvironmentError, StateConflictError
+from streamhouse.errors import AuditFailedError, NoEnvironmentError, StateConflictError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.version import table_at
 from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
-from tests.live import FLOW, add, assert_equals_batch, expected, opened_project, served, write_action
+from streamhouse.state.records import Phase
+from tests.live import FLOW, add, assert_equals_batch, expected, opened_project, orders, served, write_action
 from tests.oracle import assert_same_rows
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
@@ -41,6 +42,20 @@ def in_environment(open_, name, table):
     return open_.stores[found.tiers.target].read_state(found)
 
 
+def assert_told(review, old, new):
+    """A review of tables with the key `customer` says how they differ."""
+    for one in review.tables:
+        before, after = ({row["customer"]: row for row in rows[one.table].to_pylist()} for rows in (old, new))
+        changed = {key for key in before.keys() & after.keys() if before[key] != after[key]}
+        found = one.difference
+        assert (found.only_old, found.only_new, found.changed) == (
+            len(before.keys() - after.keys()),
+            len(after.keys() - before.keys()),
+            len(changed),
+        ), one.table
+    assert {one.table for one in review.tables} == {*old}
+
+
 @pytest.mark.timeout(600)
 def test_an_environment_from_its_making_to_its_promotion(open_):
     project, root = open_.project, open_.project.root
@@ -61,12 +76,50 @@ def test_an_environment_from_its_making_to_its_promotion(open_):
     for name in change.versions:
         assert_same_rows(in_environment(open_, "dev", name), wanted[name], key=("customer",), name=name)
     assert open_.state.plan(FLOW)[0] == 1
+    looked = environment.diff(project, FLOW, "dev").review
+    assert (looked.passed, looked.notes) == (True, ())
+    assert_told(looked, {name: served(open_, name) for name in change.versions}, wanted)
     applying.promote(project, FLOW, "dev")
     assert open_.state.versions() == change.versions
     assert open_.state.environments() == []
     assert_equals_batch(open_)
     add(root, 2)
     run(open_)
+    assert_equals_batch(open_)
+
+
+@pytest.mark.timeout(600)
+def test_an_environment_that_is_ahead_of_production_says_so(open_):
+    project, root = open_.project, open_.project.root
+    add(root, 0)
+    run(open_)
+    write_action(root, "keep", "SELECT * FROM rows WHERE cents > -5")
+    environment.build(project, compared(open_), "dev", "test")
+    looked = environment.diff(project, FLOW, "dev").review
+    assert looked.notes == ()
+    kept = next(one.difference for one in looked.tables if one.table == "ods.lv_orders")
+    # A log that keeps its history: an environment begins with the rows that are there.
+    assert (kept.by, kept.equal, kept.is_empty) == ("rows", len(orders(0)), True)
+    add(root, 1)
+    environment.run(project, FLOW, "dev", once=True)
+    looked = environment.diff(project, FLOW, "dev").review
+    assert [note for note in looked.notes if "dev has read further than production" in note]
+    kept = next(one.difference for one in looked.tables if one.table == "ods.lv_orders")
+    assert kept.only_new == len([cents for _, cents in orders(1) if cents > -5])
+
+
+@pytest.mark.timeout(600)
+def test_an_environment_that_fails_its_audit_is_promoted_by_a_person(open_):
+    project, root = open_.project, open_.project.root
+    add(root, 0)
+    run(open_)
+    write_action(root, "best", "SELECT customer, cents FROM customers WHERE cents > 1000000")
+    change = environment.build(project, compared(open_), "dev", "test")
+    with pytest.raises(AuditFailedError, match=r"ads.lv_best: it is empty"):
+        applying.promote(project, FLOW, "dev")
+    assert (open_.state.versions(), open_.state.change(change.id).waits) == ({}, True)
+    done = applying.swap(project, change.id)
+    assert (done.phase, open_.state.versions()) == (Phase.APPLIED, change.versions)
     assert_equals_batch(open_)
 
 

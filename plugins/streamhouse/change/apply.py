@@ -6,8 +6,10 @@ from collections.abc import Callable
 from streamhouse.change.ask import ask
 from streamhouse.change.building import standing
 from streamhouse.change.environment import of
+from streamhouse.change.journal import let_serve
 from streamhouse.change.reconcile import Reconciler
-from streamhouse.errors import ChangeFailedError
+from streamhouse.errors import AuditFailedError, ChangeFailedError
+from streamhouse.model.review import Gate
 from streamhouse.project.compare import Choices, Compared
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import opened, runner_of
@@ -24,6 +26,7 @@ def apply(
     by: str,
     *,
     choices: Choices | None = None,
+    gate: Gate = Gate.AUDIT,
     wait: bool = True,
     say: Callable[[str], None] = lambda _: None,
 ) -> Change | None:
@@ -38,41 +41,63 @@ def apply(
         compared: The plan against what is applied.
         by: Who asks, for the journal.
         choices: What a person chose for tables whose change blocks.
-        wait: Until it is done; else return when it is asked.
+        gate: What lets tables that are built anew serve.
+        wait: Until it is done, or waits for a person; else return when it is asked.
         say: Told what is being done.
 
     Returns:
-        The change, done or with `wait=False` maybe not yet; None when the flow was never applied: its first run
-        makes its tables.
+        The change, done or with `wait=False` or a gate maybe not yet; None when the flow was never applied: its first
+        run makes its tables.
 
     Raises:
         BlockedError: a person must decide first.
+        AuditFailedError: what was built does not serve; it waits for a person.
         ChangeFailedError: it could not be carried out; what was applied before stays.
     """
     with project.state() as state:
         if compared.applied is None:
             state.save_plan(compared.plan)
             return None
-        return _followed(project, state, ask(state, compared, by, choices), wait=wait, say=say)
+        return _followed(project, state, ask(state, compared, by, choices, gate), wait=wait, say=say)
 
 
 def promote(
-    project: Project, flow: str, environment: str, *, wait: bool = True, say: Callable[[str], None] = lambda _: None
+    project: Project,
+    flow: str,
+    environment: str,
+    *,
+    gate: Gate = Gate.AUDIT,
+    wait: bool = True,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Change:
     """Let what an environment has serve in production; see `apply`.
 
     Raises:
+        AuditFailedError: see `apply`.
         NoEnvironmentError: there is none.
         StateConflictError: another plan was applied to production since it was made.
         ChangeFailedError: it could not be carried out; what was applied before stays.
     """
     with project.state() as state:
-        return _followed(project, state, state.promote(of(state, flow, environment)), wait=wait, say=say)
+        return _followed(project, state, state.promote(of(state, flow, environment), gate), wait=wait, say=say)
+
+
+def swap(project: Project, change_id: int, *, wait: bool = True, say: Callable[[str], None] = lambda _: None) -> Change:
+    """Let what a change built serve, whatever its audit found; see `apply`.
+
+    Raises:
+        UnknownChangeError: there is none of that number.
+        StateConflictError: it is done or given up, or built in an environment.
+        ChangeFailedError: it could not be carried out; what was applied before stays.
+    """
+    change = let_serve(project, change_id)
+    with project.state() as state:
+        return _followed(project, state, change, wait=wait, say=say)
 
 
 def _followed(project: Project, state: StateStore, change: Change, *, wait: bool, say: Callable[[str], None]) -> Change:
     """Wait for the runner that carries the flow, or do what it would do."""
-    while wait and change.is_open:
+    while wait and change.is_open and not change.waits:
         if not _is_carried(state, change.flow):
             _carry_out(project, change.flow, say)
         else:
@@ -98,6 +123,12 @@ def _stage(change: Change) -> str:
 
 
 def _result(change: Change) -> Change:
+    if change.waits and change.error:
+        raise AuditFailedError(
+            f"{change.flow}: what change {change.id} built does not serve: {change.error}",
+            hint=f"see: streamhouse changes {change.id}; let it serve: streamhouse changes {change.id} --swap; "
+            f"or mend it and apply again",
+        )
     if change.phase is Phase.FAILED:
         raise ChangeFailedError(
             f"{change.flow}: change {change.id} failed, what was applied stays: {change.error}",

@@ -1,11 +1,12 @@
 """Asks for changes: what follows from a comparison is written into the journal."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamhouse.compiler.change import copied, followers, marks, tables_anew, taken_up
 from streamhouse.errors import BlockedError, StateConflictError
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
 from streamhouse.model.plan import FlowPlan
+from streamhouse.model.review import Gate
 from streamhouse.model.version import at_versions
 from streamhouse.project.compare import Applied, Choices, Compared, compare
 from streamhouse.state.changes import Wish
@@ -20,7 +21,7 @@ class Begun:
     Attributes:
         plan: As applied, over the names that stores hold.
         change: What the runner is to carry out on the way to the plan wanted; None: nothing.
-        warnings: What keeps its old meaning after that.
+        warnings: What keeps its old meaning after that, or waits for a person.
     """
 
     plan: FlowPlan
@@ -43,7 +44,8 @@ def begin(state: StateStore, plan: FlowPlan, by: str = "run", *, budget: int | N
         return Begun(at_versions(plan, state.versions(plan.flow)))
     standing, asked = at_versions(known[1], state.versions(plan.flow)), state.open_change(plan.flow)
     if known[1].fingerprint == plan.fingerprint or (asked is not None and asked.plan.fingerprint == plan.fingerprint):
-        return Begun(standing, asked)
+        waiting = (_waits(asked),) if asked is not None and asked.waits else ()
+        return Begun(standing, asked, waiting)
     compared = compare(plan, Applied.of(state), {}, budget=budget)
     change = ask(state, compared, by)
     warnings = tuple(map(warning, kept(compared.found)))
@@ -52,7 +54,14 @@ def begin(state: StateStore, plan: FlowPlan, by: str = "run", *, budget: int | N
     return Begun(standing, change, warnings)
 
 
-def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None = None) -> Change:
+def _waits(change: Change) -> str:
+    why = change.error or "it is built"
+    return f"change {change.id} waits for a person: {why}; let it serve: streamhouse changes {change.id} --swap"
+
+
+def ask(
+    state: StateStore, compared: Compared, by: str, choices: Choices | None = None, gate: Gate | None = None
+) -> Change:
     """Write into the journal that the plan is to be carried out.
 
     Args:
@@ -60,13 +69,14 @@ def ask(state: StateStore, compared: Compared, by: str, choices: Choices | None 
         compared: The plan, applied before.
         by: Who asks.
         choices: What a person chose for tables whose change blocks.
+        gate: See `Wish`.
 
     Raises:
         BlockedError: a change blocks, and nobody chose what to do.
     """
     found = compared.decided(choices or {})
     refuse_blocked(compared.plan.flow, found)
-    return state.ask_change(wish_of(state, compared.plan, found), by)
+    return state.ask_change(replace(wish_of(state, compared.plan, found), gate=gate), by)
 
 
 def wish_of(state: StateStore, plan: FlowPlan, found: FlowDiff) -> Wish:

@@ -120,8 +120,14 @@ class Building:
         served = [r for r in self.open.state.retired_versions() if self.change.versions.get(r.table.name) == r.version]
         return served[0].positions if served else {}
 
-    def catch_up(self) -> None:
-        """Read to where the flow is now; return soon when that is near.
+    @property
+    def served_before(self) -> bool:
+        """Whether the change goes back to versions that served once."""
+        served = {(one.table.name, one.version) for one in self.open.state.retired_versions()}
+        return set(self.change.versions.items()) <= served
+
+    def catch_up(self) -> dict[str, Position]:
+        """Read to where the flow is now, and return that; soon when it is near.
 
         Raises:
             RowsLostError: a log no longer has the rows since the tables served last; they are filled the next time.
@@ -129,13 +135,15 @@ class Building:
         plan = self.plan
         self.say(f"catching up: {', '.join(self.change.versions)}")
         # What the candidate's own segments write has no bound: each drains what those before it wrote.
-        bounds = {n: p for n, p in reached(self.open.state, self.change).items() if n not in plan.tables}
+        at = reached(self.open.state, self.change)
+        bounds = {name: position for name, position in at.items() if name not in plan.tables}
         try:
             self.runner().run(once=True, bounds=bounds)
         except RowsLostError:
             for name, version in self.change.versions.items():
                 self.open.state.version_dropped(name, version)
             raise
+        return at
 
     def runner(self) -> Runner:
         """Carries the candidate."""

@@ -7,10 +7,13 @@ and the sources, as production has them. It costs production nothing, and promot
 from collections.abc import Callable
 
 from streamhouse.change.ask import refuse_blocked
-from streamhouse.change.building import Building, wanted_versions
+from streamhouse.change.building import Building, reached, wanted_versions
+from streamhouse.change.review import Reviewing
 from streamhouse.compiler.change import copied, followers, marks, tables_apart
+from streamhouse.engine.moved import furthest
 from streamhouse.engine.runner import Runner
-from streamhouse.errors import NoEnvironmentError
+from streamhouse.engine.vector import covers
+from streamhouse.errors import LeaseHeldError, NoEnvironmentError
 from streamhouse.model.version import table_at
 from streamhouse.project.compare import Choices, Compared
 from streamhouse.project.project import Project
@@ -91,6 +94,33 @@ def run(
             runner.stop()
             raise
         return change
+
+
+def diff(project: Project, flow: str, environment: str, say: Callable[[str], None] = lambda _: None) -> Change:
+    """Bring an environment to where production is, audit it and compare it with what serves; nothing is promoted.
+
+    Returns:
+        The change of the environment, with its review, which the journal has now too.
+
+    Raises:
+        NoEnvironmentError: there is none.
+        ChangeFailedError: it cannot be looked at.
+    """
+    with opened(project, say=say) as open_:
+        change = of(open_.state, flow, environment)
+        building = Building(open_, change, say)
+        building.fill()
+        at, notes = reached(open_.state, change), []
+        try:
+            at = building.catch_up()
+        except LeaseHeldError:
+            notes.append(f"{environment} runs, and may have read less than production, or more")
+        else:
+            read = furthest(building.plan, building.last)
+            if not covers(at, {name: position for name, position in read.items() if name in at}):
+                notes.append(f"{environment} has read further than production: what came since differs too")
+        open_.state.note_review(change, Reviewing(building, at).review(*notes))
+        return of(open_.state, flow, environment)
 
 
 def discard(project: Project, flow: str, environment: str, say: Callable[[str], None] = lambda _: None) -> Change:

@@ -7,7 +7,9 @@ plan and the old tables serve, after it the new ones, whenever this process is k
    nothing, and the old plan does not mind them.
 2. Tables that are built anew are filled beside those that serve: from their history as of some epoch, then by a
    stream of their own (the candidate), which ends where the flow is. Begun again, it goes on where it was.
-3. Between two epochs the plan, the versions of its tables and the positions are recorded together.
+3. What was built is audited and compared with what serves (`change/gate.py`). Where that fails, or a person wants to
+   see it first, the change waits and the flow goes on as it was.
+4. Between two epochs the plan, the versions of its tables and the positions are recorded together.
 
 A change that needs no new table and no other streams reaches the running query between two of its epochs. Else
 the streams end after the epoch in hand, and others go on from the same positions.
@@ -22,6 +24,7 @@ from threading import Condition
 
 from streamhouse.change.building import Building, drop_version, last_epochs, now_ms, reached, wanted_plan
 from streamhouse.change.follow import Follower
+from streamhouse.change.gate import Gatekeeper
 from streamhouse.compiler.change import same_streams, touched
 from streamhouse.compiler.diff import replaced
 from streamhouse.engine.moved import furthest, moved
@@ -54,6 +57,10 @@ class Reconciler:
     _answered: int = 0  # how many of them have been taken
     _building: bool = False  # tables are filled beside those that serve, which may take hours
     _told: Condition = field(default_factory=Condition)  # guards these three
+    _gate: Gatekeeper = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._gate = Gatekeeper(self.open, self.say)
 
     def between(self, runner: Runner) -> None:
         """Carry out what is asked, while no stream runs.
@@ -62,8 +69,9 @@ class Reconciler:
             StreamhouseError: it cannot be; the change has failed, and what was applied stays.
         """
         self._drop_retired(runner)
+        self._drop_left_behind()
         change = self.open.state.open_change(self.flow)
-        if change is not None:
+        if change is not None and not change.waits:
             self._at_rest(runner, change)
         if self.follower is not None and not self._looked:  # what changed while nothing ran
             self._looked = True
@@ -71,13 +79,17 @@ class Reconciler:
 
     def _at_rest(self, runner: Runner, change: Change) -> None:
         try:
+            if not change.versions and not self._gate.lets(runner, change):
+                return
             wanted = wanted_plan(self.open.state, change)
             half = any(self.open.state.unfinished(self.flow, s.name) is not None for s in runner.plan.segments)
             if half and self._mends(runner, change, wanted):
                 return
             self._settle(runner, change, half=half)
             self._expand(wanted)
-            self._switch(runner, change, wanted, self._built(runner, change))
+            built = self._built(runner, change)
+            if self._gate.lets(runner, change, reached(self.open.state, change) if built else None):
+                self._switch(runner, change, wanted, built)
         except StreamhouseError as error:
             self._fail(runner, change, error)
             raise
@@ -88,7 +100,7 @@ class Reconciler:
             asked = self._asked
             with suppress(StreamhouseError):  # the state store is away, or the lease lost: the runner ends by itself
                 change = self.open.state.open_change(self.flow)
-                if change is not None:
+                if change is not None and not change.waits:
                     self._running(runner, change)
                 if self.follower is not None and (asked > self._answered or self.follower.due(runner)):
                     self.follower.look(runner, lambda asked: self._running(runner, asked, hold=True))
@@ -115,7 +127,10 @@ class Reconciler:
         try:
             if change.versions:
                 with suppress(StateConflictError):  # tiering has gone beyond where the flow was: with the flow at rest
-                    self._build_beside(runner, change)
+                    if not self._built_beside(runner, change):
+                        return
+            elif not self._gate.lets(runner, change):
+                return
             wanted = wanted_plan(self.open.state, change)
             self._expand(wanted)
             if change.versions or not same_streams(runner.plan, wanted):
@@ -241,14 +256,13 @@ class Reconciler:
         building = Building(self.open, change, self.say)
         building.fill()
         building.catch_up()
-        reach("apply_caught_up")
         return building.last
 
-    def _build_beside(self, runner: Runner, change: Change) -> None:
-        """Fill the candidate while the flow runs, until little is left to do."""
+    def _built_beside(self, runner: Runner, change: Change) -> bool:
+        """Fill the candidate while the flow runs, until little is left to do; whether to go on to the swap then."""
         state = self.open.state
         if not last_epochs(state, runner.plan):
-            return
+            return True
         building = Building(self.open, change, self.say)
         state.move_change(runner.lease, change, Phase.BUILDING)
         self._building = True
@@ -256,11 +270,14 @@ class Reconciler:
             building.fill()
             while not runner.wait(0) and state.change(change.id).is_open:
                 began = time.monotonic()
-                building.catch_up()
+                at = building.catch_up()
                 if time.monotonic() - began < max(_CAUGHT_UP_S, runner.plan.freshness.total_seconds()):
-                    return
+                    # Segments that read each other's tables, and another flow's new version, say the same only at rest.
+                    moving = len(runner.plan.segments) > 1 or change.moves
+                    return bool(moving) or self._gate.lets(runner, change, at)
         finally:
             self._building = False
+        return False
 
     # --- both -------------------------------------------------------------------------------------
 
@@ -288,6 +305,13 @@ class Reconciler:
                 self.flow, "change", f"change {change.id} failed, nothing was applied: {error}"
             )
             Building(self.open, change).discard()
+            self.open.state.cleared(change)
+
+    def _drop_left_behind(self) -> None:
+        """Drop what changes built that were given up."""
+        for change in self.open.state.left_behind(self.flow):
+            Building(self.open, change).discard()
+            self.open.state.cleared(change)
 
     def _drop_retired(self, runner: Runner) -> None:
         """Drop versions of this flow's tables that nobody needs any more."""

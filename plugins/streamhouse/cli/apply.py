@@ -8,6 +8,8 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.plan import compared, compiled, show_diff
+from streamhouse.cli.review import show_review
+from streamhouse.model.review import Gate
 
 if TYPE_CHECKING:
     from streamhouse.model.outcome import Outcome
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
     from streamhouse.state.records import Change
 
 _CHOICES = ("forward", "rebuild")
+_GATES = {
+    Gate.AUDIT: "its audit passes",
+    Gate.PERSON: "a person says so",
+    Gate.OPEN: "it is built, whatever its audit finds",
+}
 
 
 def _choices(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> "dict[str, Outcome]":
@@ -36,6 +43,7 @@ Examples:
   streamhouse apply orders
   streamhouse apply orders --yes --no-wait          # the runner does it when an epoch ends
   streamhouse apply orders --choose dwd.orders=rebuild   # where the plan blocks
+  streamhouse apply orders --pause-before-swap      # what is built anew serves at: streamhouse changes ID --swap
   streamhouse apply orders --env dev                # beside production; see: streamhouse env
   streamhouse apply --json | jq .flows[0].change
 """,
@@ -43,6 +51,20 @@ Examples:
 @click.argument("flows", nargs=-1, metavar="[FLOW]...")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before.")
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Return when it is done, or when it is asked.")
+@click.option(
+    "--accept-audit",
+    "gate",
+    flag_value=Gate.OPEN,
+    type=click.UNPROCESSED,
+    help="Let tables that are built anew serve also where their audit fails.",
+)
+@click.option(
+    "--pause-before-swap",
+    "gate",
+    flag_value=Gate.PERSON,
+    type=click.UNPROCESSED,
+    help="Build and audit them, and let them serve when a person says so: streamhouse changes ID --swap.",
+)
 @click.option("--env", "environment", metavar="NAME", help="Build it in an environment, beside production.")
 @click.option(
     "--choose",
@@ -54,13 +76,20 @@ Examples:
 @shared_options
 @click.pass_obj
 def apply(
-    app: App, flows: tuple[str, ...], yes: bool, wait: bool, choose: "dict[str, Outcome]", environment: str | None
+    app: App,
+    flows: tuple[str, ...],
+    yes: bool,
+    wait: bool,
+    gate: Gate | None,
+    choose: "dict[str, Outcome]",
+    environment: str | None,
 ) -> None:
     """Show what would change in each FLOW (all flows, without one), and carry it out.
 
     A flow that runs takes the change over between two epochs: no restart, no lost and no doubled row. Tables whose
-    older rows must change are filled anew beside those that serve, and then serve instead. A flow that does not run
-    is changed here. Stopped at any moment, old or new serves, never neither; apply it again to go on.
+    older rows must change are filled anew beside those that serve, audited, and then serve instead; where the audit
+    fails they wait, and what served goes on. A flow that does not run is changed here. Stopped at any moment, old or
+    new serves, never neither; apply it again to go on.
     """
     found = [one for name in flows or (None,) for one in compared(app, compiled(app, name))]
     _check_choices(choose, found)
@@ -71,11 +100,16 @@ def apply(
     asks = not yes and not app.as_json and sys.stdin.isatty() and any(one.is_change for one in wanted)
     if asks and not click.confirm("apply?", err=True):
         raise click.Abort
-    done = [(one, _carried_out(app, one, choose, wait=wait, environment=environment)) for one in wanted]
+    if environment is not None and gate is not None:
+        raise click.UsageError("an environment serves nothing until it is promoted: see streamhouse env promote")
+    gate = gate or Gate.AUDIT
+    done = [(one, _carried_out(app, one, choose, gate, wait=wait, environment=environment)) for one in wanted]
     if app.as_json:
         app.output.document({"flows": [_document(one, change) for one, change in done]})
         return
     for one, change in done:
+        if change is not None and change.review is not None and change.review.tables:
+            show_review(change.review, app.output)
         app.output.line(_told(one, change), style="green")
 
 
@@ -90,7 +124,7 @@ def _check_choices(choices: "dict[str, Outcome]", found: "list[Compared]") -> No
 
 
 def _carried_out(
-    app: App, one: "Compared", choices: "dict[str, Outcome]", *, wait: bool, environment: str | None
+    app: App, one: "Compared", choices: "dict[str, Outcome]", gate: Gate, *, wait: bool, environment: str | None
 ) -> "Change | None":
     from streamhouse.change.apply import apply
     from streamhouse.change.environment import build
@@ -112,6 +146,7 @@ def _carried_out(
             one,
             getpass.getuser(),
             choices=choices,
+            gate=gate,
             wait=wait,
             say=lambda text: view.show(Stage(f"{one.plan.flow}: {text}")),
         )
@@ -137,6 +172,8 @@ def _told(one: "Compared", change: "Change | None") -> str:
             f"{change.flow} --env {change.environment}; let them serve: streamhouse env promote {change.flow} "
             f"{change.environment}"
         )
+    if change.waits:
+        return f"{change.flow}: change {change.id} is ready; let it serve: streamhouse changes {change.id} --swap"
     if change.is_open:
         return f"{change.flow}: change {change.id} is asked for; see: streamhouse changes {change.flow}"
     return f"{change.flow}: change {change.id} is applied"
@@ -151,21 +188,43 @@ def _document(one: "Compared", change: "Change | None") -> dict[str, Any]:
 
 
 @click.command(
-    short_help="List changes of flows, and how far each is.",
+    short_help="List changes of flows, and how far each is; let one serve, or give it up.",
     epilog="""\b
-Phases: asked, building (new versions of tables are filled), applied, failed, withdrawn.
+Phases: asked, building (new versions of tables are filled), waiting (they are ready, and a person lets them serve),
+applied, failed, withdrawn.
 \b
 Examples:
   streamhouse changes
   streamhouse changes orders --json | jq .changes[0].phase
+  streamhouse changes 7                 # its audit, and how what it built differs from what serves
+  streamhouse changes 7 --swap          # let that serve, whatever the audit found
+  streamhouse changes 7 --withdraw
 """,
 )
-@click.argument("flow", required=False)
+@click.argument("which", required=False, metavar="[FLOW|ID]")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many, the newest first.")
+@click.option("--swap", "action", flag_value="swap", help="Let what change ID built serve.")
+@click.option("--withdraw", "action", flag_value="withdraw", help="Give change ID up.")
+@click.option(
+    "--wait/--no-wait", default=True, show_default=True, help="With --swap: return when it is done, or asked."
+)
 @shared_options
 @click.pass_obj
-def changes(app: App, flow: str | None, limit: int) -> None:
-    """List what was asked of FLOW (of all flows, without one) by `apply` and `run`, the newest first."""
+def changes(app: App, which: str | None, limit: int, action: str | None, wait: bool) -> None:
+    """List what was asked of FLOW (of all flows, without one) by `apply` and `run`, the newest first; or show one.
+
+    Of change ID it tells what the audit of its tables found, and how they differ from those that serve: all rows of
+    tables with up to a million rows, of larger ones a part of the keys.
+    """
+    if which is not None and which.isdecimal():
+        _one(app, int(which), action, wait=wait)
+    elif action is not None:
+        raise click.UsageError(f"--{action} is for one change: streamhouse changes ID --{action}")
+    else:
+        _list(app, which, limit)
+
+
+def _list(app: App, flow: str | None, limit: int) -> None:
     state = app.project.existing_state()
     found: list[Change] = []
     if state is not None:
@@ -186,6 +245,47 @@ def changes(app: App, flow: str | None, limit: int) -> None:
     )
 
 
+def _one(app: App, change_id: int, action: str | None, *, wait: bool) -> None:
+    from streamhouse.change.journal import known
+    from streamhouse.cli.stages import StageView
+    from streamhouse.install.stage import Stage
+
+    if action == "swap":
+        from streamhouse.change.apply import swap
+
+        with StageView() as view:
+            change = swap(app.project, change_id, wait=wait, say=lambda text: view.show(Stage(text)))
+    elif action == "withdraw":
+        from streamhouse.change.journal import withdraw
+
+        change = withdraw(app.project, change_id)
+    else:
+        change = known(app.project, change_id)
+    if app.as_json:
+        app.output.document(_change_document(change))
+        return
+    tables = ", ".join(f"{name} (v{version})" for name, version in change.versions.items())
+    app.output.facts(
+        {
+            "change": change.id,
+            "flow": change.flow,
+            "phase": change.phase,
+            "outcome": change.outcome,
+            "built anew": tables or None,
+            "environment": change.environment,
+            "asked (UTC)": change.asked_at,
+            "by": change.asked_by,
+            "serves when": _GATES[change.gate],
+            "error": change.error,
+        }
+    )
+    if change.review is not None:
+        app.output.line()
+        show_review(change.review, app.output)
+    if change.waits:
+        app.output.line(f"let it serve: streamhouse changes {change.id} --swap; or give it up: --withdraw")
+
+
 def _change_document(change: "Change") -> dict[str, Any]:
     return {
         "id": change.id,
@@ -194,6 +294,8 @@ def _change_document(change: "Change") -> dict[str, Any]:
         "outcome": change.outcome.value,
         "versions": change.versions,
         "environment": change.environment,
+        "gate": change.gate.value,
+        "review": change.review.model_dump(mode="json") if change.review is not None else None,
         "asked_by": change.asked_by,
         "asked_at": change.asked_at,
         "updated_at": change.updated_at,

@@ -4,6 +4,8 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.lazy import LazyGroup
+from streamhouse.cli.review import show_review
+from streamhouse.model.review import Gate
 
 
 @click.group("env", cls=LazyGroup, short_help="List, promote and discard environments.")
@@ -47,23 +49,55 @@ def list_(app: App) -> None:
 
 @environment.command(
     epilog="""\b
+Examples:
+  streamhouse env diff orders dev
+  streamhouse env diff orders dev --json | jq .review.tables[].difference.changed
+"""
+)
+@click.argument("flow")
+@click.argument("name")
+@shared_options
+@click.pass_obj
+def diff(app: App, flow: str, name: str) -> None:
+    """Audit the tables of environment NAME, and compare them with those that serve. Promotes nothing."""
+    from streamhouse.change.environment import diff as compare
+    from streamhouse.cli.stages import StageView
+    from streamhouse.install.stage import Stage
+
+    with StageView() as view:
+        change = compare(app.project, flow, name, say=lambda text: view.show(Stage(text)))
+    assert change.review is not None, "it was just made"
+    if app.as_json:
+        app.output.document({"flow": flow, "environment": name, "review": change.review.model_dump(mode="json")})
+        return
+    show_review(change.review, app.output)
+    app.output.line(f"let it serve: streamhouse env promote {flow} {name}")
+
+
+@environment.command(
+    epilog="""\b
 Example:
   streamhouse env promote orders dev
 """
 )
 @click.argument("flow")
 @click.argument("name")
+@click.option("--accept-audit", is_flag=True, help="Promote it also where its audit fails.")
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Return when it is done, or when it is asked.")
 @shared_options
 @click.pass_obj
-def promote(app: App, flow: str, name: str, wait: bool) -> None:
-    """Let the tables of environment NAME serve in production, instead of those FLOW has there."""
+def promote(app: App, flow: str, name: str, accept_audit: bool, wait: bool) -> None:
+    """Let the tables of environment NAME serve in production, instead of those FLOW has there.
+
+    They are brought to where production is, and audited, first; see `streamhouse env diff`.
+    """
     from streamhouse.change.apply import promote as swap
     from streamhouse.cli.stages import StageView
     from streamhouse.install.stage import Stage
 
     with StageView() as view:
-        change = swap(app.project, flow, name, wait=wait, say=lambda text: view.show(Stage(text)))
+        gate = Gate.OPEN if accept_audit else Gate.AUDIT
+        change = swap(app.project, flow, name, gate=gate, wait=wait, say=lambda text: view.show(Stage(text)))
     if app.as_json:
         app.output.document({"flow": flow, "change": change.id, "phase": change.phase, "tables": change.versions})
     else:

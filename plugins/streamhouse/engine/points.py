@@ -19,6 +19,7 @@ POINTS: Final = (
     "apply_expanded",  # a table has the columns that the plan brings; its name follows
     "apply_filled",  # a new version of a table holds its history; its name follows
     "apply_caught_up",  # new versions of tables are where the flow is
+    "apply_audited",  # they were looked at, and that is recorded: they may serve, or wait for a person
     "apply_prepared",  # everything is ready, nothing is recorded
     "apply_completed",  # the state store knows, the runner does not
 )

@@ -4,20 +4,25 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from pydantic import ValidationError
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, insert, select, update
 
 from streamhouse.errors import StateConflictError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
+from streamhouse.model.review import Gate, Review, Verdict
 from streamhouse.model.types import Position
 from streamhouse.state import epochs, meanings, plans, versions
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import Change, EpochRecord, Move, Phase
 from streamhouse.state.schema import change as changes
 from streamhouse.state.schema import epoch as epoch_table
+from streamhouse.state.schema import review as reviews
 from streamhouse.state.schema import segment_total, table_total
 
-_OPEN = (Phase.ASKED.value, Phase.BUILDING.value)
+_QUERY: Select[tuple[object, ...]] = select(changes, reviews.c.gate, reviews.c.body.label("review")).select_from(
+    changes.outerjoin(reviews, reviews.c.change == changes.c.id)
+)
+_OPEN = (Phase.ASKED.value, Phase.BUILDING.value, Phase.WAITING.value)
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,8 @@ class Wish:
         copies: See `Change`.
         marks: See `Change`.
         environment: See `Change`.
+        gate: What lets the new tables serve. None: as the same wish said before, or else that their audit passes;
+            one that waits for a person goes on only when it is given.
     """
 
     plan: FlowPlan
@@ -43,6 +50,7 @@ class Wish:
     copies: frozenset[str] = frozenset()
     marks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     environment: str | None = None
+    gate: Gate | None = None
 
 
 def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
@@ -56,8 +64,9 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
     if waiting is not None and waiting.moves:
         anew = wish.anew | (set(waiting.versions) & set(wish.plan.tables))
         wish = replace(wish, anew=anew, moves={**waiting.moves, **wish.moves})
-    if waiting is not None and waiting.plan == wish.plan and set(waiting.versions) == set(wish.anew):
-        return waiting
+    same = waiting is not None and (waiting.plan, waiting.moves) == (wish.plan, wish.moves)
+    if same and waiting is not None and set(waiting.versions) == set(wish.anew):
+        return waiting if wish.gate is None else _open_gate(connection, waiting, wish.gate, now_ms)
     withdraw(connection, flow, now_ms, wish.environment)
     applied = plans.newest(connection, flow)
     row = insert(changes).values(
@@ -77,12 +86,72 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
         updated_ms=now_ms,
     )
     [key] = connection.execute(row).inserted_primary_key or (0,)
+    gate = (wish.gate or Gate.AUDIT).value
+    connection.execute(insert(reviews).values(change=int(key), gate=gate, body=None, cleared=0))
     return one(connection, int(key))
+
+
+def let_serve(connection: Connection, change_id: int, now_ms: int) -> Change:
+    """Let what a change built serve, whatever its audit found; KeyError when there is no such change.
+
+    Raises:
+        StateConflictError: it is done or given up, or built in an environment.
+    """
+    change = one(connection, change_id)
+    if not change.is_open:
+        raise StateConflictError(f"change {change_id} is {change.phase} already", hint="see: streamhouse changes")
+    if change.environment is not None:
+        raise StateConflictError(
+            f"change {change_id} is built in '{change.environment}'",
+            hint=f"streamhouse env promote {change.flow} {change.environment}",
+        )
+    return _open_gate(connection, change, Gate.OPEN, now_ms)
+
+
+def _open_gate(connection: Connection, change: Change, gate: Gate, now_ms: int) -> Change:
+    """Say what lets the tables of an open change serve; one that waits goes on from where it is."""
+    _note(connection, change.id, gate=gate.value)
+    if change.waits:
+        move(connection, change.id, Phase.BUILDING, None, now_ms)
+    return one(connection, change.id)
+
+
+def note_review(connection: Connection, change_id: int, review: Review) -> None:
+    """Record what was found of the tables of a change."""
+    _note(connection, change_id, body=review.model_dump_json())
+
+
+def judge(connection: Connection, change_id: int, review: Review, now_ms: int) -> bool:
+    """Record what was found of the tables of a change; whether they may serve, or else wait for a person."""
+    note_review(connection, change_id, review)
+    gate = one(connection, change_id).gate
+    if gate is Gate.OPEN or (gate is Gate.AUDIT and review.passed):
+        return True
+    failed = review.found(Verdict.FAILED)
+    move(connection, change_id, Phase.WAITING, "; ".join(failed) if failed else None, now_ms)
+    return False
+
+
+def left_behind(connection: Connection, flow: str) -> list[Change]:
+    """Changes of a flow that were given up after they may have begun to build tables, which may still be there."""
+    given_up = changes.c.phase.in_((Phase.WITHDRAWN.value, Phase.FAILED.value)) & (reviews.c.cleared == 0)
+    return [_change(row) for row in connection.execute(_QUERY.where(changes.c.flow == flow, given_up))]
+
+
+def cleared(connection: Connection, change_id: int) -> None:
+    """Record that nothing is left of what a change built."""
+    _note(connection, change_id, cleared=1)
+
+
+def _note(connection: Connection, change_id: int, **values: object) -> None:
+    if not connection.execute(update(reviews).where(reviews.c.change == change_id).values(values)).rowcount:
+        row = {"change": change_id, "gate": Gate.AUDIT.value, "cleared": 0, **values}  # asked before there were audits
+        connection.execute(insert(reviews).values(row))
 
 
 def one(connection: Connection, change_id: int) -> Change:
     """The change with this id; KeyError when there is none."""
-    row = connection.execute(select(changes).where(changes.c.id == change_id)).one_or_none()
+    row = connection.execute(_QUERY.where(changes.c.id == change_id)).one_or_none()
     if row is None:
         raise KeyError(change_id)
     return _change(row)
@@ -90,26 +159,32 @@ def one(connection: Connection, change_id: int) -> Change:
 
 def newest_open(connection: Connection, flow: str, environment: str | None = None) -> Change | None:
     """What is asked for and not done; there is at most one of a flow in each environment (None: production)."""
-    query = select(changes).where(_open_in(flow, environment))
+    query = _QUERY.where(_open_in(flow, environment))
     row = connection.execute(query.order_by(changes.c.id.desc()).limit(1)).one_or_none()
     return _change(row) if row is not None else None
 
 
 def recent(connection: Connection, flow: str | None, limit: int) -> Sequence[Change]:
     """The newest changes of a flow (None: of all), the last one first."""
-    query = select(changes).order_by(changes.c.id.desc()).limit(limit)
+    query = _QUERY.order_by(changes.c.id.desc()).limit(limit)
     rows = connection.execute(query if flow is None else query.where(changes.c.flow == flow))
     return [_change(row) for row in rows]
 
 
 def in_environments(connection: Connection) -> list[Change]:
     """What is built in environments, the newest first."""
-    query = select(changes).where(changes.c.environment.is_not(None), changes.c.phase.in_(_OPEN))
+    query = _QUERY.where(changes.c.environment.is_not(None), changes.c.phase.in_(_OPEN))
     return [_change(row) for row in connection.execute(query.order_by(changes.c.id.desc()))]
 
 
-def promote(connection: Connection, change: Change, now_ms: int) -> Change:
+def promote(connection: Connection, change: Change, gate: Gate, now_ms: int) -> Change:
     """Ask production for what an environment has.
+
+    Args:
+        connection: In a transaction.
+        change: Of the environment.
+        gate: What lets its tables serve.
+        now_ms: The time.
 
     Raises:
         StateConflictError: another plan was applied to production meanwhile.
@@ -123,7 +198,20 @@ def promote(connection: Connection, change: Change, now_ms: int) -> Change:
     withdraw(connection, change.flow, now_ms)
     this = (changes.c.id == change.id) & changes.c.phase.in_(_OPEN)
     connection.execute(update(changes).where(this).values(environment=None, updated_ms=now_ms))
+    _open_gate(connection, change, gate, now_ms)
     return one(connection, change.id)
+
+
+def give_up(connection: Connection, change_id: int, now_ms: int) -> Change:
+    """Give up a change that is not done; KeyError when there is none.
+
+    Raises:
+        StateConflictError: it is done, or given up already.
+    """
+    change = one(connection, change_id)
+    if not move(connection, change_id, Phase.WITHDRAWN, change.error, now_ms):
+        raise StateConflictError(f"change {change_id} is {change.phase} already", hint="see: streamhouse changes")
+    return one(connection, change_id)
 
 
 def withdraw(connection: Connection, flow: str, now_ms: int, environment: str | None = None) -> None:
@@ -191,6 +279,7 @@ def _ask_readers(connection: Connection, change: Change, moves: Mapping[str, Mov
             {other: tables for other, tables in change.followers.items() if other != flow},
             waiting.copies if waiting is not None else frozenset(),
             waiting.marks if waiting is not None else {},
+            gate=waiting.gate if waiting is not None else None,
         )
         ask(connection, wish, f"change {change.id} of {change.flow}", now_ms)
 
@@ -226,4 +315,6 @@ def _change(row: Row[tuple[object, ...]]) -> Change:
         base=row.base,
         environment=row.environment,
         error=row.error,
+        gate=Gate(row.gate) if row.gate is not None else Gate.AUDIT,  # None: asked before there were audits
+        review=Review.model_validate_json(row.review) if row.review is not None else None,
     )

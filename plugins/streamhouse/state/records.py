@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
+from streamhouse.model.review import Gate, Review
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 
@@ -92,6 +93,7 @@ class Phase(StrEnum):
 
     ASKED = "asked"
     BUILDING = "building"  # new versions of tables are being filled; the old ones serve
+    WAITING = "waiting"  # they are built and audited, and serve when a person says so
     APPLIED = "applied"
     FAILED = "failed"  # what was applied before goes on
     WITHDRAWN = "withdrawn"  # by a later change, or by a person
@@ -125,7 +127,9 @@ class Change:
         followers: Other flow → its tables that are built anew once this change is done.
         base: Revision that was applied when this was asked.
         environment: Where its tables are built and stay until it is promoted; None: production.
-        error: Why it failed.
+        error: Why it failed, or what its audit found while it waits.
+        gate: What lets its tables serve.
+        review: Of its tables, as they were when they were looked at last; None: not yet.
     """
 
     id: int
@@ -144,6 +148,8 @@ class Change:
     base: int
     environment: str | None = None
     error: str | None = None
+    gate: Gate = Gate.AUDIT
+    review: Review | None = None
 
     @property
     def candidate(self) -> str:
@@ -153,7 +159,12 @@ class Change:
     @property
     def is_open(self) -> bool:
         """Whether it is still to be done."""
-        return self.phase in (Phase.ASKED, Phase.BUILDING)
+        return self.phase in (Phase.ASKED, Phase.BUILDING, Phase.WAITING)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it goes on only when a person says so."""
+        return self.phase is Phase.WAITING
 
 
 @dataclass(frozen=True)

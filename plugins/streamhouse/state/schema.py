@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 
@@ -89,6 +89,16 @@ change = Table(
     Column("updated_ms", BigInteger, nullable=False),
     Column("error", Text),
     Index("streamhouse_change_flow", "flow", "id"),
+)
+
+# What stands between the tables that a change built and their serving.
+review = Table(
+    "streamhouse_change_review",
+    metadata,
+    Column("change", BigInteger, primary_key=True, autoincrement=False),
+    Column("gate", String(20), nullable=False),
+    Column("body", Text),  # the Review as JSON; NULL: nothing was looked at yet
+    Column("cleared", Integer, nullable=False),  # 1: the change was given up, and what it built is dropped
 )
 
 # Every table that was ever applied.

@@ -8,6 +8,7 @@ from typing import Self
 from sqlalchemy import Connection, insert, select, union
 
 from streamhouse.model.plan import FlowPlan
+from streamhouse.model.review import Gate, Review
 from streamhouse.model.types import Position
 from streamhouse.state import changes, epochs, leases, meanings, plans, progress, versions
 from streamhouse.state.approvals import Approvals
@@ -129,14 +130,18 @@ class StateStore:
         with self._database.read() as connection:
             return changes.in_environments(connection)
 
-    def promote(self, change: Change) -> Change:
+    def promote(self, change: Change, gate: Gate = Gate.AUDIT) -> Change:
         """Ask production for what an environment has; what was asked of it before and is not done is withdrawn.
+
+        Args:
+            change: Of the environment.
+            gate: What lets its tables serve.
 
         Raises:
             StateConflictError: another plan was applied to production meanwhile.
         """
         now_ms = to_ms(datetime.now(UTC))
-        return self._database.write(lambda connection: changes.promote(connection, change, now_ms))
+        return self._database.write(lambda connection: changes.promote(connection, change, gate, now_ms))
 
     def recent_changes(self, flow: str | None = None, limit: int = 20) -> list[Change]:
         """The newest changes of a flow (None: of all), the last one first."""
@@ -147,6 +152,51 @@ class StateStore:
         """Give up what was asked of a flow, in an environment (None: production), and is not done."""
         now_ms = to_ms(datetime.now(UTC))
         self._database.write(lambda connection: changes.withdraw(connection, flow, now_ms, environment))
+
+    def let_serve(self, change_id: int) -> Change:
+        """Let what a change built serve, whatever its audit found; KeyError when there is no such change.
+
+        Raises:
+            StateConflictError: it is done or given up, or built in an environment.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+        return self._database.write(lambda connection: changes.let_serve(connection, change_id, now_ms))
+
+    def give_up(self, change_id: int) -> Change:
+        """Give up a change that is not done; KeyError when there is none. Its flow drops later what it built.
+
+        Raises:
+            StateConflictError: it is done, or given up already.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+        return self._database.write(lambda connection: changes.give_up(connection, change_id, now_ms))
+
+    def note_review(self, change: Change, review: Review) -> None:
+        """Record what was found of the tables of a change, which is in an environment."""
+        self._database.write(lambda connection: changes.note_review(connection, change.id, review))
+
+    def judge(self, lease: Lease, change: Change, review: Review) -> bool:
+        """Record what was found of the tables of a change; whether they may serve, or else wait for a person.
+
+        Raises:
+            LeaseLostError: another runner took the flow over.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+
+        def work(connection: Connection) -> bool:
+            leases.check(connection, lease)
+            return changes.judge(connection, change.id, review, now_ms)
+
+        return self._database.write(work)
+
+    def left_behind(self, flow: str) -> list[Change]:
+        """Changes of a flow that were given up, and whose tables may still be there."""
+        with self._database.read() as connection:
+            return changes.left_behind(connection, flow)
+
+    def cleared(self, change: Change) -> None:
+        """Record that nothing is left of what a change built."""
+        self._database.write(lambda connection: changes.cleared(connection, change.id))
 
     def move_change(self, lease: Lease, change: Change, phase: Phase, error: str | None = None) -> bool:
         """Record how far a change is; False when it was given up meanwhile.

@@ -1,0 +1,78 @@
+"""Takes the figures of a version of a table that its audit judges, in Spark."""
+
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from streamhouse.change.audit import Profile
+from streamhouse.errors import Location
+from streamhouse.model.action import Expectation
+from streamhouse.model.plan import EXPECTATION
+from streamhouse.model.table import Table
+from streamhouse.sql.dialect import parse_condition, render
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_ROWS, _NULL_KEYS, _RULE = "rows", "null_keys", "rule_"
+
+
+def profile(
+    table: Table,
+    rows: "DataFrame",
+    quarantine: "DataFrame | None",
+    expect: Mapping[str, Expectation],
+    *,
+    most: int,
+) -> Profile:
+    """Figures of a version.
+
+    Args:
+        table: As the version is, or is read.
+        rows: All its rows.
+        quarantine: Those that its expectations kept out; None: it keeps none.
+        expect: By which it is judged.
+        most: Of so many keys about it is looked whether they are there once.
+    """
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    told = {name: condition for name, rule in expect.items() if (condition := _condition(name, rule, rows.columns))}
+    figures = [F.count(F.lit(1)).alias(_ROWS)]
+    if table.primary_key:
+        null = reduce(or_, map(F.isnull, table.primary_key))
+        figures.append(F.count_if(null).alias(_NULL_KEYS))
+    figures += [
+        F.count_if(~F.coalesce(F.expr(condition), F.lit(False))).alias(_RULE + name) for name, condition in told.items()
+    ]
+    found = rows.agg(*figures).collect()[0].asDict()
+    kept_out: dict[str, int] = {}
+    if quarantine is not None:
+        kept_out = {row[EXPECTATION]: int(row["count"]) for row in quarantine.groupBy(EXPECTATION).count().collect()}
+    return Profile(
+        rows=int(found[_ROWS]),
+        null_keys=int(found.get(_NULL_KEYS) or 0),
+        double_keys=_double_keys(table, rows, int(found[_ROWS]), most),
+        kept_out=sum(kept_out.values()),
+        violations={name: int(found[_RULE + name]) + kept_out.get(name, 0) for name in told},
+    )
+
+
+def _condition(name: str, rule: Expectation, columns: list[str]) -> str | None:
+    """The condition as Spark SQL; None where a column it uses is not there."""
+    tree = parse_condition(rule.check, Location(name))
+    known = {column.lower() for column in columns}
+    return render(tree) if all(c.parts[0].name.lower() in known for c in tree.find_all(exp.Column)) else None
+
+
+def _double_keys(table: Table, rows: "DataFrame", count: int, most: int) -> int:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if not table.primary_key:
+        return 0
+    keys = rows.select(*table.primary_key)
+    if count > most:
+        keys = keys.where(F.pmod(F.xxhash64(*table.primary_key), F.lit(-(-count // most))) == 0)
+    return keys.groupBy(*table.primary_key).count().where(F.col("count") > 1).count()
