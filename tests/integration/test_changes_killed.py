@@ -11,6 +11,8 @@ import pytest
 
 from streamhouse.change.ask import ask
 from streamhouse.engine.points import KILL_AT
+from streamhouse.engine.points import POINTS as KILL_POINTS
+from streamhouse.model.review import Gate
 from streamhouse.model.version import stored_name
 from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
@@ -50,15 +52,21 @@ def edit(root):
 
 
 SOAK = bool(os.environ.get("STREAMHOUSE_SOAK"))
-POINTS = ["apply_expanded", f"apply_filled:{stored_name(SPENT, 2)}", "apply_prepared", "apply_completed"]
-RUNNING = [("apply_prepared", True), ("apply_completed", False)]
+FILLED = [f"apply_filled:{stored_name(name, 2)}" for name in (SPENT, "ads.lv_best")]
+POINTS = ["apply_expanded", FILLED[0], "apply_audited", "apply_prepared", "apply_completed"]
+RUNNING = [("apply_audited", True), ("apply_prepared", True), ("apply_completed", False)]
+WAITED = ["after_last_write"]  # of the candidate, which catches up
 if SOAK:
-    POINTS += [
-        f"apply_filled:{stored_name('ads.lv_best', 2)}",
-        "after_begin",  # of the candidate, which catches up
-        "apply_caught_up",
-    ]
-    RUNNING += [("apply_prepared", False), ("apply_completed", True)]
+    POINTS += [FILLED[1], "apply_caught_up"]
+    RUNNING += [("apply_expanded", True), ("apply_expanded", False), (FILLED[0], True), (FILLED[1], True)]
+    RUNNING += [("apply_caught_up", True), ("apply_prepared", False), ("apply_completed", True)]
+    WAITED += ["after_offset_log", "after_begin", "during_write", "between_writes", "before_commit_log"]
+    WAITED += ["apply_caught_up", "apply_audited", "apply_prepared", "apply_completed"]
+
+
+def test_every_point_of_a_change_is_named_here():
+    named = {point.partition(":")[0] for point in [*POINTS, *(point for point, _ in RUNNING)]}
+    assert named | {"apply_caught_up"} == {point for point in KILL_POINTS if point.startswith("apply_")}
 
 
 @pytest.mark.timeout(900)
@@ -71,13 +79,10 @@ def test_a_change_of_a_flow_at_rest(open_, point):
     old = expected(open_)
     edit(root)
     code, said = run(open_, point)
-    if point == "after_begin":
-        assert code == 0, said  # nothing is left to catch up with when the flow stands still
-    else:
-        assert code == -signal.SIGKILL, said
+    assert code == -signal.SIGKILL, said
     new = expected(open_)
     done = open_.state.versions() != {}
-    assert done == (point in ("apply_completed", "after_begin"))
+    assert done == (point == "apply_completed")
     for table in (SPENT, "ads.lv_best"):  # one version serves, and it is whole
         assert_same_rows(served(open_, table), (new if done else old)[table], key=("customer",), name=table)
     add(root, 2)
@@ -113,7 +118,7 @@ def test_a_change_of_a_flow_that_runs(open_, point, anew):
             edit(root)
         else:
             write_action(root, "valid", "SELECT order_id, customer, cents, tax FROM rows WHERE cents > 0")
-        ask(open_.state, compare(plan_of(open_.project, FLOW), Applied.of(open_.state), {}), "test")
+        ask(open_.state, compared(open_), "test")
         assert running.wait(TIMEOUT_S) == -signal.SIGKILL
     finally:
         for number in (signal.SIGCONT, signal.SIGKILL):  # its JVM is of the same session
@@ -127,6 +132,38 @@ def test_a_change_of_a_flow_that_runs(open_, point, anew):
     assert code == 0, said
     assert_equals_batch(open_, SPENT, "ads.lv_best", "dws.lv_average", "ods.lv_orders")
     assert bool(open_.state.versions()) == anew
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("point", WAITED)
+def test_a_change_that_waited_for_a_person(open_, point):
+    """What it built is behind its flow by then, and is killed while it catches up, or later."""
+    root = open_.project.root
+    add(root, 0)
+    assert run(open_)[0] == 0
+    edit(root)
+    asked = ask(open_.state, compared(open_), "test", gate=Gate.PERSON)
+    code, said = run(open_, "apply_audited")
+    assert code == -signal.SIGKILL, said
+    assert open_.state.change(asked.id).waits
+    add(root, 1)
+    code, said = run(open_)  # with what serves: nobody said a word
+    assert code == 0, said
+    assert open_.state.change(asked.id).waits
+    open_.state.let_serve(asked.id)
+    code, said = run(open_, point)
+    assert code == -signal.SIGKILL, said
+    assert (open_.state.versions() != {}) == (point == "apply_completed")
+    add(root, 2)
+    code, said = run(open_)
+    assert code == 0, said
+    assert open_.state.change(asked.id).phase is Phase.APPLIED
+    assert open_.state.versions() == asked.versions
+    assert_equals_batch(open_, SPENT, "ads.lv_best", "dws.lv_average", "ods.lv_orders")
+
+
+def compared(open_):
+    return compare(plan_of(open_.project, FLOW), Applied.of(open_.state), {})
 
 
 def wait_until(condition, process):

@@ -8,19 +8,18 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.plan import compared, compiled, show_diff
-from streamhouse.cli.review import show_review
-from streamhouse.model.review import Gate
 
 if TYPE_CHECKING:
     from streamhouse.model.outcome import Outcome
+    from streamhouse.model.review import Gate
     from streamhouse.project.compare import Compared
     from streamhouse.state.records import Change
 
 _CHOICES = ("forward", "rebuild")
 _GATES = {
-    Gate.AUDIT: "its audit passes",
-    Gate.PERSON: "a person says so",
-    Gate.OPEN: "it is built, whatever its audit finds",
+    "audit": "its audit passes",
+    "person": "a person says so",
+    "open": "it is built, whatever its audit finds",
 }
 
 
@@ -54,15 +53,13 @@ Examples:
 @click.option(
     "--accept-audit",
     "gate",
-    flag_value=Gate.OPEN,
-    type=click.UNPROCESSED,
+    flag_value="open",
     help="Let tables that are built anew serve also where their audit fails.",
 )
 @click.option(
     "--pause-before-swap",
     "gate",
-    flag_value=Gate.PERSON,
-    type=click.UNPROCESSED,
+    flag_value="person",
     help="Build and audit them, and let them serve when a person says so: streamhouse changes ID --swap.",
 )
 @click.option("--env", "environment", metavar="NAME", help="Build it in an environment, beside production.")
@@ -80,7 +77,7 @@ def apply(
     flows: tuple[str, ...],
     yes: bool,
     wait: bool,
-    gate: Gate | None,
+    gate: str | None,
     choose: "dict[str, Outcome]",
     environment: str | None,
 ) -> None:
@@ -91,6 +88,9 @@ def apply(
     fails they wait, and what served goes on. A flow that does not run is changed here. Stopped at any moment, old or
     new serves, never neither; apply it again to go on.
     """
+    from streamhouse.cli.review import show_review
+    from streamhouse.model.review import Gate
+
     found = [one for name in flows or (None,) for one in compared(app, compiled(app, name))]
     _check_choices(choose, found)
     if not app.as_json:
@@ -102,8 +102,8 @@ def apply(
         raise click.Abort
     if environment is not None and gate is not None:
         raise click.UsageError("an environment serves nothing until it is promoted: see streamhouse env promote")
-    gate = gate or Gate.AUDIT
-    done = [(one, _carried_out(app, one, choose, gate, wait=wait, environment=environment)) for one in wanted]
+    lets = Gate(gate or Gate.AUDIT)
+    done = [(one, _carried_out(app, one, choose, lets, wait=wait, environment=environment)) for one in wanted]
     if app.as_json:
         app.output.document({"flows": [_document(one, change) for one, change in done]})
         return
@@ -124,7 +124,7 @@ def _check_choices(choices: "dict[str, Outcome]", found: "list[Compared]") -> No
 
 
 def _carried_out(
-    app: App, one: "Compared", choices: "dict[str, Outcome]", gate: Gate, *, wait: bool, environment: str | None
+    app: App, one: "Compared", choices: "dict[str, Outcome]", gate: "Gate", *, wait: bool, environment: str | None
 ) -> "Change | None":
     from streamhouse.change.apply import apply
     from streamhouse.change.environment import build
@@ -247,6 +247,7 @@ def _list(app: App, flow: str | None, limit: int) -> None:
 
 def _one(app: App, change_id: int, action: str | None, *, wait: bool) -> None:
     from streamhouse.change.journal import known
+    from streamhouse.cli.review import show_review
     from streamhouse.cli.stages import StageView
     from streamhouse.install.stage import Stage
 
@@ -275,7 +276,7 @@ def _one(app: App, change_id: int, action: str | None, *, wait: bool) -> None:
             "environment": change.environment,
             "asked (UTC)": change.asked_at,
             "by": change.asked_by,
-            "serves when": _GATES[change.gate],
+            "serves when": _GATES[change.gate.value],
             "error": change.error,
         }
     )

@@ -4,8 +4,6 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.lazy import LazyGroup
-from streamhouse.cli.review import show_review
-from streamhouse.model.review import Gate
 
 
 @click.group("env", cls=LazyGroup, short_help="List, promote and discard environments.")
@@ -61,6 +59,7 @@ Examples:
 def diff(app: App, flow: str, name: str) -> None:
     """Audit the tables of environment NAME, and compare them with those that serve. Promotes nothing."""
     from streamhouse.change.environment import diff as compare
+    from streamhouse.cli.review import show_review
     from streamhouse.cli.stages import StageView
     from streamhouse.install.stage import Stage
 
@@ -94,6 +93,7 @@ def promote(app: App, flow: str, name: str, accept_audit: bool, wait: bool) -> N
     from streamhouse.change.apply import promote as swap
     from streamhouse.cli.stages import StageView
     from streamhouse.install.stage import Stage
+    from streamhouse.model.review import Gate
 
     with StageView() as view:
         gate = Gate.OPEN if accept_audit else Gate.AUDIT

@@ -3,12 +3,9 @@
 from typing import TYPE_CHECKING
 
 from streamhouse.cli.output import Output
-from streamhouse.model.review import Verdict
 
 if TYPE_CHECKING:
     from streamhouse.model.review import Difference, Review
-
-_STYLES = {Verdict.FAILED: "red", Verdict.WARNING: "yellow", Verdict.PASSED: ""}
 
 
 def show_review(review: "Review", output: Output) -> None:

@@ -84,6 +84,47 @@ def test_what_was_asked_for_is_listed(project, capsys):
     assert printed(capsys, "changes", "other") == (0, {"changes": []})
 
 
+@pytest.fixture
+def asked(project):
+    main(["apply", "orders"])
+    plan = desired_plan(project, "orders")
+    with project.state() as state:
+        return state.ask_change(Wish(plan, Outcome.REBUILD, frozenset({"dws.revenue_by_product"})), "ann")
+
+
+def test_one_change_is_shown_and_given_up(asked, capsys):
+    assert main(["changes", str(asked.id)]) == 0
+    out = capsys.readouterr().out
+    assert "dws.revenue_by_product (v2)" in out
+    assert "its audit passes" in out
+    code, found = printed(capsys, "changes", str(asked.id))
+    assert (code, found["phase"], found["gate"], found["review"]) == (0, "asked", "audit", None)
+    assert printed(capsys, "changes", str(asked.id), "--withdraw")[1]["phase"] == "withdrawn"
+    for action in ("--withdraw", "--swap"):
+        code, error = printed(capsys, "changes", str(asked.id), action)
+        assert (code, error["error"]["code"]) == (6, "SH504")
+
+
+def test_letting_a_change_serve_is_recorded_at_once(asked, capsys):
+    code, found = printed(capsys, "changes", str(asked.id), "--swap", "--no-wait")
+    assert (code, found["gate"], found["phase"]) == (0, "open", "asked")
+
+
+def test_a_change_that_is_not_there(project, capsys):
+    code, error = printed(capsys, "changes", "7")
+    assert (code, error["error"]["code"]) == (6, "SH511")
+    main(["apply", "orders"])
+    assert printed(capsys, "changes", "7", "--swap")[1]["error"]["code"] == "SH511"
+    assert main(["changes", "orders", "--swap"]) == 2
+    assert "streamhouse changes ID --swap" in capsys.readouterr().err
+
+
+def test_an_environment_has_no_gate(project, capsys):
+    main(["apply", "orders"])
+    assert main(["apply", "orders", "--env", "dev", "--accept-audit"]) == 2
+    assert "streamhouse env promote" in capsys.readouterr().err
+
+
 def test_environments_are_listed(project, capsys):
     assert main(["env", "list"]) == 0
     assert "streamhouse apply FLOW --env NAME" in capsys.readouterr().out

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -5,6 +6,7 @@ from sqlalchemy import create_engine, inspect, text
 
 from streamhouse.errors import LeaseLostError, StateConflictError
 from streamhouse.model.outcome import Outcome
+from streamhouse.model.review import Check, Gate, Review, TableReview, Verdict
 from streamhouse.state.changes import Wish
 from streamhouse.state.records import EpochRecord, Move, Phase
 from streamhouse.state.schema import SCHEMA_VERSION
@@ -134,6 +136,73 @@ def test_a_dropped_version_is_not_gone_back_to(store, asked, lease, flow_plan):
     assert back.versions == {TABLE: 3}
 
 
+def review(verdict):
+    check = Check(name="rows", verdict=verdict, text="it is empty")
+    return Review(
+        at_ms=1,
+        tables=(TableReview(table=TABLE, old_version=1, new_version=2, old_rows=7, new_rows=0, checks=(check,)),),
+    )
+
+
+FAILED, PASSED = review(Verdict.FAILED), review(Verdict.PASSED)
+
+
+def test_what_passes_its_audit_may_serve(store, asked, lease):
+    assert store.judge(lease, asked, PASSED)
+    assert store.change(asked.id).review == PASSED
+    assert not store.change(asked.id).waits
+
+
+def test_what_fails_its_audit_waits_for_a_person(store, asked, lease, flow_plan):
+    assert not store.judge(lease, asked, FAILED)
+    change = store.open_change("retail")
+    assert (change.phase, change.error, change.is_open) == (Phase.WAITING, f"{TABLE}: it is empty", True)
+    wish = Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE}))
+    assert store.ask_change(wish, "trigger") == change  # in passing
+    again = store.ask_change(replace(wish, gate=Gate.AUDIT), "ann")
+    assert (again.id, again.phase, again.error) == (asked.id, Phase.BUILDING, None)
+    assert not store.judge(lease, asked, FAILED)
+    let = store.let_serve(asked.id)
+    assert (let.phase, let.gate, let.error) == (Phase.BUILDING, Gate.OPEN, None)
+    assert store.judge(lease, asked, FAILED)
+    assert store.complete_change(lease, asked)
+    with pytest.raises(StateConflictError, match="applied already"):
+        store.let_serve(asked.id)
+
+
+def test_a_person_wants_to_see_it_first(store, lease, flow_plan):
+    store.save_plan(flow_plan(OLD))
+    wish = Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE}), gate=Gate.PERSON)
+    asked = store.ask_change(wish, "ann")
+    assert not store.judge(lease, asked, PASSED)
+    assert (store.change(asked.id).waits, store.change(asked.id).error) == (True, None)
+    assert not store.ask_change(replace(wish, gate=Gate.AUDIT), "ann").waits
+    assert store.judge(lease, asked, PASSED)
+
+
+def test_what_was_given_up_leaves_something_behind_until_it_is_cleared(store, asked, lease):
+    assert store.left_behind("retail") == []
+    assert store.give_up(asked.id).phase is Phase.WITHDRAWN
+    assert not store.judge(lease, asked, PASSED) or not store.complete_change(lease, asked)
+    assert [change.id for change in store.left_behind("retail")] == [asked.id]
+    store.cleared(asked)
+    assert store.left_behind("retail") == []
+    with pytest.raises(StateConflictError, match="withdrawn already"):
+        store.give_up(asked.id)
+
+
+def test_a_reader_that_waits_for_a_person_learns_of_new_tables(store, asked, lease, flow_plan):
+    plan = other_flow(flow_plan)
+    store.save_plan(plan)
+    edited = plan.model_copy(update={"description": "edited"})
+    waiting = store.ask_change(Wish(edited, Outcome.SWAP, gate=Gate.PERSON), "ann")
+    store.complete_change(lease, asked, at={TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}})
+    follow = store.open_change("other")
+    assert follow.moves == {TABLE: Move(2, {"0": 3}, {"0": 9})}
+    assert (follow.plan, follow.gate) == (edited, Gate.PERSON)
+    assert store.change(waiting.id).phase is Phase.WITHDRAWN
+
+
 def test_an_environment_is_no_change_of_production(store, flow_plan, lease):
     store.save_plan(flow_plan(OLD))
     wish = Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE}), environment="dev")
@@ -160,7 +229,7 @@ def test_a_store_of_the_first_version_is_upgraded(sqlite_url, flow_plan):
         store.save_plan(flow_plan())
     engine = create_engine(sqlite_url)
     with engine.begin() as connection:
-        for table in ("change", "table_version", "retired_version", "read_version"):
+        for table in ("change", "change_review", "table_version", "retired_version", "read_version"):
             connection.execute(text(f"DROP TABLE streamhouse_{table}"))
         connection.execute(text("UPDATE streamhouse_schema SET version = 1"))
     with StateStore(sqlite_url) as store:
