@@ -253,9 +253,11 @@ def complete(
     """
     if not move(connection, change.id, Phase.APPLIED, None, now_ms):
         return False
+    before, served = versions.versions(connection), versions.retired(connection)
+    back = {one.table.name for one in served if change.versions.get(one.table.name) == one.version}
     moves = versions.swap(connection, change, at, now_ms)
     revision = versions.take_up(connection, change.plan, now_ms, change.moves)
-    meanings.mark(connection, change, revision, now_ms)
+    meanings.mark(connection, change, revision, now_ms, before=before, back=back)
     for record in records:
         epochs.insert_finished(connection, record)
     forget(connection, change.candidate)

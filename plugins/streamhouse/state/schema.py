@@ -121,6 +121,17 @@ meaning = Table(
     Column("since_ms", BigInteger, nullable=False),
 )
 
+# The same of versions that no longer serve, should a change be undone.
+kept_meaning = Table(
+    "streamhouse_kept_meaning",
+    metadata,
+    Column("table_name", String(200), primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("column_name", String(200), primary_key=True),
+    Column("revision", Integer, nullable=False),
+    Column("since_ms", BigInteger, nullable=False),
+)
+
 # Versions that no longer serve and are not dropped yet.
 retired_version = Table(
     "streamhouse_retired_version",

@@ -286,7 +286,12 @@ class StateStore:
 
     def version_dropped(self, table: str, version: int) -> None:
         """Record that a retired version is gone."""
-        self._database.write(lambda connection: versions.dropped(connection, table, version))
+
+        def work(connection: Connection) -> None:
+            versions.dropped(connection, table, version)
+            meanings.forget(connection, table, version)
+
+        self._database.write(work)
 
     # --- leases --------------------------------------------------------------------------------
 

@@ -81,25 +81,38 @@ def swap(connection: Connection, change: Change, at: Mapping[str, Position], now
     serving = versions(connection)
     moves = {}
     for name, version in change.versions.items():
-        if name in before:
-            old = serving.get(name, 1)
+        old = serving.get(name, 1)
+        left = None if name in before else _given_up(connection, change.flow, name, old, version)
+        if name in before or left is not None:
             connection.execute(
                 insert(retired_version).values(
                     table_name=name,
                     version=old,
-                    body=before[name].model_dump_json(),
+                    body=(left or before[name]).model_dump_json(),
                     change=change.id,
                     revision=revision,
-                    positions=dict(at),
+                    positions={} if left else dict(at),  # nobody knows how far it is: it is not gone back to
                     retired_ms=now_ms,
                 )
             )
+        if name in before:
             ends = (at.get(stored_name(name, old), {}), at.get(stored_name(name, version), {}))
             moves[name] = Move(version, *ends)
         dropped(connection, name, version)  # it served once, and serves again
         this = table_version.c.table_name == name
         connection.execute(update(table_version).where(this).values(version=version, switched_ms=now_ms))
     return moves
+
+
+def _given_up(connection: Connection, flow: str, name: str, old: int, new: int) -> Table | None:
+    """The table that a step gave up some time ago, whose name means another version now; None: there is none."""
+    if old == new or name not in known(connection):
+        return None
+    for one in reversed(plans.history(connection, flow)):
+        plan = plans.at_revision(connection, flow, one.revision)
+        if plan is not None and name in plan.tables:
+            return plan.tables[name]
+    return None
 
 
 def retired(connection: Connection) -> list[RetiredVersion]:

@@ -258,6 +258,53 @@ def test_columns_of_two_meanings_are_kept_until_all_rows_are_computed_anew(store
     assert store.meanings(TABLE) == {}
 
 
+def test_a_change_that_is_undone_brings_its_meanings_back(store, lease, flow_plan):
+    store.save_plan(flow_plan(OLD))
+    assert store.complete_change(
+        lease, store.ask_change(Wish(flow_plan(NEW), Outcome.FORWARD, marks={TABLE: ("id",)}), "ann")
+    )
+    [(column, meaning)] = store.meanings(TABLE).items()
+    at = {"orders": {"0": 5}, TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}}
+    anew = Wish(flow_plan(NEWER), Outcome.REBUILD, frozenset({TABLE}))
+    assert store.complete_change(lease, store.ask_change(anew, "ann"), at=at)
+    assert store.meanings(TABLE) == {}
+    # Going back, older rows are what they were: what the edit back would mark else counts for nothing.
+    back = store.ask_change(replace(anew, plan=flow_plan(NEW), marks={TABLE: ("id", "more")}), "ann")
+    assert back.versions == {TABLE: 1}
+    assert store.complete_change(lease, back, at=at)
+    assert store.meanings(TABLE) == {column: meaning}
+    forth = store.ask_change(anew, "ann")
+    assert forth.versions == {TABLE: 2}
+    assert store.complete_change(lease, forth, at=at)
+    assert store.meanings(TABLE) == {}
+    store.version_dropped(TABLE, 1)
+    later = store.ask_change(replace(anew, plan=flow_plan(NEW)), "ann")
+    assert later.versions == {TABLE: 3}
+    assert store.complete_change(lease, later, at=at)
+    assert store.meanings(TABLE) == {}
+
+
+def test_a_table_that_was_given_up_is_retired_when_its_name_means_another(store, lease, flow_plan):
+    first = flow_plan(OLD)
+    store.save_plan(first)
+    [segment] = first.segments
+    [step] = segment.steps
+    other = step.model_copy(update={"writes": step.writes.model_copy(update={"name": "ods.others"})})
+    without = first.model_copy(update={"segments": (segment.model_copy(update={"steps": (other,)}),)})
+    assert store.complete_change(lease, store.ask_change(Wish(without, Outcome.SWAP), "ann"))
+    assert store.retired_versions() == []  # it stays as it is
+    again = store.ask_change(Wish(first, Outcome.REBUILD, frozenset({TABLE})), "ann")
+    assert again.versions == {TABLE: 2}
+    assert store.complete_change(lease, again, at={"orders": {"0": 5}})
+    [old] = store.retired_versions()
+    assert (old.table, old.version, old.positions) == (step.writes, 1, {})
+    # It is not gone back to: it ends where it was given up.
+    edited = store.ask_change(Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE})), "ann")
+    assert edited.versions == {TABLE: 3}
+    undone = store.ask_change(Wish(first, Outcome.REBUILD, frozenset({TABLE})), "ann")
+    assert undone.versions == {TABLE: 4}
+
+
 def test_every_column_that_a_table_ever_had(store, flow_plan):
     store.save_plan(flow_plan(OLD))
     assert store.columns_ever("retail")[TABLE] >= {"id"}
