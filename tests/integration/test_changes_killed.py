@@ -12,6 +12,7 @@ import pytest
 from streamhouse.change.ask import ask
 from streamhouse.engine.points import KILL_AT
 from streamhouse.engine.points import POINTS as KILL_POINTS
+from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.review import Gate
 from streamhouse.model.version import stored_name
 from streamhouse.project.compare import Applied, compare
@@ -33,15 +34,25 @@ def open_(tmp_path, fluss, spark):
         yield found
 
 
-def run(open_, kill_at=None):
-    """Drain the flow in a process of its own; its exit code and what it said."""
-    environment = {**os.environ, **({KILL_AT: kill_at} if kill_at else {})}
+def drained(open_):
+    """Drain the flow here: what its next process would do."""
+    plan = plan_of(open_.project, FLOW)
+    return carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
+
+
+def killed(open_, at):
+    """Drain the flow in a process of its own, which dies at a point."""
     output = open_.project.root / "output"
     with output.open("w") as file:
         done = subprocess.run(
-            command(open_.project, FLOW), env=environment, stdout=file, stderr=file, timeout=TIMEOUT_S, check=False
+            command(open_.project, FLOW),
+            env={**os.environ, KILL_AT: at},
+            stdout=file,
+            stderr=file,
+            timeout=TIMEOUT_S,
+            check=False,
         )
-    return done.returncode, output.read_text()
+    assert done.returncode == -signal.SIGKILL, output.read_text()
 
 
 def edit(root):
@@ -75,19 +86,17 @@ def test_a_change_of_a_flow_at_rest(open_, point):
     root = open_.project.root
     for part in (0, 1):
         add(root, part)
-    assert run(open_)[0] == 0
+    drained(open_)
     old = expected(open_)
     edit(root)
-    code, said = run(open_, point)
-    assert code == -signal.SIGKILL, said
+    killed(open_, point)
     new = expected(open_)
     done = open_.state.versions() != {}
     assert done == (point == "apply_completed")
     for table in (SPENT, "ads.lv_best"):  # one version serves, and it is whole
         assert_same_rows(served(open_, table), (new if done else old)[table], key=("customer",), name=table)
     add(root, 2)
-    code, said = run(open_)
-    assert code == 0, said
+    drained(open_)
     assert_equals_batch(open_, SPENT, "ads.lv_best", "dws.lv_average", "ods.lv_orders")
     [change] = [c for c in open_.state.recent_changes(FLOW) if c.phase is Phase.APPLIED]
     assert open_.state.versions() == change.versions
@@ -100,7 +109,7 @@ def test_a_change_of_a_flow_at_rest(open_, point):
 def test_a_change_of_a_flow_that_runs(open_, point, anew):
     root = open_.project.root
     add(root, 0)
-    assert run(open_)[0] == 0
+    drained(open_)
     program = Path(sys.executable).with_name("streamhouse")
     output = (root / "output").open("w")
     running = subprocess.Popen(
@@ -128,8 +137,7 @@ def test_a_change_of_a_flow_that_runs(open_, point, anew):
                 break
         output.close()
     add(root, 2)
-    code, said = run(open_)
-    assert code == 0, said
+    drained(open_)
     assert_equals_batch(open_, SPENT, "ads.lv_best", "dws.lv_average", "ods.lv_orders")
     assert bool(open_.state.versions()) == anew
 
@@ -140,23 +148,19 @@ def test_a_change_that_waited_for_a_person(open_, point):
     """What it built is behind its flow by then, and is killed while it catches up, or later."""
     root = open_.project.root
     add(root, 0)
-    assert run(open_)[0] == 0
+    drained(open_)
     edit(root)
     asked = ask(open_.state, compared(open_), "test", gate=Gate.PERSON)
-    code, said = run(open_, "apply_audited")
-    assert code == -signal.SIGKILL, said
+    drained(open_)
     assert open_.state.change(asked.id).waits
     add(root, 1)
-    code, said = run(open_)  # with what serves: nobody said a word
-    assert code == 0, said
+    drained(open_)  # with what serves: nobody said a word
     assert open_.state.change(asked.id).waits
     open_.state.let_serve(asked.id)
-    code, said = run(open_, point)
-    assert code == -signal.SIGKILL, said
+    killed(open_, point)
     assert (open_.state.versions() != {}) == (point == "apply_completed")
     add(root, 2)
-    code, said = run(open_)
-    assert code == 0, said
+    drained(open_)
     assert open_.state.change(asked.id).phase is Phase.APPLIED
     assert open_.state.versions() == asked.versions
     assert_equals_batch(open_, SPENT, "ads.lv_best", "dws.lv_average", "ods.lv_orders")
