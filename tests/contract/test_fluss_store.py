@@ -550,13 +550,13 @@ def test_a_small_write_is_quick(fluss_store: FlussStore, make_table: Make) -> No
 def test_a_position_is_found_by_the_time_of_its_rows(fluss_store: FlussStore, make_table: Make) -> None:
     table = make_table(k="bigint", v="bigint").model_copy(update={"buckets": 1})
     fluss_store.create(table)
-    assert fluss_store.position_at(table, datetime.now(UTC)) == {"0": 0}
+    assert fluss_store.position_before(table, datetime.now(UTC)) == {"0": 0}
     fluss_store.write(table, Changes(numbers(table, 0, 5)), FIRST)
     sleep(0.05)
     between = datetime.now(UTC)
     sleep(0.05)
-    assert fluss_store.position_at(table, between) == {"0": 5}
+    assert fluss_store.position_before(table, between) == {"0": 5}
     fluss_store.write(table, Changes(numbers(table, 5, 8)), WriteContext("flow/segment", 1))
-    assert fluss_store.position_at(table, between) == {"0": 5}
-    assert fluss_store.position_at(table, between - timedelta(days=1)) == {"0": 0}
+    assert fluss_store.position_before(table, between) == {"0": 5}
+    assert fluss_store.position_before(table, between - timedelta(days=1)) == {"0": 0}
     assert fluss_store.kept(table) >= timedelta(days=1)

@@ -5,9 +5,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from streamhouse.model.types import Tier
-from streamhouse.model.version import table_at
+from streamhouse.model.version import at_versions, table_at
 from streamhouse.project.project import Project
+from streamhouse.state.epochs import KEPT_EPOCHS
+from streamhouse.state.records import EpochRecord
 from streamhouse.tiering.ask import Catalog, needed_tiers, parse_query
+from streamhouse.tiering.epochs import Epochs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +67,22 @@ def run_query(
         for store in stores.values():
             stack.callback(store.close)
         say("running the query")
-        return answer(query, stores, spark, limit=limit)
+        return answer(query, stores, spark, limit=limit, epochs=epochs_of(project))
+
+
+def epochs_of(project: Project) -> Epochs:
+    """The epochs of every flow that was run at least once."""
+    state = project.existing_state()
+    if state is None:
+        return Epochs()
+    with state:
+        plans = [at_versions(plan, state.versions(flow)) for flow, (_, plan) in state.plans().items()]
+
+    def records(flow: str, segment: str) -> list[EpochRecord]:
+        with project.state() as state:
+            return state.recent_epochs(flow, segment, KEPT_EPOCHS)
+
+    return Epochs(plans, records)
 
 
 def catalog_of(project: Project, environment: str | None = None) -> Catalog:

@@ -8,6 +8,7 @@ One writer (`WriteContext.writer`) writes a table from one thread at a time. A p
 of its own (`WriteContext.columns`); every other table has one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from streamhouse.model.shape import Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
+from streamhouse.stores.where import Condition
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -218,7 +220,7 @@ class LogStore(Store, Protocol):
     def kept(self, table: Table) -> timedelta:
         """How long the log retains a row, at least."""
 
-    def position_at(self, table: Table, at: datetime) -> Position:
+    def position_before(self, table: Table, at: datetime) -> Position:
         """The position before the first row written at `at`, which is past, or later; the end when there is none."""
 
 
@@ -228,3 +230,90 @@ class FrameStore(LakeStore, Protocol):
 
     def dataframe(self, table: Table, at: Position | None = None) -> "DataFrame":
         """All rows at `at` (None: now, and later commits do not show), read where and when they are used."""
+
+
+KIND_COLUMNS = ("_kind", "_bucket", "_offset", "_at")
+"""First columns of a change log: kind of change, where it stands in the log, and when it was committed."""
+
+
+@runtime_checkable
+class LoggedStore(LogStore, Protocol):
+    """A store whose change logs tell every change by itself."""
+
+    def read_log(self, table: Table, start: Position, end: Position, columns: tuple[str, ...]) -> "pa.Table":
+        """Every change in `[start, end)`, bucket by bucket in their order.
+
+        Returns:
+            `KIND_COLUMNS` (`+I`, `-U`, `+U` or `-D`; int; bigint; timestamp), then `columns`.
+
+        Raises:
+            RowsLostError: changes of the range are no longer held.
+        """
+
+
+@runtime_checkable
+class TimedStore(Protocol):
+    """A store that knows when its rows were committed."""
+
+    def position_at(self, table: Table, at_ms: int) -> Position:
+        """The position after the last row committed at `at_ms` or before.
+
+        Raises:
+            RowsLostError: it is no longer known.
+        """
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One commit to a table in a lake.
+
+    Attributes:
+        number: As in a position.
+        kind: `append`, `compact` or `overwrite`, as far as the lake tells them apart.
+        added_rows: Rows (and deletes) that it wrote.
+        total_rows: Rows that the table's files hold since; those that later ones replace may count, too.
+        properties: That were kept with it.
+    """
+
+    number: int
+    committed_ms: int
+    kind: str
+    added_rows: int
+    total_rows: int
+    properties: dict[str, str]
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a snapshot; `deletes`: it tells which rows of others are gone."""
+
+    path: str
+    rows: int
+    bytes: int
+    bucket: int | None = None
+    deletes: bool = False
+
+
+@runtime_checkable
+class LakeMetadata(Protocol):
+    """A lake that tells what it holds."""
+
+    def list_snapshots(self, table: Table) -> list[Snapshot]:
+        """The snapshots that are held, oldest first."""
+
+    def list_files(self, table: Table, at: Position | None = None, where: Sequence[Condition] = ()) -> list[DataFile]:
+        """The files that a read at `at` (None: now) opens, but for those that surely hold no row with all of `where`.
+
+        Raises:
+            RowsLostError: the snapshot was expired.
+        """
+
+
+@runtime_checkable
+class FilteredStore(Protocol):
+    """A store that leaves out rows by itself."""
+
+    def read_where(
+        self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition]
+    ) -> "pa.Table":
+        """`read_state` with every row that fulfils all of `where`; others may be there, too."""

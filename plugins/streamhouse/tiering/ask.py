@@ -5,7 +5,8 @@ milliseconds, and no service is started for it.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from sqlglot import exp, tokenize
@@ -18,13 +19,16 @@ from streamhouse.model.types import Tier
 from streamhouse.sql import dialect as sql
 from streamhouse.sql.dialect import SPARK, place_of
 from streamhouse.sql.header import place_in
+from streamhouse.stores.where import Condition
 from streamhouse.tiering.columns import needed_columns, table_name
+from streamhouse.tiering.conditions import conditions
+from streamhouse.tiering.moments import Kind, Moment, moment_of, take_clauses
+from streamhouse.tiering.parts import Part, UnknownPartError, View, part_of, shown
 from streamhouse.tiering.union import tiers_read
 
 Catalog = Mapping[str, Table]
 """`layer.table` → the table: all that a query may read."""
 
-LAKE = "lake"  # `orders$lake`: the tier that keeps rows longest
 _ONLY_QUERIES = "write one SELECT statement; data is changed by flows only"
 _TEXT = Location("query")
 _QUERY_STARTS = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM, TokenType.VALUES})
@@ -36,42 +40,70 @@ class Use:
     """A table as a query names it.
 
     Attributes:
-        name: `layer.table` or `layer.table$part` in lower case: one for each thing that is read.
+        name: `layer.table` or `layer.table$part` in lower case, and its moment: one for each thing that is read.
         table: What the catalog holds; its stored name may be another.
-        part: `hot`, `warm`, `cold` or `lake`, which stood after the `$`; None: the union of all tiers.
+        part: What stood after the `$`.
         columns: Those the query needs, in the table's order; empty: it only counts rows.
+        moment: When; None: now.
+        since: Where the changes begin that are read; None: at the first that is held.
+        where: What the query surely asks of its rows; others need not be read.
     """
 
     name: str
     table: Table
-    part: str | None
+    part: Part
     columns: tuple[str, ...]
+    moment: Moment | None = None
+    since: Moment | None = None
+    where: tuple[Condition, ...] = ()
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
         """The tiers that are read, the freshest first."""
-        if self.part is None:
-            return tiers_read(self.table)
-        return (self.table.tiers.present[-1] if self.part == LAKE else Tier(self.part),)
+        table = self.table
+        if self.part.tier is not None:
+            return (self.part.tier,)
+        if self.part.view is View.HISTORY:
+            return ()
+        if self.part.view is View.CHANGES:
+            return (table.tiers.target,)
+        if self.part.view is View.FILES:
+            return tuple(tier for tier in table.tiers.present if tier is not Tier.HOT)
+        if self.moment is not None and self.moment.kind is Kind.VERSION:
+            return (table.tiers.present[-1],)
+        return tiers_read(table)
+
+    @property
+    def shown(self) -> Table:
+        """The table with the columns of the part that is read."""
+        return shown(self.table, self.part)
+
+    @property
+    def title(self) -> str:
+        """The name that people know, with its part."""
+        return self.name.partition("@")[0]
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query that may be run; `tree` names tables as the person did."""
+    """A query that may be run.
+
+    Attributes:
+        tree: Names tables as the person did, `layer.table@moment` where that is not now.
+        text: As typed.
+        uses: What is read.
+        when: The day and time for which `current_timestamp` stood where a moment was asked for.
+    """
 
     tree: exp.Query
     text: str
     uses: tuple[Use, ...]
+    when: datetime = field(default_factory=lambda: datetime.now(UTC), compare=False)
 
     def bound(self, views: Mapping[str, str]) -> exp.Query:
         """A copy that reads views (`Use.name` → a view's name) and still finds columns by the table's name."""
         bound = self.tree.copy()
-        stored = list(_stored_tables(bound))
-        names = {table_name(node) for node in stored}
-        for column in bound.find_all(exp.Column):
-            if ".".join(part.name for part in column.parts[:2]).lower() in names:
-                column.set("catalog" if column.catalog else "db", None)  # dwd.orders.amount → orders.amount
-        for node in stored:
+        for node in list(_stored_tables(bound)):
             if not node.alias:
                 node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name)))
             node.set("this", exp.to_identifier(views[table_name(node)]))
@@ -85,22 +117,34 @@ def needed_tiers(query: Query) -> frozenset[Tier]:
     return frozenset(tier for use in query.uses for tier in use.tiers)
 
 
-def parse_query(text: str, catalog: Catalog) -> Query:
+def parse_query(text: str, catalog: Catalog, now: datetime | None = None) -> Query:
     """Read a query and check what can be checked without running it.
 
     Args:
         text: One SELECT-like statement of Spark SQL; a last semicolon is allowed.
         catalog: The tables it may read; names are case-insensitive.
+        now: What `current_timestamp()` stands for in `TIMESTAMP AS OF`.
 
     Raises:
         QueryRefusedError: it does not parse, is no query, or names a table or column there is not.
     """
-    tree = _parse(text)
+    when = now or datetime.now(UTC)
+    clauses = take_clauses(text, _tokens(text))
+    tree = _parse(clauses.text)
     _refuse_code(tree, text)
-    parts: dict[str, tuple[Table, str | None]] = {}
-    for node in _stored_tables(tree):
-        parts[table_name(node)] = _look_up(node, catalog, text)
-    found = needed_columns(tree, {name: table for name, (table, _) in parts.items()})
+    uses: dict[str, Use] = {}
+    seen: dict[str, list[exp.Table]] = {}
+    _shorten_columns(tree)
+    for node in list(_stored_tables(tree)):
+        use = _look_up(node, catalog, text, when, clauses.epoch, clauses.since)
+        _rename(node, use)
+        uses[use.name] = use
+        seen.setdefault(use.name, []).append(node)
+    if clauses.since and not any(use.since for use in uses.values()):
+        raise QueryRefusedError(
+            "SINCE is for the changes of a table", at=clauses.since.at, hint="ask layer.table$changes SINCE …"
+        )
+    found = needed_columns(tree, {name: use.shown for name, use in uses.items()})
     if found.unknown:
         column, known = found.unknown
         raise QueryRefusedError(
@@ -108,16 +152,29 @@ def parse_query(text: str, catalog: Catalog) -> Query:
             at=place_of(column.parts[0], text, _TEXT),
             hint=did_you_mean(column.name.lower(), known, f"columns: {', '.join(known)}"),
         )
-    return Query(tree, text, tuple(Use(name, *parts[name], found.needed[name]) for name in sorted(parts)))
+    return Query(
+        tree,
+        text,
+        tuple(
+            replace(uses[name], columns=found.needed[name], where=conditions(seen[name], uses[name].shown))
+            for name in sorted(uses)
+        ),
+        when,
+    )
+
+
+def _tokens(text: str) -> list[Token]:
+    try:
+        return tokenize(text, read=SPARK)
+    except TokenError as error:
+        raise QueryRefusedError(f"the query does not parse: {str(error).splitlines()[0]}") from error
 
 
 def _parse(text: str) -> exp.Query:
+    # Looked at before parsing: sqlglot takes statements it does not know for commands, and warns.
+    _refuse_statement(_tokens(text), text)
     try:
-        # Looked at before parsing: sqlglot takes statements it does not know for commands, and warns.
-        _refuse_statement(tokenize(text, read=SPARK), text)
         return sql.parse_query(text, _TEXT)
-    except TokenError as error:
-        raise QueryRefusedError(f"the query does not parse: {str(error).splitlines()[0]}") from error
     except SqlSyntaxError as error:
         raise QueryRefusedError(f"the query does not parse: {error.message}", at=error.at) from error
 
@@ -144,12 +201,6 @@ def _refuse_code(tree: exp.Query, text: str) -> None:
             raise QueryRefusedError(
                 f"{node.name.lower()} runs code, which a query may not", at=place_of(node, text, _TEXT)
             )
-        if isinstance(node, exp.Table) and (node.args.get("version") or node.args.get("when")):
-            raise QueryRefusedError(
-                "a query reads tables as they are now",
-                at=place_of(node, text, _TEXT),
-                hint="drop VERSION or TIMESTAMP AS OF",
-            )
 
 
 def _stored_tables(tree: exp.Query) -> Iterator[exp.Table]:
@@ -171,22 +222,66 @@ def _is_cte(node: exp.Table) -> bool:
     return False
 
 
-def _look_up(node: exp.Table, catalog: Catalog, text: str) -> tuple[Table, str | None]:
-    name, _, part = table_name(node).partition("$")
+def _look_up(
+    node: exp.Table, catalog: Catalog, text: str, now: datetime, epoch: Moment | None, since: Moment | None
+) -> Use:
+    name, _, suffix = table_name(node).partition("$")
     if name not in catalog:
         known = sorted(catalog)
         same = [full for full in known if full.split(".")[1] == name.split(".")[-1]]
         hint = f"did you mean '{same[0]}'?" if same else did_you_mean(name, known, _listed(known))
         raise QueryRefusedError(f"unknown table '{name}'", at=place_of(node.parts[0], text, _TEXT), hint=hint)
     table = catalog[name]
-    parts = [tier.value for tier in table.tiers.present] + ([LAKE] if len(table.tiers.present) > 1 else [])
-    if part and part not in parts:
+    try:
+        part = part_of(table, name, suffix)
+    except UnknownPartError as error:
+        raise QueryRefusedError(str(error), at=place_of(node.parts[-1], text, _TEXT), hint=error.hint) from error
+    moment = moment_of(node, text, now)
+    if moment is None and part.view in (None, View.CHANGES):
+        moment = epoch
+    title = f"{name}${suffix}" if suffix else name
+    if moment is not None:
+        _refuse_moment(table, title, part, moment)
+        title = f"{title}@{moment.kind}_{moment.value}"
+    return Use(title, table, part, (), moment, since if part.view is View.CHANGES else None)
+
+
+def _refuse_moment(table: Table, title: str, part: Part, moment: Moment) -> None:
+    target = table.tiers.target
+    if part.view is not None and part.view is not View.CHANGES:
         raise QueryRefusedError(
-            f"'{name}' has no part '${part}'",
-            at=place_of(node.parts[-1], text, _TEXT),
-            hint=f"it has {', '.join(f'{name}${known}' for known in parts)}",
+            f"'{title}' is a list as of now", at=moment.at, hint="filter it: WHERE snapshot <= 3, WHERE epoch <= 12"
         )
-    return table, part or None
+    if moment.kind is Kind.EPOCH and part.tier not in (None, target):
+        raise QueryRefusedError(
+            f"epochs are of the {target} tier, which the flow writes, and not of '{title}'",
+            at=moment.at,
+            hint="ask for VERSION AS OF or TIMESTAMP AS OF, or for the table without $",
+        )
+    of = target if part.view is View.CHANGES else part.tier or table.tiers.present[-1]
+    if moment.kind is Kind.VERSION and of is Tier.HOT:
+        raise QueryRefusedError(
+            f"'{title}' has no versions: they are snapshots of a lake, and its tier is hot",
+            at=moment.at,
+            hint="ask for TIMESTAMP AS OF or AS OF EPOCH",
+        )
+
+
+def _shorten_columns(tree: exp.Query) -> None:
+    """dwd.orders.amount → orders.amount: nothing but aliases is then needed to find columns."""
+    names = {table_name(node) for node in _stored_tables(tree)}
+    for column in tree.find_all(exp.Column):
+        if ".".join(part.name for part in column.parts[:2]).lower() in names:
+            column.set("catalog" if column.catalog else "db", None)
+
+
+def _rename(node: exp.Table, use: Use) -> None:
+    if use.moment is None:
+        return
+    if not node.alias:
+        node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name)))
+    node.this.set("this", use.name.split(".", 1)[1])
+    node.set("version", None)
 
 
 def _listed(names: list[str]) -> str:

@@ -56,6 +56,6 @@ def overdue(table: Table, source: Store, lake: LakeStore, now: datetime) -> Over
     kept = source.kept(table)
     age = kept * _PATIENCE
     tiered = mark.offsets if mark else {}
-    due = source.position_at(table, now - age)
+    due = source.position_before(table, now - age)
     rows = sum(max(0, offset - tiered.get(bucket, 0)) for bucket, offset in due.items())
     return Overdue(table.name, lake.tier, rows, age, kept) if rows else None

@@ -9,24 +9,28 @@ import pyarrow as pa
 from sqlglot import exp
 
 from streamhouse.errors import Location, QueryFailedError, QueryRefusedError, StreamhouseError
-from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.sql.dialect import place_of, render
-from streamhouse.stores.arrow import arrow_schema, arrow_type
 from streamhouse.stores.base import Store
-from streamhouse.stores.frame import arrow_frame
 from streamhouse.tiering.ask import Query, Use
-from streamhouse.tiering.union import state_count, state_frame, union_count, union_frame
+from streamhouse.tiering.epochs import Epochs
+from streamhouse.tiering.reading import Readable, readable
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
 
 _numbers = count()
-_WIDE = 1_000  # bits; what has no fixed width counts as this
 
 
-def answer(query: Query, stores: Mapping[Tier, Store], spark: "SparkSession", *, limit: int | None = None) -> pa.Table:
+def answer(
+    query: Query,
+    stores: Mapping[Tier, Store],
+    spark: "SparkSession",
+    *,
+    limit: int | None = None,
+    epochs: Epochs | None = None,
+) -> pa.Table:
     """Run a query on Spark and bring its result into this process.
 
     Args:
@@ -34,17 +38,23 @@ def answer(query: Query, stores: Mapping[Tier, Store], spark: "SparkSession", *,
         stores: Has the tiers that `needed_tiers` names.
         spark: Gets a temporary view for each table while the query runs.
         limit: At most so many rows of the result, the first ones where the query orders it.
+        epochs: For queries as of one, and of `$history`; None: none are known.
 
     Raises:
-        QueryRefusedError: Spark finds the query wrong.
+        QueryRefusedError: Spark finds the query wrong, or it asks for a moment that there was not.
         QueryFailedError: it fails on a row.
         StoreError: a tier cannot be read.
     """
+    return answer_by_spark(query, readable(query, stores, epochs or Epochs()), spark, limit=limit)
+
+
+def answer_by_spark(query: Query, tables: Readable, spark: "SparkSession", *, limit: int | None = None) -> pa.Table:
+    """As `answer`, from tables that are found already."""
     run = next(_numbers)
     views = {use.name: f"streamhouse_{run}_{number}" for number, use in enumerate(query.uses)}
     try:
         for use in query.uses:
-            _view(use, stores, spark, views[use.name]).createOrReplaceTempView(views[use.name])
+            _view(use, tables, spark, views[use.name]).createOrReplaceTempView(views[use.name])
         return _collect(query, spark, render(query.bound(views)), limit)
     finally:
         for view in views.values():
@@ -66,41 +76,11 @@ def _collect(query: Query, spark: "SparkSession", text: str, limit: int | None) 
         raise QueryFailedError("Spark ended while it ran the query", hint="its log says why") from error
 
 
-def _view(use: Use, stores: Mapping[Tier, Store], spark: "SparkSession", name: str) -> "DataFrame":
-    if not use.columns:
-        # Of a table that is only counted no row travels to Spark; no other view has a column of this name.
-        return spark.range(_count(use, stores)).toDF(f"row_of_{name}")
-    if use.part is None:
-        return union_frame(spark, use.table, stores, use.columns)
-    if (held := _held(use, stores)) is None:
-        return arrow_frame(spark, arrow_schema(map(use.table.column, use.columns)).empty_table())
-    return state_frame(spark, *held, None, use.columns)
-
-
-def _count(use: Use, stores: Mapping[Tier, Store]) -> int:
-    column = smallest_column(use.table)
-    if use.part is None:
-        return union_count(use.table, stores, column)
-    held = _held(use, stores)
-    return 0 if held is None else state_count(*held, None, column)
-
-
-def _held(use: Use, stores: Mapping[Tier, Store]) -> tuple[Store, Table] | None:
-    """The one tier that a part names, and the table as that tier holds it; None: nothing was tiered yet."""
-    (tier,) = use.tiers
-    if tier is use.table.tiers.target:
-        return stores[tier], use.table
-    return None if stores[tier].columns(use.table.name) is None else (stores[tier], use.table.replica)
-
-
-def smallest_column(table: Table) -> str:
-    """The column that is cheapest to read, for queries that only count rows."""
-
-    def width(name: str) -> int:
-        data_type = arrow_type(table.column(name).type)
-        return data_type.bit_width if pa.types.is_primitive(data_type) else _WIDE
-
-    return min(table.column_names, key=width)
+def _view(use: Use, tables: Readable, spark: "SparkSession", name: str) -> "DataFrame":
+    if use.columns:
+        return tables.frame(use, spark)
+    # Of a table that is only counted no row travels to Spark; no other view has a column of this name.
+    return spark.range(tables.count(use)).toDF(f"row_of_{name}")
 
 
 def _refused(query: Query, error: "PySparkException") -> StreamhouseError:

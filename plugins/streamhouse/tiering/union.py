@@ -1,6 +1,6 @@
 """One name reads all tiers: what a lake holds, and what came after it in the tier the flow writes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 from streamhouse.errors import StateConflictError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
-from streamhouse.stores.base import Changes, FrameStore, LakeStore, LogStore, Store
+from streamhouse.stores.base import Changes, FilteredStore, FrameStore, LakeMetadata, LakeStore, LogStore, Store
 from streamhouse.stores.frame import arrow_frame
-from streamhouse.tiering.cut import cut
+from streamhouse.stores.where import Condition
+from streamhouse.tiering.cut import SNAPSHOT, behind, cut
 from streamhouse.tiering.mark import Mark, read_mark
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def union_read(
     columns: tuple[str, ...] | None = None,
     *,
     through_lake: bool = False,
+    at: Position | None = None,
+    where: Sequence[Condition] = (),
 ) -> pa.Table:
     """All rows of `table`, whichever tier holds them, as of one moment during the call; in no order.
 
@@ -56,18 +59,20 @@ def union_read(
         stores: Has the tiers that `tiers_read` names.
         columns: Names of the columns wanted, at least one; None: all.
         through_lake: See `tiers_read`.
+        at: A position in the tier the flow writes: the rows of that moment; None: now.
+        where: Rows that do not fulfil all of them may be left out.
 
     Raises:
-        RowsLostError: rows were dropped from the log before they were tiered.
+        RowsLostError: rows were dropped from the log before they were tiered, or those of `at` are no longer held.
         StateConflictError: the lake's copy is that of another table.
     """
     wanted = columns or table.column_names
-    source, base = _sides(table, stores, through_lake=through_lake)
+    source, base = _sides(table, stores, through_lake=through_lake, at=at)
     if base is None:
-        return source.read_state(table, columns=wanted)
+        return state_rows(source, table, at, wanted, where)
     needed = _with_key(table, wanted)
-    tail = read_tail(table, source, base, needed)
-    held = base.lake.read_state(table.replica, at=base.at, columns=needed)
+    tail = read_tail(table, source, base, needed, at)
+    held = state_rows(base.lake, table.replica, base.at, needed, where)
     return pa.concat_tables([without_changed(held, tail, table.primary_key), tail.upserts]).select(wanted)
 
 
@@ -79,21 +84,16 @@ def union_frame(
     *,
     through_lake: bool = False,
     at: Position | None = None,
+    where: Sequence[Condition] = (),
 ) -> "DataFrame":
-    """As `union_read`, for Spark: what a lake holds stays there until Spark reads it.
-
-    With `at`, a position in the tier the flow writes, the rows are those of that moment.
-
-    Raises:
-        StateConflictError: the lake's copy is already beyond `at`.
-    """
+    """As `union_read`, for Spark: what a lake holds stays there until Spark reads it, which sees to `where` itself."""
     wanted = columns or table.column_names
-    source, base = _sides(table, stores, through_lake=through_lake)
+    source, base = _sides(table, stores, through_lake=through_lake, at=at)
     if base is None:
-        return state_frame(spark, source, table, at, wanted)
+        return state_frame(spark, source, table, at, wanted, where)
     needed = _with_key(table, wanted)
     tail = read_tail(table, source, base, needed, at)
-    held = state_frame(spark, base.lake, table.replica, base.at, needed)
+    held = state_frame(spark, base.lake, table.replica, base.at, needed, where)
     changed = changed_keys(tail, table.primary_key)
     if changed is not None and changed.num_rows:
         held = held.join(arrow_frame(spark, changed), list(table.primary_key), "left_anti")
@@ -119,16 +119,32 @@ def state_count(store: Store, table: Table, at: Position | None, column: str) ->
 
 
 def state_frame(
-    spark: "SparkSession", store: Store, table: Table, at: Position | None, columns: tuple[str, ...]
+    spark: "SparkSession",
+    store: Store,
+    table: Table,
+    at: Position | None,
+    columns: tuple[str, ...],
+    where: Sequence[Condition] = (),
 ) -> "DataFrame":
     """The rows of one tier at `at` (None: now)."""
     if isinstance(store, FrameStore):
         return store.dataframe(table, at).select(*columns)
-    return arrow_frame(spark, store.read_state(table, at=at, columns=columns))
+    return arrow_frame(spark, state_rows(store, table, at, columns, where))
 
 
-def find_base(table: Table, source: Store, lake: LakeStore) -> Base | None:
-    """The lake's newest snapshot with the offsets it holds; None while nothing was tiered."""
+def state_rows(
+    store: Store, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition] = ()
+) -> pa.Table:
+    """As `state_frame`, in this process."""
+    if where and isinstance(store, FilteredStore):
+        return store.read_where(table, at, columns, where)
+    return store.read_state(table, at=at, columns=columns)
+
+
+def find_base(table: Table, source: Store, lake: LakeStore, at: Position | None = None) -> Base | None:
+    """The lake's newest snapshot, not beyond `at`, with the offsets it holds; None: none holds any of that."""
+    if at is not None:
+        return _base_before(table, source, lake, at)
     replica = table.replica
     mark = read_mark(lake, replica, source.tier)
     for _ in range(_TRIES):
@@ -178,12 +194,26 @@ def without_changed(rows: pa.Table, tail: Changes, keys: tuple[str, ...]) -> pa.
     return rows.filter(pa.array(kept))
 
 
-def _sides(table: Table, stores: Mapping[Tier, Store], *, through_lake: bool) -> tuple[Store, Base | None]:
+def _base_before(table: Table, source: Store, lake: LakeStore, at: Position) -> Base | None:
+    if read_mark(lake, table.replica, source.tier) is None:
+        return None
+    if not isinstance(lake, LakeMetadata):
+        return find_base(table, source, lake)
+    for snapshot in reversed(lake.list_snapshots(table.replica)):
+        mark = Mark.from_properties(snapshot.properties)
+        if mark is not None and not behind(at, mark.offsets):
+            return Base(lake, {SNAPSHOT: snapshot.number}, mark)
+    return None
+
+
+def _sides(
+    table: Table, stores: Mapping[Tier, Store], *, through_lake: bool, at: Position | None = None
+) -> tuple[Store, Base | None]:
     tiers = tiers_read(table, through_lake=through_lake)
     source = stores[tiers[0]]
     if len(tiers) == 1:
         return source, None
-    return source, find_base(table, source, cast("LakeStore", stores[tiers[1]]))
+    return source, find_base(table, source, cast("LakeStore", stores[tiers[1]]), at)
 
 
 def _with_key(table: Table, columns: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """Reading a query: what it needs, and what is refused before anything starts."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from streamhouse.errors import QueryRefusedError
@@ -7,7 +9,7 @@ from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Tier
 from streamhouse.sql.dialect import render
 from streamhouse.tiering.ask import needed_tiers, parse_query
-from streamhouse.tiering.query import smallest_column
+from streamhouse.tiering.reading import smallest_column
 
 
 def table(name, columns, key=(), **tiers):
@@ -27,8 +29,15 @@ SALES = table(
 )
 PRODUCTS = table("ods.products", {"id": "bigint", "name": "string"}, key=("id",), hot="1h", warm="30d")
 OLD = table("dws.old", {"id": "bigint", "n": "int"}, cold="forever")
-CATALOG = {one.name: one for one in (SALES, PRODUCTS, OLD)}
-PARTS = "ods.products$hot, ods.products$warm, ods.products$lake"
+FRESH = table("ods.fresh", {"id": "bigint"}, hot="1h")
+PARTS = ", ".join(
+    f"ods.products${part}"
+    for part in (
+        *("hot", "warm", "lake", "changes", "history", "files"),
+        *("lake$files", "lake$snapshots", "warm$files", "warm$snapshots"),
+    )
+)
+CATALOG = {one.name: one for one in (SALES, PRODUCTS, OLD, FRESH)}
 ALL = SALES.column_names
 
 
@@ -118,11 +127,49 @@ def test_only_the_tiers_needed_are_opened(sql, tiers) -> None:
         ("select id from cold.dwd.sales",
          "query:1:16: SH601 unknown table 'cold.dwd.sales'\n  hint: did you mean 'dwd.sales'?"),
         ("select * from parquet.`/etc`",
-         "query:1:15: SH601 unknown table 'parquet./etc'\n  hint: tables: dwd.sales, dws.old, ods.products"),
+         "query:1:15: SH601 unknown table 'parquet./etc'\n  hint: tables: dwd.sales, dws.old, ods.fresh, ods.products"),
         ("select id from ods.products$cold",
-         f"query:1:20: SH601 'ods.products' has no part '$cold'\n  hint: it has {PARTS}"),
-        ("select id from dwd.sales version as of 3",
-         "query:1:16: SH601 a query reads tables as they are now\n  hint: drop VERSION or TIMESTAMP AS OF"),
+         f"query:1:20: SH601 'ods.products' has no cold tier; its tiers: hot, warm\n  hint: it has {PARTS}"),
+        ("select id from dwd.sales$chages",
+         "query:1:20: SH601 'dwd.sales' has no part '$chages'\n  hint: did you mean 'dwd.sales$changes'?"),
+        ("select id from dwd.sales$lake$snapshot",
+         ("query:1:20: SH601 'dwd.sales' has no part '$lake$snapshot'\n"
+          "  hint: did you mean 'dwd.sales$lake$snapshots'?")),
+        ("select * from dwd.sales$snapshots",
+         ("query:1:19: SH601 'dwd.sales' has several tiers, and only lakes have snapshots\n"
+         "  hint: ask dwd.sales$lake$snapshots")),
+        ("select * from ods.fresh$files",
+         ("query:1:19: SH601 only lakes have files, and 'ods.fresh' has none; its tiers: hot\n"
+         "  hint: it has ods.fresh$hot, ods.fresh$changes, ods.fresh$history")),
+        ("select * from ods.fresh$lake",
+         ("query:1:19: SH601 'ods.fresh' has no lake; its tiers: hot\n"
+         "  hint: it has ods.fresh$hot, ods.fresh$changes, ods.fresh$history")),
+        ("select * from dwd.sales__v2",
+         "query:1:15: SH601 unknown table 'dwd.sales__v2'\n  hint: did you mean 'dwd.sales'?"),
+        # moments
+        ("select id from ods.fresh version as of 3",
+         ("query:1:16: SH601 'ods.fresh' has no versions: they are snapshots of a lake, and its tier is hot\n"
+         "  hint: ask for TIMESTAMP AS OF or AS OF EPOCH")),
+        ("select id from dwd.sales version as of 'x'",
+         ("query:1:16: SH601 'x' is no version\n"
+         "  hint: a version is the number of a snapshot: see table$lake$snapshots")),
+        ("select id from dwd.sales timestamp as of 'yesterday'",
+         ("query:1:16: SH601 'yesterday' is no time\n"
+         "  hint: write it as '2026-01-31 12:00:00', in UTC unless it says a zone")),
+        ("select id from dwd.sales$lake as of epoch 3",
+         ("query:1:31: SH601 epochs are of the hot tier, which the flow writes, and not of 'dwd.sales$lake'\n"
+         "  hint: ask for VERSION AS OF or TIMESTAMP AS OF, or for the table without $")),
+        ("select 1 from dwd.sales as of epoch 3 join dws.old as of epoch 4",
+         ("query:1:52: SH601 two different AS OF EPOCH: epoch 3 and epoch 4\n"
+         "  hint: it counts for all tables of the query")),
+        ("select * from dwd.sales$files version as of 3",
+         ("query:1:15: SH601 'dwd.sales$files' is a list as of now\n"
+         "  hint: filter it: WHERE snapshot <= 3, WHERE epoch <= 12")),
+        ("select id from dwd.sales since epoch 3",
+         "query:1:26: SH601 SINCE is for the changes of a table\n  hint: ask layer.table$changes SINCE …"),
+        ("select id from dwd.sales as of epoch x",
+         ("query:1:26: SH601 'x' is no epoch\n"
+         "  hint: write VERSION AS OF 3, TIMESTAMP AS OF '2026-01-31 12:00:00', or AS OF EPOCH 12 for all tables")),
         ("delete from dwd.sales",
          "query:1:1: SH601 DELETE is no query\n  hint: write one SELECT statement; data is changed by flows only"),
         ("  show tables",
@@ -200,3 +247,81 @@ def test_a_table_at_a_later_version_is_read_by_its_name():
         ("ods.products$hot", "ods.products__v2"),
     ]
     assert "view_0" in str(query.bound({use.name: f"view_{n}" for n, use in enumerate(query.uses)}))
+
+
+NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("sql", "uses"),
+    [
+        ("select * from dwd.sales for version as of 3 where id = 1", {"dwd.sales@version_3": "version 3"}),
+        ("select * from dwd.sales version as of 3 s join dwd.sales n using (id)",
+         {"dwd.sales": "None", "dwd.sales@version_3": "version 3"}),
+        ("select * from dwd.sales$lake timestamp as of '2026-01-31 11:00:00+01:00'",
+         {"dwd.sales$lake@timestamp_1769853600000": "2026-01-31 10:00:00.000 UTC"}),
+        ("select * from dwd.sales timestamp as of current_timestamp() - interval 90 minutes",
+         {"dwd.sales@timestamp_1769855400000": "2026-01-31 10:30:00.000 UTC"}),
+        ("select * from dwd.sales join ods.products using (id) as of epoch 7",
+         {"dwd.sales@epoch_7": "epoch 7", "ods.products@epoch_7": "epoch 7"}),
+        ("select * from dwd.sales for as of epoch 7 join dws.old version as of 2 using (id)",
+         {"dwd.sales@epoch_7": "epoch 7", "dws.old@version_2": "version 2"}),
+        ("select * from dwd.sales$history as of epoch 7", {"dwd.sales$history": "None"}),
+    ],
+)  # fmt: skip
+def test_moments(sql, uses) -> None:
+    query = parse_query(sql, CATALOG, NOW)
+    assert {use.name: str(use.moment) for use in query.uses} == uses
+    render(query.bound({name: f"v{n}" for n, name in enumerate(uses)}))
+
+
+def test_changes_begin_somewhere() -> None:
+    (use,) = parse_query("select _kind, id from dwd.sales$changes since epoch 3 as of epoch 5", CATALOG).uses
+    assert (str(use.since), str(use.moment), use.columns) == ("epoch 3", "epoch 5", ("_kind", "id"))
+    assert use.tiers == (Tier.HOT,)
+    (use,) = parse_query("select * from ods.products$changes since timestamp '2026-01-31'", CATALOG).uses
+    assert str(use.since) == "2026-01-31 00:00:00.000 UTC"
+
+
+def test_a_moment_keeps_the_name_of_its_table() -> None:
+    query = parse_query("select dwd.sales.id, sales.at from dwd.sales version as of 3", CATALOG)
+    assert render(query.bound({"dwd.sales@version_3": "v1"})) == "SELECT sales.id, sales.at FROM v1 AS sales"
+
+
+def test_a_version_and_the_lake_never_touch_fluss() -> None:
+    for sql in ("dwd.sales version as of 3", "dwd.sales$lake", "dwd.sales$files", "dwd.sales$lake$snapshots"):
+        assert needed_tiers(parse_query(f"select * from {sql}", CATALOG)) == {Tier.COLD}
+    assert needed_tiers(parse_query("select * from dwd.sales$history", CATALOG)) == set()
+
+
+@pytest.mark.parametrize(
+    ("sql", "where"),
+    [
+        ("select id from dwd.sales where id = 3 and at >= '2026-01-01'", ["id = 3", "at >= '2026-01-01'"]),
+        ("select id from dwd.sales s where 3 < s.id and (s.amount <= 1.5)", ["id > 3", "Amount <= 1.50"]),
+        ("select id from dwd.sales where id between -1 and 5", ["id >= -1", "id <= 5"]),
+        ("select id from dwd.sales where id in (1, 2) and at is not null", ["id in (1, 2)", "at is not null"]),
+        ("select id from dwd.sales where at is null", ["at is null"]),
+        ("select id from ods.products where name = 'x' and id > 1", ["name = 'x'", "id > 1"]),
+        ("select p.id from dwd.sales s left join ods.products p using (id) where s.id = 1 and p.name = 'x'",
+         ["id = 1"]),
+        ("select p.id from dwd.sales s join ods.products p using (id) where s.id = 1 and p.name = 'x'",
+         ["id = 1", "name = 'x'"]),
+        ("with c as (select * from dwd.sales where id = 1) select * from c where id = 2", ["id = 1"]),
+        # Nothing that Spark might mean otherwise, or that is not asked of every row.
+        ("select id from dwd.sales where id = 3 or at is null", []),
+        ("select id from dwd.sales where not id = 3", []),
+        ("select id from dwd.sales where id = '3'", []),
+        ("select id from dwd.sales where id = 3.5 and amount = 1.234", []),
+        ("select id from dwd.sales where id + 1 = 3 and s.a = 1", []),
+        ("select id from dwd.sales where at = '2026-1-1'", []),
+        ("select id from dwd.sales where id in (1, null)", []),
+        ("select a.id from dwd.sales a join dwd.sales b using (id) where a.id = 3", []),
+        ("select id from dwd.sales full join ods.products using (id) where sales.id = 3", []),
+        ("select count(*) from dwd.sales having count(*) = 3", []),
+        ("select id from ods.products where name = 5", []),
+    ],
+)  # fmt: skip
+def test_conditions_that_reach_a_store(sql, where) -> None:
+    uses = parse_query(sql, CATALOG).uses
+    assert [str(one) for use in uses for one in use.where] == where

@@ -4,7 +4,6 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import IntEnum
 from typing import TypeVar
 
@@ -38,7 +37,7 @@ class Bound(IntEnum):
 
     EARLIEST = 0
     LATEST = 1
-    AT_TIME = 2
+    TIME = 2  # of the first row committed at a time or after it; the next offset when there is none
 
 
 @dataclass(frozen=True)
@@ -157,13 +156,12 @@ class Catalog:
                     raise
         raise AssertionError("tenacity ends with a result or an exception")
 
-    def offsets(self, located: Located, bound: Bound, at: datetime | None = None) -> Position:
-        """Bucket → its first retained offset, its next one, or that of the first row written at `at` or later."""
+    def offsets(self, located: Located, bound: Bound, at_ms: int | None = None) -> Position:
+        """Bucket → its first retained, or its next offset; with `Bound.TIME` that of `at_ms`."""
+        time = () if at_ms is None else ((6, at_ms),)
         position: Position = {}
         for address, buckets in located.by_leader(located.leaders).items():
-            body = proto.encode((1, _CLIENT), (2, int(bound)), (3, located.stored.table_id), (5, buckets))
-            if at is not None:
-                body += proto.encode((6, round(at.timestamp() * 1000)))
+            body = proto.encode((1, _CLIENT), (2, int(bound)), (3, located.stored.table_id), (5, buckets), *time)
             answer = self.wire.call(address, _LIST_OFFSETS, body, located.name)
             for bucket in proto.messages(answer, 1):
                 if code := proto.number(bucket, 2):

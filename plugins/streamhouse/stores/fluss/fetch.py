@@ -1,6 +1,7 @@
 """Read ranges of offsets, exactly, from the leaders of a table's buckets."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import takewhile
 from time import monotonic
 
@@ -127,7 +128,7 @@ class Reader:
         if batch.rows is None:
             return batch
         present = [index for index in self._fields if index < batch.rows.num_columns]
-        return self._padded(LogBatch(batch.base, batch.end, batch.kinds, batch.rows.select(present)))
+        return self._padded(replace(batch, rows=batch.rows.select(present)))
 
     def _padded(self, batch: LogBatch) -> LogBatch:
         rows = batch.rows
@@ -135,4 +136,4 @@ class Reader:
             return batch
         absent = list(self.schema)[rows.num_columns :]
         arrays = [*rows.columns, *(pa.nulls(rows.num_rows, field.type) for field in absent)]
-        return LogBatch(batch.base, batch.end, batch.kinds, pa.record_batch(arrays, schema=self.schema))
+        return replace(batch, rows=pa.record_batch(arrays, schema=self.schema))

@@ -3,7 +3,7 @@
 import io
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -31,19 +31,22 @@ class LogBatch:
             changed nothing takes an offset, too.
         kinds: One byte for each row; empty in a log table, where all rows were appended.
         rows: None: the batch is empty.
+        at_ms: When the leader took the batch.
     """
 
     base: int
     end: int
     kinds: bytes
     rows: pa.RecordBatch | None
+    at_ms: int = 0
 
     def cut(self, start: int, end: int) -> "LogBatch":
         """The part within `[start, end)`."""
         first, last = max(start - self.base, 0), min(end, self.end) - self.base
         if self.rows is None or (first == 0 and last == self.end - self.base):
             return self
-        return LogBatch(
+        return replace(
+            self,
             base=self.base + first,
             end=self.base + last,
             kinds=self.kinds[first:last],
@@ -66,7 +69,7 @@ def decode_batches(
     """
     at = 0
     while at + _HEAD.size <= len(data):
-        base, length, magic, _ = _HEAD.unpack_from(data, at)
+        base, length, magic, at_ms = _HEAD.unpack_from(data, at)
         stop = at + _SIZE_AT + length
         if stop > len(data):
             return
@@ -76,14 +79,14 @@ def decode_batches(
         _, schema_id, attributes, delta, _, _, count = _BODY.unpack_from(data, body_at)
         at, body_at = stop, body_at + _BODY.size
         if not count:
-            yield LogBatch(base, base + delta + 1, b"", None)
+            yield LogBatch(base, base + delta + 1, b"", None, at_ms)
             continue
         kinds = b""
         if not attributes & _APPEND_ONLY:
             kinds = bytes(data[body_at : body_at + count])
             body_at += count
         rows = _rows(data[body_at:stop], schema(schema_id), fields)
-        yield LogBatch(base, base + delta + 1, kinds, rows)
+        yield LogBatch(base, base + delta + 1, kinds, rows, at_ms)
 
 
 def _rows(message: memoryview, schema: pa.Schema, fields: Sequence[int] | None) -> pa.RecordBatch:

@@ -12,9 +12,10 @@ from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.arrow import arrow_schema, conform
-from streamhouse.stores.base import Capabilities, Changes, WriteContext
+from streamhouse.stores.base import KIND_COLUMNS, Capabilities, Changes, WriteContext
 from streamhouse.stores.fluss import ddl
 from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
+from streamhouse.stores.fluss.changelog import LOG_TTL, numbered
 from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader
 from streamhouse.stores.fluss.fold import ChangeLog, whole_changes
 from streamhouse.stores.fluss.native import Native, Target
@@ -123,9 +124,30 @@ class FlussStore:
         """See `LogStore.kept`; of a table that was made by this version with the same settings."""
         return ddl.log_ttl(table, self._min_log_ttl)
 
-    def position_at(self, table: Table, at: datetime) -> Position:
-        """See `LogStore.position_at`."""
-        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.AT_TIME, at))
+    def position_before(self, table: Table, at: datetime) -> Position:
+        """See `LogStore.position_before`."""
+        at_ms = round(at.timestamp() * 1000)
+        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.TIME, at_ms))
+
+    def position_at(self, table: Table, at_ms: int) -> Position:
+        """See `TimedStore.position_at`."""
+        oldest = self.start(table)
+        found = self._catalog.on_leaders(
+            table.name, lambda located: self._catalog.offsets(located, Bound.TIME, at_ms + 1)
+        )
+        if any(0 < first == found[bucket] for bucket, first in oldest.items()):
+            raise RowsLostError(f"Fluss's log of {table.name} does not go back so far", hint=LOG_TTL)
+        return found
+
+    def read_log(self, table: Table, start: Position, end: Position, columns: tuple[str, ...]) -> pa.Table:
+        """See `LoggedStore.read_log`; `_offset` is the offset in `_bucket`."""
+        ranges = {bucket: (start.get(str(bucket), 0), end.get(str(bucket), 0)) for bucket in range(table.buckets)}
+
+        def read(located: Located) -> pa.Table:
+            reader = Reader(self._catalog, located, columns)
+            return numbered(reader.read(ranges), reader.schema)
+
+        return self._on_leaders(table, columns, read).select([*KIND_COLUMNS, *columns])
 
     def rows_between(self, table: Table, start: Position, end: Position) -> int:  # noqa: ARG002  others ask the table
         """Offsets in the range; see `Store.rows_between`. An update takes two."""

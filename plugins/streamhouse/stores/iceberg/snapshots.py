@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from streamhouse.stores.base import SNAPSHOT_ID, WRITER
+from streamhouse.stores.base import SNAPSHOT_ID, WRITER, Snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -84,6 +84,21 @@ def after(table: Any, start: int, end: int) -> list[tuple[int, int]] | None:
     return found[::-1] if start == 0 else None
 
 
+def held(table: Any) -> list[Snapshot]:
+    """The snapshots of the table's present line that are held, oldest first."""
+    return [_described(snapshot) for snapshot in _back(table, _current_id(table))][::-1]
+
+
+def newest_before(table: Any, at_ms: int) -> int | None:
+    """The number of the newest snapshot of `at_ms` or before; 0 before the very first; None: it is no longer held."""
+    oldest: Any = None
+    for snapshot in _back(table, _current_id(table)):
+        if snapshot.timestampMillis() <= at_ms:
+            return int(snapshot.sequenceNumber())
+        oldest = snapshot
+    return 0 if oldest is None or oldest.parentId() is None else None
+
+
 def last_written(table: Any, writer: str) -> dict[str, str] | None:
     """The properties of the newest snapshot of `writer`; None when there is none."""
     return next((p for p in _written(table) if p[WRITER] == writer), None)
@@ -126,6 +141,19 @@ def summary(session: "SparkSession", properties: dict[str, str]) -> Iterator[Non
     finally:
         for key in keys:
             session.conf.unset(key)
+
+
+def _described(snapshot: Any) -> Snapshot:
+    summary_ = dict(snapshot.summary())
+    kinds = {"replace": "compact", "delete": "overwrite"}
+    return Snapshot(
+        number=int(snapshot.sequenceNumber()),
+        committed_ms=int(snapshot.timestampMillis()),
+        kind=kinds.get(snapshot.operation(), snapshot.operation()),
+        added_rows=int(summary_.get("added-records", 0)) + int(summary_.get("added-position-deletes", 0)),
+        total_rows=int(summary_.get("total-records", 0)) - int(summary_.get("total-position-deletes", 0)),
+        properties=summary_,
+    )
 
 
 def _written(table: Any) -> Iterator[dict[str, str]]:

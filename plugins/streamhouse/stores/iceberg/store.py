@@ -14,13 +14,23 @@ from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.sql.types import canonical_type
 from streamhouse.stores.arrow import arrow_schema
-from streamhouse.stores.base import EPOCH, SNAPSHOT_ID, WRITER, Capabilities, Changes, WriteContext
+from streamhouse.stores.base import (
+    EPOCH,
+    SNAPSHOT_ID,
+    WRITER,
+    Capabilities,
+    Changes,
+    DataFile,
+    Snapshot,
+    WriteContext,
+)
 from streamhouse.stores.frame import arrow_frame
-from streamhouse.stores.iceberg import reading, snapshots, statements
+from streamhouse.stores.iceberg import files, reading, snapshots, statements
 from streamhouse.stores.iceberg.failures import translated
 from streamhouse.stores.keyed import padded, refuse_log, rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_snapshots
+from streamhouse.stores.where import Condition
 from streamhouse.stores.widen import missing, with_columns
 
 if TYPE_CHECKING:
@@ -30,6 +40,7 @@ _SNAPSHOT = "snapshot"
 _KEY, _TYPES = "streamhouse.primary-key", "streamhouse.types"
 _VIEW, _KIND = "streamhouse_rows", "_rk"
 _ROWS_PER_FILE = 500_000
+_SNAPSHOTS_HINT = "table$lake$snapshots lists those that are held; upkeep expires old ones"
 _PROPERTIES = {
     "format-version": "2",
     # A commit of tiering changes few of many rows: it writes small delete files beside the data files
@@ -230,6 +241,26 @@ class IcebergStore:
             snapshot_id = self._held(table, stored, number)
             return reading.frame(self._spark_provider(), self._catalog_name, table, snapshot_id)
 
+    def position_at(self, table: Table, at_ms: int) -> Position:
+        """See `TimedStore.position_at`."""
+        with translated("reading", table.name):
+            found = snapshots.newest_before(self._table(table.name), at_ms)
+        if found is None:
+            raise RowsLostError(f"Iceberg's snapshots of {table.name} do not go back so far", hint=_SNAPSHOTS_HINT)
+        return {_SNAPSHOT: found}
+
+    def list_snapshots(self, table: Table) -> list[Snapshot]:
+        """See `LakeMetadata.list_snapshots`."""
+        with translated("reading", table.name):
+            return snapshots.held(self._table(table.name))
+
+    def list_files(self, table: Table, at: Position | None = None, where: Sequence[Condition] = ()) -> list[DataFile]:
+        """See `LakeMetadata.list_files`."""
+        with translated("reading", table.name):
+            stored = self._table(table.name)
+            snapshot_id = self._held(table, stored, snapshots.newest(stored) if at is None else at.get(_SNAPSHOT, 0))
+            return files.planned(self._spark_provider()._jvm, stored, snapshot_id, where) if snapshot_id else []
+
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` in one snapshot, once; see `Store.write`.
 
@@ -328,7 +359,9 @@ class IcebergStore:
             return 0
         snapshot_id = snapshots.id_of(stored, number)
         if snapshot_id is None:
-            raise RowsLostError(f"Iceberg no longer holds {table.name} as of snapshot {number}")
+            if snapshots.newest(stored) < number:
+                raise RowsLostError(f"Iceberg has no snapshot {number} of {table.name}", hint=_SNAPSHOTS_HINT)
+            raise RowsLostError(f"Iceberg no longer holds {table.name} as of snapshot {number}", hint=_SNAPSHOTS_HINT)
         return snapshot_id
 
     def _columns(self, name: str, stored: Any) -> tuple[Column, ...]:

@@ -20,17 +20,26 @@ from streamhouse.stores.keyed import (
     with_keys,
     without_keys,
 )
+from streamhouse.stores.paimon.metadata import with_conditions
 from streamhouse.stores.paimon.schema import KIND, stored_columns
+from streamhouse.stores.where import Condition
 
 _ROW_KIND = "_row_kind"
 _OVERWRITE = "OVERWRITE"
 _MAX_PUSHED_KEYS = 1000
 
+SNAPSHOTS_HINT = "table$lake$snapshots lists those that are held; upkeep expires old ones"
+
 
 def state(
-    handle: Any, table: Table, snapshot_id: int, columns: Sequence[str], keys: pa.Table | None = None
+    handle: Any,
+    table: Table,
+    snapshot_id: int,
+    columns: Sequence[str],
+    keys: pa.Table | None = None,
+    where: Sequence[Condition] = (),
 ) -> pa.Table:
-    """All rows at a snapshot; with `keys` (key columns, distinct) those rows only.
+    """All rows at a snapshot; with `keys` (key columns, distinct) those rows only; others than `where` may be left out.
 
     Raises:
         RowsLostError: the snapshot was expired.
@@ -38,18 +47,33 @@ def state(
     shown = _columns(table, columns)
     if snapshot_id == 0:
         return arrow_schema(shown).empty_table()
-    if handle.snapshot_manager().get_snapshot_by_id(snapshot_id) is None:
-        raise RowsLostError(f"Paimon no longer holds {table.name} as of snapshot {snapshot_id}")
-    past = handle.copy({"scan.snapshot-id": str(snapshot_id)})
-    asked = list(dict.fromkeys([*columns, *(keys.column_names if keys is not None else ())]))
+    past = at_snapshot(handle, table, snapshot_id)
+    for_rows = keys.column_names if keys is not None else [one.column for one in where]
+    asked = list(dict.fromkeys([*columns, *for_rows]))
     builder = past.new_read_builder().with_projection(_present(past, asked))
     if keys is not None and keys.num_rows <= _MAX_PUSHED_KEYS:
         made = builder.new_predicate_builder()  # of each key column alone: a superset, which is cut down below
         values = {name: keys.column(name).unique().to_pylist() for name in keys.column_names}
         builder = builder.with_filter(made.and_predicates([made.is_in(name, v) for name, v in values.items()]))
+    elif where:
+        builder = with_conditions(builder, [one for one in where if one.column in _present(past, [one.column])])
     found = builder.new_read().to_arrow(builder.new_scan().plan().splits())
     rows = padded(found, _columns(table, asked))
     return (rows if keys is None else with_keys(rows, keys)).select(list(columns))
+
+
+def at_snapshot(handle: Any, table: Table, snapshot_id: int) -> Any:
+    """The handle of a table as it was.
+
+    Raises:
+        RowsLostError: the snapshot was expired, or never was.
+    """
+    if handle.snapshot_manager().get_snapshot_by_id(snapshot_id) is None:
+        newest = handle.snapshot_manager().get_latest_snapshot()
+        if newest is None or newest.id < snapshot_id:
+            raise RowsLostError(f"Paimon has no snapshot {snapshot_id} of {table.name}", hint=SNAPSHOTS_HINT)
+        raise RowsLostError(f"Paimon no longer holds {table.name} as of snapshot {snapshot_id}", hint=SNAPSHOTS_HINT)
+    return handle.copy({"scan.snapshot-id": str(snapshot_id)})
 
 
 def whole_rows(handle: Any, table: Table, partial: pa.Table) -> pa.Table:

@@ -1,21 +1,21 @@
 """Paimon behind the `LakeStore` protocol."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from streamhouse.errors import MissingPackageError
+from streamhouse.errors import MissingPackageError, RowsLostError
 from streamhouse.model.shape import Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
-from streamhouse.stores.base import EPOCH, WRITER, Capabilities, Changes, WriteContext
+from streamhouse.stores.base import EPOCH, WRITER, Capabilities, Changes, DataFile, Snapshot, WriteContext
 from streamhouse.stores.keyed import refuse_log, rows_to_set, rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_snapshots
-from streamhouse.stores.paimon import commits, reading
+from streamhouse.stores.paimon import commits, metadata, reading
 from streamhouse.stores.paimon.failures import translated
 from streamhouse.stores.paimon.schema import (
     KIND,
@@ -27,6 +27,7 @@ from streamhouse.stores.paimon.schema import (
     shape_of,
     stored_columns,
 )
+from streamhouse.stores.where import Condition
 from streamhouse.stores.widen import missing, with_columns
 
 _SNAPSHOT = "snapshot"
@@ -169,6 +170,39 @@ class PaimonStore:
             handle = self._handle(table.name)
             snapshot = (self._end(handle) if at is None else at).get(_SNAPSHOT, 0)
             return reading.state(handle, table, snapshot, table.column_names if columns is None else columns)
+
+    def read_where(
+        self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition]
+    ) -> pa.Table:
+        """See `FilteredStore.read_where`."""
+        with translated("reading", table.name):
+            handle = self._handle(table.name)
+            snapshot = (self._end(handle) if at is None else at).get(_SNAPSHOT, 0)
+            return reading.state(handle, table, snapshot, columns, where=where)
+
+    def position_at(self, table: Table, at_ms: int) -> Position:
+        """See `TimedStore.position_at`."""
+        with translated("reading", table.name):
+            found = metadata.newest_before(self._handle(table.name), at_ms)
+        if found is None:
+            raise RowsLostError(
+                f"Paimon's snapshots of {table.name} do not go back so far", hint=reading.SNAPSHOTS_HINT
+            )
+        return {_SNAPSHOT: found}
+
+    def list_snapshots(self, table: Table) -> list[Snapshot]:
+        """See `LakeMetadata.list_snapshots`."""
+        with translated("reading", table.name):
+            return metadata.held(self._handle(table.name))
+
+    def list_files(self, table: Table, at: Position | None = None, where: Sequence[Condition] = ()) -> list[DataFile]:
+        """See `LakeMetadata.list_files`."""
+        with translated("reading", table.name):
+            handle = self._handle(table.name)
+            snapshot = (self._end(handle) if at is None else at).get(_SNAPSHOT, 0)
+            if snapshot == 0:
+                return []
+            return metadata.files(reading.at_snapshot(handle, table, snapshot), where)
 
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` in one snapshot, once; see `Store.write`.

@@ -1,0 +1,49 @@
+"""The files that a read of an Iceberg table opens, by its own planning."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any
+
+from streamhouse.stores.base import DataFile
+from streamhouse.stores.where import Condition, Value
+
+_METHODS = {"<": "lessThan", "<=": "lessThanOrEqual", ">": "greaterThan", ">=": "greaterThanOrEqual", "=": "equal"}
+
+
+def planned(jvm: Any, table: Any, snapshot_id: int, where: Sequence[Condition]) -> list[DataFile]:
+    """Data files, and the delete files that belong to them, each once."""
+    scan = table.newScan().useSnapshot(snapshot_id).filter(_expression(jvm, where))
+    found: dict[str, DataFile] = {}
+    tasks = scan.planFiles()
+    try:
+        ahead = tasks.iterator()
+        while ahead.hasNext():
+            task = ahead.next()
+            for file in (task.file(), *task.deletes()):
+                deletes = "DELETES" in str(file.content())
+                path = str(file.location())
+                found[path] = DataFile(path, int(file.recordCount()), int(file.fileSizeInBytes()), deletes=deletes)
+    finally:
+        tasks.close()
+    return list(found.values())
+
+
+def _expression(jvm: Any, where: Sequence[Condition]) -> Any:
+    made = jvm.org.apache.iceberg.expressions.Expressions
+    whole = made.alwaysTrue()
+    for one in where:
+        if one.operator == "in":
+            part = getattr(made, "in")(one.column, [_literal(value) for value in one.values])
+        elif one.operator in _METHODS:
+            part = getattr(made, _METHODS[one.operator])(one.column, _literal(one.values[0]))
+        else:
+            part = made.isNull(one.column) if one.operator == "is null" else made.notNull(one.column)
+        whole = getattr(made, "and")(whole, part)
+    return whole
+
+
+def _literal(value: Value) -> Any:
+    """As Iceberg's expressions take it: its dates and instants as ISO text."""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="microseconds")
+    return value.isoformat() if isinstance(value, date) else value

@@ -1,0 +1,66 @@
+"""What a Paimon table tells about itself: snapshots, files, and conditions in its own terms."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from streamhouse.stores.base import DataFile, Snapshot
+from streamhouse.stores.where import Condition
+
+_METHODS = {"=": "equal", "<": "less_than", "<=": "less_or_equal", ">": "greater_than", ">=": "greater_or_equal"}
+
+
+def held(handle: Any) -> list[Snapshot]:
+    """The snapshots that are held, oldest first."""
+    manager = handle.snapshot_manager()
+    last = manager.get_latest_snapshot()
+    if last is None:
+        return []
+    first = manager.try_get_earliest_snapshot()
+    found = (manager.get_snapshot_by_id(number) for number in range(first.id, last.id + 1))
+    return [_snapshot(one) for one in found if one is not None]
+
+
+def newest_before(handle: Any, at_ms: int) -> int | None:
+    """The id of the newest snapshot of `at_ms` or before; 0 before the very first; None: it is no longer held."""
+    found = held(handle)
+    before = [one.number for one in found if one.committed_ms <= at_ms]
+    if before:
+        return before[-1]
+    return 0 if not found or found[0].number == 1 else None
+
+
+def files(past: Any, where: Sequence[Condition]) -> list[DataFile]:
+    """The files that a read of a handle opens."""
+    builder = with_conditions(past.new_read_builder(), where)
+    return [
+        DataFile(file.file_path, file.row_count, file.file_size, split.bucket)
+        for split in builder.new_scan().plan().splits()
+        for file in split.files
+    ]
+
+
+def with_conditions(builder: Any, where: Sequence[Condition]) -> Any:
+    """A read builder that leaves out rows which do not fulfil all of `where`."""
+    if not where:
+        return builder
+    made = builder.new_predicate_builder()
+
+    def predicate(one: Condition) -> Any:
+        if one.operator == "in":
+            return made.is_in(one.column, list(one.values))
+        if one.operator in _METHODS:
+            return getattr(made, _METHODS[one.operator])(one.column, one.values[0])
+        return made.is_null(one.column) if one.operator == "is null" else made.is_not_null(one.column)
+
+    return builder.with_filter(made.and_predicates([predicate(one) for one in where]))
+
+
+def _snapshot(stored: Any) -> Snapshot:
+    return Snapshot(
+        number=stored.id,
+        committed_ms=stored.time_millis,
+        kind=stored.commit_kind.lower(),
+        added_rows=stored.delta_record_count,
+        total_rows=stored.total_record_count,
+        properties=dict(stored.properties or {}),
+    )

@@ -1,0 +1,160 @@
+"""The rows of what a query names: which tier at which position, as Arrow or as a Spark DataFrame."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from streamhouse.errors import RowsLostError, StoreError
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position, Tier
+from streamhouse.stores.arrow import arrow_schema, arrow_type
+from streamhouse.stores.base import Store, TimedStore
+from streamhouse.stores.frame import arrow_frame
+from streamhouse.tiering.ask import Query, Use
+from streamhouse.tiering.epochs import Epochs
+from streamhouse.tiering.moments import Kind, Moment
+from streamhouse.tiering.union import state_count, state_frame, state_rows, union_count, union_frame, union_read
+from streamhouse.tiering.views import view_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_WIDE = 1_000  # bits; what has no fixed width counts as this
+
+
+@dataclass(frozen=True)
+class Span:
+    """From where to where a table is read; None: from its beginning, to now."""
+
+    start: Position | None = None
+    end: Position | None = None
+
+
+@dataclass(frozen=True)
+class Readable:
+    """All that the rows of a query come from.
+
+    Attributes:
+        stores: Those of `needed_tiers`.
+        spans: Name of a use → what of it is read.
+        epochs: What is known of them.
+    """
+
+    stores: Mapping[Tier, Store]
+    spans: Mapping[str, Span]
+    epochs: Epochs
+
+    def rows(self, use: Use) -> pa.Table:
+        """The rows of a use in this process, with its columns; of one that only counts a single column.
+
+        Raises:
+            StoreError: a tier cannot be read, or no longer holds what is asked for.
+        """
+        span, columns = self.spans[use.name], use.columns or (smallest_column(use.shown),)
+        with _moment_told(use):
+            if use.part.view is not None:
+                return view_rows(use, self.stores, self.epochs, span.start, span.end).select(list(columns))
+            if (one := self._one_tier(use)) is None:
+                return union_read(use.table, self.stores, columns, at=span.end, where=use.where)
+            store, table = one
+            if store.columns(table.name) is None:
+                return arrow_schema(map(use.table.column, columns)).empty_table()
+            return state_rows(store, table, span.end, columns, use.where)
+
+    def frame(self, use: Use, spark: "SparkSession") -> "DataFrame":
+        """As `rows`, for Spark: what Spark reads by itself stays where it is."""
+        span = self.spans[use.name]
+        if use.part.view is not None:
+            return arrow_frame(spark, self.rows(use))
+        with _moment_told(use):
+            columns = use.columns or (smallest_column(use.shown),)
+            if (one := self._one_tier(use)) is None:
+                return union_frame(spark, use.table, self.stores, columns, at=span.end, where=use.where)
+            store, table = one
+            if store.columns(table.name) is None:
+                return arrow_frame(spark, arrow_schema(map(use.table.column, columns)).empty_table())
+            return state_frame(spark, store, table, span.end, columns, use.where)
+
+    def count(self, use: Use) -> int:
+        """How many rows `rows` has, at the least cost."""
+        span, column = self.spans[use.name], smallest_column(use.shown)
+        if use.part.view is not None or span.end is not None or use.moment is not None:
+            return int(self.rows(use).num_rows)
+        if (one := self._one_tier(use)) is None:
+            return union_count(use.table, self.stores, column)
+        return 0 if one[0].columns(one[1].name) is None else state_count(*one, None, column)
+
+    def _one_tier(self, use: Use) -> tuple[Store, Table] | None:
+        """The one tier that is read, and the table as it holds it; None: all are."""
+        versioned = use.moment is not None and use.moment.kind is Kind.VERSION
+        if use.part.tier is None and not versioned:
+            return None
+        (tier,) = use.tiers
+        return self.stores[tier], use.table if tier is use.table.tiers.target else use.table.replica
+
+
+def readable(query: Query, stores: Mapping[Tier, Store], epochs: Epochs) -> Readable:
+    """Find the positions that the moments of a query stand for.
+
+    Raises:
+        QueryRefusedError: there is no such epoch, or not of all the tables.
+        RowsLostError: it is no longer known where a table stood.
+    """
+    ends = _epochs(query, epochs, {use.name: use.moment for use in query.uses})
+    starts = _epochs(query, epochs, {use.name: use.since for use in query.uses})
+    spans = {
+        use.name: Span(
+            _position(use, stores, use.since, starts.get(use.table.name)),
+            _position(use, stores, use.moment, ends.get(use.table.name)),
+        )
+        for use in query.uses
+    }
+    return Readable(stores, spans, epochs)
+
+
+def _epochs(query: Query, epochs: Epochs, moments: Mapping[str, Moment | None]) -> dict[str, Position]:
+    asked = [(use, at) for use in query.uses if (at := moments[use.name]) is not None and at.kind is Kind.EPOCH]
+    return epochs.positions({use.table.name: use.title for use, _ in asked}, asked[0][1]) if asked else {}
+
+
+def _position(
+    use: Use, stores: Mapping[Tier, Store], moment: Moment | None, of_epoch: Position | None
+) -> Position | None:
+    if moment is None:
+        return None
+    if moment.kind is Kind.EPOCH:
+        return of_epoch
+    if moment.kind is Kind.VERSION:
+        return {"snapshot": moment.value}
+    tier = use.tiers[0]
+    store, table = stores[tier], use.table if tier is use.table.tiers.target else use.table.replica
+    if not isinstance(store, TimedStore):
+        raise StoreError(f"the {tier} tier does not tell when its rows were committed")
+    with _moment_told(use):
+        return store.position_at(table, moment.value)
+
+
+@contextmanager
+def _moment_told(use: Use) -> Iterator[None]:
+    """Says in errors which moment of which table was asked for."""
+    try:
+        yield
+    except RowsLostError as error:
+        if (moment := use.moment or use.since) is None:
+            raise
+        raise RowsLostError(
+            f"{use.title} cannot be read as of {moment}: {error.message}", at=moment.at, hint=error.hint
+        ) from error
+
+
+def smallest_column(table: Table) -> str:
+    """The column that is cheapest to read, for queries that only count rows."""
+
+    def width(name: str) -> int:
+        data_type = arrow_type(table.column(name).type)
+        return data_type.bit_width if pa.types.is_primitive(data_type) else _WIDE
+
+    return min(table.column_names, key=width)

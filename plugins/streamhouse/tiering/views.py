@@ -1,0 +1,149 @@
+"""What a table tells about itself, as rows: its changes, its snapshots and its files."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from streamhouse.errors import QueryRefusedError, RowsLostError
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position, Tier
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import EPOCH, WRITER, Changes, LakeMetadata, LoggedStore, Store
+from streamhouse.stores.keyed import with_keys, without_keys
+from streamhouse.tiering.ask import Use
+from streamhouse.tiering.cut import SNAPSHOT
+from streamhouse.tiering.epochs import Epochs
+from streamhouse.tiering.mark import OFFSETS
+from streamhouse.tiering.parts import Part, View, shown
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def view_rows(
+    use: Use,
+    stores: Mapping[Tier, Store],
+    epochs: Epochs,
+    start: Position | None = None,
+    end: Position | None = None,
+) -> pa.Table:
+    """The rows of a part that is a view, with all of its columns.
+
+    Args:
+        use: Its part has a view.
+        stores: Has `use.tiers`.
+        epochs: For the history.
+        start: Where the changes begin; None: at the first that is held.
+        end: Where they end; None: now.
+
+    Raises:
+        RowsLostError: changes of the range are no longer held.
+    """
+    if use.part.view is View.HISTORY:
+        found = epochs.history(use.table.name)
+    elif use.part.view is View.CHANGES:
+        found = changes(use.table, stores[use.tiers[0]], start, end)
+    else:
+        rows: list[dict[str, Any]] = []
+        for tier in use.tiers:
+            store = stores[tier]
+            table = use.table if tier is use.table.tiers.target else use.table.replica
+            if not isinstance(store, LakeMetadata) or store.columns(table.name) is None:
+                continue  # nothing was tiered yet
+            rows += _snapshots(store, table, tier) if use.part.view is View.SNAPSHOTS else _files(store, table, tier)
+        found = pa.Table.from_pylist(rows, schema=arrow_schema(use.shown.columns))
+    return found
+
+
+def changes(table: Table, store: Store, start: Position | None = None, end: Position | None = None) -> pa.Table:
+    """Every change that a tier tells between two positions: `KIND_COLUMNS`, then those of the table.
+
+    A tier that keeps no log tells the changes of each snapshot, in `_offset`. One that does not know the rows before a
+    change tells `+U` of an insert, too, and of a delete only the key.
+    """
+    if isinstance(store, LoggedStore):
+        begin = store.start(table) if start is None else start
+        return store.read_log(table, begin, store.end(table) if end is None else end, table.column_names)
+    schema = arrow_schema(shown(table, Part(view=View.CHANGES)).columns)
+    if not isinstance(store, LakeMetadata):
+        return schema.empty_table()
+    if table.merge:
+        raise QueryRefusedError(
+            f"{store.tier} keeps of {table.name} what was added, not the changes", hint="its $hot tier would"
+        )
+    first = 0 if start is None else start.get(SNAPSHOT, 0)
+    last = (store.end(table) if end is None else end).get(SNAPSHOT, 0)
+    held = store.list_snapshots(table)
+    if start is not None and held and first + 1 < held[0].number:
+        raise RowsLostError(f"{store.tier} no longer holds the snapshots of {table.name} after {first}")
+    parts = [schema.empty_table()]
+    before = first if start is not None or not held else held[0].number - 1
+    for snapshot in held:
+        if not first < snapshot.number <= last:
+            continue
+        if snapshot.kind != "compact":
+            found = store.read_changes(table, {SNAPSHOT: before} if before else {}, {SNAPSHOT: snapshot.number})
+            at = _EPOCH + timedelta(milliseconds=snapshot.committed_ms)
+            parts += [_told(kind, rows, snapshot.number, at, schema) for kind, rows in kinds(found, table.primary_key)]
+        before = snapshot.number
+    return pa.concat_tables(parts)
+
+
+def kinds(found: Changes, keys: tuple[str, ...]) -> list[tuple[str, pa.Table]]:
+    """The rows of changes by their kind, those before a change first."""
+    if not keys:
+        return [("+I", found.upserts)]
+    deletes = found.deletes
+    if found.before is None:
+        return [("+U", found.upserts), *([("-D", deletes)] if deletes is not None else [])]
+    named = found.upserts.select(keys)
+    old = found.before.select(keys)
+    return [
+        ("-D", without_keys(found.before, named)),
+        ("-U", with_keys(found.before, named)),
+        ("+U", with_keys(found.upserts, old)),
+        ("+I", without_keys(found.upserts, old)),
+    ]
+
+
+def _told(kind: str, rows: pa.Table, number: int, at: datetime, schema: pa.Schema) -> pa.Table:
+    own = {"_kind": kind, "_bucket": None, "_offset": number, "_at": at}
+    arrays = [
+        pa.repeat(pa.scalar(own[field.name], field.type), rows.num_rows)
+        if field.name in own
+        else (rows.column(field.name) if field.name in rows.column_names else pa.nulls(rows.num_rows, field.type))
+        for field in schema
+    ]
+    return pa.table(arrays, schema=schema)
+
+
+def _snapshots(store: LakeMetadata, table: Table, tier: Tier) -> list[dict[str, Any]]:
+    return [
+        {
+            "tier": tier.value,
+            "snapshot": one.number,
+            "committed_at": _EPOCH + timedelta(milliseconds=one.committed_ms),
+            "kind": one.kind,
+            "added_rows": one.added_rows,
+            "total_rows": one.total_rows,
+            "writer": one.properties.get(WRITER),
+            "epoch": int(one.properties[EPOCH]) if EPOCH in one.properties else None,
+            "tiered_to": one.properties.get(OFFSETS),
+        }
+        for one in store.list_snapshots(table)
+    ]
+
+
+def _files(store: LakeMetadata, table: Table, tier: Tier) -> list[dict[str, Any]]:
+    return [
+        {
+            "tier": tier.value,
+            "path": one.path,
+            "kind": "deletes" if one.deletes else "data",
+            "bucket": one.bucket,
+            "rows": one.rows,
+            "bytes": one.bytes,
+        }
+        for one in store.list_files(table)
+    ]
