@@ -2,18 +2,170 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from enum import StrEnum
+from time import monotonic
+from typing import TYPE_CHECKING, Self
 
+from streamhouse.errors import StreamhouseError
 from streamhouse.model.types import Tier
 from streamhouse.model.version import at_versions, table_at
 from streamhouse.project.project import Project
 from streamhouse.state.epochs import KEPT_EPOCHS
 from streamhouse.state.records import EpochRecord
-from streamhouse.tiering.ask import Catalog, needed_tiers, parse_query
+from streamhouse.tiering.ask import Catalog, Query, needed_tiers, parse_query, table_names
 from streamhouse.tiering.epochs import Epochs
+from streamhouse.tiering.explain import Read, reads_of
+from streamhouse.tiering.plain_sql import NotPlainError, plain
+from streamhouse.tiering.reading import Readable, readable
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from streamhouse.stores.base import Store
+
+
+class Engine(StrEnum):
+    """What computes an answer."""
+
+    AUTO = "auto"  # this process where it surely gives Spark's answer, else Spark
+    SPARK = "spark"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The rows that a query gave.
+
+    Attributes:
+        engine: What computed them.
+        reason: Why it was Spark; empty: it was not, or nobody asked for another one.
+        reads: What was read of each table.
+        seconds: How long it took, from the first look at the query.
+    """
+
+    rows: "pa.Table"
+    engine: str
+    reason: str
+    reads: list[Read]
+    seconds: float
+
+
+class Asking:
+    """Answers queries of one project; starts what they need when they first need it, and stops it at the end.
+
+    Fluss starts only when a query reads the hot tier and it is not up, Spark only when a query reads the cold tier or
+    is none that this process answers alike.
+
+    Args:
+        project: Holds the tables.
+        environment: Read the tables that this one has of its own instead of production's.
+        say: Told what is being waited for.
+    """
+
+    def __init__(
+        self, project: Project, environment: str | None = None, say: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._project = project
+        self._environment = environment
+        self._say = say
+        self._stack = ExitStack()
+        self._fluss = project.settings.fluss
+        self._spark: SparkSession | None = None
+        self._stores: dict[Tier, Store] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def ask(self, sql: str, *, limit: int | None = None, engine: Engine = Engine.AUTO, measure: bool = False) -> Answer:
+        """The rows that `sql` selects from the tables of every flow that was ever run in the project.
+
+        A wrong query is refused before anything starts.
+
+        Args:
+            sql: One SELECT of Spark SQL; `layer.table` reads all tiers, `layer.table$part` a part (`tiering/parts.py`).
+            limit: At most so many rows.
+            engine: What may compute them.
+            measure: Find out what was read of each table, which takes a moment.
+
+        Raises:
+            QueryRefusedError: the query is wrong.
+            QueryFailedError: it fails on a row.
+            EnvironmentProblem: Spark or Fluss does not start.
+            StoreError: a tier cannot be read, or no longer holds what is asked for.
+        """
+        begun = monotonic()
+        query = parse_query(sql, catalog_of(self._project, self._environment))
+        try:
+            return self._answered(query, limit, engine, begun, measure=measure)
+        except StreamhouseError as error:
+            error.message = table_names(error.message)  # as people know them
+            raise
+
+    def _answered(self, query: Query, limit: int | None, engine: Engine, begun: float, *, measure: bool) -> Answer:
+        tiers = needed_tiers(query)
+        reason = "asked for" if engine is Engine.SPARK else ""
+        try:
+            if not reason and Tier.COLD in tiers:
+                raise NotPlainError("the cold tier is read by Spark")
+            simple = None if reason else plain(query)
+        except NotPlainError as error:
+            simple, reason = None, str(error)
+        tables = None
+        if simple is not None:
+            from streamhouse.tiering.embedded import answer_here
+
+            tables = readable(query, self._opened(tiers), epochs_of(self._project))
+            try:
+                rows = answer_here(query, simple, tables, limit=limit)
+            except NotPlainError as error:
+                reason = str(error)
+            else:
+                return self._told(query, tables, rows, "this process", "", begun, measure=measure)
+        from streamhouse.tiering.query import answer_by_spark
+
+        spark = self._session()
+        tables = tables or readable(query, self._opened(tiers), epochs_of(self._project))
+        self._say("running the query")
+        rows = answer_by_spark(query, tables, spark, limit=limit)
+        return self._told(query, tables, rows, "Spark", reason, begun, measure=measure)
+
+    def _told(
+        self, query: Query, tables: Readable, rows: "pa.Table", engine: str, reason: str, begun: float, *, measure: bool
+    ) -> Answer:
+        seconds = monotonic() - begun
+        return Answer(rows, engine, reason, reads_of(query, tables) if measure else [], seconds)
+
+    def _session(self) -> "SparkSession":
+        if self._spark is None:
+            from pyspark.sql import SparkSession
+
+            from streamhouse.runtime.session import local_session
+
+            ours = SparkSession.getActiveSession() is None
+            self._say("starting Spark")
+            self._spark = local_session(self._project, say=self._say)
+            if ours:
+                self._stack.callback(self._spark.stop)
+        return self._spark
+
+    def _opened(self, tiers: frozenset[Tier]) -> "dict[Tier, Store]":
+        from streamhouse.runtime.stores import open_stores
+
+        if self._fluss is None and Tier.HOT in tiers:
+            from streamhouse.services.services import running
+
+            self._say("starting Fluss")
+            self._fluss = self._stack.enter_context(running(self._project.root)).fluss
+        missing = sorted(tiers - self._stores.keys())
+        spark = self._session() if Tier.COLD in missing else self._spark
+        for tier, store in open_stores(self._project, spark, self._fluss, missing).items():
+            self._stack.callback(store.close)
+            self._stores[tier] = store
+        return self._stores
 
 
 def run_query(
@@ -24,50 +176,9 @@ def run_query(
     environment: str | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> "pa.Table":
-    """The rows that `sql` selects from the tables of every flow that was ever run in the project.
-
-    A wrong query is refused before anything starts. Fluss starts only when the query reads the hot
-    tier and it is not up.
-
-    Args:
-        project: Holds the tables.
-        sql: One SELECT of Spark SQL; `layer.table` reads all tiers, `layer.table$hot` (`$warm`, `$cold`, `$lake`) one.
-        limit: At most so many rows.
-        environment: Read the tables that this one has of its own instead of production's.
-        say: Told what is being waited for.
-
-    Raises:
-        QueryRefusedError: the query is wrong.
-        QueryFailedError: it fails on a row.
-        EnvironmentProblem: Spark or Fluss does not start.
-        StoreError: a tier cannot be read.
-    """
-    query = parse_query(sql, catalog_of(project, environment))
-    tiers = needed_tiers(query)
-
-    from pyspark.sql import SparkSession
-
-    from streamhouse.runtime.session import local_session
-    from streamhouse.runtime.stores import open_stores
-    from streamhouse.tiering.query import answer
-
-    with ExitStack() as stack:
-        fluss = project.settings.fluss
-        if fluss is None and Tier.HOT in tiers:
-            from streamhouse.services.services import running
-
-            say("starting Fluss")
-            fluss = stack.enter_context(running(project.root)).fluss
-        ours = SparkSession.getActiveSession() is None
-        say("starting Spark")
-        spark = local_session(project, say=say)
-        if ours:
-            stack.callback(spark.stop)
-        stores = open_stores(project, spark, fluss, sorted(tiers))
-        for store in stores.values():
-            stack.callback(store.close)
-        say("running the query")
-        return answer(query, stores, spark, limit=limit, epochs=epochs_of(project))
+    """The answer to one query; see `Asking.ask`."""
+    with Asking(project, environment, say) as asking:
+        return asking.ask(sql, limit=limit).rows
 
 
 def epochs_of(project: Project) -> Epochs:

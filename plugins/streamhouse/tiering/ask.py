@@ -4,6 +4,7 @@ Refused here is only what is surely wrong; the rest Spark judges. A wrong query 
 milliseconds, and no service is started for it.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from streamhouse.errors import Location, QueryRefusedError, SqlSyntaxError, did_you_mean
 from streamhouse.model.table import Table
-from streamhouse.model.types import Tier
+from streamhouse.model.types import Layer, Tier
 from streamhouse.sql import dialect as sql
 from streamhouse.sql.dialect import SPARK, place_of
 from streamhouse.sql.header import place_in
@@ -31,6 +32,7 @@ Catalog = Mapping[str, Table]
 
 _ONLY_QUERIES = "write one SELECT statement; data is changed by flows only"
 _TEXT = Location("query")
+_STORED = re.compile(rf"\b((?:{'|'.join(Layer)})\.[a-z][a-z0-9_]*?)__v\d+(?=__|\b)")
 _QUERY_STARTS = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM, TokenType.VALUES})
 _RUNS_CODE = frozenset({"reflect", "try_reflect", "java_method"})
 
@@ -110,6 +112,16 @@ class Query:
             node.set("db", None)
         sql.quote_names(bound)
         return bound
+
+
+def table_names(text: str) -> str:
+    """A message about tables as people know them: stores may call a table that was built anew `layer.table__v2`.
+
+    Example:
+        >>> table_names("dwd.sales__v2, bucket 1: dwd.sales__v2__quarantine")
+        'dwd.sales, bucket 1: dwd.sales__quarantine'
+    """
+    return _STORED.sub(r"\1", text)
 
 
 def needed_tiers(query: Query) -> frozenset[Tier]:

@@ -19,6 +19,11 @@ _TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _KEEPS_LEFT = ("", "LEFT")
 _KEEPS_RIGHT = ("", "RIGHT")
 _MOST_VALUES = 1_000
+_LITERALS = {
+    "date": (exp.DType.DATE,),
+    "timestamp": (exp.DType.TIMESTAMPTZ,),
+    "timestamp_ntz": (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ),
+}
 
 
 def conditions(nodes: Sequence[exp.Table], table: Table) -> tuple[Condition, ...]:
@@ -123,10 +128,7 @@ def literal(node: exp.Expr, kind: str) -> Value | None:
         return -value if isinstance(value, int | Decimal) else None
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal) and node.this.is_string:
         of = node.to.this
-        timed = kind in ("timestamp", "timestamp_ntz") and of in (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ)
-        dated = kind == "date" and of == exp.DType.DATE
-        same = (of == exp.DType.TIMESTAMPTZ) == (kind == "timestamp")
-        return _time(node.this.name, kind) if (timed and same) or dated else None
+        return _time(node.this.name, kind) if of in _LITERALS.get(kind, ()) else None
     if not isinstance(node, exp.Literal):
         return None
     if node.is_string:

@@ -16,7 +16,7 @@ from streamhouse.stores.frame import arrow_frame
 from streamhouse.tiering.ask import Query, Use
 from streamhouse.tiering.epochs import Epochs
 from streamhouse.tiering.moments import Kind, Moment
-from streamhouse.tiering.union import state_count, state_frame, state_rows, union_count, union_frame, union_read
+from streamhouse.tiering.union import sides, state_count, state_frame, state_rows, union_count, union_frame, union_read
 from streamhouse.tiering.views import view_rows
 
 if TYPE_CHECKING:
@@ -86,6 +86,16 @@ class Readable:
         if (one := self._one_tier(use)) is None:
             return union_count(use.table, self.stores, column)
         return 0 if one[0].columns(one[1].name) is None else state_count(*one, None, column)
+
+    def parts(self, use: Use) -> list[tuple[Tier, Table, Position | None, Position | None]]:
+        """What `rows` reads: tier, table as it holds it, from where on (None: all), up to where (None: now)."""
+        end = self.spans[use.name].end
+        if (one := self._one_tier(use)) is not None:
+            return [(one[0].tier, one[1], None, end)] if one[0].columns(one[1].name) is not None else []
+        source, base = sides(use.table, self.stores, at=end)
+        if base is None:
+            return [(source.tier, use.table, None, end)]
+        return [(source.tier, use.table, base.mark.offsets, end), (base.lake.tier, use.table.replica, None, base.at)]
 
     def _one_tier(self, use: Use) -> tuple[Store, Table] | None:
         """The one tier that is read, and the table as it holds it; None: all are."""

@@ -67,7 +67,7 @@ def union_read(
         StateConflictError: the lake's copy is that of another table.
     """
     wanted = columns or table.column_names
-    source, base = _sides(table, stores, through_lake=through_lake, at=at)
+    source, base = sides(table, stores, through_lake=through_lake, at=at)
     if base is None:
         return state_rows(source, table, at, wanted, where)
     needed = _with_key(table, wanted)
@@ -88,7 +88,7 @@ def union_frame(
 ) -> "DataFrame":
     """As `union_read`, for Spark: what a lake holds stays there until Spark reads it, which sees to `where` itself."""
     wanted = columns or table.column_names
-    source, base = _sides(table, stores, through_lake=through_lake, at=at)
+    source, base = sides(table, stores, through_lake=through_lake, at=at)
     if base is None:
         return state_frame(spark, source, table, at, wanted, where)
     needed = _with_key(table, wanted)
@@ -102,7 +102,7 @@ def union_frame(
 
 def union_count(table: Table, stores: Mapping[Tier, Store], column: str, *, through_lake: bool = False) -> int:
     """How many rows `union_read` has; reads no more than `column`, and of a lake that counts by itself nothing."""
-    source, base = _sides(table, stores, through_lake=through_lake)
+    source, base = sides(table, stores, through_lake=through_lake)
     if base is None:
         return state_count(source, table, None, column)
     if table.primary_key:
@@ -206,9 +206,10 @@ def _base_before(table: Table, source: Store, lake: LakeStore, at: Position) -> 
     return None
 
 
-def _sides(
-    table: Table, stores: Mapping[Tier, Store], *, through_lake: bool, at: Position | None = None
+def sides(
+    table: Table, stores: Mapping[Tier, Store], *, through_lake: bool = False, at: Position | None = None
 ) -> tuple[Store, Base | None]:
+    """The tier the flow writes, and what a lake holds of it; None: that tier is all that is read."""
     tiers = tiers_read(table, through_lake=through_lake)
     source = stores[tiers[0]]
     if len(tiers) == 1:
