@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
@@ -97,6 +98,71 @@ def test_the_first_run_takes_every_line(shop, first_run):
 def test_the_tables_can_be_queried(first_run, streamhouse):
     text = streamhouse("query", "SELECT count(*) AS n FROM ods.orders")
     assert text.split() == ["n", "120", "1", "row"]
+
+
+def test_answers_in_every_form(first_run, streamhouse, tmp_path):
+    sql = "SELECT product, revenue_cents FROM dws.revenue_by_product ORDER BY product"
+    wanted = streamhouse("query", sql, "--json")["rows"]
+    assert len(wanted) > 1
+    lines = streamhouse("query", sql, "--format", "json").splitlines()
+    assert [json.loads(line) for line in lines] == wanted
+    found = csv.DictReader(streamhouse("query", sql, "--format", "csv").splitlines())
+    assert [row | {"revenue_cents": int(row["revenue_cents"])} for row in found] == wanted
+    assert streamhouse("query", sql, "--output", str(tmp_path / "r.parquet")) == ""
+    assert pq.read_table(tmp_path / "r.parquet").to_pylist() == wanted
+    assert [path.name for path in tmp_path.iterdir()] == ["r.parquet"]
+
+
+def test_a_query_tells_what_it_reads(first_run, streamhouse):
+    sql = "SELECT sum(quantity) AS n FROM ods.orders"
+    told = streamhouse("query", sql, "--explain", "--json")
+    assert (told["engine"], told["reason"], told["rows"]) == ("this process", "", 1)
+    (read,) = told["reads"]
+    assert (read["table"], read["tier"], read["columns"]) == ("ods.orders", "hot", ["quantity"])
+    assert (read["rows"], read["of_rows"]) == (120, 120)
+    assert "answered by  Spark (asked for)" in streamhouse("query", sql, "--explain", "--engine", "spark")
+    assert "1 of 5: quantity" in streamhouse("query", sql, "--explain")
+
+
+def test_tables_tell_of_themselves(first_run, streamhouse):
+    (epoch,) = streamhouse("query", "SELECT * FROM dwd.orders$history WHERE rows > 0", "--json")["rows"]
+    assert (epoch["flow"], epoch["segment"], epoch["rows"]) == ("orders", "main", first_run["rows"]["dwd.orders"])
+    then = f"SELECT count(*) AS n FROM dwd.orders AS OF EPOCH {epoch['epoch']}"
+    assert streamhouse("query", then, "--json")["rows"] == [{"n": epoch["rows"]}]
+    kinds = "SELECT _kind, count(*) AS n FROM dwd.orders$changes GROUP BY _kind"
+    assert streamhouse("query", kinds, "--json")["rows"] == [{"_kind": "+I", "n": epoch["rows"]}]
+
+
+def test_watching_asks_again(first_run, shop, command, environment):
+    watching = subprocess.Popen(
+        [*command, "query", "SELECT count(*) AS n FROM ods.orders", "--format", "csv", "--watch", "0.2"],
+        cwd=shop,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    seen = [next(watching.stdout) for _ in range(9)]
+    watching.send_signal(signal.SIGINT)
+    watching.communicate(timeout=TIMEOUT_S)
+    assert watching.returncode == 130
+    assert [line.strip() for line in seen if ":" not in line] == ['"n"', "120"] * 3
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--json", "--format", "csv"], "--json is one document"),
+        (["--explain", "--output", "x.csv"], "--explain shows no rows"),
+        (["--format", "table", "--output", "x.csv"], "a table is for people"),
+        (["--format", "arrow", "--watch"], "arrow is no text"),
+    ],
+)
+def test_options_that_do_not_go_together(shop, command, environment, options, text):
+    done = subprocess.run(
+        [*command, "query", "SELECT 1", *options], cwd=shop, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert text in done.stdout + done.stderr
 
 
 def test_status_and_plan_after_a_run(first_run, streamhouse):

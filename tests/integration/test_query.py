@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.errors import QueryFailedError, QueryRefusedError, StoreUnavailableError
-from streamhouse.jobs.query import catalog_of, run_query
+from streamhouse.jobs.query import Asking, catalog_of, run_query
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import StepKind, Strategy, Tier
@@ -226,7 +226,13 @@ def test_a_query_of_the_lake_needs_no_fluss(project, spark):
     told = []
     result = run_query(project, "select sum(id) as n from dws.query_later$warm", say=told.append)
     assert result.to_pylist() == [{"n": 3}]
+    assert told == []  # nor Spark
+    with Asking(project, say=told.append) as asking:
+        answer = asking.ask("select upper(cast(sum(id) as string)) as n from dws.query_later$warm", measure=True)
+    assert (answer.rows.to_pylist(), answer.engine, answer.reason) == ([{"n": "3"}], "Spark", "UPPER")
     assert told == ["starting Spark", "running the query"]
+    (read,) = answer.reads
+    assert (read.columns, read.rows, read.files, read.of_files) == (("id",), 2, 1, 1)
     assert not (project.state_dir / "fluss").exists()
     assert spark.sql("select 1").count() == 1  # a session that was there before stays
 

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 from streamhouse.errors import StreamhouseError
+from streamhouse.install.stage import Stage
 from streamhouse.model.types import Tier
 from streamhouse.model.version import at_versions, table_at
 from streamhouse.project.project import Project
@@ -158,8 +159,14 @@ class Asking:
         if self._fluss is None and Tier.HOT in tiers:
             from streamhouse.services.services import running
 
-            self._say("starting Fluss")
-            self._fluss = self._stack.enter_context(running(self._project.root)).fluss
+            told: set[str] = set()
+
+            def tell(stage: Stage) -> None:
+                if stage.text not in told:
+                    told.add(stage.text)
+                    self._say(stage.text)
+
+            self._fluss = self._stack.enter_context(running(self._project.root, tell)).fluss
         missing = sorted(tiers - self._stores.keys())
         spark = self._session() if Tier.COLD in missing else self._spark
         for tier, store in open_stores(self._project, spark, self._fluss, missing).items():

@@ -87,7 +87,7 @@ class _Rewriting:
         elif type(tree) is exp.Union:
             found, columns = self._union(tree, known)
         else:
-            raise NotPlainError(f"{tree.key.upper()}")
+            raise NotPlainError(tree.key.upper())
         if made:
             found.set("with_", exp.With(expressions=made))
         return found, columns
@@ -447,7 +447,7 @@ def _literal(tree: exp.Expr) -> _Typed:
         if tree.name.isdigit() and int(tree.name) < 1 << 63:
             kind = "int" if int(tree.name) < 1 << 31 else "bigint"
             return _Typed(exp.cast(exp.Literal.number(tree.name), _duck(kind)), kind, tree.name)
-    raise NotPlainError(f"{tree.key.upper()}")
+    raise NotPlainError(tree.name.upper() if isinstance(tree, exp.Anonymous) else tree.key.upper())
 
 
 def _order(order: exp.Order, outputs: Sequence[_Typed], inner: Callable[[exp.Expr], _Typed]) -> exp.Order:

@@ -9,7 +9,6 @@ from streamhouse.stores.fluss.log import AFTER, BEFORE, DELETED, INSERTED, LogBa
 LOG_TTL = "rows past the table's log TTL are in warmer tiers only: ask the lake, as table$lake"
 
 _KINDS = {0: "+I", INSERTED: "+I", BEFORE: "-U", AFTER: "+U", DELETED: "-D"}
-_NAMES = pa.array([_KINDS[code] for code in sorted(_KINDS)])
 _TIME = pa.timestamp("us", tz="UTC")
 
 
@@ -26,7 +25,7 @@ def numbered(batches: dict[int, list[LogBatch]], schema: pa.Schema) -> pa.Table:
     offsets = [np.arange(batch.base, batch.base + count) for (_, batch), count in zip(full, counts, strict=True)]
     rows = pa.Table.from_batches([batch.rows for _, batch in full], schema=schema)
     columns = (
-        _NAMES.take(pa.array(np.frombuffer(codes, dtype=np.int8))),
+        pa.array([_KINDS[code] for code in sorted(_KINDS)]).take(pa.array(np.frombuffer(codes, dtype=np.int8))),
         pa.array(_repeated([bucket for bucket, _ in full], counts)).cast(pa.int32()),
         pa.array(np.concatenate(offsets) if offsets else [], pa.int64()),
         pa.array(_repeated([batch.at_ms * 1000 for _, batch in full], counts)).cast(_TIME),
