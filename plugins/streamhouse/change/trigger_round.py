@@ -9,10 +9,10 @@ from typing import Any
 from streamhouse.compiler.diff import diff
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.outcome import FlowDiff, Outcome
-from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedStep
+from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep
 from streamhouse.model.schema_change import EventType, Policy
-from streamhouse.model.table import Column
-from streamhouse.model.upstream import Decision, UpstreamEvent, Values
+from streamhouse.model.table import Table
+from streamhouse.model.upstream import Decision, UpstreamEvent
 from streamhouse.project.check import Checked, check_project, compile_with_upstream
 from streamhouse.project.project import Project
 from streamhouse.project.seen import Seen
@@ -21,11 +21,12 @@ from streamhouse.state.approvals import Approval, ApprovalState
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.store import StateStore
 from streamhouse.state.upstream import Status, UpstreamRecord
-from streamhouse.trigger.ability import SHOWN_BY_COLUMNS, follows, granted, is_able
+from streamhouse.trigger.ability import follows, granted, is_able
 from streamhouse.trigger.evidence import decision_text, diff_text
 from streamhouse.trigger.impact import Impact, in_question, is_open, source_object
+from streamhouse.trigger.known import Known, direct, followed
 from streamhouse.trigger.observe import Look
-from streamhouse.trigger.view import accepted
+from streamhouse.trigger.reader import Use
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,11 @@ class Round:
         rules = {name: flow.schema_change for name, flow in registry.flows.items()}
         self._impact = Impact(applied, rules, self._opens)
         self._questions: dict[str, list[Approval]] = {}
-        self._let_in: dict[str, dict[str, tuple[Column, ...]]] = {}
+        self._let_in: dict[str, dict[str, Known]] = {}
         self._granted: dict[str, set[tuple[str, str]]] = {}
         self._followed: dict[str, list[Decision]] = {}
         self._forced: set[str] = set()
+        self._refused: dict[str, str] = {}  # event → who refused to follow it
         self._beyond: dict[str, Decision] = {}  # event → what stood before a person granted it
 
     def run(self) -> list[FlowLook]:
@@ -161,31 +163,40 @@ class Round:
             question = self._state.approvals.ask(flow, event.id, asks, evidence, document | told, now=self._now)
         if question.state is ApprovalState.GRANTED:
             self._forced.add(event.id)
-            if not self._shows(flow, event):
+            yes = self._yes(flow, decision)
+            if self._known(flow, yes) is None:
                 self._beyond[event.id] = decision
-            yes = decision.model_copy(update={"verdicts": tuple(granted(v, event) for v in decision.verdicts)})
             if event.now is not None:
                 name = event.object.partition(":")[2] or event.object
                 self._granted.setdefault(flow, set()).add((name, event.now.name))
             return yes
         if question.state is ApprovalState.REFUSED:
-            without = self._impact.decision(event, policy=Policy.IGNORE)
+            without = self._able(flow, self._impact.decision(event, policy=Policy.IGNORE))
+            if without.outcome is not Outcome.BLOCK and follows(without):
+                self._refused[event.id] = question.decided_by or ""
+                return without
             self._settle(flow, event, Status.REFUSED, without, note=f"refused by {question.decided_by}")
             return decision
         self._questions.setdefault(flow, []).append(question)
         self._settle(flow, event, Status.WAITING, decision, note=f"approval {question.id}: {asks}")
         return decision
 
+    def _yes(self, flow: str, decision: Decision) -> Decision:
+        """The decision once a person granted it."""
+        event = decision.event
+        uses = self._impact.uses(event, flow) if event.type is EventType.DROP_COLUMN else Use.NOTHING
+        keeps = uses not in (Use.NOTHING, Use.PASSED, Use.KEY)  # what steps ask for by name is NULL
+        verdicts = tuple(granted(told, event, keeps=keeps) for told in decision.verdicts)
+        return decision.model_copy(update={"verdicts": verdicts})
+
     def _if_granted(self, flow: str, decision: Decision) -> tuple[str, dict[str, Any]]:
         """What the flow would become if a person granted an event, as text and as JSON."""
         event = decision.event
-        if not self._shows(flow, event):
+        known = self._known(flow, self._yes(flow, decision))
+        if known is None:
             return "", {}
-        verdicts = [granted(told, event) for told in decision.verdicts]
-        furthest = max(verdicts, key=lambda told: told.spreads)
-        name = event.object.partition(":")[2]
-        columns = next(source.columns for source in self._applied[flow].sources if source.name == name)
-        let_in = {flow: {name: accepted(columns, [(event, furthest)])}}
+        name = known.origin.name
+        let_in = {flow: {name: known}}
         came = frozenset({(name, event.now.name)}) if event.now is not None else frozenset()
         try:
             plan = compile_with_upstream(self._project, self._registry, flow, Seen(self._applied, let_in, {flow: came}))
@@ -198,18 +209,27 @@ class Round:
         shown = {"diff": found.model_dump(mode="json"), "plan": plan.fingerprint}
         return f"\n\nif it is granted, the plan becomes\n{diff_text(found)}", shown
 
-    def _shows(self, flow: str, event: UpstreamEvent) -> bool:
-        """Whether the columns of a source can show an event."""
-        of_source = any(source_object(flow, s.name) == event.object for s in self._applied[flow].sources)
-        return of_source and event.type in SHOWN_BY_COLUMNS
+    def _known(self, flow: str, decision: Decision) -> Known | None:
+        """What the flow knows of a thing once a decision is followed; None: nothing carries it out."""
+        event, plan = decision.event, self._applied[flow]
+        origins: dict[str, PlannedSource | Table] = {source_object(flow, s.name): s for s in plan.sources}
+        origins |= {table.name: table for table in plan.external}
+        if not event.column or event.object not in origins:
+            return None
+        origin = origins[event.object]
+        known = self._let_in.get(flow, {}).get(origin.name) or Known(origin, plan.adapted.get(origin.name, ()))
+        steps = {step.id for step in plan.steps if any(read.table == origin.name for read in step.reads)}
+        return followed(known, event, direct(decision.verdicts, flow, steps))
 
     def _able(self, flow: str, decision: Decision) -> Decision:
         """The decision with a question in place of what is not done by itself."""
         event = decision.event
-        source = next((s for s in self._applied[flow].sources if source_object(flow, s.name) == event.object), None)
+        waits = decision.outcome is Outcome.BLOCK
+        if waits or (event.column and self._known(flow, decision) is not None):
+            return decision
         verdicts = tuple(
             v
-            if is_able(v, event, source)
+            if not event.column and is_able(v)
             else in_question(v, event, f"Streamhouse cannot do this by itself yet: {v.values}")
             for v in decision.verdicts
         )
@@ -217,11 +237,9 @@ class Round:
 
     def _follow(self, flow: str, decision: Decision) -> None:
         self._followed.setdefault(flow, []).append(decision)
-        for source in self._applied[flow].sources:
-            if source_object(flow, source.name) == decision.event.object:
-                held = self._let_in.setdefault(flow, {})
-                told = max(decision.verdicts, key=lambda v: (v.spreads, v.values is Values.TAKEN))
-                held[source.name] = accepted(held.get(source.name, source.columns), [(decision.event, told)])
+        known = self._known(flow, decision)
+        if known is not None:
+            self._let_in.setdefault(flow, {})[known.origin.name] = known
 
     def _opens(self, step: PlannedStep, read: PlannedRead) -> bool:
         try:
@@ -385,6 +403,8 @@ class Round:
         plan: str | None = None,
         note: str | None = None,
     ) -> None:
+        if status is Status.APPLIED and event.id in self._refused:
+            status, note = Status.REFUSED, f"refused by {self._refused[event.id]}"
         self._state.upstream.settle(flow, event.id, status, decision=decision, plan=plan, note=note, now=self._now)
 
 

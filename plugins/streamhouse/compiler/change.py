@@ -154,8 +154,9 @@ def touched(old: FlowPlan, new: FlowPlan) -> set[str]:
     """Tables of `old` that another plan writes otherwise, as a step or what it reads changed; also quarantines."""
     after = {step.id: step for step in new.steps}
     found: set[str] = set()
+    other = {n for n in {*old.adapted, *new.adapted} if old.adapted.get(n) != new.adapted.get(n)}
     for step in old.steps:  # upstream first
-        if after.get(step.id) != step or any(read.table in found for read in step.reads):
+        if after.get(step.id) != step or any(read.table in found | other for read in step.reads):
             found.add(step.writes.name)
             if step.quarantine is not None:
                 found.add(step.quarantine.name)

@@ -1,6 +1,6 @@
 """From definitions to plans."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
@@ -25,6 +25,7 @@ from streamhouse.errors import (
 from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
+from streamhouse.model.read_as import ReadAs, as_read
 from streamhouse.model.table import Column, Table
 from streamhouse.registry.problems import Problems
 
@@ -55,6 +56,9 @@ class View(Protocol):
 
     def hidden(self, step: Step, action: Action, table: str, columns: tuple[Column, ...]) -> frozenset[str]:
         """Names among the `columns` of a `table` or source that the step reads."""
+
+    def adapted(self, name: str) -> tuple[ReadAs, ...]:
+        """How columns of a source, or of a table of another flow, are made of what is there."""
 
 
 def compile_flow(
@@ -98,6 +102,7 @@ def compile_flow(
         problems.add(error)
         problems.raise_any()
         raise
+    external = _known(external, writer, view)
     readable = _readable(flow, source_columns, external, problems)
     planned: list[PlannedStep] = []
     shared: dict[str, Table] = {}
@@ -123,7 +128,7 @@ def compile_flow(
             table = shared[step.writes] = joined(known, table)
         readable[step.writes] = Readable(table.columns, table.primary_key)
     problems.raise_any()
-    return with_tables(_plan(flow, planned, readable, external), shared)
+    return _adapted(with_tables(_plan(flow, planned, readable, external), shared), view)
 
 
 def compile_project(
@@ -195,6 +200,24 @@ def _planned(step: Step, action: Action, flow: Flow, readable: Mapping[str, Read
     done = plan_step(step, action, flow, seen)
     reads = tuple(read.model_copy(update={"hidden": tuple(sorted(hidden[read.table]))}) for read in done.reads)
     return done.model_copy(update={"reads": reads})
+
+
+def _known(external: Mapping[str, Table], own: Collection[str], view: View | None) -> Mapping[str, Table]:
+    """Tables of other flows as the steps of this one know them."""
+    if view is None:
+        return external
+    return {
+        name: table.model_copy(update={"columns": as_read(table.columns, made)})
+        if name not in own and (made := view.adapted(name))
+        else table
+        for name, table in external.items()
+    }
+
+
+def _adapted(plan: FlowPlan, view: View | None) -> FlowPlan:
+    names = [source.name for source in plan.sources] + [table.name for table in plan.external]
+    found = {name: made for name in names if view is not None and (made := view.adapted(name))}
+    return plan.model_copy(update={"adapted": found}) if found else plan
 
 
 def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Action]:

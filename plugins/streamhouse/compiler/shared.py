@@ -67,7 +67,7 @@ def with_tables(plan: FlowPlan, tables: dict[str, Table]) -> FlowPlan:
         segment.model_copy(update={"steps": tuple(replaced(step) for step in segment.steps)})
         for segment in plan.segments
     )
-    external = tuple(tables.get(table.name, table) for table in plan.external)
+    external = tuple(plan.as_known(tables.get(table.name, table)) for table in plan.external)
     return plan.model_copy(update={"segments": segments, "external": external})
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from streamhouse.engine.adapt import AdaptedInput, losses
 from streamhouse.engine.delta import Delta, count
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.held import HeldStates
@@ -65,6 +66,7 @@ class Outcome:
         visible_ms: Layer → when the last of its tables was written, epoch milliseconds.
         read: Source or foreign table → rows read from it.
         violations: `step.expectation` → rows that violate it.
+        losses: What a value does not fit, in words → how many values.
         deltas: Source or table → what changed there.
     """
 
@@ -73,6 +75,7 @@ class Outcome:
     visible_ms: dict[Layer, int] = field(default_factory=dict)
     read: dict[str, int] = field(default_factory=dict)
     violations: dict[str, int] = field(default_factory=dict)
+    losses: dict[str, int] = field(default_factory=dict)
     deltas: dict[str, Delta | None] = field(default_factory=dict)
 
     @property
@@ -134,12 +137,18 @@ class EpochRun:
         if start == end or not (need.changes or need.state):
             return None
         delta: Delta | None
-        if self._spread and need.changes and not need.key and can_spread_changes(need.origin):
+        # What is lost is counted where the rows are in hand.
+        spreads = self._spread and need.changes and not need.key and not need.adapted
+        if spreads and can_spread_changes(need.origin):
             parts = self._parts
             frame = spread_changes(
                 parts.frames.spark, need.origin, parts.places, parts.places.root, start, end, need.column_names
             )
             delta = self._spread_delta(name, frame, given.rows_between(start, end))
+        elif isinstance(given, AdaptedInput):
+            changes, lost = given.changes_and_lost(start, end, need.column_names)
+            self._outcome.losses.update(losses(name, lost, need.adapted))
+            delta = self._delta(name, changes)
         else:
             delta = self._delta(name, given.changes(start, end, need.column_names))
         if need.changes and delta is not None:

@@ -177,6 +177,7 @@ def _held(name: str, need: Need, spark: str) -> Held:
     identity = spark if need.computed else ""
     if isinstance(need.origin, PlannedSource):
         identity += json.dumps([need.origin.kind, need.origin.options], sort_keys=True, default=str)
+    identity += "".join(one.model_dump_json() for one in need.adapted)
     computed = tuple(Column(name=column.name, type=column.type) for column in need.computed)
     return Held(name, need.columns, need.key, identity, computed)
 

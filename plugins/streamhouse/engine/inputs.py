@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streamhouse.engine.adapt import AdaptedInput
 from streamhouse.engine.clock import Input
 from streamhouse.engine.vector import cap
 from streamhouse.ingest.base import KeyedSource, Source
 from streamhouse.ingest.kinds import open_source
-from streamhouse.model.plan import FlowPlan, Segment
+from streamhouse.model.plan import FlowPlan, PlannedSource, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, Store
@@ -96,20 +97,29 @@ def ranges(given: Input, start: Position, at: Position) -> Iterator[tuple[Positi
         start = end
 
 
-EpochInput = TableInput | SourceInput | KeyedSourceInput
+EpochInput = TableInput | SourceInput | KeyedSourceInput | AdaptedInput
 
 
 def open_inputs(plan: FlowPlan, segment: Segment, root: Path, stores: Mapping[Tier, Store]) -> dict[str, EpochInput]:
     """Everything a segment reads and does not write itself, by name."""
-    opened = {source.name: open_source(source, root) for source in plan.sources if source.name in segment.reads}
-    inputs: dict[str, EpochInput] = {
-        name: KeyedSourceInput(source) if isinstance(source, KeyedSource) else SourceInput(source)
-        for name, source in opened.items()
-    }
-    for table in plan.readable:
-        if table.name in segment.reads and table.name not in segment.tables:
-            inputs[table.name] = TableInput(table, stores[table.tiers.target])
+    inputs: dict[str, EpochInput] = {}
+    origins: list[PlannedSource | Table] = [*plan.sources, *plan.readable]
+    for origin in origins:
+        if origin.name not in segment.reads or origin.name in segment.tables:
+            continue
+        opened = _opened(plan.as_there(origin), root, stores)
+        adapted = plan.adapted.get(origin.name, ())
+        inputs[origin.name] = AdaptedInput(opened, origin.columns, adapted, origin.primary_key) if adapted else opened
     return inputs
+
+
+def _opened(
+    origin: PlannedSource | Table, root: Path, stores: Mapping[Tier, Store]
+) -> TableInput | SourceInput | KeyedSourceInput:
+    if isinstance(origin, Table):
+        return TableInput(origin, stores[origin.tiers.target])
+    source = open_source(origin, root)
+    return KeyedSourceInput(source) if isinstance(source, KeyedSource) else SourceInput(source)
 
 
 __all__ = ["EpochInput", "Input", "KeyedSourceInput", "SourceInput", "TableInput", "open_inputs", "ranges"]

@@ -1,8 +1,9 @@
 """What a segment needs of everything it reads: which columns, which whole states, which read-backs. Pure."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
+from streamhouse.model.read_as import ReadAs
 from streamhouse.model.table import Column, ComputedColumn, Table
 from streamhouse.model.types import ReadMode, Strategy
 
@@ -20,6 +21,7 @@ class Need:
         read_back: Of a table that this segment merges into: whether later steps read it, and so need the
             values that the store made of what was written.
         computed: Values to be held with each row, by which a step finds rows.
+        adapted: How columns are made of others.
     """
 
     origin: Origin
@@ -28,6 +30,7 @@ class Need:
     state: bool = False
     read_back: bool = False
     computed: tuple[ComputedColumn, ...] = ()
+    adapted: tuple[ReadAs, ...] = ()
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -58,7 +61,8 @@ def needs_of(plan: FlowPlan, segment: Segment) -> dict[str, Need]:
         for read in step.reads:
             _add_read(wanted[read.table], step, read)
         _add_own(wanted[step.writes.name], step)
-    return {name: _need(origin, wanted[name], own) for name, origin in (origins | own).items()}
+    found = {name: _need(origin, wanted[name], own) for name, origin in (origins | own).items()}
+    return {name: replace(need, adapted=plan.adapted.get(name, ())) for name, need in found.items()}
 
 
 def _add_read(wanted: _Wanted, step: PlannedStep, read: PlannedRead) -> None:

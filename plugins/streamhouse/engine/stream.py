@@ -412,6 +412,8 @@ class SegmentStream:
         runner.settle(outcome, end)
         for rule, rows in outcome.violations.items():
             state.append_event(flow, "expectation", f"epoch {number}: {rows} rows violate {rule}")
+        for what, values in outcome.losses.items():
+            state.append_event(flow, "loss", f"epoch {number}: {values} values of {what}")
         self._tell_recovery()
         reach("before_commit_log")
         self._read_rows += outcome.read_rows

@@ -61,6 +61,7 @@ class Files:
         options: What to read.
         root: The folder to which `options.path` is relative.
         columns: Types fixed by a plan. None: the declared ones, else those of the first file.
+        optional: Of declared ones, those that are null in a file that has them not; without others, it is malformed.
         at: Where the source is defined.
     """
 
@@ -70,6 +71,7 @@ class Files:
         root: Path,
         *,
         columns: tuple[Column, ...] | None = None,
+        optional: tuple[str, ...] = (),
         at: Location | None = None,
     ) -> None:
         self._options = options
@@ -77,7 +79,8 @@ class Files:
         self._at = at
         declared = tuple(Column(name=name, type=type_) for name, type_ in options.columns.items())
         self._columns = columns or declared
-        self._sparse = not declared  # files differ in columns as their writer adds and drops some
+        self._optional = optional
+        self._declared = bool(declared)
         self._seen: dict[str, tuple[int, int]] = {}  # file → its bytes and rows
         self._lock = Lock()
 
@@ -143,6 +146,11 @@ class Files:
                 parts.append(rows)
         return pa.concat_tables(parts)
 
+    @property
+    def _may_lack(self) -> tuple[str, ...]:
+        """Columns that are null in a file that has them not: its writer adds and drops some where nobody declared any."""
+        return self._optional if self._declared else tuple(column.name for column in self.columns())
+
     def _names(self) -> list[str]:
         return list_files(self._options.path, self._root)
 
@@ -165,7 +173,7 @@ class Files:
     def _load(self, name: str, wanted: tuple[Column, ...], first: int, last: int) -> "pa.Table":
         """The rows `[first, last)` of a file that are there."""
         if self._options.kind == "parquet":
-            return read_file(self._there(name), "parquet", wanted, name, (first, last), sparse=self._sparse)
+            return read_file(self._there(name), "parquet", wanted, name, (first, last), optional=self._may_lack)
         return self._whole(name).select([c.name for c in wanted]).slice(first, last - first)
 
     def _there(self, name: str) -> Path:
@@ -177,16 +185,23 @@ class Files:
     def _whole(self, name: str) -> "pa.Table":
         stat = self._there(name).stat()
         path, kind = self._root / name, self._options.kind
-        return _rows_of(path, kind, self.columns(), name, self._sparse, stat.st_size, stat.st_mtime_ns)
+        return _rows_of(path, kind, self.columns(), self._may_lack, name, stat.st_size, stat.st_mtime_ns)
 
 
 @lru_cache(maxsize=2)  # an epoch may end within a file, and the next one goes on there
-def _rows_of(path: Path, kind: Format, columns: tuple[Column, ...], name: str, sparse: bool, *_: int) -> "pa.Table":
-    return read_file(path, kind, columns, name, sparse=sparse)
+def _rows_of(
+    path: Path, kind: Format, columns: tuple[Column, ...], optional: tuple[str, ...], name: str, *_stamp: int
+) -> "pa.Table":
+    return read_file(path, kind, columns, name, optional=optional)
 
 
 def open_files(
-    options: Mapping[str, Any], root: Path, *, columns: tuple[Column, ...] | None = None, at: Location | None = None
+    options: Mapping[str, Any],
+    root: Path,
+    *,
+    columns: tuple[Column, ...] | None = None,
+    optional: tuple[str, ...] = (),
+    at: Location | None = None,
 ) -> Files:
     """Check the options and that there is a folder to watch; no file is read.
 
@@ -195,4 +210,4 @@ def open_files(
     """
     checked = check_options(FilesOptions, "files", options, at)
     check_place(checked.path, root, at)
-    return Files(checked, root, columns=columns, at=at)
+    return Files(checked, root, columns=columns, optional=optional, at=at)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
@@ -11,9 +12,10 @@ import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 
 from streamhouse.errors import Location, SourceError
-from streamhouse.ingest.parquet import ParquetRows, column_types, parquet_rows
+from streamhouse.ingest.parquet import column_types, parquet_rows
 from streamhouse.model.table import Column
-from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
+from streamhouse.stores.arrow import arrow_type, conform
+from streamhouse.stores.keyed import padded
 
 Format = Literal["csv", "json", "parquet"]
 
@@ -53,12 +55,13 @@ def read_file(
     name: str,
     rows: tuple[int, int] | None = None,
     *,
-    sparse: bool = False,
+    optional: Collection[str] = (),
 ) -> pa.Table:
     """The rows `[first, last)` of a file, or all, with exactly these columns; others that it has are left out.
 
-    CSV needs a header line with the names; an empty field is null. JSON is one object per line; an
-    absent field is null. A time without a zone is UTC where the column is a `timestamp`.
+    A column that is `optional` and absent is null. CSV needs a header line with the names; an empty field is null.
+    JSON is one object per line; an absent field is null. A time without a zone is UTC where the column is a
+    `timestamp`.
 
     Args:
         path: The file.
@@ -66,7 +69,7 @@ def read_file(
         columns: Those to read.
         name: What messages call the file.
         rows: The range; None: all.
-        sparse: A column that the file lacks is null in all its rows; else that is an error, except in JSON.
+        optional: Columns that the file may lack; of JSON it may lack any.
 
     Raises:
         SourceError: a row is malformed, a value does not fit its type, or a column is absent.
@@ -74,10 +77,13 @@ def read_file(
     try:
         if kind == "parquet":
             held = parquet_rows(path, Location(name))
-            return _parquet_slice(held, rows or (0, held.rows), columns, sparse=sparse)
-        found = conform(
-            _read_csv(path, columns, sparse=sparse) if kind == "csv" else _read_json(path, columns), columns
-        )
+            first, last = rows or (0, held.rows)
+            there = _there(columns, held.columns, optional)
+            return padded(conform(held.slice(first, last, tuple(c.name for c in there)), there), columns)
+        if kind == "csv" and optional:
+            columns, wanted = _there(columns, _csv_texts(path), optional), columns
+            return padded(read_file(path, kind, columns, name, rows), wanted)
+        found = conform(_read_csv(path, columns) if kind == "csv" else _read_json(path, columns), columns)
         return found.slice(rows[0], rows[1] - rows[0]) if rows else found
     except KeyError as error:
         raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
@@ -85,20 +91,18 @@ def read_file(
         raise _malformed(path, kind, name, error) from error
 
 
-def _parquet_slice(held: ParquetRows, rows: tuple[int, int], columns: tuple[Column, ...], *, sparse: bool) -> pa.Table:
-    there = {column.name for column in held.columns}
-    wanted = [c for c in columns if c.name in there or not sparse]
-    found = conform(held.slice(*rows, tuple(c.name for c in wanted)), wanted)
-    if len(wanted) == len(columns):
-        return found
-    length = max(0, min(rows[1], held.rows) - rows[0])
-    return pa.table(
-        [found[c.name] if c.name in there else pa.nulls(length, arrow_type(c.type)) for c in columns],
-        schema=arrow_schema(columns),
-    )
+def _there(columns: tuple[Column, ...], present: tuple[Column, ...], optional: Collection[str]) -> tuple[Column, ...]:
+    """Without those that are optional and absent; never none, so that rows can be counted."""
+    names = {column.name for column in present}
+    return tuple(c for c in columns if c.name in names or c.name not in optional) or present[:1]
 
 
-def _read_csv(path: Path, columns: tuple[Column, ...], *, sparse: bool) -> pa.Table:
+def _csv_texts(path: Path) -> tuple[Column, ...]:
+    with pa_csv.open_csv(path, read_options=pa_csv.ReadOptions(block_size=_INFERRED_BYTES)) as reader:
+        return tuple(Column(name=name, type="string") for name in reader.schema.names)
+
+
+def _read_csv(path: Path, columns: tuple[Column, ...]) -> pa.Table:
     # Arrow refuses times without a zone for an instant, and takes no mixture: they are read as text first.
     instants = [c.name for c in columns if c.type == "timestamp"]
     types = {c.name: pa.string() if c.name in instants else arrow_type(c.type) for c in columns}
@@ -109,7 +113,6 @@ def _read_csv(path: Path, columns: tuple[Column, ...], *, sparse: bool) -> pa.Ta
         convert_options=pa_csv.ConvertOptions(
             column_types=types,
             include_columns=list(types),
-            include_missing_columns=sparse,
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
         ),

@@ -30,13 +30,13 @@ def source_shape(name: str, source: PlannedSource, root: Path) -> Shape | None:
 
     Args:
         name: What events call it.
-        source: As planned.
+        source: As it is opened: it may have columns under other names than those declared.
         root: The project's folder.
     """
     if source.kind == "files":
         return _files(name, FilesOptions.model_validate(source.options), root)
     if source.kind == "cdc":
-        return _cdc(name, CdcOptions.model_validate(source.options), root)
+        return _cdc(name, CdcOptions.model_validate(source.options), root, source.optional)
     try:
         found = open_source(source.model_copy(update={"columns": ()}), root).columns()
     except StreamhouseError:
@@ -91,11 +91,11 @@ def _columns_of(path: Path, kind: Any, name: str, *_stamp: int) -> tuple[Column,
     return infer_columns(path, kind, name)
 
 
-def _cdc(name: str, options: CdcOptions, root: Path) -> Shape | None:
+def _cdc(name: str, options: CdcOptions, root: Path, read: tuple[str, ...]) -> Shape | None:
     lines = newest_lines(options.path, root)
     if not lines:
         return None
-    told = _messages(name, tuple(lines), tuple(options.columns))
+    told = _messages(name, tuple(lines), (*options.columns, *read))
     return told.model_copy(update={"primary_key": told.primary_key or options.primary_key}) if told else None
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from streamhouse.model.action import Expectation
 from streamhouse.model.flow import LOCAL_EPOCH_ROWS
 from streamhouse.model.notice import Notice
+from streamhouse.model.read_as import ReadAs, as_read, as_stored
 from streamhouse.model.table import Column, ComputedColumn, Table, Tiers
 from streamhouse.model.types import Duration, Frozen, History, Layer, ReadMode, StepKind, Strategy
 
@@ -29,6 +30,11 @@ class PlannedSource(Frozen):
     columns: tuple[Column, ...]
     primary_key: tuple[str, ...] = ()  # empty: rows are only ever added
     loads_first: bool = False  # feeds a lookup table: its backlog is read before the others'
+    optional: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda names: not names,
+        description="columns that rows may lack; of a source as it is opened, and of none in a plan",
+    )
 
 
 class PlannedRead(Frozen):
@@ -141,6 +147,27 @@ class FlowPlan(Frozen):
     sources: tuple[PlannedSource, ...]
     external: tuple[Table, ...] = ()  # tables of other flows that this one reads
     segments: tuple[Segment, ...] = Field(min_length=1)
+    adapted: dict[str, tuple[ReadAs, ...]] = Field(
+        default_factory=dict,
+        exclude_if=lambda found: not found,
+        description="source or table of another flow → its columns that are made of what is there by now",
+    )
+
+    def as_known(self, table: Table) -> Table:
+        """A table of another flow with the columns that the steps of this one know."""
+        adapted = self.adapted.get(table.name, ())
+        return table.model_copy(update={"columns": as_read(table.columns, adapted)}) if adapted else table
+
+    def as_there(self, origin: PlannedSource | Table) -> PlannedSource | Table:
+        """A source, or a table of another flow, with the columns that it has, where steps know it with others."""
+        adapted = self.adapted.get(origin.name, ())
+        if not adapted:
+            return origin
+        columns = as_stored(origin.columns, adapted)
+        if isinstance(origin, Table):
+            return origin.model_copy(update={"columns": columns})
+        optional = tuple(dict.fromkeys(part.name for one in adapted for part in one.of))
+        return origin.model_copy(update={"columns": columns, "optional": optional})
 
     @property
     def steps(self) -> tuple[PlannedStep, ...]:

@@ -39,6 +39,7 @@ def at_versions(plan: FlowPlan, versions: Versions) -> FlowPlan:
     return plan.model_copy(
         update={
             "external": tuple(table_at(table, versions) for table in plan.external),
+            "adapted": {_at(name, versions): adapted for name, adapted in plan.adapted.items()},
             "segments": tuple(
                 segment.model_copy(update={"steps": tuple(_step(step, versions) for step in segment.steps)})
                 for segment in plan.segments

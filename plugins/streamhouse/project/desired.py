@@ -54,7 +54,7 @@ def _applied(project: Project, compiled: Mapping[str, FlowPlan]) -> dict[str, Fl
 
 def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:
     """Whether something upstream is other than flows run with."""
-    if any(read.hidden for plan in applied.values() for step in plan.steps for read in step.reads):
+    if any(plan.adapted or any(r.hidden for s in plan.steps for r in s.reads) for plan in applied.values()):
         return True
     for name, plan in plans.items():
         if name in applied:

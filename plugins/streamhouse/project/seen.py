@@ -8,6 +8,7 @@ from streamhouse.model.flow import Flow, Source
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Column
 from streamhouse.state.store import StateStore
+from streamhouse.trigger.known import Known
 from streamhouse.trigger.view import FlowView, came_in, pinned_columns
 
 Columns = Mapping[str, tuple[Column, ...]]
@@ -19,12 +20,12 @@ class Seen:
 
     Attributes:
         applied: Flow → its plan as it runs.
-        let_in: Flow → source → the columns it has from now on.
+        let_in: Flow → source or table of another flow → as it knows that from now on.
         granted: Flow → what a person let in: source or table, and column.
     """
 
     applied: Mapping[str, FlowPlan]
-    let_in: Mapping[str, Columns] = field(default_factory=dict)
+    let_in: Mapping[str, Mapping[str, Known]] = field(default_factory=dict)
     granted: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
 
     @classmethod
@@ -37,15 +38,21 @@ class Seen:
     ) -> dict[str, tuple[Column, ...]]:
         """Source → the columns a flow is told of."""
         pinned = pinned_columns(sources, self.applied.get(flow), discovered)
-        return {**pinned, **{n: c for n, c in self.let_in.get(flow, {}).items() if n in pinned}}
+        return {**pinned, **{n: known.columns for n, known in self.let_in.get(flow, {}).items() if n in pinned}}
 
     def views(self, flows: Iterable[Flow]) -> dict[str, View]:
         """Flow → what its steps do not see; flows that never ran see everything."""
         came: set[str] = set()
         for name, plan in self.applied.items():
-            came |= came_in(plan, self.let_in.get(name, {}), {})
+            came |= came_in(plan, {n: known.columns for n, known in self.let_in.get(name, {}).items()})
         return {
-            flow.flow: FlowView.of(flow, self.applied[flow.flow], came, self.granted.get(flow.flow, ()))
+            flow.flow: FlowView.of(
+                flow,
+                self.applied[flow.flow],
+                came,
+                self.granted.get(flow.flow, ()),
+                {name: known.adapted for name, known in self.let_in.get(flow.flow, {}).items()},
+            )
             for flow in flows
             if flow.flow in self.applied
         }

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from streamhouse.engine.adapt import adapted_frame, stored_names
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.rows_source import spread_changes
 from streamhouse.ingest.base import KeyedSource
@@ -165,19 +166,24 @@ class Restating:
         if read.table in self._made:
             return self._made[read.table]
         at = last.end.get(read.table, {})
-        sources = {source.name: source for source in self.plan.sources}
-        if read.table in sources:
-            return _source_rows(self._open, sources[read.table], read, at)
-        table = next(table for table in self.plan.readable if table.name == read.table)
-        own = table.name in segment.tables
-        columns = tuple(dict.fromkeys((*read.columns, *table.primary_key))) or table.column_names[:1]
-        return union_frame(self._open.spark, table, self._open.stores, columns, at=None if own else at)
+        origins: list[PlannedSource | Table] = [*self.plan.sources, *self.plan.readable]
+        origin = next(origin for origin in origins if origin.name == read.table)
+        names = dict.fromkeys((*read.columns, *origin.primary_key)) or {origin.columns[0].name: None}
+        wanted = tuple(column for column in origin.columns if column.name in names)
+        adapted = self.plan.adapted.get(origin.name, ())
+        stored = self.plan.as_there(origin)
+        columns = stored_names(origin.columns, wanted, adapted)
+        if isinstance(stored, Table):
+            own = stored.name in segment.tables
+            rows = union_frame(self._open.spark, stored, self._open.stores, columns, at=None if own else at)
+        else:
+            rows = _source_rows(self._open, stored, columns, at)
+        return adapted_frame(rows, wanted, adapted) if adapted else rows
 
 
-def _source_rows(open_: Open, planned: PlannedSource, read: PlannedRead, at: Position) -> "DataFrame":
+def _source_rows(open_: Open, planned: PlannedSource, columns: tuple[str, ...], at: Position) -> "DataFrame":
     root = open_.project.root
     source = open_source(planned, root)
-    columns = read.columns or tuple(column.name for column in planned.columns[:1])
     if isinstance(source, KeyedSource):
         return arrow_frame(open_.spark, source.state(at, columns))
     return spread_changes(open_.spark, planned, places(open_.project, open_.fluss), root, {}, at, columns)

@@ -1,6 +1,6 @@
 """What a person is shown before deciding; pure."""
 
-from streamhouse.model.outcome import FlowDiff
+from streamhouse.model.outcome import FlowDiff, Outcome
 from streamhouse.model.upstream import Decision
 
 
@@ -19,6 +19,7 @@ def decision_text(decision: Decision) -> str:
 def diff_text(found: FlowDiff) -> str:
     """What a plan would change, for a person: one line for each finding."""
     lines = [f"{found.flow}: {found.outcome}"]
+    lines += [f"{f.outcome} (rule {f.rule}): {f.proof}" for f in found.settings if f.outcome is not Outcome.NO_OP]
     for step in found.steps:
         lines += [f"{f.outcome} {step.step} (rule {f.rule}): {f.proof}" for f in step.findings]
     for table in found.tables:

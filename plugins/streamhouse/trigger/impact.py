@@ -96,6 +96,15 @@ class Impact:
                     pending += [(further, True) for further in self._further(seen, reader, step)]
         return Decision(event=event, verdicts=tuple(found.values()))
 
+    def uses(self, event: UpstreamEvent, flow: str) -> Use:
+        """What a flow does with the column of an event, at the most, there and behind."""
+        readers = [found for found in self._readers(event.object) if found[0] == flow]
+        return max(
+            (self._reader(event, *found, derived=False).uses for found in readers),
+            key=lambda use: use.weight,
+            default=Use.NOTHING,
+        )
+
     def _verdict(self, event: UpstreamEvent, reader: Reader, policy: Policy | None) -> Verdict:
         rules = self._rules.get(reader.flow, SchemaChange())
         chosen, said = rules.policy_for(event.type, reader.table.name, event.column)

@@ -77,7 +77,9 @@ class Observer:
             name = source_object(plan.flow, source.name)
             declared = bool(source.options.get("columns"))
             try:
-                live = source_shape(name, source, self._root)
+                there = plan.as_there(source)
+                assert isinstance(there, PlannedSource)
+                live = source_shape(name, there, self._root)
             except (StreamhouseError, OSError) as error:
                 seen.unseen[name] = str(error)
                 continue

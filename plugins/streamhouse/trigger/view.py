@@ -4,25 +4,16 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow, Source, Step
 from streamhouse.model.plan import FlowPlan, PlannedSource
+from streamhouse.model.read_as import ReadAs
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column, Table
-from streamhouse.model.upstream import UpstreamEvent, Values, Verdict
 
 _LETS_IN = frozenset({Policy.LENIENT, Policy.EVOLVE, Policy.TRY_EVOLVE})
-_ADDS = frozenset({EventType.ADD_COLUMN, EventType.ADD_REQUIRED_COLUMN, EventType.UNKNOWN_FIELD})
-_TYPES = frozenset(
-    {
-        EventType.WIDEN_TYPE,
-        EventType.NARROW_TYPE,
-        EventType.CHANGE_TYPE,
-        EventType.SHARDS_DISAGREE,
-        EventType.ADD_FIELD,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -34,12 +25,14 @@ class FlowView:
         applied: As it runs. What its steps see now they go on seeing.
         came: Names of columns that came upstream since.
         granted: Columns that a person let in, by what has them.
+        made: Source or table → how its columns are made of what is there.
     """
 
     flow: Flow
     applied: FlowPlan
     came: frozenset[str]
     granted: frozenset[tuple[str, str]] = frozenset()
+    made: Mapping[str, tuple[ReadAs, ...]] = field(default_factory=dict)
     _known: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
@@ -49,6 +42,7 @@ class FlowView:
         applied: FlowPlan,
         came: Iterable[str],
         granted: Iterable[tuple[str, str]] = (),
+        made: Mapping[str, tuple[ReadAs, ...]] = MappingProxyType({}),
     ) -> "FlowView":
         """The view of a flow.
 
@@ -57,11 +51,23 @@ class FlowView:
             applied: As it runs.
             came: Names of columns that came upstream since, of sources and of tables of other flows.
             granted: Columns that a person let in: source or table, and name.
+            made: Source or table → how its columns are made from now on; of others, as the flow runs.
         """
         held: list[PlannedSource | Table] = [*applied.sources, *applied.readable]
         known = {one.name: frozenset(c.name for c in one.columns) for one in held}
         kept_out = {name for step in applied.steps for read in step.reads for name in read.hidden}
-        return cls(flow, applied, frozenset(came) | kept_out, frozenset(granted), known)
+        sources = {source.name: source for source in applied.sources}
+        as_runs = {
+            name: adapted
+            for name, adapted in applied.adapted.items()
+            if name not in sources
+            or (name in flow.sources and _same(flow.sources[name], sources[name].kind, sources[name].options))
+        }
+        return cls(flow, applied, frozenset(came) | kept_out, frozenset(granted), {**as_runs, **made}, known)
+
+    def adapted(self, name: str) -> tuple[ReadAs, ...]:
+        """How columns of a source, or of a table of another flow, are made of what is there."""
+        return self.made.get(name, ())
 
     def hidden(self, step: Step, action: Action, table: str, columns: tuple[Column, ...]) -> frozenset[str]:
         """Columns of a table or source that a step is not to see."""
@@ -82,25 +88,6 @@ class FlowView:
         return policy in _LETS_IN or (table, name) in self.granted
 
 
-def accepted(columns: tuple[Column, ...], events: Iterable[tuple[UpstreamEvent, Verdict]]) -> tuple[Column, ...]:
-    """What a source has for the flow when it follows some events, each with the verdict that follows it furthest."""
-    found = {column.name: column for column in columns}
-    for event, told in events:
-        if told.values not in (Values.TAKEN, Values.DEFAULTED, Values.NULL) or not told.spreads:
-            continue
-        if event.type in (*_ADDS, EventType.MAYBE_RENAME) and event.now is not None:
-            found.setdefault(event.now.name, event.now.model_copy(update={"nullable": True}))
-        elif event.type in _TYPES and event.now is not None:
-            found[event.column] = found[event.column].model_copy(update={"type": event.now.type})
-        elif event.type is EventType.RELAX_NULLABILITY:
-            found[event.column] = found[event.column].model_copy(update={"nullable": True})
-        elif event.type is EventType.TIGHTEN_NULLABILITY:
-            found[event.column] = found[event.column].model_copy(update={"nullable": False})
-        elif event.type is EventType.DROP_COLUMN:
-            del found[event.column]
-    return tuple(found.values())
-
-
 def pinned_columns(
     sources: Mapping[str, Source], applied: FlowPlan | None, discovered: Mapping[str, tuple[Column, ...]]
 ) -> dict[str, tuple[Column, ...]]:
@@ -119,15 +106,17 @@ def pinned_columns(
     }
 
 
-def came_in(
-    applied: FlowPlan, sources: Mapping[str, tuple[Column, ...]], tables: Mapping[str, Table]
-) -> frozenset[str]:
-    """Names of columns that what a flow reads has now, and had not when it was applied."""
+def came_in(applied: FlowPlan, known: Mapping[str, tuple[Column, ...]]) -> frozenset[str]:
+    """Names of columns that what a flow reads has now, and had not when it was applied.
+
+    Args:
+        applied: As the flow runs.
+        known: Source or table of another flow → the columns it has from now on; absent: those it had.
+    """
     found: set[str] = set()
     reads: list[PlannedSource | Table] = [*applied.sources, *applied.external]
     for held in reads:
-        now = sources.get(held.name) or (tables[held.name].columns if held.name in tables else ())
-        found |= {c.name for c in now} - {c.name for c in held.columns}
+        found |= {c.name for c in known.get(held.name, ())} - {c.name for c in held.columns}
     return frozenset(found)
 
 

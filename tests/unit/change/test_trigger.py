@@ -167,8 +167,8 @@ def test_a_used_column_that_goes_waits_for_a_person(world):
     (question,) = found.approvals
     assert question.asks == "go on without price, which is what rows are joined, grouped or chosen by"
     assert "starving column: dws.totals.twice, which is made of price" in question.evidence
-    assert "the flow does not compile until its actions are changed" in question.evidence
-    assert "ods.rows has no column 'price'" in question.document["error"]
+    assert "rows, which changed upstream, is read in another way: price bigint of price bigint" in question.evidence
+    assert question.document["diff"]["outcome"] == "swap"
     assert world.events() == {"drop_column price bigint": Status.WAITING}
     assert world.look().approvals == (question,), "asked once"
     world.rows("5", id=2, price=7, note="b")  # it came back
@@ -183,9 +183,22 @@ def test_a_refused_change_is_ignored_from_then_on(world):
     (question,) = world.look().approvals
     world.state.approvals.decide(question.id, grant=False, by="ada")
     found = world.look()
-    assert (found.paused, found.approvals, world.applied) == (frozenset(), (), [])
+    assert (found.paused, found.approvals) == (frozenset(), ())
+    (change,) = world.applied
+    assert [str(one) for one in change.plan.adapted["rows"]] == ["price bigint of price bigint"], "or NULL"
     assert world.events() == {"drop_column price bigint": Status.REFUSED}
     assert world.look().records == ()
+
+
+def test_a_key_that_goes_needs_other_actions(world):
+    world.flow("schema_change: lenient\n")
+    world.look()
+    for name in ("2", "3", "4"):
+        world.rows(name, price=5, note="b")
+    (question,) = world.look().approvals
+    assert question.asks == "go on without id, which is part of a key"
+    assert "the flow does not compile until its actions are changed" in question.evidence
+    assert "ods.rows has no column 'id'" in question.document["error"]
 
 
 def test_a_frozen_layer_stands_still_until_a_person_lets_the_column_in(world):
@@ -329,8 +342,7 @@ def test_two_changes_are_one_plan(world):
     assert {"tax", "place"} <= set(world.columns("dwd.sales"))
 
 
-def test_what_a_person_granted_and_nobody_can_do_goes_on_waiting(world):
-    """A rename needs more than a plan: readers must not go on because somebody said yes."""
+def test_a_person_takes_a_column_for_another_one(world):
     world.flow("schema_change: {on: {maybe_rename: evolve}}\n")
     world.look()
     for name in ("2", "3", "4"):
@@ -340,9 +352,16 @@ def test_what_a_person_granted_and_nobody_can_do_goes_on_waiting(world):
     assert found.paused == {"ods.rows"}
     world.state.approvals.decide(found.approvals[0].id, grant=True, by="ada")
     found = world.look()
-    assert world.applied == []
-    assert world.events() == {"maybe_rename note → remark (string)": Status.FAILED}
-    assert found.paused == {"ods.rows"}
+    (change,) = world.applied
+    assert [str(one) for one in change.plan.adapted["rows"]] == [
+        "note string of remark string or note string",
+        "remark string of remark string or note string",
+    ]
+    assert world.events() == {"maybe_rename note → remark (string)": Status.APPLIED}
+    assert found.paused == frozenset()
+    world.run()
+    assert world.state.plan("shop")[1].adapted == change.plan.adapted, "a run goes on so"
+    assert (world.look().records, world.applied) == ((), [])
 
 
 CDC = """flow: shop
@@ -417,6 +436,20 @@ def test_a_truncated_table(cdc, policy, status):
     found = world.look()
     assert world.events() == {"truncate_table": status}
     assert found.paused == (frozenset({"ods.rows"}) if status is Status.WAITING else frozenset())
+
+
+def test_what_a_person_granted_and_nobody_can_do_goes_on_waiting(cdc):
+    """Readers must not go on because somebody said yes."""
+    world = cdc("evolve")
+    change(world, "2", id=2, price=5)
+    file = world.project.root / "data" / "2.json"
+    file.write_text(json.dumps({"payload": {"op": "t", "ts_ms": 7}}) + "\n" + file.read_text())
+    found = world.look()
+    world.state.approvals.decide(found.approvals[0].id, grant=True, by="ada")
+    found = world.look()
+    assert world.applied == []
+    assert world.events() == {"truncate_table": Status.FAILED}
+    assert found.paused == {"ods.rows"}
 
 
 def test_a_changed_key_blocks_under_every_policy(cdc):

@@ -14,6 +14,7 @@ from streamhouse.model.upstream import Decision, UpstreamEvent, Values
 from streamhouse.project.seen import Seen
 from streamhouse.registry.registry import Registry
 from streamhouse.trigger.impact import Impact, is_open
+from streamhouse.trigger.known import Known
 
 ROWS = {"id": "bigint", "store": "string", "price": "int", "note": "string", "unused": "int"}
 FILES = {
@@ -95,6 +96,10 @@ def plans(registry: Registry) -> dict[str, FlowPlan]:
     return compile_project(registry.flows.values(), registry, {"shop": {"rows": columns(**ROWS)}})
 
 
+def taxed(plans: dict[str, FlowPlan]) -> Known:
+    return Known(plans["shop"].sources[0]).shown(Column(name="tax", type="int"))
+
+
 def event(kind: EventType, was: Column | None = None, now: Column | None = None, name="shop:rows") -> UpstreamEvent:
     return UpstreamEvent(type=kind, object=name, before="1", after="2", was=was, now=now)
 
@@ -147,8 +152,9 @@ def test_what_is_told_is_what_the_compiler_makes_of_it(registry, plans):
     ):
         given = SchemaChange.model_validate(rules)
         flows = [registry.flows["shop"].model_copy(update={"schema_change": given}), registry.flows["boards"]]
-        seen = Seen(plans, {"shop": {"rows": columns(**ROWS, tax="int")}})
-        made = compile_project(flows, registry, {"shop": seen.let_in["shop"]}, views=seen.views(flows))
+        known = taxed(plans)
+        seen = Seen(plans, {"shop": {"rows": known}})
+        made = compile_project(flows, registry, {"shop": {"rows": known.columns}}, views=seen.views(flows))
         has = {t.name for plan in made.values() for t in plan.tables.values() if "tax" in t.column_names}
         assert has == expected, rules
         changes = diff(plans["shop"], made["shop"], {})
@@ -162,8 +168,8 @@ def test_what_is_told_is_what_the_compiler_makes_of_it(registry, plans):
 def test_a_person_lets_in_what_is_frozen(registry, plans):
     rules = SchemaChange.model_validate({"layers": {"ods": "freeze"}})
     flows = [f.model_copy(update={"schema_change": rules}) for f in registry.flows.values()]
-    seen = Seen(plans, {"shop": {"rows": columns(**ROWS, tax="int")}}, {"shop": frozenset({("rows", "tax")})})
-    made = compile_project(flows, registry, {"shop": seen.let_in["shop"]}, views=seen.views(flows))
+    seen = Seen(plans, {"shop": {"rows": taxed(plans)}}, {"shop": frozenset({("rows", "tax")})})
+    made = compile_project(flows, registry, {"shop": {"rows": taxed(plans).columns}}, views=seen.views(flows))
     assert "tax" in made["shop"].tables["ods.rows"].column_names
     assert "tax" in made["shop"].tables["dwd.sales"].column_names
 
@@ -174,9 +180,9 @@ def test_an_edit_that_names_the_column_brings_it_in(registry, plans):
         update={"inputs": {"sales": {**action.inputs["sales"], "tax": "int"}}, "sql": "SELECT id, tax FROM sales"}
     )
     known = Registry([*(a for a in registry.actions.values() if a.action != "latest"), edited], registry.flows.values())
-    seen = Seen(plans, {"shop": {"rows": columns(**ROWS, tax="int")}})
+    seen = Seen(plans, {"shop": {"rows": taxed(plans)}})
     made = compile_project(
-        registry.flows.values(), known, {"shop": seen.let_in["shop"]}, views=seen.views(registry.flows.values())
+        registry.flows.values(), known, {"shop": {"rows": taxed(plans).columns}}, views=seen.views(registry.flows.values())
     )
     assert "tax" in made["shop"].tables["dws.latest"].column_names
 

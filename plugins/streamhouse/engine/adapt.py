@@ -1,0 +1,188 @@
+"""Rows of something that changed upstream, as the steps of a flow know them (docs/trigger.md).
+
+The same function works in the driver, in Spark's tasks, and on a table's history.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp, parse_one
+
+from streamhouse.model.read_as import ReadAs, as_stored
+from streamhouse.model.table import Column
+from streamhouse.model.types import Position
+from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
+from streamhouse.stores.base import Changes
+from streamhouse.stores.fitted import fitted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from streamhouse.engine.inputs import KeyedSourceInput, SourceInput, TableInput
+
+_ROWS_AT_ONCE = 65_536
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """Some rows as steps know them.
+
+    Attributes:
+        rows: With the columns asked for.
+        left_out: Those of the rows given that are not among `rows`, as they were.
+        lost: Column → values that did not fit it.
+    """
+
+    rows: pa.Table
+    left_out: pa.Table
+    lost: dict[str, int] = field(default_factory=dict)
+
+
+def adapt(rows: pa.Table, columns: Sequence[Column], adapted: Iterable[ReadAs]) -> Adapted:
+    """Make rows of `as_stored(columns, adapted)` those that steps know, with `columns`."""
+    made = {one.column.name: one for one in adapted}
+    lost: dict[str, int] = {}
+    stays: pa.ChunkedArray | None = None
+    arrays = []
+    for column in columns:
+        one = made.get(column.name)
+        if one is None:
+            arrays.append(rows.column(column.name))
+            continue
+        values, fits = _made(rows, one)
+        arrays.append(values)
+        if (misfits := len(fits) - (pc.sum(fits).as_py() or 0)) > 0:
+            lost[column.name] = misfits
+            if one.misfit == "discard":
+                stays = fits if stays is None else pc.and_(stays, fits)
+    found = pa.table(arrays, schema=arrow_schema(columns))
+    if stays is None:
+        return Adapted(found, rows.slice(0, 0), lost)
+    return Adapted(found.filter(stays), rows.filter(pc.invert(stays)), lost)
+
+
+def _made(rows: pa.Table, one: ReadAs) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """The values of a column, and whether each row's fits."""
+    kind = arrow_type(one.column.type)
+    values = pa.chunked_array([pa.nulls(rows.num_rows, kind)])
+    fits = pa.chunked_array([pa.repeat(True, rows.num_rows)])
+    for part in one.of:
+        given = rows.column(part.name)
+        there = fitted(given, kind)
+        # A value that does not fit is no reason to take another column's, which is older.
+        fits = pc.if_else(pc.and_(pc.is_valid(given), pc.and_(pc.is_null(there), pc.is_null(values))), False, fits)
+        values = pc.coalesce(values, there)
+    if one.default is not None:
+        text = parse_one(one.default, dialect="spark")
+        value = text.to_py() if isinstance(text, exp.Literal | exp.Boolean | exp.Neg) else text.sql()
+        values = pc.coalesce(values, pa.scalar(value).cast(kind))
+    if one.required:
+        fits = pc.and_(fits, pc.is_valid(values))
+    return values, fits
+
+
+class AdaptedInput:
+    """What a segment reads, of which some columns are made of others.
+
+    Args:
+        given: Reads the rows as they are there.
+        columns: All that steps know.
+        adapted: How they are made.
+        key: Primary key; its columns are not among `adapted`.
+    """
+
+    def __init__(
+        self,
+        given: "TableInput | SourceInput | KeyedSourceInput",
+        columns: Sequence[Column],
+        adapted: Sequence[ReadAs],
+        key: Sequence[str],
+    ) -> None:
+        self._given = given
+        self._columns = {column.name: column for column in columns}
+        self._adapted = adapted
+        self._key = list(key)
+        self.available = given.available
+        self.advance = given.advance
+        self.rows_between = given.rows_between
+
+    def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
+        """What happened in the range."""
+        return self.changes_and_lost(start, end, columns)[0]
+
+    def changes_and_lost(
+        self, start: Position, end: Position, columns: tuple[str, ...] | None
+    ) -> tuple[Changes, dict[str, int]]:
+        """What happened in the range, and column → values in it that did not fit."""
+        wanted = self._wanted(columns)
+        given = self._given.changes(start, end, self._names(wanted))
+        done = adapt(given.upserts, wanted, self._adapted)
+        before = given.before
+        if before is not None:
+            before = adapt(before, wanted, self._adapted).rows
+        return Changes(done.rows, self._gone(given.deletes, done.left_out), before), done.lost
+
+    def parts(self, at: Position, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+        """All rows at `at`."""
+        wanted = self._wanted(columns)
+        for rows in self._given.parts(at, self._names(wanted)):
+            yield adapt(rows, wanted, self._adapted).rows
+
+    def _gone(self, deletes: pa.Table | None, left_out: pa.Table) -> pa.Table | None:
+        """A keyed row that is left out takes the place of the one that was there."""
+        if not self._key or not left_out.num_rows:
+            return deletes
+        more = left_out.select(self._key)
+        return more if deletes is None else pa.concat_tables([deletes.select(self._key), more])
+
+    def _wanted(self, columns: tuple[str, ...] | None) -> list[Column]:
+        return [self._columns[name] for name in (self._columns if columns is None else columns)]
+
+    def _names(self, wanted: Sequence[Column]) -> tuple[str, ...]:
+        return stored_names(self._columns.values(), wanted, self._adapted)
+
+
+def stored_names(columns: Iterable[Column], wanted: Iterable[Column], adapted: Sequence[ReadAs]) -> tuple[str, ...]:
+    """What to read for `wanted`: never nothing, so that rows can be counted; in the order of all that is there."""
+    names = {column.name for column in as_stored(wanted, adapted)}
+    there = [column.name for column in as_stored(columns, adapted)]
+    return tuple(name for name in there if name in names) or tuple(there[:1])
+
+
+def adapted_frame(frame: "DataFrame", columns: Sequence[Column], adapted: Sequence[ReadAs]) -> "DataFrame":
+    """`adapt` in Spark's tasks; what was lost is not counted.
+
+    Args:
+        frame: With the columns `as_stored(columns, adapted)`.
+        columns: Those of the result, in this order.
+        adapted: How they are made.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    stored = as_stored(columns, adapted)
+    schema = from_arrow_schema(arrow_schema(columns), prefer_timestamp_ntz=True)
+    return frame.select([column.name for column in stored]).mapInArrow(_adapting(stored, columns, adapted), schema)
+
+
+def _adapting(
+    stored: Sequence[Column], columns: Sequence[Column], adapted: Sequence[ReadAs]
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = conform(pa.Table.from_batches([batch]), stored)
+            yield from adapt(rows, columns, adapted).rows.combine_chunks().to_batches(max_chunksize=_ROWS_AT_ONCE)
+
+    return work
+
+
+def losses(origin: str, lost: Mapping[str, int], adapted: Iterable[ReadAs]) -> dict[str, int]:
+    """Text for a person → how many values of an origin did not fit."""
+    made = {one.column.name: one for one in adapted}
+    return {
+        f"{origin}.{name} do not fit {made[name].column.type}"
+        + (": their rows were left out" if made[name].misfit == "discard" else ": they are NULL"): count
+        for name, count in lost.items()
+    }

@@ -1,0 +1,216 @@
+"""What the steps of a flow know of something that changed upstream, and how it is made of what is there; pure.
+
+A decision is carried out when what it says of values can be put so. What cannot stays a question.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from streamhouse.model.plan import PlannedSource
+from streamhouse.model.read_as import ReadAs
+from streamhouse.model.schema_change import EventType
+from streamhouse.model.table import Column, Table
+from streamhouse.model.upstream import UpstreamEvent, Values, Verdict
+from streamhouse.stores.fitted import can_fit
+from streamhouse.trigger.lattice import common
+
+_ADDS = frozenset({EventType.ADD_COLUMN, EventType.ADD_REQUIRED_COLUMN, EventType.UNKNOWN_FIELD})
+_TYPES = frozenset(
+    {
+        EventType.WIDEN_TYPE,
+        EventType.NARROW_TYPE,
+        EventType.CHANGE_TYPE,
+        EventType.SHARDS_DISAGREE,
+        EventType.ADD_FIELD,
+    }
+)
+_AS_IT_WAS = frozenset({Values.AS_BEFORE, Values.UNREAD, Values.COUNTED})
+_CASTS = frozenset({Values.CAST, Values.NULL, Values.BOTH, Values.ROW_DISCARDED, Values.VALUE_DISCARDED})
+SECOND = "__v2"
+"""End of the name of a column beside one whose type became another."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A source, or a table of another flow, as the steps of one flow know it.
+
+    Attributes:
+        origin: With the columns that steps know.
+        adapted: How these are made, where they are not there as they are.
+    """
+
+    origin: PlannedSource | Table
+    adapted: tuple[ReadAs, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those that steps know."""
+        return self.origin.columns
+
+    def column(self, name: str) -> Column | None:
+        """The one that steps know by this name."""
+        return next((column for column in self.columns if column.name == name), None)
+
+    def read(self, *made: ReadAs) -> "Known":
+        """With columns that are made so from now on."""
+        names = {one.column.name for one in made}
+        kept = tuple(one for one in self.adapted if one.column.name not in names)
+        columns = {column.name: column for column in self.columns} | {one.column.name: one.column for one in made}
+        return Known(_with(self.origin, columns), (*kept, *made))
+
+    def shown(self, column: Column) -> "Known":
+        """With a column as it is there: one more, or of another type."""
+        if isinstance(self.origin, Table):  # its own flow says nothing of it
+            return self.read(ReadAs(column=column, of=(column,)))
+        kept = tuple(one for one in self.adapted if one.column.name != column.name)
+        columns = {c.name: c for c in self.columns} | {column.name: column}
+        return Known(_with(self.origin, columns), kept)
+
+    def without(self, name: str) -> "Known":
+        """Without a column."""
+        columns = {column.name: column for column in self.columns}
+        gone = columns.pop(name)
+        kept = tuple(one for one in self.adapted if one.column.name != name)
+        if isinstance(self.origin, Table):
+            kept = (*kept, ReadAs(column=gone, gone=True))
+        return Known(_with(self.origin, columns), kept)
+
+
+def _with(origin: PlannedSource | Table, columns: Mapping[str, Column]) -> PlannedSource | Table:
+    return origin.model_copy(update={"columns": tuple(columns.values())})
+
+
+def followed(known: Known, event: UpstreamEvent, verdicts: Collection[Verdict]) -> Known | None:
+    """What steps know once an event is followed; None: nothing carries out what is decided.
+
+    Args:
+        known: As it runs.
+        event: What changed, in one column.
+        verdicts: Of the steps of the flow that read it.
+    """
+    known = _renamed_again(known, event)
+    if any(part.name == event.column for one in known.adapted for part in one.of if one.column.name != event.column):
+        return known if event.type is EventType.RENAME_COLUMN and known.column(event.column) is None else None
+    told = [v for v in verdicts if v.values not in _AS_IT_WAS]
+    if event.type in _ADDS:
+        told = [v for v in told if v.values in (Values.TAKEN, Values.DEFAULTED)]  # others do not see it
+    if not told:
+        return known
+    if len({v.values for v in told}) > 1:
+        return None  # what is read is read once
+    found = _followed(known, event, max(told, key=lambda v: v.spreads))
+    if found is None or (found.adapted and not _adapts(found.origin)):
+        return None
+    return found
+
+
+def _followed(known: Known, event: UpstreamEvent, told: Verdict) -> Known | None:
+    if event.type in _ADDS:
+        return _added(known, event, told)
+    column = known.column(event.column)
+    if column is None:
+        return known  # no step knows it
+    if column.name in known.origin.primary_key:  # rows are told apart by it as it is
+        grows = told.values is Values.TAKEN and event.type in _TYPES and isinstance(known.origin, PlannedSource)
+        return _typed(known, event, told, column) if grows else None
+    if event.type in _TYPES:
+        return _typed(known, event, told, column)
+    as_it_comes = ReadAs(column=column, of=(column,))
+    match event.type, told.values:
+        case EventType.DROP_COLUMN, Values.NULL:
+            return known.without(column.name) if told.spreads else known.read(as_it_comes)
+        case (EventType.RENAME_COLUMN, Values.TAKEN | Values.BOTH) | (EventType.MAYBE_RENAME, Values.BOTH):
+            return _renamed(known, event, column, beside=told.spreads)
+        case EventType.RENAME_COLUMN, Values.NULL:
+            return known.read(as_it_comes)
+        case EventType.MAYBE_RENAME, Values.TAKEN | Values.NULL:
+            gone = known.read(as_it_comes)
+            return _added(gone, event, told) if told.values is Values.TAKEN else gone
+        case EventType.RELAX_NULLABILITY, Values.TAKEN:
+            return known.shown(column.model_copy(update={"nullable": True}))
+        case EventType.TIGHTEN_NULLABILITY, Values.TAKEN:
+            return known.shown(column.model_copy(update={"nullable": False}))
+        case EventType.TIGHTEN_NULLABILITY, Values.ROW_DISCARDED:
+            return known.read(ReadAs(column=column, of=(column,), required=True, misfit="discard"))
+    return None
+
+
+def _added(known: Known, event: UpstreamEvent, told: Verdict) -> Known:
+    assert event.now is not None
+    column = event.now.model_copy(update={"nullable": True})
+    held = known.column(column.name)
+    if held is not None and (held.type != column.type or isinstance(known.origin, PlannedSource)):
+        return known
+    if told.values is Values.DEFAULTED and not event.now.nullable:  # a NULL can only be a row that lacks it
+        return known.read(ReadAs(column=column, of=(column,), default=event.default))
+    return known.shown(column)
+
+
+def _renamed(known: Known, event: UpstreamEvent, column: Column, *, beside: bool) -> Known | None:
+    now = event.now
+    assert now is not None
+    there = Column(name=now.name, type=now.type)
+    if known.column(now.name) is not None or not can_fit(now.type, column.type):
+        return None
+    before = next((one.of for one in known.adapted if one.column.name == column.name), (column,))
+    of = (there, *before)
+    made = [ReadAs(column=column, of=of)]
+    if beside:
+        made.append(ReadAs(column=there, of=of))
+    return known.read(*made)
+
+
+def _renamed_again(known: Known, event: UpstreamEvent) -> Known:
+    """Columns made of one that was renamed go on being made of it."""
+    if event.type is not EventType.RENAME_COLUMN or event.now is None:
+        return known
+    now = Column(name=event.now.name, type=event.now.type)
+    again = tuple(
+        one.model_copy(update={"of": (now, *one.of)})
+        if one.column.name != event.column and any(part.name == event.column for part in one.of)
+        else one
+        for one in known.adapted
+    )
+    return replace(known, adapted=again)
+
+
+def _typed(known: Known, event: UpstreamEvent, told: Verdict, column: Column) -> Known | None:
+    now = event.now
+    assert now is not None
+    table = isinstance(known.origin, Table)
+    if told.values is Values.TAKEN:
+        return known.shown(column.model_copy(update={"type": now.type}))
+    # A table tells all its rows in one type; older rows of a source still come as they were.
+    parts = [part.type for one in known.adapted if one.column.name == column.name for part in one.of]
+    kind = now.type if table else common(*(parts or [column.type]), now.type)
+    if told.values not in _CASTS or kind is None:
+        return None
+    if kind == column.type:
+        return known
+    stored = Column(name=column.name, type=kind)
+    second = Column(name=f"{column.name}{SECOND}", type=now.type)
+    wanted = [column, *([second] if told.values is Values.BOTH and told.spreads else [])]
+    if not all(can_fit(kind, one.type) for one in wanted) or not _reads(known.origin, kind):
+        return None
+    if known.column(second.name) is not None and len(wanted) > 1:
+        return None
+    misfit = "discard" if told.values is Values.ROW_DISCARDED else "null"
+    return known.read(*(ReadAs.model_validate({"column": one, "of": (stored,), "misfit": misfit}) for one in wanted))
+
+
+def _adapts(origin: PlannedSource | Table) -> bool:
+    """Whether it can be read with other columns than those that it tells."""
+    return isinstance(origin, Table) or origin.kind != "replay"
+
+
+def _reads(origin: PlannedSource | Table, kind: str) -> bool:
+    """Whether values of several types can be read as this one."""
+    if isinstance(origin, Table) or origin.kind != "files":
+        return True
+    told = str(origin.options.get("format") or origin.options.get("path", ""))
+    return "json" not in told or kind != "string"  # Arrow takes no number for a text
+
+
+def direct(verdicts: Iterable[Verdict], flow: str, steps: Collection[str]) -> tuple[Verdict, ...]:
+    """Those of the steps of a flow that read what changed by themselves."""
+    return tuple(v for v in verdicts if v.flow == flow and v.step in steps)
