@@ -89,8 +89,9 @@ def followed(known: Known, event: UpstreamEvent, verdicts: Collection[Verdict]) 
         verdicts: Of the steps of the flow that read it.
     """
     known = _renamed_again(known, event)
-    if any(part.name == event.column for one in known.adapted for part in one.of if one.column.name != event.column):
-        return known if event.type is EventType.RENAME_COLUMN and known.column(event.column) is None else None
+    others = (part for one in known.adapted if one.column.name != event.column for part in one.of)
+    if event.type not in (*_ADDS, EventType.RENAME_COLUMN) and any(part.name == event.column for part in others):
+        return None  # a column that has another name here
     told = [v for v in verdicts if v.values not in _AS_IT_WAS]
     if event.type in _ADDS:
         told = [v for v in told if v.values in (Values.TAKEN, Values.DEFAULTED)]  # others do not see it

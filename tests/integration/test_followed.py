@@ -1,0 +1,453 @@
+"""What the Flow Trigger decides is carried out: over real stores, for tables that somebody alters and sources that change.
+
+Each test runs a flow over some rows, lets something change upstream, brings more rows, and runs the flow again.
+"""
+
+import json
+from contextlib import ExitStack
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from streamhouse.errors import BlockedError
+from streamhouse.jobs.run import Meter, carry
+from streamhouse.model.table import Column
+from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
+from streamhouse.runtime.open import Open, plan_of
+from streamhouse.runtime.stores import open_stores
+from streamhouse.state.upstream import Status
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import Changes, WriteContext
+from tests.live import drop_tables, served
+
+pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(300)]
+
+ACTIONS = {
+    "take": ("ingest", "{rows: {}}", "{}", "SELECT * FROM rows"),
+    "clean": (
+        "clean",
+        "{rows: {id: bigint, n: int, note: string}}",
+        "{primary_key: [id], extra_columns: pass}",
+        "SELECT id, n, note FROM rows WHERE id > 0",
+    ),
+    "find": (
+        "ingest",
+        "{keys: {id: bigint}, rows: {id: bigint, n: int, note: string}}",
+        "{primary_key: [id]}",
+        "SELECT k.id, r.n, r.note FROM keys AS k LEFT JOIN rows AS r ON r.id = k.id",
+    ),
+    "double": (
+        "customize",
+        "{rows: {id: bigint, n: bigint}}",
+        "{primary_key: [id]}",
+        "SELECT id, n * 2 AS twice FROM rows",
+    ),
+}
+OWNER = """\
+flow: owner
+sources: {{rows: {{files: {{path: data/*.parquet}}}}}}
+steps:
+  - {{use: take, reads: {{rows: rows}}, writes: ods.fo}}
+tables:
+  ods.fo: {{tiers: {{{tier}: 30d}}}}
+"""
+READER = """\
+flow: reader
+schema_change: {policy}
+steps:
+  - {{use: clean, reads: {{rows: ods.fo}}, writes: dwd.fo}}
+  - {{use: double, reads: {{rows: dwd.fo}}, writes: ads.fo}}
+"""
+LOOKS_UP = """\
+flow: reader
+schema_change: {policy}
+sources: {{keys: {{files: {{path: keys/*.parquet}}}}}}
+steps:
+  - {{use: find, reads: {{keys: keys, rows: {{table: ods.fo, as: lookup}}}}, writes: ods.found}}
+"""
+TAKES = """\
+flow: reader
+schema_change: {policy}
+sources: {{rows: {source}}}
+steps:
+  - {{use: take, reads: {{rows: rows}}, writes: ods.so}}
+  - {{use: clean, reads: {{rows: ods.so}}, writes: dwd.fo}}
+tables:
+  ods.so: {{tiers: {{{tier}: 30d}}}}
+"""
+ROWS = [{"id": 1, "n": 10, "note": "a", "gone": "x"}, {"id": 2, "n": 20, "note": "b", "gone": "y"}]
+TYPES = {"id": pa.int64(), "n": pa.int32(), "note": pa.string(), "gone": pa.string()}
+
+
+class World:
+    """A flow whose sources and tables somebody else changes."""
+
+    def __init__(self, open_: Open, tier: Tier) -> None:
+        self.open, self.root, self.state, self.tier = open_, open_.project.root, open_.state, tier
+        self._written = 0
+
+    def run(self, flow="reader"):
+        """Let a flow take what waits; a look at what changed comes first."""
+        plan = plan_of(self.open.project, flow)
+        return carry(self.open, plan, Meter(plan, lambda _: None, once=True), once=True, follow=True)
+
+    def rows(self, table):
+        return {row["id"]: row for row in served(self.open, table, flow="reader").to_pylist()}
+
+    def column(self, table, name):
+        return {key: row[name] for key, row in self.rows(table).items()}
+
+    def events(self):
+        return {str(r.event).split(": ", 1)[1]: r.status for r in self.state.upstream.events("reader")}
+
+    def losses(self):
+        return [e.text.split(": ", 1)[1] for e in self.state.events("reader") if e.kind == "loss"]
+
+    def decide(self, *, grant):
+        [question] = self.state.approvals.list("reader")
+        self.state.approvals.decide(question.id, grant=grant, by="ann", reason="so be it")
+        return question
+
+    def alter(self, what, name, to=""):
+        """Alter the owner's table by hand."""
+        if self.tier is Tier.WARM:
+            from pypaimon.schema.data_types import AtomicType
+            from pypaimon.schema.schema_change import SchemaChange
+
+            made = {
+                "rename": lambda: SchemaChange.rename_column(name, to),
+                "type": lambda: SchemaChange.update_column_type(name, AtomicType(to.upper())),
+                "drop": lambda: SchemaChange.drop_column(name),
+                "add": lambda: SchemaChange.add_column(name, AtomicType(to.upper())),
+            }
+            self.open.stores[Tier.WARM]._catalog.alter_table("ods.fo", [made[what]()], False)
+            return
+        told = {
+            "rename": f"RENAME COLUMN {name} TO {to}",
+            "type": f"ALTER COLUMN {name} TYPE {to}",
+            "drop": f"DROP COLUMN {name}",
+            "add": f"ADD COLUMN {name} {to}",
+        }
+        self.open.spark.sql(f"ALTER TABLE cold.ods.fo {told[what]}")
+
+    def write(self, **columns):
+        """Append rows to the owner's table as it is now, as somebody else would."""
+        store = self.open.stores[self.tier]
+        stored = tuple(Column(name=c.name, type=c.type) for c in store.columns("ods.fo"))
+        table = self.state.plan("owner")[1].tables["ods.fo"].model_copy(update={"columns": stored})
+        rows = pa.table({c.name: columns[c.name] for c in stored}, schema=arrow_schema(stored))
+        self._written += 1
+        store.write(table, Changes(rows), WriteContext("somebody/else", self._written))
+
+    def file(self, name, rows, **types):
+        """A file of a source."""
+        path = self.root / name
+        path.parent.mkdir(exist_ok=True)
+        if name.endswith(".parquet"):
+            pq.write_table(pa.table({c: pa.array([r.get(c) for r in rows], k) for c, k in types.items()}), path)
+        else:
+            path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.fixture
+def world(tmp_path, fluss, spark):
+    """Makes a project of a reader, and of the owner of the table that it reads, if it does."""
+    with ExitStack() as stack:
+
+        def make(reader, policy="evolve", tier=Tier.WARM, source=""):
+            for folder in ("actions", "flows", "data", "keys"):
+                (tmp_path / folder).mkdir()
+            for name, (step, inputs, output, sql) in ACTIONS.items():
+                header = f"action: {name}\nstep: {step}\ninputs: {inputs}\noutput: {output}\n"
+                (tmp_path / "actions" / f"{name}.sql").write_text(f"/* ---\n{header}--- */\n{sql}\n")
+            told = reader.format(policy=policy, source=source, tier=tier.value)
+            (tmp_path / "flows" / "reader.yaml").write_text(told)
+            if "ods.fo" in reader:
+                (tmp_path / "flows" / "owner.yaml").write_text(OWNER.format(tier=tier.value))
+            project = Project(tmp_path, Settings(fluss=fluss))
+            stores = open_stores(project, spark, fluss)
+            for store in stores.values():
+                stack.callback(store.close)
+            open_ = Open(project, spark, fluss, stores, stack.enter_context(project.state()))
+            stack.callback(drop_tables, open_)
+            return World(open_, tier)
+
+        yield make
+
+
+@pytest.fixture
+def tabled(world):
+    """The reader of a table in the warm tier, which has taken two rows and follows by some policy."""
+
+    def make(policy):
+        made = world(READER, policy)
+        made.file("data/1.parquet", ROWS, **TYPES)
+        made.run("owner")
+        made.run()
+        assert set(made.rows("dwd.fo")) == {1, 2}
+        return made
+
+    return make
+
+
+def test_rename_column_of_a_table(tabled):
+    world = tabled("evolve")
+    world.alter("rename", "note", "remark")
+    world.write(id=[3], n=[30], remark=["c"], gone=["z"])
+    world.run()
+    assert world.events() == {"rename_column note → remark (string)": Status.APPLIED}
+    rows = world.rows("dwd.fo")
+    assert {i: row["note"] for i, row in rows.items()} == {1: "a", 2: "b", 3: "c"}
+    assert {i: row["remark"] for i, row in rows.items()} == {1: None, 2: None, 3: "c"}, "beside it, from now on"
+    world.alter("rename", "remark", "memo")
+    world.write(id=[4], n=[40], memo=["d"], gone=["z"])
+    world.run()
+    assert world.rows("dwd.fo")[4]["note"] == "d", "by whatever name"
+
+
+@pytest.mark.parametrize("policy", ["lenient", "evolve"])
+def test_drop_column_that_nobody_uses(tabled, policy):
+    world = tabled(policy)
+    world.alter("drop", "gone")
+    world.write(id=[3], n=[30], note=["c"])
+    world.run()
+    assert world.events() == {"drop_column gone string": Status.APPLIED}
+    table = world.state.plan("reader")[1].tables["dwd.fo"]
+    if policy == "lenient":
+        assert world.column("dwd.fo", "gone") == {1: "x", 2: "y", 3: None}
+    else:
+        assert "gone" not in table.column_names, "it is written no more"
+        assert world.rows("dwd.fo")[3] == {"id": 3, "n": 30, "note": "c"}
+    world.alter("add", "gone", "string")  # another column of that name
+    world.write(id=[4], n=[40], note=["d"], gone=["w"])
+    world.run()
+    assert world.rows("dwd.fo")[4] == {"id": 4, "n": 40, "note": "d", "gone": "w"}
+
+
+def test_drop_column_that_is_used(tabled):
+    world = tabled("lenient")
+    world.alter("drop", "n")
+    world.write(id=[3], note=["c"], gone=["z"])
+    world.run()
+    [record] = world.state.upstream.events("reader")
+    assert (str(record.event), record.status) == ("ods.fo: drop_column n int", Status.APPLIED)
+    assert "starving column: ads.fo.twice, which is made of n" in record.decision.notes
+    assert world.column("dwd.fo", "n") == {1: 10, 2: 20, 3: None}
+    assert world.column("ads.fo", "twice") == {1: 20, 2: 40, 3: None}
+
+
+def test_drop_column_that_is_used_waits_under_evolve_and_goes_on_when_granted(tabled):
+    world = tabled("evolve")
+    world.alter("drop", "n")
+    world.write(id=[3], note=["c"], gone=["z"])
+    with pytest.raises(BlockedError):
+        world.run()
+    assert set(world.rows("dwd.fo")) == {1, 2}, "nothing was read meanwhile"
+    world.decide(grant=True)
+    world.run()
+    assert world.column("ads.fo", "twice") == {1: 20, 2: 40, 3: None}
+
+
+def test_add_column_to_a_table(tabled):
+    world = tabled("evolve")
+    world.alter("add", "tax", "int")
+    world.write(id=[3], n=[30], note=["c"], gone=["z"], tax=[7])
+    world.run()
+    assert world.events() == {"add_column tax int": Status.APPLIED}
+    assert world.column("dwd.fo", "tax") == {1: None, 2: None, 3: 7}
+
+
+BIG = 2**40
+
+
+@pytest.mark.parametrize("policy", ["try_evolve", "ignore", "discard_row", "discard_value"])
+def test_widen_type_read_with_the_old_type(tabled, policy):
+    world = tabled(policy)
+    world.alter("type", "n", "bigint")
+    world.write(id=[3, 4], n=[30, BIG], note=["c", "d"], gone=["z", "z"])
+    world.run()
+    assert world.events() == {"widen_type n int → bigint": Status.APPLIED}
+    left_out = policy == "discard_row"
+    wanted = {1: 10, 2: 20, 3: 30} if left_out else {1: 10, 2: 20, 3: 30, 4: None}
+    assert world.column("dwd.fo", "n") == wanted
+    became = "their rows were left out" if left_out else "they are NULL"
+    assert world.losses() == [f"1 values of ods.fo.n do not fit int: {became}"]
+
+
+def test_a_table_of_the_cold_tier_that_is_looked_up(world):
+    made = world(LOOKS_UP, "try_evolve", Tier.COLD)
+    made.file("data/1.parquet", ROWS, **TYPES)
+    made.file("keys/1.parquet", [{"id": 1}, {"id": 2}], id=pa.int64())
+    made.run("owner")
+    made.run()
+    assert made.column("ods.found", "note") == {1: "a", 2: "b"}
+    made.alter("rename", "note", "remark")
+    made.alter("type", "n", "bigint")
+    made.alter("drop", "gone")
+    made.write(id=[3, 4], n=[30, BIG], remark=["c", "d"])
+    made.file("keys/2.parquet", [{"id": 3}, {"id": 4}], id=pa.int64())
+    made.run()
+    assert set(made.events().values()) == {Status.APPLIED, Status.NOTED}
+    assert made.column("ods.found", "note") == {1: "a", 2: "b", 3: "c", 4: "d"}
+    assert made.column("ods.found", "n") == {1: 10, 2: 20, 3: 30, 4: None}
+
+
+def test_widen_type_followed_into_a_new_version(tabled):
+    world = tabled("evolve")
+    world.alter("type", "n", "bigint")
+    world.write(id=[3], n=[BIG], note=["c"], gone=["z"])
+    world.run()
+    assert world.events() == {"widen_type n int → bigint": Status.APPLIED}
+    assert world.column("dwd.fo", "n") == {1: 10, 2: 20, 3: BIG}
+    assert world.column("ads.fo", "twice") == {1: 20, 2: 40, 3: 2 * BIG}
+    assert world.state.versions()["dwd.fo"] == 2, "the hot tier alters no column"
+
+
+def test_change_type_of_a_table_fills_a_second_column(tabled):
+    world = tabled("lenient")
+    world.alter("type", "n", "string")
+    world.write(id=[3, 4], n=["30", "many"], note=["c", "d"], gone=["z", "z"])
+    world.run()
+    assert world.events() == {"change_type n int → string": Status.APPLIED}
+    assert world.column("dwd.fo", "n") == {1: 10, 2: 20, 3: 30, 4: None}
+    assert world.column("dwd.fo", "n__v2") == {1: None, 2: None, 3: "30", 4: "many"}
+    assert world.losses() == ["1 values of ods.fo.n do not fit int: they are NULL"]
+
+
+PARQUET = "{files: {path: data/*.parquet}}"
+
+
+@pytest.fixture
+def sourced(world):
+    """A reader of Parquet files, which has taken two rows and follows by some policy."""
+
+    def make(policy, tier=Tier.HOT):
+        made = world(TAKES, policy, tier, PARQUET)
+        made.file("data/1.parquet", ROWS, **TYPES)
+        made.run()
+        assert set(made.rows("dwd.fo")) == {1, 2}
+        return made
+
+    return make
+
+
+@pytest.mark.parametrize("policy", ["lenient", "ignore"])
+def test_a_source_without_a_column(sourced, policy):
+    made = sourced(policy)
+    made.file("data/2.parquet", [{"id": 3, "n": 30, "note": "c", "gone": "z"}], **TYPES)  # waits, and has it
+    made.file("data/3.parquet", [{"id": 4, "n": 40, "note": "d"}], **{k: v for k, v in TYPES.items() if k != "gone"})
+    made.run()
+    assert made.column("dwd.fo", "gone") == {1: "x", 2: "y", 3: "z", 4: None}
+
+
+@pytest.mark.parametrize(
+    ("policy", "wanted", "second"),
+    [
+        ("lenient", {1: 10, 2: 20, 3: 30, 4: None}, {1: None, 2: None, 3: "30", 4: "many"}),
+        ("try_evolve", {1: 10, 2: 20, 3: 30, 4: None}, None),
+        ("ignore", {1: 10, 2: 20, 3: 30, 4: None}, None),
+        ("discard_row", {1: 10, 2: 20, 3: 30}, None),
+        ("discard_value", {1: 10, 2: 20, 3: 30, 4: None}, None),
+    ],
+)
+def test_change_type_of_a_source(sourced, policy, wanted, second):
+    made = sourced(policy)
+    rows = [{"id": 3, "n": "30", "note": "c"}, {"id": 4, "n": "many", "note": "d"}]
+    made.file("data/2.parquet", rows, **{**TYPES, "n": pa.string()})
+    made.run()
+    assert made.events() == {"change_type n int → string": Status.APPLIED}
+    assert made.column("dwd.fo", "n") == wanted
+    became = "their rows were left out" if policy == "discard_row" else "they are NULL"
+    assert made.losses() == [f"1 values of rows.n do not fit int: {became}"]
+    if second is not None:
+        assert made.column("dwd.fo", "n__v2") == second
+
+
+def test_change_type_of_a_source_waits_under_evolve(sourced):
+    made = sourced("evolve")
+    made.file("data/2.parquet", [{"id": 3, "n": "30", "note": "c"}], **{**TYPES, "n": pa.string()})
+    with pytest.raises(BlockedError):
+        made.run()
+    assert set(made.rows("dwd.fo")) == {1, 2}
+    question = made.decide(grant=False)
+    assert question.asks == "make n string where it is int"
+    made.run()
+    assert made.column("dwd.fo", "n") == {1: 10, 2: 20, 3: 30}, "refused: as under ignore"
+
+
+CDC = "{cdc: {path: data/*.json, primary_key: [id], columns: {id: bigint, n: int, note: string}}}"
+KINDS = {int: "int32", str: "string"}
+
+
+class Database:
+    """A table whose changes Debezium tells."""
+
+    def __init__(self, made):
+        self.made = made
+        self.columns = {"id": ("int64", False), "n": ("int32", False), "note": ("string", True)}
+        self.defaults = {}
+
+    def change(self, name, *events):
+        """One file of events: a row, or what is told as it is."""
+        self.made.file(f"data/{name}.json", [self.event(e) if "id" in e else e for e in events])
+
+    def event(self, row):
+        fields = [
+            {"field": n, "type": kind, "optional": optional, **self.defaults.get(n, {})}
+            for n, (kind, optional) in self.columns.items()
+        ]
+        schema = {"fields": [{"field": "after", "type": "struct", "fields": fields}]}
+        return {"schema": schema, "payload": {"op": "c", "before": None, "after": row}}
+
+
+@pytest.fixture
+def database(world):
+    def make(policy):
+        made = world(TAKES, policy, Tier.HOT, CDC)
+        (made.root / "actions" / "take.sql").write_text(
+            "/* ---\naction: take\nstep: ingest\ninputs: {rows: {}}\noutput: {primary_key: [id]}\n--- */\nSELECT * FROM rows\n"
+        )
+        found = Database(made)
+        found.change("1", {"id": 1, "n": 10, "note": "a"}, {"id": 2, "n": 20, "note": "b"})
+        made.run()
+        assert made.column("dwd.fo", "note") == {1: "a", 2: "b"}
+        return found
+
+    return make
+
+
+@pytest.mark.parametrize("policy", ["evolve", "lenient"])
+def test_rename_column_told_by_ddl(database, policy):
+    shop = database(policy)
+    shop.columns["remark"] = shop.columns.pop("note")
+    ddl = {"ddl": "ALTER TABLE t RENAME COLUMN note TO remark", "tableChanges": []}
+    shop.change("2", ddl, {"id": 3, "n": 30, "remark": "c"}, {"id": 2, "n": 21, "remark": "B"})
+    shop.made.run()
+    assert shop.made.events() == {"rename_column note → remark (string)": Status.APPLIED}
+    assert shop.made.column("dwd.fo", "note") == {1: "a", 2: "B", 3: "c"}
+    assert shop.made.column("dwd.fo", "remark") == {1: None, 2: "B", 3: "c"}
+    shop.change("3", {"id": 4, "n": 40, "remark": "d"})  # the DDL is not among the newest messages any more
+    shop.made.run()
+    assert shop.made.column("dwd.fo", "note")[4] == "d"
+    assert list(shop.made.events()) == ["rename_column note → remark (string)"]
+
+
+def test_relax_nullability(database):
+    shop = database("evolve")
+    shop.columns["n"] = ("int32", True)
+    shop.change("2", {"id": 3, "n": None, "note": "c"})
+    shop.made.run()
+    assert shop.made.events() == {"relax_nullability n": Status.APPLIED}
+    assert shop.made.column("dwd.fo", "n") == {1: 10, 2: 20, 3: None}
+
+
+def test_add_required_column(database):
+    shop = database("evolve")
+    shop.columns["tax"] = ("int32", False)
+    shop.defaults["tax"] = {"default": 5}
+    shop.change("2", {"id": 3, "n": 30, "note": "c", "tax": 7}, {"id": 4, "n": 40, "note": "d"})
+    shop.made.run()
+    assert shop.made.column("dwd.fo", "tax") == {1: None, 2: None, 3: 7, 4: 5}
