@@ -342,7 +342,7 @@ class Round:
             self._apply(change)
         except StreamhouseError as error:
             for one, decision in events:
-                before = self._beyond.get(one.id, decision)
+                before = self._beyond.get(one.id) or _not_done(decision, str(error))
                 self._settle(change.flow, one, Status.FAILED, before, note=str(error))
             return change
         self._applied[change.flow] = change.plan
@@ -355,7 +355,7 @@ class Round:
         upstream = bool(followed) and flow in as_files.plans
         text = "\n".join(str(error) for error in (desired if upstream else as_files).errors) or "it does not compile"
         for decision in followed:
-            self._settle(flow, decision.event, Status.FAILED, decision, note=text)
+            self._settle(flow, decision.event, Status.FAILED, _not_done(decision, text), note=text)
         if not upstream and flow in self._registry.flows:
             event = UpstreamEvent(
                 type=EventType.EDIT,
@@ -406,6 +406,14 @@ class Round:
         if status is Status.APPLIED and event.id in self._refused:
             status, note = Status.REFUSED, f"refused by {self._refused[event.id]}"
         self._state.upstream.settle(flow, event.id, status, decision=decision, plan=plan, note=note, now=self._now)
+
+
+def _not_done(decision: Decision, why: str) -> Decision:
+    """The decision where it could not be carried out: who reads what is other than it was must not read on."""
+    event = decision.event
+    if event.was is None:
+        return decision
+    return decision.model_copy(update={"verdicts": tuple(in_question(v, event, why) for v in decision.verdicts)})
 
 
 def _edit(flow: str, old: FlowPlan, new: FlowPlan) -> UpstreamEvent:

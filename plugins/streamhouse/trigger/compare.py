@@ -56,8 +56,9 @@ def _rest(pinned: Shape, live: Shape) -> Iterator[UpstreamEvent]:
     known = {column.name for column, _ in pinned.unknown}
     for column, rows in live.unknown:
         if column.name not in known:
+            told = f"in {rows} of the rows looked at"
             yield _event(
-                pinned, live, EventType.UNKNOWN_FIELD, now=column.column, detail=f"in {rows} of the rows looked at"
+                pinned, live, EventType.UNKNOWN_FIELD, now=column.column, default=column.default, detail=told
             )
     held = {c.name: c for c in pinned.columns}
     for name, types in live.shards:

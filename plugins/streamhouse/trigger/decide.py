@@ -443,7 +443,7 @@ def _unknown_field(c: _Cell) -> Verdict:
         case Policy.DISCARD_ROW | Policy.DISCARD_VALUE:
             return c.nothing(values=Values.VALUE_DISCARDED)
         case Policy.EVOLVE | Policy.TRY_EVOLVE:
-            return _add_column(c)
+            return _add_column(c) if c.event.default is None else _add_required(c)
         case _:
             return c.nothing(f"{field.name} comes without being declared; add it to take it", values=Values.RESCUED)
 

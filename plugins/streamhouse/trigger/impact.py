@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from streamhouse.compiler.diff.around import Around
-from streamhouse.errors import Location
+from streamhouse.errors import Location, SqlSyntaxError
 from streamhouse.model.action import Action
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedStep
@@ -234,7 +234,10 @@ def _use(around: Around, step: PlannedStep, table: str, column: str) -> tuple[Us
 
 def _is_column(meaning: Canonical, name: str) -> bool:
     output = meaning.outputs.get(name)
-    return output is not None and isinstance(parse_condition(output.text, _AT), exp.Column)
+    try:
+        return output is not None and isinstance(parse_condition(output.text, _AT), exp.Column)
+    except SqlSyntaxError:  # a canonical text is no SQL where a type is implied
+        return False
 
 
 def _fails_with(step: PlannedStep, outputs: tuple[str, ...]) -> bool:

@@ -96,7 +96,11 @@ class Observer:
             seen.compare(pinned, live.model_copy(update={"identity": identity}))
         made = {name: table for owner in owners for name, table in owner.tables.items()}
         for table in plan.external:
-            self._table(table, pins, made.get(table.name, table), seen, own=False)
+            # What a flow gave up knowing it is told of again, whoever brings it back.
+            gone = {one.column.name for one in plan.adapted.get(table.name, ()) if one.gone}
+            owned = made.get(table.name, table)
+            kept = tuple(column for column in owned.columns if column.name not in gone)
+            self._table(table, pins, owned.model_copy(update={"columns": kept}), seen, own=False)
         for table in plan.tables.values():
             self._table(table, pins, made.get(table.name, table), seen, own=True)
         return Look(tuple(seen.events), seen.live, seen.pins, seen.unseen)
