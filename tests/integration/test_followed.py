@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from streamhouse.errors import BlockedError
+from streamhouse.errors import BlockedError, SourceError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.table import Column
 from streamhouse.model.types import Tier
@@ -419,3 +419,62 @@ def test_add_required_column(database):
     shop.change("2", {"id": 3, "n": 30, "note": "c", "tax": 7}, {"id": 4, "n": 40, "note": "d"})
     shop.made.run()
     assert shop.made.column("dwd.fo", "tax") == {1: None, 2: None, 3: 7, 4: 5}
+
+
+def test_change_type_told_by_a_schema_part(database):
+    shop = database("lenient")
+    shop.columns["n"] = ("string", False)
+    shop.change("2", {"id": 3, "n": "30", "note": "c"}, {"id": 1, "n": "many", "note": "a"})
+    shop.made.run()
+    assert shop.made.events() == {"change_type n int → string": Status.APPLIED}
+    assert shop.made.column("dwd.fo", "n") == {1: None, 2: 20, 3: 30}
+    assert shop.made.column("dwd.fo", "n__v2") == {1: "many", 2: None, 3: "30"}
+    assert shop.made.losses() == ["1 values of rows.n do not fit int: they are NULL"]
+
+
+TRUNCATED = {"payload": {"op": "t", "before": None, "after": None, "ts_ms": 7}}
+
+
+@pytest.mark.parametrize("policy", ["lenient", "ignore"])
+def test_truncate_table_that_is_not_forwarded(database, policy):
+    shop = database(policy)
+    shop.change("2", {"id": 3, "n": 30, "note": "c"}, TRUNCATED, {"id": 4, "n": 40, "note": "d"})
+    shop.made.run()
+    assert set(shop.made.rows("dwd.fo")) == {1, 2, 3, 4}
+    assert shop.made.events() == {"truncate_table": Status.APPLIED}
+
+
+@pytest.mark.parametrize("grant", [True, False])
+def test_truncate_table_that_a_person_decides_of(database, grant):
+    shop = database("evolve")
+    shop.change("2", {"id": 3, "n": 30, "note": "c"}, TRUNCATED, {"id": 2, "n": 22, "note": "B"})
+    with pytest.raises(BlockedError):
+        shop.made.run()
+    assert set(shop.made.rows("dwd.fo")) == {1, 2}
+    assert "remove all rows" in shop.made.decide(grant=grant).asks
+    shop.made.run()
+    assert shop.made.column("ods.so", "n") == ({2: 22} if grant else {1: 10, 2: 22, 3: 30})
+    assert shop.made.column("dwd.fo", "n") == ({2: 22} if grant else {1: 10, 2: 22, 3: 30})
+    shop.change("3", {"id": 5, "n": 50, "note": "e"})
+    shop.made.run()
+    assert shop.made.column("dwd.fo", "n") == ({2: 22, 5: 50} if grant else {1: 10, 2: 22, 3: 30, 5: 50})
+
+
+def test_a_truncation_in_a_flow_that_nobody_looks_at_stops_it(database):
+    shop = database("evolve")
+    shop.change("2", TRUNCATED, {"id": 4, "n": 40, "note": "d"})
+    plan = plan_of(shop.made.open.project, "reader")
+    with pytest.raises(SourceError, match="the table was truncated, and nobody decided of it"):
+        carry(shop.made.open, plan, Meter(plan, lambda _: None, once=True), once=True)
+
+
+@pytest.mark.parametrize("policy", ["lenient", "evolve"])
+def test_drop_table(tabled, policy):
+    made = tabled(policy)
+    made.write(id=[3], n=[30], note=["c"], gone=["z"])
+    made.open.stores[Tier.WARM].drop("ods.fo")
+    with pytest.raises(BlockedError):
+        made.run()
+    assert made.events() == {"drop_table": Status.WAITING}
+    assert set(made.rows("dwd.fo")) == {1, 2}, "the reader stops, its tables stay"
+    assert bool(made.state.approvals.list("reader")) == (policy == "evolve")

@@ -139,7 +139,7 @@ class Round:
                 decision = self._asked(flow, record, decision)
                 if decision.outcome is Outcome.BLOCK:
                     continue
-            if follows(decision):
+            if self._follows(flow, decision):
                 self._follow(flow, decision)
             else:
                 # Readers of what is gone wait, though nobody is asked: until it is there again.
@@ -172,7 +172,7 @@ class Round:
             return yes
         if question.state is ApprovalState.REFUSED:
             without = self._able(flow, self._impact.decision(event, policy=Policy.IGNORE))
-            if without.outcome is not Outcome.BLOCK and follows(without):
+            if without.outcome is not Outcome.BLOCK and self._follows(flow, without):
                 self._refused[event.id] = question.decided_by or ""
                 return without
             self._settle(flow, event, Status.REFUSED, without, note=f"refused by {question.decided_by}")
@@ -214,18 +214,17 @@ class Round:
         event, plan = decision.event, self._applied[flow]
         origins: dict[str, PlannedSource | Table] = {source_object(flow, s.name): s for s in plan.sources}
         origins |= {table.name: table for table in plan.external}
-        if not event.column or event.object not in origins:
+        if event.object not in origins:
             return None
         origin = origins[event.object]
-        known = self._let_in.get(flow, {}).get(origin.name) or Known(origin, plan.adapted.get(origin.name, ()))
+        known = self._let_in.get(flow, {}).get(origin.name) or _as_runs(plan, origin)
         steps = {step.id for step in plan.steps if any(read.table == origin.name for read in step.reads)}
         return followed(known, event, direct(decision.verdicts, flow, steps))
 
     def _able(self, flow: str, decision: Decision) -> Decision:
         """The decision with a question in place of what is not done by itself."""
         event = decision.event
-        waits = decision.outcome is Outcome.BLOCK
-        if waits or (event.column and self._known(flow, decision) is not None):
+        if decision.outcome is Outcome.BLOCK or self._known(flow, decision) is not None:
             return decision
         verdicts = tuple(
             v
@@ -234,6 +233,11 @@ class Round:
             for v in decision.verdicts
         )
         return decision.model_copy(update={"verdicts": verdicts})
+
+    def _follows(self, flow: str, decision: Decision) -> bool:
+        """Whether the flow becomes another one."""
+        known = self._known(flow, decision)
+        return follows(decision) or (known is not None and bool(known.truncated) and not decision.event.column)
 
     def _follow(self, flow: str, decision: Decision) -> None:
         self._followed.setdefault(flow, []).append(decision)
@@ -406,6 +410,11 @@ class Round:
         if status is Status.APPLIED and event.id in self._refused:
             status, note = Status.REFUSED, f"refused by {self._refused[event.id]}"
         self._state.upstream.settle(flow, event.id, status, decision=decision, plan=plan, note=note, now=self._now)
+
+
+def _as_runs(plan: FlowPlan, origin: PlannedSource | Table) -> Known:
+    truncated = origin.truncated if isinstance(origin, PlannedSource) else {}
+    return Known(origin, plan.adapted.get(origin.name, ()), truncated)
 
 
 def _not_done(decision: Decision, why: str) -> Decision:

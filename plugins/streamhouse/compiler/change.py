@@ -155,6 +155,8 @@ def touched(old: FlowPlan, new: FlowPlan) -> set[str]:
     after = {step.id: step for step in new.steps}
     found: set[str] = set()
     other = {n for n in {*old.adapted, *new.adapted} if old.adapted.get(n) != new.adapted.get(n)}
+    removed = {source.name: source.truncated for source in old.sources}
+    other |= {s.name for s in new.sources if s.truncated != removed.get(s.name, s.truncated)}
     for step in old.steps:  # upstream first
         if after.get(step.id) != step or any(read.table in found | other for read in step.reads):
             found.add(step.writes.name)
@@ -186,7 +188,8 @@ def _clock(segment: Segment) -> tuple[object, ...]:
 def _origins(plan: FlowPlan) -> dict[str, object]:
     """Source or table → what its positions depend on."""
     sources: dict[str, object] = {
-        s.name: s.model_copy(update={"columns": (), "loads_first": False}) for s in plan.sources
+        s.name: s.model_copy(update={"columns": (), "loads_first": False, "truncations": "kept", "truncated": {}})
+        for s in plan.sources
     }
     return sources | {table.name: table.tiers.target for table in plan.readable}
 

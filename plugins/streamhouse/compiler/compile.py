@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from streamhouse.compiler.check import (
     Readable,
@@ -24,8 +24,9 @@ from streamhouse.errors import (
 )
 from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow, Step
-from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
+from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep, Truncation
 from streamhouse.model.read_as import ReadAs, as_read
+from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column, Table
 from streamhouse.registry.problems import Problems
 
@@ -59,6 +60,9 @@ class View(Protocol):
 
     def adapted(self, name: str) -> tuple[ReadAs, ...]:
         """How columns of a source, or of a table of another flow, are made of what is there."""
+
+    def truncated(self, name: str) -> Mapping[str, Truncation]:
+        """What a person decided of removals of all rows of a source."""
 
 
 def compile_flow(
@@ -128,7 +132,7 @@ def compile_flow(
             table = shared[step.writes] = joined(known, table)
         readable[step.writes] = Readable(table.columns, table.primary_key)
     problems.raise_any()
-    return _adapted(with_tables(_plan(flow, planned, readable, external), shared), view)
+    return _adapted(with_tables(_plan(flow, planned, readable, external, view), shared), view)
 
 
 def compile_project(
@@ -255,8 +259,19 @@ def _place(at: Location, flow: Flow) -> Location:
     return at if at != Location("") else flow.at
 
 
+def _truncations(flow: Flow, source: str) -> Literal["kept", "asked"]:
+    """Whether a person is asked when all rows are removed from a source: by the policies of the steps that read it."""
+    reads = [step.writes for step in flow.steps if any(read.table == source for read in step.reads.values())]
+    policies = {flow.schema_change.policy_for(EventType.TRUNCATE_TABLE, table)[0] for table in reads}
+    return "asked" if policies & {Policy.FREEZE, Policy.EVOLVE, Policy.TRY_EVOLVE} else "kept"
+
+
 def _plan(
-    flow: Flow, steps: list[PlannedStep], readable: Mapping[str, Readable], external: Mapping[str, Table]
+    flow: Flow,
+    steps: list[PlannedStep],
+    readable: Mapping[str, Readable],
+    external: Mapping[str, Table],
+    view: View | None,
 ) -> FlowPlan:
     written = {step.writes.name: step for step in steps}
     used = {read.table for step in steps for read in step.reads}
@@ -278,6 +293,8 @@ def _plan(
                 columns=readable[name].columns,
                 primary_key=readable[name].primary_key,
                 loads_first=name in first,
+                truncations=_truncations(flow, name) if readable[name].primary_key else "kept",
+                truncated=dict(view.truncated(name)) if view is not None else {},
             )
             for name, source in sorted(flow.sources.items())
             if name in used

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from os import SEEK_END
 from pathlib import Path
 from threading import Lock
@@ -16,11 +17,12 @@ from streamhouse.ingest.encodings import TimeUnit
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.options import check_options, stored_types
+from streamhouse.ingest.truncations import ASKED, Truncations
 from streamhouse.model.table import Column
 from streamhouse.model.types import Frozen, Position
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
-from streamhouse.stores.keyed import with_keys
+from streamhouse.stores.keyed import with_keys, without_keys
 
 _EVENTS_AT_ONCE = 100_000
 _SAMPLE_BYTES = 1 << 18
@@ -69,6 +71,8 @@ class Cdc:
         options: What to read.
         root: The folder to which `options.path` is relative.
         columns: Fixed by a plan. None: those that the options declare.
+        truncations: What is done when the table was truncated.
+        loose: Columns of text that were of another type: numbers are taken as they are written.
         at: Where the source is defined.
     """
 
@@ -78,13 +82,15 @@ class Cdc:
         root: Path,
         *,
         columns: tuple[Column, ...] | None = None,
+        truncations: Truncations = ASKED,
+        loose: tuple[str, ...] = (),
         at: Location | None = None,
     ) -> None:
         declared = tuple(
             Column(name=name, type=type_, nullable=name not in options.primary_key)
             for name, type_ in options.columns.items()
         )
-        self._wanted = Wanted(columns or declared, options.primary_key, options.time_unit)
+        self._wanted = Wanted(columns or declared, options.primary_key, options.time_unit, truncations, loose)
         self._path = options.path
         self._root = root
         self._at = at
@@ -166,11 +172,15 @@ class Cdc:
         """
         done = self._folded(start, end)
         rows, gone = done.rows, done.gone
+        if done.cleared:
+            there = self.state(start).select(gone.column_names)
+            gone = without_keys(there, rows.select(gone.column_names))
         old = None
         if before:
             state = self.state(start)
             old = self._select(with_keys(state, pa.concat_tables([rows.select(gone.column_names), gone])), columns)
-            self._keep(end, last_of_each([rows_alone(state, self.primary_key), done], self.primary_key).rows)
+            before_all = [] if done.cleared else [rows_alone(state, self.primary_key)]
+            self._keep(end, last_of_each([*before_all, done], self.primary_key).rows)
         return Changes(self._select(rows, columns), gone if gone.num_rows else None, old)
 
     def state(self, at: Position, columns: tuple[str, ...] | None = None) -> pa.Table:
@@ -190,12 +200,16 @@ class Cdc:
         """What remains of `[start, end)`; holds few events in memory at once."""
         done = rows_alone(arrow_schema(self._wanted.columns).empty_table(), self.primary_key)
         waiting: list[Events] = []
+        cleared = False
         for events in self._events(start, end):
+            if events.cleared:
+                cleared, waiting = True, []
+                done = rows_alone(arrow_schema(self._wanted.columns).empty_table(), self.primary_key)
             waiting.append(last_of_each([events], self.primary_key))
             # A part waits until there is as much as is done: else each would cost as much as all before it.
             if sum(map(len, waiting)) > max(_EVENTS_AT_ONCE, len(done)):
                 done, waiting = last_of_each([done, *waiting], self.primary_key), []
-        return last_of_each([done, *waiting], self.primary_key)
+        return replace(last_of_each([done, *waiting], self.primary_key), cleared=cleared)
 
     def _events(self, start: Position, end: Position) -> Iterator[Events]:
         for name in sorted(end, key=_in_order):
@@ -263,7 +277,13 @@ def newest_lines(pattern: str, root: Path) -> list[bytes]:
 
 
 def open_cdc(
-    options: Mapping[str, Any], root: Path, *, columns: tuple[Column, ...] | None = None, at: Location | None = None
+    options: Mapping[str, Any],
+    root: Path,
+    *,
+    columns: tuple[Column, ...] | None = None,
+    truncations: Truncations = ASKED,
+    loose: tuple[str, ...] = (),
+    at: Location | None = None,
 ) -> Cdc:
     """Check the options and that there is a folder to watch; no file is read.
 
@@ -274,4 +294,4 @@ def open_cdc(
     """
     checked = check_options(CdcOptions, "cdc", options, at)
     check_place(checked.path, root, at)
-    return Cdc(checked, root, columns=columns, at=at)
+    return Cdc(checked, root, columns=columns, truncations=truncations, loose=loose, at=at)

@@ -1,7 +1,7 @@
 """Change events of Debezium, from lines of JSON to rows by key. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic_core import from_json
 
 from streamhouse.errors import Location, SourceError, did_you_mean
-from streamhouse.ingest.debezium_schema import is_ddl
+from streamhouse.ingest.debezium_schema import is_ddl, truncation_id
 from streamhouse.ingest.encodings import (
     UNAVAILABLE,
     Encoding,
@@ -20,15 +20,19 @@ from streamhouse.ingest.encodings import (
     encodings_of,
     to_arrow,
 )
+from streamhouse.ingest.truncations import ASKED, Truncations
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
 
 _Row = Mapping[str, Any]
 _WRITES = ("c", "u", "r")
 _OTHERS = {
-    "t": "a truncated table cannot be followed; let Debezium leave it out: skipped.operations=t",
     "m": "let Debezium leave messages out: skipped.operations=m",
 }
+_TRUNCATED = (
+    "look at it with: streamhouse approvals; or never follow it: schema_change: {exclude: [truncate_table]}, or "
+    "let Debezium leave it out: skipped.operations=t"
+)
 _NO_EVENT = "cdc reads Debezium's change events as they are, without the transformation ExtractNewRecordState"
 
 
@@ -40,11 +44,15 @@ class Wanted:
         columns: Of the rows; the key is among them. A column that a row lacks is null.
         key: Primary key.
         unit: Of times that are numbers, where an event has no schema part.
+        truncations: What is done when all rows were removed.
+        loose: Columns of text in which numbers are taken as they are written.
     """
 
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     unit: TimeUnit | None = None
+    truncations: Truncations = ASKED
+    loose: tuple[str, ...] = ()
 
     @property
     def key_columns(self) -> tuple[Column, ...]:
@@ -64,12 +72,14 @@ class Events:
         rows_at: Place of each row; rises.
         gone: Keys of deletes, and of rows whose key changed.
         gone_at: Place of each key; rises. No place is in both.
+        cleared: Whether every row that was there before these events is gone.
     """
 
     rows: pa.Table
     rows_at: NDArray[np.int64]
     gone: pa.Table
     gone_at: NDArray[np.int64]
+    cleared: bool = False
 
     def __len__(self) -> int:
         return len(self.rows_at) + len(self.gone_at)
@@ -120,6 +130,7 @@ def decode(lines: Sequence[bytes], wanted: Wanted, name: str, first: int) -> Eve
     reader = _Envelopes()
     runs: list[_Run] = []
     run: _Run | None = None
+    cleared = False
     for number, line in enumerate(lines):
         try:
             event = reader.event(line)
@@ -128,18 +139,27 @@ def decode(lines: Sequence[bytes], wanted: Wanted, name: str, first: int) -> Eve
             raise _error(f"the line is no JSON: {error}", name, first + number, hint) from error
         if event is None:
             continue
+        if isinstance(event, dict) and event.get("op") == "t":
+            match wanted.truncations.of(truncation_id(event)):
+                case "removed":
+                    runs, run, cleared = [], None, True
+                case "asked":
+                    raise _error("the table was truncated, and nobody decided of it", name, first + number, _TRUNCATED)
+            continue
         if run is None or run.encodings is not reader.encodings:
             run = _Run(reader.encodings, wanted, name, first)
             runs.append(run)
         run.take(event, number)
     parts = [run.events() for run in runs]
     if not parts:
-        return rows_alone(arrow_schema(wanted.columns).empty_table(), wanted.key)
+        nothing = rows_alone(arrow_schema(wanted.columns).empty_table(), wanted.key)
+        return replace(nothing, cleared=cleared)
     return Events(
         pa.concat_tables([p.rows for p in parts]),
         np.concatenate([p.rows_at for p in parts]),
         pa.concat_tables([p.gone for p in parts]),
         np.concatenate([p.gone_at for p in parts]),
+        cleared,
     )
 
 
@@ -286,6 +306,8 @@ class _Run:
                     places[values.index(absent)] // 2,
                     "ALTER TABLE … REPLICA IDENTITY FULL makes PostgreSQL tell it; or leave the column out",
                 )
+        if column.type == "string" and column.name in self._wanted.loose:
+            values = [repr(v) if isinstance(v, int | float) and not isinstance(v, bool) else v for v in values]
         convert = partial(to_arrow, type_=column.type, encoding=encoding, unit=self._wanted.unit)
         try:
             return convert(values)

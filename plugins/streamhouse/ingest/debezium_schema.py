@@ -47,7 +47,7 @@ class Told:
         counts: Column → in how many rows it was.
         primary_key: By DDL messages; empty: not told.
         renames: Column → the name it had, by DDL messages.
-        truncated: Which truncation was the last one; empty: there was none.
+        truncated: Id of each truncation, the last one last.
     """
 
     columns: tuple[SeenColumn, ...] = ()
@@ -55,7 +55,7 @@ class Told:
     counts: dict[str, int] = field(default_factory=dict)
     primary_key: tuple[str, ...] = ()
     renames: dict[str, str] = field(default_factory=dict)
-    truncated: str = ""
+    truncated: list[str] = field(default_factory=list)
 
 
 def messages_of(lines: Sequence[bytes]) -> Told:
@@ -80,6 +80,11 @@ def is_ddl(event: Mapping[str, Any]) -> bool:
     return "op" not in event and ("ddl" in event or "tableChanges" in event)
 
 
+def truncation_id(event: Mapping[str, Any]) -> str:
+    """Eight hex digits by which a truncation is told from others."""
+    return sha256(repr(sorted(event.items(), key=str)).encode()).hexdigest()[:8]
+
+
 def _take(told: Told, event: Mapping[str, Any], schema: Any) -> None:
     if is_ddl(event):
         told.renames |= _renames(event.get("ddl"))
@@ -89,7 +94,7 @@ def _take(told: Told, event: Mapping[str, Any], schema: Any) -> None:
                 told.primary_key = tuple(table.get("primaryKeyColumnNames") or ())
         return
     if event.get("op") == "t":
-        told.truncated = sha256(repr(sorted(event.items(), key=str)).encode()).hexdigest()[:8]
+        told.truncated.append(truncation_id(event))
     row = event.get("after")
     if event.get("op") not in ("c", "u", "r") or not isinstance(row, dict):
         return

@@ -6,12 +6,11 @@ from typing import Any
 
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.base import Source as OpenSource
+from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
-from streamhouse.model.table import Column
 
-Planned = tuple[Column, ...] | None
-Opener = Callable[[Mapping[str, Any], Path, Planned, tuple[str, ...], Location | None], OpenSource]
+Opener = Callable[[Mapping[str, Any], Path, PlannedSource | None, Location | None], OpenSource]
 
 
 def kinds() -> tuple[str, ...]:
@@ -39,32 +38,30 @@ def open_source(source: Source | PlannedSource, root: Path) -> OpenSource:
             at=at,
             hint=did_you_mean(source.kind, kinds(), f"known kinds: {', '.join(kinds())}"),
         )
-    planned, optional = (source.columns, source.optional) if isinstance(source, PlannedSource) else (None, ())
-    return opener(source.options, root, planned, optional, at)
+    return opener(source.options, root, source if isinstance(source, PlannedSource) else None, at)
 
 
-def _cdc(
-    options: Mapping[str, Any], root: Path, planned: Planned, _optional: tuple[str, ...], at: Location | None
-) -> OpenSource:
+def _cdc(options: Mapping[str, Any], root: Path, planned: PlannedSource | None, at: Location | None) -> OpenSource:
     from streamhouse.ingest.cdc import open_cdc
 
-    return open_cdc(options, root, columns=planned, at=at)
+    if planned is None:
+        return open_cdc(options, root, at=at)
+    truncations = Truncations(planned.truncations, planned.truncated)
+    return open_cdc(options, root, columns=planned.columns, truncations=truncations, loose=planned.optional, at=at)
 
 
-def _replay(
-    options: Mapping[str, Any], _root: Path, _planned: Planned, _optional: tuple[str, ...], at: Location | None
-) -> OpenSource:
+def _replay(options: Mapping[str, Any], _root: Path, _planned: PlannedSource | None, at: Location | None) -> OpenSource:
     from streamhouse.ingest.replay import open_replay  # a kind's libraries load when it is used
 
     return open_replay(options, at=at)
 
 
-def _files(
-    options: Mapping[str, Any], root: Path, planned: Planned, optional: tuple[str, ...], at: Location | None
-) -> OpenSource:
+def _files(options: Mapping[str, Any], root: Path, planned: PlannedSource | None, at: Location | None) -> OpenSource:
     from streamhouse.ingest.files import open_files
 
-    return open_files(options, root, columns=planned, optional=optional, at=at)
+    if planned is None:
+        return open_files(options, root, at=at)
+    return open_files(options, root, columns=planned.columns, optional=planned.optional, at=at)
 
 
 _OPENERS: dict[str, Opener] = {"cdc": _cdc, "files": _files, "replay": _replay}

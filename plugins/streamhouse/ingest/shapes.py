@@ -113,7 +113,7 @@ def _messages(name: str, lines: tuple[bytes, ...], declared: tuple[str, ...]) ->
             "unknown": unknown,
             "inferred": not found.typed,
             "renames": tuple(found.renames.items()),
-            "truncated": found.truncated,
+            "truncated": ",".join(dict.fromkeys(found.truncated)),
         }
     )
 

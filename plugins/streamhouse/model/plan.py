@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,10 @@ QUARANTINE = "__quarantine"
 """End of the name of the table that holds the rows that expectations keep out of another."""
 
 
+Truncation = Literal["kept", "removed"]
+"""What is done when all rows are removed from a source: they stay here, or are removed here as well."""
+
+
 class PlannedSource(Frozen):
     """A source with the columns it delivers."""
 
@@ -34,6 +38,16 @@ class PlannedSource(Frozen):
         default=(),
         exclude_if=lambda names: not names,
         description="columns that rows may lack; of a source as it is opened, and of none in a plan",
+    )
+    truncations: Literal["kept", "asked"] = Field(
+        default="kept",
+        exclude_if=lambda word: word == "kept",
+        description="when all rows are removed there: they stay here, or a person is asked each time",
+    )
+    truncated: dict[str, Truncation] = Field(
+        default_factory=dict,
+        exclude_if=lambda found: not found,
+        description="removal of all rows, by its id → what a person decided",
     )
 
 

@@ -33,7 +33,7 @@ class Shape(Frozen):
         shards: Column → its type in each part of the source, where these disagree.
         renames: Column → the name it had, where a message says so.
         at: Which version of a table it is, from 1; another one is another table that the table's name means.
-        truncated: Where rows were removed as a whole for the last time; empty: never.
+        truncated: Ids of the last times that all rows were removed, `4f2a91c0,07b3d411`; empty: never.
     """
 
     object: str

@@ -27,12 +27,13 @@ class UpstreamEvent(Frozen):
     default: str | None = None  # of an added column, as SQL
     proved: bool = False  # of nullability tightened: the data holds no NULL
     held_colder: bool = False  # of positions that are lost: a colder tier has the rows
+    truncations: tuple[str, ...] = ()  # each removal of all rows, by its id
     detail: str = ""  # for a person
 
     @property
     def id(self) -> str:
         """Sixteen hex digits: the same change of the same thing between the same versions has the same id."""
-        told = self.model_dump(mode="json", exclude={"detail", "proved", "held_colder"})
+        told = self.model_dump(mode="json", exclude={"detail", "proved", "held_colder", "truncations"})
         return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
     @property

@@ -54,8 +54,11 @@ def _applied(project: Project, compiled: Mapping[str, FlowPlan]) -> dict[str, Fl
 
 def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:
     """Whether something upstream is other than flows run with."""
-    if any(plan.adapted or any(r.hidden for s in plan.steps for r in s.reads) for plan in applied.values()):
-        return True
+    for plan in applied.values():
+        if plan.adapted or any(source.truncated for source in plan.sources):
+            return True
+        if any(read.hidden for step in plan.steps for read in step.reads):
+            return True
     for name, plan in plans.items():
         if name in applied:
             known = {source.name: source.columns for source in applied[name].sources}

@@ -52,6 +52,7 @@ class Seen:
                 came,
                 self.granted.get(flow.flow, ()),
                 {name: known.adapted for name, known in self.let_in.get(flow.flow, {}).items()},
+                {name: known.truncated for name, known in self.let_in.get(flow.flow, {}).items()},
             )
             for flow in flows
             if flow.flow in self.applied

@@ -50,16 +50,15 @@ def _rest(pinned: Shape, live: Shape) -> Iterator[UpstreamEvent]:
         yield _event(pinned, live, EventType.CHANGE_KEY, detail=detail)
     if pinned.layout and live.layout and pinned.layout != live.layout:
         yield _event(pinned, live, EventType.CHANGE_LAYOUT, detail=f"{pinned.layout} → {live.layout}")
-    if live.truncated and pinned.truncated != live.truncated:
-        after = live.model_copy(update={"version": f"{live.version}:{live.truncated}"})
-        yield _event(pinned, after, EventType.TRUNCATE_TABLE)
+    known_ids = pinned.truncated.split(",")
+    if fresh := [one for one in live.truncated.split(",") if one and one not in known_ids]:
+        after = live.model_copy(update={"version": f"{live.version}:{','.join(fresh)}"})
+        yield _event(pinned, after, EventType.TRUNCATE_TABLE, truncations=tuple(fresh))
     known = {column.name for column, _ in pinned.unknown}
     for column, rows in live.unknown:
         if column.name not in known:
             told = f"in {rows} of the rows looked at"
-            yield _event(
-                pinned, live, EventType.UNKNOWN_FIELD, now=column.column, default=column.default, detail=told
-            )
+            yield _event(pinned, live, EventType.UNKNOWN_FIELD, now=column.column, default=column.default, detail=told)
     held = {c.name: c for c in pinned.columns}
     for name, types in live.shards:
         was = held.get(name)
@@ -155,6 +154,7 @@ def _event(
     was: Column | None = None,
     now: Column | None = None,
     default: str | None = None,
+    truncations: tuple[str, ...] = (),
     detail: str = "",
 ) -> UpstreamEvent:
     return UpstreamEvent(
@@ -166,5 +166,6 @@ def _event(
         was=was,
         now=now,
         default=default,
+        truncations=truncations,
         detail=detail,
     )

@@ -4,9 +4,10 @@ A decision is carried out when what it says of values can be put so. What cannot
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from streamhouse.model.plan import PlannedSource
+from streamhouse.model.plan import PlannedSource, Truncation
 from streamhouse.model.read_as import ReadAs
 from streamhouse.model.schema_change import EventType
 from streamhouse.model.table import Column, Table
@@ -37,10 +38,12 @@ class Known:
     Attributes:
         origin: With the columns that steps know.
         adapted: How these are made, where they are not there as they are.
+        truncated: Removal of all rows, as `UpstreamEvent.truncations` calls it → what is done about it.
     """
 
     origin: PlannedSource | Table
     adapted: tuple[ReadAs, ...] = ()
+    truncated: Mapping[str, Truncation] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -56,7 +59,7 @@ class Known:
         names = {one.column.name for one in made}
         kept = tuple(one for one in self.adapted if one.column.name not in names)
         columns = {column.name: column for column in self.columns} | {one.column.name: one.column for one in made}
-        return Known(_with(self.origin, columns), (*kept, *made))
+        return replace(self, origin=_with(self.origin, columns), adapted=(*kept, *made))
 
     def shown(self, column: Column) -> "Known":
         """With a column as it is there: one more, or of another type."""
@@ -64,7 +67,18 @@ class Known:
             return self.read(ReadAs(column=column, of=(column,)))
         kept = tuple(one for one in self.adapted if one.column.name != column.name)
         columns = {c.name: c for c in self.columns} | {column.name: column}
-        return Known(_with(self.origin, columns), kept)
+        return replace(self, origin=_with(self.origin, columns), adapted=kept)
+
+    def said(self, column: Column) -> "Known":
+        """With a column of which steps know more; it goes on being made as it is."""
+        made = next((one for one in self.adapted if one.column.name == column.name), None)
+        if made is None:
+            return self.shown(column)
+        return self.read(made.model_copy(update={"column": column}))
+
+    def parts(self, column: Column) -> tuple[Column, ...]:
+        """What a column is made of, the newest name first."""
+        return next((one.of for one in self.adapted if one.column.name == column.name), (column,))
 
     def without(self, name: str) -> "Known":
         """Without a column."""
@@ -73,7 +87,7 @@ class Known:
         kept = tuple(one for one in self.adapted if one.column.name != name)
         if isinstance(self.origin, Table):
             kept = (*kept, ReadAs(column=gone, gone=True))
-        return Known(_with(self.origin, columns), kept)
+        return replace(self, origin=_with(self.origin, columns), adapted=kept)
 
 
 def _with(origin: PlannedSource | Table, columns: Mapping[str, Column]) -> PlannedSource | Table:
@@ -85,9 +99,11 @@ def followed(known: Known, event: UpstreamEvent, verdicts: Collection[Verdict]) 
 
     Args:
         known: As it runs.
-        event: What changed, in one column.
+        event: What changed.
         verdicts: Of the steps of the flow that read it.
     """
+    if not event.column:
+        return _truncated(known, event, verdicts)
     known = _renamed_again(known, event)
     others = (part for one in known.adapted if one.column.name != event.column for part in one.of)
     if event.type not in (*_ADDS, EventType.RENAME_COLUMN) and any(part.name == event.column for part in others):
@@ -103,6 +119,16 @@ def followed(known: Known, event: UpstreamEvent, verdicts: Collection[Verdict]) 
     if found is None or (found.adapted and not _adapts(found.origin)):
         return None
     return found
+
+
+def _truncated(known: Known, event: UpstreamEvent, verdicts: Collection[Verdict]) -> Known | None:
+    values = {v.values for v in verdicts}
+    if event.type is not EventType.TRUNCATE_TABLE or isinstance(known.origin, Table) or len(values) != 1:
+        return None
+    done: Truncation = "removed" if values == {Values.TAKEN} else "kept"
+    if not values <= {Values.TAKEN, Values.AS_BEFORE}:
+        return None
+    return replace(known, truncated={**known.truncated, **dict.fromkeys(event.truncations, done)})
 
 
 def _followed(known: Known, event: UpstreamEvent, told: Verdict) -> Known | None:
@@ -128,11 +154,11 @@ def _followed(known: Known, event: UpstreamEvent, told: Verdict) -> Known | None
             gone = known.read(as_it_comes)
             return _added(gone, event, told) if told.values is Values.TAKEN else gone
         case EventType.RELAX_NULLABILITY, Values.TAKEN:
-            return known.shown(column.model_copy(update={"nullable": True}))
+            return known.said(column.model_copy(update={"nullable": True}))
         case EventType.TIGHTEN_NULLABILITY, Values.TAKEN:
-            return known.shown(column.model_copy(update={"nullable": False}))
+            return known.said(column.model_copy(update={"nullable": False}))
         case EventType.TIGHTEN_NULLABILITY, Values.ROW_DISCARDED:
-            return known.read(ReadAs(column=column, of=(column,), required=True, misfit="discard"))
+            return known.read(ReadAs(column=column, of=known.parts(column), required=True, misfit="discard"))
     return None
 
 
@@ -153,8 +179,7 @@ def _renamed(known: Known, event: UpstreamEvent, column: Column, *, beside: bool
     there = Column(name=now.name, type=now.type)
     if known.column(now.name) is not None or not can_fit(now.type, column.type):
         return None
-    before = next((one.of for one in known.adapted if one.column.name == column.name), (column,))
-    of = (there, *before)
+    of = (there, *known.parts(column))
     made = [ReadAs(column=column, of=of)]
     if beside:
         made.append(ReadAs(column=there, of=of))
@@ -178,25 +203,27 @@ def _renamed_again(known: Known, event: UpstreamEvent) -> Known:
 def _typed(known: Known, event: UpstreamEvent, told: Verdict, column: Column) -> Known | None:
     now = event.now
     assert now is not None
-    table = isinstance(known.origin, Table)
+    newest, *older = known.parts(column)
     if told.values is Values.TAKEN:
-        return known.shown(column.model_copy(update={"type": now.type}))
+        wider = column.model_copy(update={"type": now.type})
+        if not older:
+            return known.shown(wider)
+        return known.read(ReadAs(column=wider, of=(newest.model_copy(update={"type": now.type}), *older)))
     # A table tells all its rows in one type; older rows of a source still come as they were.
-    parts = [part.type for one in known.adapted if one.column.name == column.name for part in one.of]
-    kind = now.type if table else common(*(parts or [column.type]), now.type)
+    kind = now.type if isinstance(known.origin, Table) else common(newest.type, now.type)
     if told.values not in _CASTS or kind is None:
         return None
-    if kind == column.type:
+    if kind == column.type and not older:
         return known
-    stored = Column(name=column.name, type=kind)
+    of = (newest.model_copy(update={"type": kind}), *older)
     second = Column(name=f"{column.name}{SECOND}", type=now.type)
     wanted = [column, *([second] if told.values is Values.BOTH and told.spreads else [])]
-    if not all(can_fit(kind, one.type) for one in wanted) or not _reads(known.origin, kind):
+    if not all(can_fit(part.type, one.type) for part in of for one in wanted) or not _reads(known.origin, kind):
         return None
     if known.column(second.name) is not None and len(wanted) > 1:
         return None
-    misfit = "discard" if told.values is Values.ROW_DISCARDED else "null"
-    return known.read(*(ReadAs.model_validate({"column": one, "of": (stored,), "misfit": misfit}) for one in wanted))
+    misfit: Literal["null", "discard"] = "discard" if told.values is Values.ROW_DISCARDED else "null"
+    return known.read(*(ReadAs(column=one, of=of, misfit=misfit) for one in wanted))
 
 
 def _adapts(origin: PlannedSource | Table) -> bool:

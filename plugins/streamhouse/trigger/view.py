@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow, Source, Step
-from streamhouse.model.plan import FlowPlan, PlannedSource
+from streamhouse.model.plan import FlowPlan, PlannedSource, Truncation
 from streamhouse.model.read_as import ReadAs
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column, Table
@@ -26,6 +26,7 @@ class FlowView:
         came: Names of columns that came upstream since.
         granted: Columns that a person let in, by what has them.
         made: Source or table → how its columns are made of what is there.
+        removals: Source → what a person decided of removals of all its rows.
     """
 
     flow: Flow
@@ -33,6 +34,7 @@ class FlowView:
     came: frozenset[str]
     granted: frozenset[tuple[str, str]] = frozenset()
     made: Mapping[str, tuple[ReadAs, ...]] = field(default_factory=dict)
+    removals: Mapping[str, Mapping[str, Truncation]] = field(default_factory=dict)
     _known: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
@@ -43,6 +45,7 @@ class FlowView:
         came: Iterable[str],
         granted: Iterable[tuple[str, str]] = (),
         made: Mapping[str, tuple[ReadAs, ...]] = MappingProxyType({}),
+        removals: Mapping[str, Mapping[str, Truncation]] = MappingProxyType({}),
     ) -> "FlowView":
         """The view of a flow.
 
@@ -52,22 +55,26 @@ class FlowView:
             came: Names of columns that came upstream since, of sources and of tables of other flows.
             granted: Columns that a person let in: source or table, and name.
             made: Source or table → how its columns are made from now on; of others, as the flow runs.
+            removals: Source → what a person decided of removals of all its rows; of others, as the flow runs.
         """
         held: list[PlannedSource | Table] = [*applied.sources, *applied.readable]
         known = {one.name: frozenset(c.name for c in one.columns) for one in held}
         kept_out = {name for step in applied.steps for read in step.reads for name in read.hidden}
         sources = {source.name: source for source in applied.sources}
-        as_runs = {
-            name: adapted
-            for name, adapted in applied.adapted.items()
-            if name not in sources
-            or (name in flow.sources and _same(flow.sources[name], sources[name].kind, sources[name].options))
-        }
-        return cls(flow, applied, frozenset(came) | kept_out, frozenset(granted), {**as_runs, **made}, known)
+        given = {name: flow.sources[name] for name in sources if name in flow.sources}
+        other = {n for n, s in sources.items() if n not in given or not _same(given[n], s.kind, s.options)}
+        as_runs = {name: adapted for name, adapted in applied.adapted.items() if name not in other}
+        decided = {name: source.truncated for name, source in sources.items() if name not in other}
+        names = frozenset(came) | kept_out
+        return cls(flow, applied, names, frozenset(granted), {**as_runs, **made}, {**decided, **removals}, known)
 
     def adapted(self, name: str) -> tuple[ReadAs, ...]:
         """How columns of a source, or of a table of another flow, are made of what is there."""
         return self.made.get(name, ())
+
+    def truncated(self, name: str) -> Mapping[str, Truncation]:
+        """What a person decided of removals of all rows of a source."""
+        return self.removals.get(name, {})
 
     def hidden(self, step: Step, action: Action, table: str, columns: tuple[Column, ...]) -> frozenset[str]:
         """Columns of a table or source that a step is not to see."""

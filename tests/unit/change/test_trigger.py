@@ -425,7 +425,7 @@ def test_a_field_that_nobody_declared_is_only_noted_by_default(cdc):
 
 
 @pytest.mark.parametrize(
-    ("policy", "status"), [("lenient", Status.NOTED), ("evolve", Status.WAITING), ("ignore", Status.NOTED)]
+    ("policy", "status"), [("lenient", Status.APPLIED), ("evolve", Status.WAITING), ("ignore", Status.APPLIED)]
 )
 def test_a_truncated_table(cdc, policy, status):
     world = cdc(policy)
@@ -438,17 +438,33 @@ def test_a_truncated_table(cdc, policy, status):
     assert found.paused == (frozenset({"ods.rows"}) if status is Status.WAITING else frozenset())
 
 
+@pytest.mark.parametrize(("grant", "done"), [(True, "removed"), (False, "kept")])
+def test_a_person_decides_of_each_truncation(cdc, grant, done):
+    world = cdc("evolve")
+    for name, ts_ms in (("2", 7), ("3", 8)):
+        change(world, name, id=2, price=5)
+        file = world.project.root / "data" / f"{name}.json"
+        file.write_text(json.dumps({"payload": {"op": "t", "ts_ms": ts_ms}}) + "\n" + file.read_text())
+        (question,) = world.look().approvals
+        world.state.approvals.decide(question.id, grant=grant, by="ada")
+        assert world.look().paused == frozenset()
+    assert list(world.events().values()) == [Status.APPLIED if grant else Status.REFUSED] * 1
+    (source,) = world.state.plan("shop")[1].sources
+    assert list(source.truncated.values()) == [done, done]
+
+
 def test_what_a_person_granted_and_nobody_can_do_goes_on_waiting(cdc):
     """Readers must not go on because somebody said yes."""
     world = cdc("evolve")
     change(world, "2", id=2, price=5)
+    ddl = {"ddl": "ALTER TABLE rows …", "tableChanges": [{"table": {"primaryKeyColumnNames": ["id", "price"]}}]}
     file = world.project.root / "data" / "2.json"
-    file.write_text(json.dumps({"payload": {"op": "t", "ts_ms": 7}}) + "\n" + file.read_text())
+    file.write_text(json.dumps(ddl) + "\n" + file.read_text())
     found = world.look()
     world.state.approvals.decide(found.approvals[0].id, grant=True, by="ada")
     found = world.look()
     assert world.applied == []
-    assert world.events() == {"truncate_table": Status.FAILED}
+    assert list(world.events().values()) == [Status.FAILED]
     assert found.paused == {"ods.rows"}
 
 

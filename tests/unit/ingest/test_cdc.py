@@ -334,7 +334,7 @@ def test_an_absent_column_is_null(tmp_path):
         ({"op": "c"}, "the event has op 'c', but no row in 'after'", ""),
         ({"op": "d", "before": None}, "the event has op 'd', but no row in 'before'", "REPLICA IDENTITY"),
         (event("x"), "the event has the unknown op 'x'", "known: c, r, u, d"),
-        (event("t"), "the event has the unknown op 't'", "skipped.operations=t"),
+        (event("t"), "the table was truncated, and nobody decided of it", "skipped.operations=t"),
         (event(["c"]), "the event has the unknown op '['c']'", "known"),
         (event("c", None, {"Id": 1}), "the row has no id, which is part of the primary key", "the row has: Id"),
         (

@@ -182,7 +182,10 @@ def test_an_edit_that_names_the_column_brings_it_in(registry, plans):
     known = Registry([*(a for a in registry.actions.values() if a.action != "latest"), edited], registry.flows.values())
     seen = Seen(plans, {"shop": {"rows": taxed(plans)}})
     made = compile_project(
-        registry.flows.values(), known, {"shop": {"rows": taxed(plans).columns}}, views=seen.views(registry.flows.values())
+        registry.flows.values(),
+        known,
+        {"shop": {"rows": taxed(plans).columns}},
+        views=seen.views(registry.flows.values()),
     )
     assert "tax" in made["shop"].tables["dws.latest"].column_names
 

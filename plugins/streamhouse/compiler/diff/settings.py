@@ -36,6 +36,14 @@ def setting_findings(old: FlowPlan, new: FlowPlan) -> Iterator[Finding]:
         if was_source is not None and (paced := _options(was_source, source) & _PACE):
             proof = f"source {source.name}: {', '.join(sorted(paced))} changed, which decides when rows come only"
             yield Finding(rule=39, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
+        if was_source is not None and (was_source.truncations, was_source.truncated) != (
+            source.truncations,
+            source.truncated,
+        ):
+            told = "; ".join(f"{one}: {done}" for one, done in source.truncated.items())
+            proof = f"source {source.name}: when all rows are removed there, they are {source.truncations}"
+            proof += f" here; decided: {told}" if told else " here"
+            yield Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
     for name in sorted({*old.adapted, *new.adapted}):
         if old.adapted.get(name) != new.adapted.get(name):
             made = "; ".join(map(str, new.adapted.get(name, ()))) or "as it is"

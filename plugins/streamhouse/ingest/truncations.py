@@ -1,0 +1,25 @@
+"""What is done when all rows are removed from a source at once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Truncations:
+    """Decides of each removal of all rows, so that rows read again are the same.
+
+    Attributes:
+        otherwise: Of those that nobody decided of: the rows stay, or that is to be decided first.
+        decided: Id of a removal → whether rows stay, or are removed as well.
+    """
+
+    otherwise: Literal["kept", "asked"] = "asked"
+    decided: Mapping[str, Literal["kept", "removed"]] = field(default_factory=dict)
+
+    def of(self, truncation: str) -> Literal["kept", "removed", "asked"]:
+        """What is done about one."""
+        return self.decided.get(truncation, self.otherwise)
+
+
+ASKED = Truncations()
