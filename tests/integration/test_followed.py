@@ -478,3 +478,26 @@ def test_drop_table(tabled, policy):
     assert made.events() == {"drop_table": Status.WAITING}
     assert set(made.rows("dwd.fo")) == {1, 2}, "the reader stops, its tables stay"
     assert bool(made.state.approvals.list("reader")) == (policy == "evolve")
+
+
+@pytest.mark.parametrize("policy", ["lenient", "evolve"])
+def test_recreate_table_is_read_from_its_beginning_once_a_person_says_so(tabled, policy):
+    made = tabled(policy)
+    table = made.state.plan("owner")[1].tables["ods.fo"]
+    made.open.stores[Tier.WARM].drop("ods.fo")
+    made.open.stores[Tier.WARM].create(table)
+    made.write(id=[7], n=[70], note=["g"], gone=["z"])
+    with pytest.raises(BlockedError):
+        made.run()
+    assert set(made.rows("dwd.fo")) == {1, 2}
+    made.decide(grant=True)
+    made.run()
+    assert list(made.events().values()) == [Status.APPLIED]
+    assert made.column("dwd.fo", "n") == {7: 70}
+    assert made.column("ads.fo", "twice") == {7: 140}
+    assert made.state.versions()["dwd.fo"] == 2, "the old one is kept for a while"
+    old = made.open.stores[Tier.HOT].read_state(made.state.plan("reader")[1].tables["dwd.fo"])
+    assert sorted(old["id"].to_pylist()) == [1, 2]
+    made.write(id=[8], n=[80], note=["h"], gone=["z"])
+    made.run()
+    assert made.column("dwd.fo", "n") == {7: 70, 8: 80}

@@ -205,12 +205,12 @@ def wanted_versions(state: StateStore, change: Change) -> dict[str, int]:
 def reached(state: StateStore, change: Change) -> dict[str, Position]:
     """How far the flow is, by the names that stores hold, also of what it is to read once a change is done.
 
-    A source that is another one then is read from its beginning.
+    A source that is another one then, and a table that was made again, is read from its beginning.
     """
-    plan = standing(state, change.flow)
+    plan, read = standing(state, change.flow), state.versions(change.flow)
     found = positions(plan, last_epochs(state, plan))
-    for source in replaced(plan, change.plan):
-        found.pop(source, None)
+    for name in replaced(plan, change.plan):
+        found.pop(stored_name(name, read.get(name, 1)), None)
     return found | {stored_name(table, move.version): move.began for table, move in change.moves.items()}
 
 

@@ -217,7 +217,7 @@ class Round:
         if event.object not in origins:
             return None
         origin = origins[event.object]
-        known = self._let_in.get(flow, {}).get(origin.name) or _as_runs(plan, origin)
+        known = self._let_in.get(flow, {}).get(origin.name) or Known.of(plan, origin)
         steps = {step.id for step in plan.steps if any(read.table == origin.name for read in step.reads)}
         return followed(known, event, direct(decision.verdicts, flow, steps))
 
@@ -237,7 +237,7 @@ class Round:
     def _follows(self, flow: str, decision: Decision) -> bool:
         """Whether the flow becomes another one."""
         known = self._known(flow, decision)
-        return follows(decision) or (known is not None and bool(known.truncated) and not decision.event.column)
+        return follows(decision) or (known is not None and known != Known.of(self._applied[flow], known.origin))
 
     def _follow(self, flow: str, decision: Decision) -> None:
         self._followed.setdefault(flow, []).append(decision)
@@ -410,11 +410,6 @@ class Round:
         if status is Status.APPLIED and event.id in self._refused:
             status, note = Status.REFUSED, f"refused by {self._refused[event.id]}"
         self._state.upstream.settle(flow, event.id, status, decision=decision, plan=plan, note=note, now=self._now)
-
-
-def _as_runs(plan: FlowPlan, origin: PlannedSource | Table) -> Known:
-    truncated = origin.truncated if isinstance(origin, PlannedSource) else {}
-    return Known(origin, plan.adapted.get(origin.name, ()), truncated)
 
 
 def _not_done(decision: Decision, why: str) -> Decision:

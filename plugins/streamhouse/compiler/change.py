@@ -9,7 +9,7 @@ from streamhouse.compiler.segments import loses_order
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, TableChange, worst
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import History, Strategy
-from streamhouse.model.version import Versions, at_versions, stored_name
+from streamhouse.model.version import Versions, at_versions, stored_name, table_name
 
 _REKEYED = frozenset({29})  # another key finds other rows equal
 _IN_PLACE = frozenset({"create", "add column", "stop filling", "drop later"})
@@ -191,7 +191,8 @@ def _origins(plan: FlowPlan) -> dict[str, object]:
         s.name: s.model_copy(update={"columns": (), "loads_first": False, "truncations": "kept", "truncated": {}})
         for s in plan.sources
     }
-    return sources | {table.name: table.tiers.target for table in plan.readable}
+    tables = {t.name: (t.tiers.target, plan.again.get(table_name(t.name))) for t in plan.readable}
+    return {**sources, **tables}
 
 
 def shared(plan: FlowPlan, anew: Collection[str], others: Mapping[str, FlowPlan]) -> dict[str, str]:

@@ -61,6 +61,9 @@ class View(Protocol):
     def adapted(self, name: str) -> tuple[ReadAs, ...]:
         """How columns of a source, or of a table of another flow, are made of what is there."""
 
+    def again(self, name: str) -> str:
+        """Which time a table of another flow was made again; empty: it never was."""
+
     def truncated(self, name: str) -> Mapping[str, Truncation]:
         """What a person decided of removals of all rows of a source."""
 
@@ -220,8 +223,11 @@ def _known(external: Mapping[str, Table], own: Collection[str], view: View | Non
 
 def _adapted(plan: FlowPlan, view: View | None) -> FlowPlan:
     names = [source.name for source in plan.sources] + [table.name for table in plan.external]
-    found = {name: made for name in names if view is not None and (made := view.adapted(name))}
-    return plan.model_copy(update={"adapted": found}) if found else plan
+    if view is None:
+        return plan
+    found = {name: made for name in names if (made := view.adapted(name))}
+    again = {name: time for name in names if (time := view.again(name))}
+    return plan.model_copy(update={"adapted": found, "again": again}) if found or again else plan
 
 
 def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Action]:

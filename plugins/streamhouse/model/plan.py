@@ -166,6 +166,11 @@ class FlowPlan(Frozen):
         exclude_if=lambda found: not found,
         description="source or table of another flow → its columns that are made of what is there by now",
     )
+    again: dict[str, str] = Field(
+        default_factory=dict,
+        exclude_if=lambda found: not found,
+        description="table of another flow that was made again → which time this one is: read from its beginning",
+    )
 
     def as_known(self, table: Table) -> Table:
         """A table of another flow with the columns that the steps of this one know."""

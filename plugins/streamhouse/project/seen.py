@@ -51,8 +51,7 @@ class Seen:
                 self.applied[flow.flow],
                 came,
                 self.granted.get(flow.flow, ()),
-                {name: known.adapted for name, known in self.let_in.get(flow.flow, {}).items()},
-                {name: known.truncated for name, known in self.let_in.get(flow.flow, {}).items()},
+                self.let_in.get(flow.flow, {}),
             )
             for flow in flows
             if flow.flow in self.applied

@@ -31,13 +31,19 @@ def compare(pinned: Shape, live: Shape | None) -> tuple[UpstreamEvent, ...]:
         return (_event(pinned, None, EventType.DROP_TABLE),)
     if pinned.identity and live.identity and pinned.identity != live.identity:
         detail = f"{pinned.identity} → {live.identity}"
-        return (_event(pinned, live, EventType.RECREATE_TABLE, detail=detail),)
+        # Ids of columns mean nothing either, so that those of one name are taken for one column.
+        columns = _columns(_without_ids(pinned), _without_ids(live))
+        return (_event(pinned, live, EventType.RECREATE_TABLE, detail=detail), *columns)
     if _same(pinned, live):
         return ()
     found = [*_columns(pinned, live), *_rest(pinned, live)]
     if not found and pinned.columns != live.columns:
         found = [_event(pinned, live, EventType.CHANGE_TEXT)]
     return tuple(found)
+
+
+def _without_ids(shape: Shape) -> Shape:
+    return shape.model_copy(update={"columns": tuple(c.model_copy(update={"id": ""}) for c in shape.columns)})
 
 
 def _same(pinned: Shape, live: Shape) -> bool:

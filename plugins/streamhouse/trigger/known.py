@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from streamhouse.model.plan import PlannedSource, Truncation
+from streamhouse.model.plan import FlowPlan, PlannedSource, Truncation
 from streamhouse.model.read_as import ReadAs
 from streamhouse.model.schema_change import EventType
 from streamhouse.model.table import Column, Table
@@ -39,11 +39,19 @@ class Known:
         origin: With the columns that steps know.
         adapted: How these are made, where they are not there as they are.
         truncated: Removal of all rows, as `UpstreamEvent.truncations` calls it → what is done about it.
+        again: Which time a table was made again; empty: it never was.
     """
 
     origin: PlannedSource | Table
     adapted: tuple[ReadAs, ...] = ()
     truncated: Mapping[str, Truncation] = field(default_factory=dict)
+    again: str = ""
+
+    @classmethod
+    def of(cls, plan: FlowPlan, origin: PlannedSource | Table) -> "Known":
+        """As it runs."""
+        truncated = origin.truncated if isinstance(origin, PlannedSource) else {}
+        return cls(origin, plan.adapted.get(origin.name, ()), truncated, plan.again.get(origin.name, ""))
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -103,7 +111,7 @@ def followed(known: Known, event: UpstreamEvent, verdicts: Collection[Verdict]) 
         verdicts: Of the steps of the flow that read it.
     """
     if not event.column:
-        return _truncated(known, event, verdicts)
+        return _as_a_whole(known, event, {v.values for v in verdicts})
     known = _renamed_again(known, event)
     others = (part for one in known.adapted if one.column.name != event.column for part in one.of)
     if event.type not in (*_ADDS, EventType.RENAME_COLUMN) and any(part.name == event.column for part in others):
@@ -121,14 +129,16 @@ def followed(known: Known, event: UpstreamEvent, verdicts: Collection[Verdict]) 
     return found
 
 
-def _truncated(known: Known, event: UpstreamEvent, verdicts: Collection[Verdict]) -> Known | None:
-    values = {v.values for v in verdicts}
-    if event.type is not EventType.TRUNCATE_TABLE or isinstance(known.origin, Table) or len(values) != 1:
-        return None
-    done: Truncation = "removed" if values == {Values.TAKEN} else "kept"
-    if not values <= {Values.TAKEN, Values.AS_BEFORE}:
-        return None
-    return replace(known, truncated={**known.truncated, **dict.fromkeys(event.truncations, done)})
+def _as_a_whole(known: Known, event: UpstreamEvent, values: set[Values]) -> Known | None:
+    match event.type:
+        case EventType.TRUNCATE_TABLE if isinstance(known.origin, PlannedSource) and len(values) == 1:
+            if not values <= {Values.TAKEN, Values.AS_BEFORE}:
+                return None
+            done: Truncation = "removed" if Values.TAKEN in values else "kept"
+            return replace(known, truncated={**known.truncated, **dict.fromkeys(event.truncations, done)})
+        case EventType.RECREATE_TABLE if isinstance(known.origin, Table) and values == {Values.TAKEN}:
+            return replace(known, again=event.id)
+    return None
 
 
 def _followed(known: Known, event: UpstreamEvent, told: Verdict) -> Known | None:

@@ -12,6 +12,7 @@ from streamhouse.model.plan import FlowPlan, PlannedSource, Truncation
 from streamhouse.model.read_as import ReadAs
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column, Table
+from streamhouse.trigger.known import Known
 
 _LETS_IN = frozenset({Policy.LENIENT, Policy.EVOLVE, Policy.TRY_EVOLVE})
 
@@ -27,6 +28,7 @@ class FlowView:
         granted: Columns that a person let in, by what has them.
         made: Source or table → how its columns are made of what is there.
         removals: Source → what a person decided of removals of all its rows.
+        times: Table of another flow → which time it was made again.
     """
 
     flow: Flow
@@ -35,6 +37,7 @@ class FlowView:
     granted: frozenset[tuple[str, str]] = frozenset()
     made: Mapping[str, tuple[ReadAs, ...]] = field(default_factory=dict)
     removals: Mapping[str, Mapping[str, Truncation]] = field(default_factory=dict)
+    times: Mapping[str, str] = field(default_factory=dict)
     _known: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
@@ -44,8 +47,7 @@ class FlowView:
         applied: FlowPlan,
         came: Iterable[str],
         granted: Iterable[tuple[str, str]] = (),
-        made: Mapping[str, tuple[ReadAs, ...]] = MappingProxyType({}),
-        removals: Mapping[str, Mapping[str, Truncation]] = MappingProxyType({}),
+        told: Mapping[str, Known] = MappingProxyType({}),
     ) -> "FlowView":
         """The view of a flow.
 
@@ -54,8 +56,7 @@ class FlowView:
             applied: As it runs.
             came: Names of columns that came upstream since, of sources and of tables of other flows.
             granted: Columns that a person let in: source or table, and name.
-            made: Source or table → how its columns are made from now on; of others, as the flow runs.
-            removals: Source → what a person decided of removals of all its rows; of others, as the flow runs.
+            told: Source or table → what the flow knows of it from now on; of others, as it runs.
         """
         held: list[PlannedSource | Table] = [*applied.sources, *applied.readable]
         known = {one.name: frozenset(c.name for c in one.columns) for one in held}
@@ -66,11 +67,24 @@ class FlowView:
         as_runs = {name: adapted for name, adapted in applied.adapted.items() if name not in other}
         decided = {name: source.truncated for name, source in sources.items() if name not in other}
         names = frozenset(came) | kept_out
-        return cls(flow, applied, names, frozenset(granted), {**as_runs, **made}, {**decided, **removals}, known)
+        return cls(
+            flow,
+            applied,
+            names,
+            frozenset(granted),
+            as_runs | {name: one.adapted for name, one in told.items()},
+            decided | {name: one.truncated for name, one in told.items()},
+            {**applied.again, **{name: one.again for name, one in told.items()}},
+            known,
+        )
 
     def adapted(self, name: str) -> tuple[ReadAs, ...]:
         """How columns of a source, or of a table of another flow, are made of what is there."""
         return self.made.get(name, ())
+
+    def again(self, name: str) -> str:
+        """Which time a table of another flow was made again; empty: it never was."""
+        return self.times.get(name, "")
 
     def truncated(self, name: str) -> Mapping[str, Truncation]:
         """What a person decided of removals of all rows of a source."""

@@ -93,7 +93,7 @@ def test_gone_and_made_again():
     pinned = shape(a="int").model_copy(update={"identity": "7"})
     assert told(pinned, None) == ["drop_table"]
     again = shape(a="bigint").model_copy(update={"identity": "8"})
-    assert told(pinned, again) == ["recreate_table (7 → 8)"]
+    assert told(pinned, again) == ["recreate_table (7 → 8)", "widen_type a int → bigint"]
     assert told(pinned, shape("1", a="int")) == []
 
 

@@ -68,9 +68,11 @@ def source_findings(old: FlowPlan, new: FlowPlan) -> dict[str, list[Finding]]:
 
 
 def replaced(old: FlowPlan, new: FlowPlan) -> dict[str, str]:
-    """Source that both have, but whose rows are others now, so that no position in it is worth anything → why."""
+    """What both read, but whose rows are others now, so that no position in it is worth anything → why."""
     before = {source.name: source for source in old.sources}
     told = {s.name: _replaced(before[s.name], s) for s in new.sources if s.name in before}
+    again = {name for name, time in new.again.items() if old.again.get(name) != time}
+    told |= {name: f"{name} was dropped and made again; its rows are others" for name in again}
     return {name: why for name, why in told.items() if why}
 
 
