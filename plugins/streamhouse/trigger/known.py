@@ -117,6 +117,8 @@ def followed(known: Known, event: UpstreamEvent, verdicts: Collection[Verdict]) 
     if event.type not in (*_ADDS, EventType.RENAME_COLUMN) and any(part.name == event.column for part in others):
         return None  # a column that has another name here
     told = [v for v in verdicts if v.values not in _AS_IT_WAS]
+    if event.type is EventType.RENAME_COLUMN:  # the second column is hidden from whom it does not concern
+        told = [v.model_copy(update={"values": Values.BOTH}) if v.values is Values.TAKEN else v for v in told]
     if event.type in _ADDS:
         told = [v for v in told if v.values in (Values.TAKEN, Values.DEFAULTED)]  # others do not see it
     if not told:
@@ -156,7 +158,7 @@ def _followed(known: Known, event: UpstreamEvent, told: Verdict) -> Known | None
     match event.type, told.values:
         case EventType.DROP_COLUMN, Values.NULL:
             return known.without(column.name) if told.spreads else known.read(as_it_comes)
-        case (EventType.RENAME_COLUMN, Values.TAKEN | Values.BOTH) | (EventType.MAYBE_RENAME, Values.BOTH):
+        case EventType.RENAME_COLUMN | EventType.MAYBE_RENAME, Values.BOTH:
             return _renamed(known, event, column, beside=told.spreads)
         case EventType.RENAME_COLUMN, Values.NULL:
             return known.read(as_it_comes)

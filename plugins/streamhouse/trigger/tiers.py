@@ -20,20 +20,10 @@ def added(tier: Tier, column: Column, fills: str = "") -> TierChange:
     return TierChange(tier=tier, outcome=Outcome.SWAP, ddl=tuple(ddl))
 
 
-def dropped(tier: Tier, columns: Sequence[str], *, later: bool) -> TierChange | None:
-    """Columns that are not filled any more; `later`: and which the tier drops when their time is over."""
-    ddl = [Ddl(kind="stop filling", column=name) for name in columns]
-    if later and "drop" in CAN[tier]:
-        ddl += [Ddl(kind="drop later", column=name) for name in columns]
-    return TierChange(tier=tier, outcome=Outcome.SWAP, ddl=tuple(ddl)) if ddl else None
-
-
-def renamed(tier: Tier, was: str, now: Column) -> TierChange:
-    """A column that has another name; a tier that cannot gets the new one beside the old one."""
-    if "rename" in CAN[tier]:
-        ddl: tuple[Ddl, ...] = (Ddl(kind="rename column", column=now.name, old=was),)
-        return TierChange(tier=tier, outcome=Outcome.SWAP, ddl=ddl)
-    return added(tier, now, fills=was)
+def dropped(tier: Tier, columns: Sequence[str]) -> TierChange | None:
+    """Columns that are not filled any more; they stay, with the values they have."""
+    ddl = tuple(Ddl(kind="stop filling", column=name) for name in columns)
+    return TierChange(tier=tier, outcome=Outcome.SWAP, ddl=ddl) if ddl else None
 
 
 def widened(tier: Tier, columns: Sequence[str], was: str, now: str) -> TierChange | None:

@@ -202,7 +202,7 @@ def test_a_plan_without_hidden_columns_keeps_its_fingerprint(plans):
         (PRICE, {"policy": "lenient"}, {"ods.rows": "block rows wait pauses"}),
         (STORE, {"policy": "lenient"}, {"ods.rows": "block rows wait pauses"}),
         (ID, {"policy": "lenient"}, {"ods.rows": "block rows wait pauses"}),
-        (PRICE, {"policy": "ignore"}, {"ods.rows": "no-op null"}),
+        (PRICE, {"policy": "ignore"}, {"ods.rows": "swap null"}),
         (PRICE, {}, {"ods.rows": "block rows wait pauses"}),
     ],
 )  # fmt: skip
@@ -240,7 +240,7 @@ def test_a_frozen_step_that_does_not_read_the_column_goes_on(registry, plans):
 
 def test_a_person_s_decision_replaces_the_rules(registry, plans):
     found = decided(registry, plans, event(EventType.DROP_COLUMN, PRICE), {}, policy=Policy.IGNORE)
-    assert told(found) == {"ods.rows": "no-op null"}
+    assert told(found) == {"ods.rows": "swap null"}
     assert found.verdicts[0].said == "a person"
 
 
