@@ -17,6 +17,7 @@ from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
 from streamhouse.sql.canonical import Canonical
 from streamhouse.sql.dialect import parse_condition, parse_query
 from streamhouse.trigger.decide import verdict
+from streamhouse.trigger.known import second_of
 from streamhouse.trigger.reader import Reader, Use
 
 _AT = Location("")
@@ -93,7 +94,7 @@ class Impact:
                     continue
                 found[flow, step.id] = told
                 if told.spreads:
-                    pending += [(further, True) for further in self._further(seen, reader, step)]
+                    pending += [(further, True) for further in self._further(seen, told, reader, step)]
         return Decision(event=event, verdicts=tuple(found.values()))
 
     def uses(self, event: UpstreamEvent, flow: str) -> Use:
@@ -168,9 +169,13 @@ class Impact:
                 most = max((most, uses, behind), key=lambda use: use.weight)
         return most
 
-    def _further(self, event: UpstreamEvent, reader: Reader, step: PlannedStep) -> list[UpstreamEvent]:
+    def _further(self, event: UpstreamEvent, told: Verdict, reader: Reader, step: PlannedStep) -> list[UpstreamEvent]:
         """What the readers of a step's table see when the step follows an event."""
         name = reader.table.name
+        if told.values is Values.BOTH and event.now is not None:  # one more column: the one there was stays
+            second = event.now if event.was is None or event.now.name != event.was.name else second_of(event.now)
+            told_of = {"object": name, "type": EventType.ADD_COLUMN, "was": None, "now": second, "tier": None}
+            return [event.model_copy(update=told_of)]
         if event.type in _ADDS:
             kind = EventType.ADD_COLUMN if event.type is EventType.UNKNOWN_FIELD else event.type
             return [event.model_copy(update={"object": name, "type": kind, "tier": None})]
@@ -184,7 +189,7 @@ class Impact:
             same = reader.table.column(output).type == (event.was.type if event.was is not None else "")
             if step.strategy is Strategy.MERGE and not same:
                 continue  # what the store folds keeps its type
-            now = event.now if event.type is EventType.RENAME_COLUMN else _renamed(event.now, output)
+            now = _renamed(event.now, output)
             further.append(event.model_copy(update={"object": name, "was": was, "now": now, "tier": None}))
         return further
 

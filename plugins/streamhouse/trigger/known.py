@@ -27,8 +27,6 @@ _TYPES = frozenset(
 )
 _AS_IT_WAS = frozenset({Values.AS_BEFORE, Values.UNREAD, Values.COUNTED})
 _CASTS = frozenset({Values.CAST, Values.NULL, Values.BOTH, Values.ROW_DISCARDED, Values.VALUE_DISCARDED})
-SECOND = "__v2"
-"""End of the name of a column beside one whose type became another."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +94,11 @@ class Known:
         if isinstance(self.origin, Table):
             kept = (*kept, ReadAs(column=gone, gone=True))
         return replace(self, origin=_with(self.origin, columns), adapted=kept)
+
+
+def second_of(column: Column) -> Column:
+    """The column beside one whose type became another."""
+    return Column(name=f"{column.name}__v2", type=column.type)
 
 
 def _with(origin: PlannedSource | Table, columns: Mapping[str, Column]) -> PlannedSource | Table:
@@ -228,7 +231,7 @@ def _typed(known: Known, event: UpstreamEvent, told: Verdict, column: Column) ->
     if kind == column.type and not older:
         return known
     of = (newest.model_copy(update={"type": kind}), *older)
-    second = Column(name=f"{column.name}{SECOND}", type=now.type)
+    second = second_of(now)
     wanted = [column, *([second] if told.values is Values.BOTH and told.spreads else [])]
     if not all(can_fit(part.type, one.type) for part in of for one in wanted) or not _reads(known.origin, kind):
         return None

@@ -6,7 +6,7 @@ from streamhouse.model.table import Column
 from streamhouse.model.types import MergeFunction, Tier
 from streamhouse.model.upstream import Values, Verdict
 from streamhouse.trigger.cell import REST_ON_VALUES, Cell, of_a_column, role
-from streamhouse.trigger.known import SECOND
+from streamhouse.trigger.known import second_of
 from streamhouse.trigger.tiers import added, field_added, widened
 
 _FOLDS_EXTREMES = (MergeFunction.MIN, MergeFunction.MAX)
@@ -65,7 +65,7 @@ def change_type(c: Cell, was: Column, now: Column) -> Verdict:
             return _discard_value(c, was)
     if c.is_key:
         return c.block(ask, "a key has one column")
-    second = Column(name=f"{was.name}{SECOND}", type=now.type)
+    second = second_of(now)
     tiers = c.tier_changes(lambda tier: added(tier, second, fills=was.name))
     return c.swap(
         Values.BOTH,

@@ -83,6 +83,7 @@ CASES: dict[EventType, dict[str, tuple[UpstreamEvent, Reader]]] = {
     E.RENAME_COLUMN: {
         "not read": (event(E.RENAME_COLUMN, INT, LESS), CLOSED),
         "passed on": (event(E.RENAME_COLUMN, INT, LESS), reader()),
+        "passed on, open port": (event(E.RENAME_COLUMN, INT, LESS), reader(open=True)),
         "makes a value of another name": (event(E.RENAME_COLUMN, INT, LESS), reader(Use.VALUE, "cents")),
         "key": (event(E.RENAME_COLUMN, ID, LESS), KEY),
     },
