@@ -502,3 +502,26 @@ def test_recreate_table_is_read_from_its_beginning_once_a_person_says_so(tabled,
     made.write(id=[8], n=[80], note=["h"], gone=["z"])
     made.run()
     assert made.column("dwd.fo", "n") == {7: 70, 8: 80}
+
+
+def test_histories_are_read_as_epochs_are(tabled):
+    """A table that is built anew, by Spark's tasks, holds what the epochs gave."""
+    made = tabled("try_evolve")
+    made.alter("rename", "note", "remark")
+    made.alter("type", "n", "bigint")
+    made.write(id=[3, 4], n=[30, BIG], remark=["c", "d"], gone=["z", "z"])
+    made.run()
+    before = made.rows("dwd.fo")
+    assert before[4] == {"id": 4, "n": None, "note": "d", "gone": "z", "remark": "d"}
+    action = made.root / "actions" / "clean.sql"
+    action.write_text(action.read_text().replace("WHERE id > 0", "WHERE id > 1"))
+    flow = made.root / "flows" / "reader.yaml"
+    flow.write_text(flow.read_text() + "history: rewrite\n")
+    with pytest.raises(BlockedError):  # an edit that builds anew is asked for
+        made.run()
+    made.decide(grant=True)
+    made.run()
+    assert made.state.versions()["dwd.fo"] == 2
+    after = made.rows("dwd.fo")
+    assert {key: row["n"] for key, row in after.items()} == {2: 20, 3: 30, 4: None}
+    assert {key: row["note"] for key, row in after.items()} == {2: "b", 3: "c", 4: "d"}

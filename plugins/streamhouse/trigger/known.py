@@ -217,7 +217,8 @@ def _renamed_again(known: Known, event: UpstreamEvent) -> Known:
 
 def _typed(known: Known, event: UpstreamEvent, told: Verdict, column: Column) -> Known | None:
     now = event.now
-    assert now is not None
+    if now is None:
+        return None  # no type holds what all parts of the source have
     newest, *older = known.parts(column)
     if told.values is Values.TAKEN:
         wider = column.model_copy(update={"type": now.type})

@@ -1,0 +1,90 @@
+"""What is decided and cannot be done must end in a question, never in nothing."""
+
+import pytest
+
+from streamhouse.model.plan import PlannedSource
+from streamhouse.model.read_as import as_read
+from streamhouse.model.schema_change import EventType, Policy
+from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.model.upstream import UpstreamEvent, Values
+from streamhouse.trigger.ability import follows
+from streamhouse.trigger.decide import verdict
+from streamhouse.trigger.known import Known, followed
+from streamhouse.trigger.reader import Reader
+from tests.unit.trigger.test_decide import ALL, INT, LESS, TEXT, event, reader
+
+COLUMNS = tuple(
+    Column(name=name, type=kind)
+    for name, kind in {"id": "int", "amount": "int", "note": "string", "s": "struct<a:int>"}.items()
+)
+ORIGINS = {
+    "table": Table(name="ods.orders", columns=COLUMNS, tiers=Tiers.model_validate({"warm": "30d"})),
+    "parquet": PlannedSource(name="r", kind="files", options={"path": "d/*.parquet"}, columns=COLUMNS),
+    "json": PlannedSource(name="r", kind="files", options={"path": "d/*.json"}, columns=COLUMNS),
+    "cdc": PlannedSource(name="r", kind="cdc", columns=COLUMNS, primary_key=("id",)),
+    "replay": PlannedSource(name="r", kind="replay", columns=COLUMNS),
+}
+NOT_YET = {Values.RESCUED, Values.REFILLED, Values.WAIT}
+CHANGES_NOTHING = {Values.AS_BEFORE, Values.UNREAD, Values.COUNTED}
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+@pytest.mark.parametrize(("seen", "by", "policy"), ALL)
+def test_every_cell(origin: str, seen: UpstreamEvent, by: Reader, policy: Policy) -> None:
+    told, before = verdict(seen, by, policy), Known(ORIGINS[origin])
+    found = followed(before, seen, [told])
+    if not seen.column or found is None:
+        return  # of a thing as a whole; or a question
+    gone = {one.column.name for one in found.adapted if one.gone}
+    assert gone.isdisjoint(column.name for column in found.columns)
+    assert found.columns == as_read(found.columns, found.adapted), "a plan compiled again has the same columns"
+    if seen.was is not None and told.values not in CHANGES_NOTHING and before.column(seen.column):
+        assert told.values not in NOT_YET, "carried out, though it cannot be"
+        stays = told.values is Values.CAST and seen.type is EventType.NARROW_TYPE
+        stays |= told.values is Values.TAKEN and seen.type is EventType.RELAX_NULLABILITY and origin != "table"
+        assert found != before or stays, told.values
+    if origin == "replay":
+        assert not found.adapted, "its columns are those of a package"
+
+
+def test_readers_that_want_different_things_are_a_question() -> None:
+    seen = event(EventType.WIDEN_TYPE, INT, Column(name="amount", type="bigint"))
+    told = [verdict(seen, reader(), policy) for policy in (Policy.EVOLVE, Policy.TRY_EVOLVE)]
+    assert followed(Known(ORIGINS["table"]), seen, told) is None
+    assert followed(Known(ORIGINS["table"]), seen, told[:1]) is not None
+
+
+def test_a_column_that_was_renamed_and_changes_again() -> None:
+    known = Known(ORIGINS["table"])
+    renamed = event(EventType.RENAME_COLUMN, INT, LESS)
+    known = followed(known, renamed, [verdict(renamed, reader(open=True), Policy.EVOLVE)])
+    assert known is not None
+    assert [str(one) for one in known.adapted] == ["amount int of total int or amount int",
+                                                   "total int of total int or amount int"]  # fmt: skip
+    retyped = event(EventType.CHANGE_TYPE, LESS, LESS.model_copy(update={"type": "string"}))
+    assert followed(known, retyped, [verdict(retyped, reader(), Policy.TRY_EVOLVE)]) is None, "amount rests on it too"
+
+
+def test_a_column_that_is_renamed_and_gets_another_type_at_once() -> None:
+    known = Known(ORIGINS["table"])
+    renamed = event(EventType.RENAME_COLUMN, INT, LESS.model_copy(update={"type": "bigint"}))
+    retyped = event(EventType.WIDEN_TYPE, INT, INT.model_copy(update={"type": "bigint"}))
+    for seen, policy in ((renamed, Policy.EVOLVE), (retyped, Policy.TRY_EVOLVE)):
+        known = followed(known, seen, [verdict(seen, reader(), policy)])
+        assert known is not None
+    [one] = known.adapted
+    assert str(one) == "amount int of total bigint or amount int, what does not fit: null"
+
+
+def test_json_tells_no_text_from_a_number() -> None:
+    seen = event(EventType.CHANGE_TYPE, INT, TEXT)
+    told = [verdict(seen, reader(), Policy.TRY_EVOLVE)]
+    assert followed(Known(ORIGINS["json"]), seen, told) is None
+    assert followed(Known(ORIGINS["parquet"]), seen, told) is not None
+
+
+def test_what_is_followed_makes_another_plan() -> None:
+    from streamhouse.model.upstream import Decision
+
+    seen = event(EventType.DROP_COLUMN, INT)
+    assert follows(Decision(event=seen, verdicts=(verdict(seen, reader(), Policy.IGNORE),)))
