@@ -148,7 +148,7 @@ class Files:
 
     @property
     def _may_lack(self) -> tuple[str, ...]:
-        """Columns that are null in a file that has them not: its writer adds and drops some where nobody declared any."""
+        """Columns that are null in a file that has them not: where nobody declared any, writers add and drop some."""
         return self._optional if self._declared else tuple(column.name for column in self.columns())
 
     def _names(self) -> list[str]:
