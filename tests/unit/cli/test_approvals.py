@@ -176,8 +176,9 @@ def test_a_look_that_finds_a_change_and_one_that_waits(ran, capsys):
     (flow,) = found["flows"]
     (event,) = flow["events"]
     assert (code, event["event"]["type"], flow["paused"]) == (10, "unknown_field", [])
-    columns = lines[0].split(",")
-    data.with_name("zzz_latest.csv").write_text(f"{','.join(columns[1:])}\n{','.join(lines[1].split(',')[1:])}\n")
+    gone = lines[0].split(",").index("product")  # by which the revenue is grouped
+    without = (line.split(",")[:gone] + line.split(",")[gone + 1 :] for line in lines[:2])
+    data.with_name("zzz_latest.csv").write_text("".join(f"{','.join(fields)}\n" for fields in without))
     code, text = printed(capsys, "trigger", "--once")
     assert code == 11
     assert "drop_column" in text
