@@ -14,7 +14,7 @@ import pyarrow as pa
 from streamhouse.errors import StoreError, StoreUnavailableError, TableMissingError, WriteRefusedError
 from streamhouse.stores.fluss.loop import EventLoop
 from streamhouse.stores.fluss.sockets import tune
-from streamhouse.stores.fluss.wire import Address, LeaderMovedError, refusal
+from streamhouse.stores.fluss.wire import STATUS, Address, LeaderMovedError, refusal
 
 T = TypeVar("T")
 Write = Any
@@ -25,6 +25,7 @@ Columns = tuple[str, ...] | None
 
 _WHOLE_BUCKET = 2**31 - 1
 _REMIND_S = 2.0
+_PATIENCE_S = 5.0  # with a question that takes milliseconds: a server that is starting may never answer it
 _NO_WRITER = "Writer ID allocation failed"  # no server is up; it has no code of its own
 
 
@@ -51,8 +52,15 @@ class _Session:
     async def table(self, target: Target) -> Any:
         async with self._opening:  # threads come at the same time
             if target not in self._tables:
-                self._tables[target] = await self.connection.get_table(_path(target.name))
+                async with asyncio.timeout(_PATIENCE_S):
+                    self._tables[target] = await self.connection.get_table(_path(target.name))
             return self._tables[target]
+
+    async def remind(self, name: str) -> None:
+        """Let the client look for a table's leaders. What it asked a server that was starting may stay unanswered."""
+        with suppress(Exception):  # whoever waits for rows hears why they did not arrive
+            async with asyncio.timeout(_PATIENCE_S):
+                await self.connection.get_table(_path(name))
 
     async def writer(self, target: Target, columns: Columns) -> Any:
         table = await self.table(target)
@@ -236,17 +244,16 @@ class Native:
     def _await(self, name: str, flush: _Flush) -> None:
         """Wait for the rows; meanwhile remind the client of their table, of which it may have lost sight."""
         until = monotonic() + self._timeout_s
-        reminder: Future[Any] | None = None
         while (left := until - monotonic()) > _REMIND_S:
             with suppress(TimeoutError):
                 return flush.done.result(_REMIND_S)
-            if reminder is None or reminder.done():
-                reminder = EventLoop.current().submit(lambda: flush.session.connection.get_table(_path(name)))
+            EventLoop.current().submit(lambda: flush.session.remind(name))
         return flush.done.result(max(left, 0))
 
     def _current(self, name: str) -> _Session:
         async def work() -> _Session:
-            async with self._opening:  # threads come at the same time, and one connection is to serve them all
+            # Threads come at the same time, and one connection is to serve them all.
+            async with self._opening, asyncio.timeout(_PATIENCE_S):
                 if self._session is None:
                     self._session = _Session(await self._connect())
                 return self._session
@@ -279,7 +286,7 @@ class Native:
 
         self._forget(session)
         if isinstance(error, TimeoutError):
-            return StoreUnavailableError(f"Fluss did not answer for {name} within {self._timeout_s:.0f} s")
+            return StoreUnavailableError(f"Fluss did not answer in time for {name}", hint=STATUS)
         if isinstance(error, fluss.FlussError):
             return _refusal(error.error_code, error.message, name)
         if isinstance(error, TypeError | ValueError | OverflowError):

@@ -16,7 +16,7 @@ Address = tuple[str, int]
 _API_VERSIONS = 1000
 _OK, _REFUSED = 0, 1
 _SYSTEM_ERROR = re.compile(r'"IO Error: ([^"]+)"')
-_STATUS = "streamhouse services status tells whether it runs"
+STATUS = "streamhouse services status tells whether it runs"
 _HEAD = struct.Struct(">ihhi")  # size, api, version, request
 _REPLY = struct.Struct(">ibi")  # size, kind, request
 _GONE = (4, 7)  # DATABASE_NOT_EXIST, TABLE_NOT_EXIST
@@ -45,9 +45,9 @@ def refusal(code: int, message: str, subject: str) -> StoreError:
     if code in _GONE or "TableNotExistException" in message:
         return TableMissingError(f"Fluss has no table {subject}", hint="apply the flow's plan to create it")
     if code == _SERVER_FAILED and _STARTING in message:
-        return StoreUnavailableError(f"Fluss is starting and cannot serve {subject} yet", hint=_STATUS)
+        return StoreUnavailableError(f"Fluss is starting and cannot serve {subject} yet", hint=STATUS)
     if code == _AWAY:
-        return StoreUnavailableError(f"Fluss does not answer for {subject}: {_plain(reason)}", hint=_STATUS)
+        return StoreUnavailableError(f"Fluss does not answer for {subject}: {_plain(reason)}", hint=STATUS)
     if code in _MOVED:
         return LeaderMovedError(f"Fluss is moving {subject}: {reason}")
     if code in _TRANSIENT:
@@ -120,7 +120,7 @@ class Link:
         return view
 
     def _lost(self, error: Exception) -> StoreUnavailableError:
-        return StoreUnavailableError(f"Fluss does not answer at {self}: {error}", hint=_STATUS)
+        return StoreUnavailableError(f"Fluss does not answer at {self}: {error}", hint=STATUS)
 
 
 class Wire:
