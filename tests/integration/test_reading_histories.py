@@ -1,0 +1,189 @@
+"""Random histories with tiering between: every moment is read as the model was then, and no view goes back in time."""
+
+import threading
+import time
+from itertools import count
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
+from streamhouse.runtime.stores import open_stores
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import Changes, WriteContext
+from streamhouse.stores.where import Condition
+from streamhouse.tiering.move import tier
+from streamhouse.tiering.union import union_read
+from streamhouse.tiering.views import changes
+
+COLUMNS = (Column(name="k", type="bigint"), Column(name="v", type="bigint"))
+_numbers = count()
+
+KEYS = st.sets(st.integers(0, 7), max_size=5)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), KEYS, KEYS),  # keys to upsert (or append), keys to delete
+        st.tuples(st.just("tier"), st.integers(1, 12)),
+    ),
+    min_size=2,
+    max_size=9,
+)
+
+
+class Written:
+    """A table and what it held after each write, by its position then."""
+
+    def __init__(self, stores, tiers, key):
+        self.table = Table(
+            name=f"dwd.history_{next(_numbers)}", columns=COLUMNS, primary_key=key, buckets=2, tiers=tiers
+        )
+        self.source, self.stores = stores[self.table.tiers.target], stores
+        self.source.create(self.table)
+        self.rows, self.clock = [], 0
+        self.past = [(self.source.end(self.table), [])]
+
+    def write(self, upserts, deletes=()):
+        keyed = bool(self.table.primary_key)
+        added = [(key, self.clock) for key in sorted(upserts)]
+        gone = sorted(set(deletes) - set(upserts)) if keyed else []
+        schema = arrow_schema(self.table.columns)
+        rows = pa.Table.from_pylist([{"k": k, "v": v} for k, v in added], schema=schema)
+        deleted = pa.table({"k": pa.array(gone, pa.int64())}) if gone else None
+        context = WriteContext(writer="test/history", epoch=self.clock)
+        at = self.source.write(self.table, Changes(rows, deleted), context)
+        self.clock += 1
+        touched = {*upserts, *gone} if keyed else set()
+        self.rows = [row for row in self.rows if row[0] not in touched] + added
+        self.past.append((at, sorted(self.rows)))
+
+    def tier(self, max_rows):
+        tier(self.table, self.source, self.stores[self.table.tiers.present[-1]], max_rows=max_rows)
+
+    def read(self, **options):
+        found = union_read(self.table, self.stores, **options)
+        return sorted(zip(found.column("k").to_pylist(), found.column("v").to_pylist(), strict=True))
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory, request):
+    project, opened = Project(tmp_path_factory.mktemp("project"), Settings()), {}
+
+    def of(*tiers):
+        fluss = request.getfixturevalue("fluss") if Tier.HOT in tiers else None
+        spark = request.getfixturevalue("spark") if Tier.COLD in tiers else None
+        opened.update(open_stores(project, spark, fluss, [t for t in tiers if t not in opened]))
+        return opened
+
+    yield of
+    for store in opened.values():
+        store.close()
+
+
+def check(stores, steps, tiers, key):
+    written = Written(stores, tiers, key)
+    for what, *how in steps:
+        if what == "write":
+            written.write(*how)
+        else:
+            written.tier(*how)
+        for through_lake in (False, True):
+            assert written.read(through_lake=through_lake) == sorted(written.rows)
+    for at, rows in written.past:
+        assert written.read(at=at) == rows
+        some = written.read(at=at, where=[Condition("k", "<=", (3,))], through_lake=not key)
+        assert [row for row in some if row[0] <= 3] == [row for row in rows if row[0] <= 3]
+    # The changes lead from any moment to any later one.
+    for (first, old), (last, new) in zip(written.past, written.past[1:], strict=False):
+        found = changes(written.table, written.source, first, last).to_pylist()
+        held = {tuple(row) for row in old} if key else list(old)
+        for row in found:
+            if not key:
+                held.append((row["k"], row["v"]))
+            else:
+                held = {one for one in held if one[0] != row["k"]}
+                if row["_kind"] in ("+I", "+U"):
+                    held.add((row["k"], row["v"]))
+        assert sorted(held) == new
+
+
+SOME = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "key"])
+def test_hot_and_warm(stores, key):
+    @SOME
+    @given(STEPS)
+    def history(steps):
+        check(stores(Tier.HOT, Tier.WARM), steps, {"hot": "1h", "warm": "forever"}, key)
+
+    history()
+
+
+@pytest.mark.services
+@pytest.mark.spark
+def test_hot_and_cold(stores):
+    @settings(SOME, max_examples=3)
+    @given(STEPS)
+    def history(steps):
+        check(stores(Tier.HOT, Tier.COLD), steps, {"hot": "1h", "cold": "forever"}, ())
+
+    history()
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "key"])
+def test_a_view_never_goes_back_in_time(stores, key):
+    """One thread writes rising numbers, one tiers all the while; every reader sees no less than it saw before."""
+    written = Written(stores(Tier.HOT, Tier.WARM), {"hot": "1h", "warm": "forever"}, key)
+    written.write(range(8))
+    ends, problems, reads, tiered = time.monotonic() + 12, [], [], []
+
+    def writing():
+        while time.monotonic() < ends:
+            written.write({written.clock % 8, (written.clock * 3) % 8})
+
+    def moving():
+        while time.monotonic() < ends:
+            written.tier(5)
+            tiered.append(1)
+
+    def reading(through_lake):
+        seen = {}
+        while time.monotonic() < ends:
+            before = written.clock - 1  # was readable when the read began
+            rows, now = written.read(through_lake=through_lake), {}
+            for k, v in rows:
+                now[k] = max(v, now.get(k, -1))
+            if not key:
+                assert len(set(rows)) == len(rows), "a row twice"
+                assert len(rows) >= len(seen.get("rows", [])), "rows are gone"
+                seen["rows"] = rows
+            assert all(now.get(k, -1) >= v for k, v in seen.items() if k != "rows"), f"{now} after {seen}"
+            assert max(now.values()) >= before, f"{max(now.values())} is older than {before}"
+            seen |= now
+            reads.append(1)
+
+    def guarded(work, *arguments):
+        try:
+            work(*arguments)
+        except BaseException as error:  # noqa: BLE001  told by the test
+            problems.append(error)
+
+    threads = [
+        threading.Thread(target=guarded, args=one)
+        for one in ((writing,), (moving,), (reading, False), (reading, True), (reading, True))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert problems == []
+    assert len(reads) > 10
+    assert len(tiered) > 2
+    assert written.read() == sorted(written.rows)
