@@ -19,6 +19,7 @@ from streamhouse.tiering.epochs import Epochs
 from streamhouse.tiering.explain import Read, reads_of
 from streamhouse.tiering.plain_sql import NotPlainError, plain
 from streamhouse.tiering.reading import Readable, readable
+from streamhouse.tiering.rest import at_rest, lakes_instead
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,6 +102,7 @@ class Asking:
         begun = monotonic()
         query = parse_query(sql, catalog_of(self._project, self._environment))
         try:
+            query = self._without_fluss(query)
             return self._answered(query, limit, engine, begun, measure=measure)
         except StreamhouseError as error:
             error.message = table_names(error.message)  # as people know them
@@ -133,6 +135,20 @@ class Asking:
         self._say("running the query")
         rows = answer_by_spark(query, tables, spark, limit=limit)
         return self._told(query, tables, rows, "Spark", reason, begun, measure=measure)
+
+    def _without_fluss(self, query: Query) -> Query:
+        """The query of lakes alone, where Fluss is down and they hold all that it would tell."""
+        from streamhouse.services.services import Services
+
+        if self._fluss is not None or Tier.HOT not in needed_tiers(query):
+            return query
+        if Services(self._project.root).status().endpoints is not None:
+            return query
+        epochs = epochs_of(self._project)
+        lakes = lakes_instead(query, epochs)
+        if lakes is None:
+            return query
+        return at_rest(query, self._opened(lakes), epochs) or query
 
     def _told(
         self, query: Query, tables: Readable, rows: "pa.Table", engine: str, reason: str, begun: float, *, measure: bool
@@ -200,7 +216,11 @@ def epochs_of(project: Project) -> Epochs:
         with project.state() as state:
             return state.recent_epochs(flow, segment, KEPT_EPOCHS)
 
-    return Epochs(plans, records)
+    def unfinished(flow: str, segment: str) -> bool:
+        with project.state() as state:
+            return state.unfinished(flow, segment) is not None
+
+    return Epochs(plans, records, unfinished)
 
 
 def catalog_of(project: Project, environment: str | None = None) -> Catalog:

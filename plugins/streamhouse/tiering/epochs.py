@@ -27,10 +27,12 @@ class Epochs:
     Attributes:
         plans: Applied plans over the names that stores hold.
         records: Finished epochs of a segment, the last one first.
+        unfinished: Whether a segment has begun an epoch that it did not finish.
     """
 
     plans: Sequence[FlowPlan] = ()
     records: Callable[[str, str], Sequence[EpochRecord]] = field(default=lambda _flow, _segment: ())
+    unfinished: Callable[[str, str], bool] = field(default=lambda _flow, _segment: True)
 
     @cached_property
     def _writes(self) -> dict[Segment, frozenset[str]]:
@@ -63,6 +65,18 @@ class Epochs:
                 hint=f"{missing[0]}$history lists the epochs that can be asked for",
             )
         return {stored: known[stored] for stored in tables}
+
+    def end_at_rest(self, stored: str) -> Position | None:
+        """Where a table ends while nobody writes it; None: it is not known, or an epoch may have gone further."""
+        writers = self._writers([stored])
+        ends: Position = {}
+        for flow, segment in writers:
+            records = self.records(flow, segment)
+            if not records or stored not in records[0].ends or self.unfinished(flow, segment):
+                return None
+            for bucket, offset in records[0].ends[stored].items():
+                ends[bucket] = max(offset, ends.get(bucket, 0))
+        return ends if writers else None
 
     def history(self, stored: str) -> pa.Table:
         """The epochs that tell where a table stood, newest first; columns as in `parts`."""
