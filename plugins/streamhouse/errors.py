@@ -416,7 +416,7 @@ class UnknownChangeError(EngineError):
 class UnknownApprovalError(EngineError):
     """Nobody was asked what an id stands for."""
 
-    code = "SH507"
+    code = "SH512"
 
     def __init__(self, name: str, known: Collection[str], *, at: Location | None = None) -> None:
         super().__init__(
@@ -427,7 +427,7 @@ class UnknownApprovalError(EngineError):
 class ApprovalClosedError(EngineError):
     """What is to be decided was decided already, or nobody did in time."""
 
-    code = "SH508"
+    code = "SH513"
 
 
 # --- SH6xx: queries ---------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from threading import Event
 from typing import cast
 
 from streamhouse.change.building import standing
 from streamhouse.errors import StreamhouseError, TableMissingError, UnknownFlowError
+from streamhouse.jobs.rounds import rounds
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
@@ -67,19 +68,16 @@ def tier_flows(
         StreamhouseError: of the one round, the first table that could not be filled, after all others were.
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
-    stop = stop or Event()
     with opened(project, say=say) as open_:
         chosen = chosen_flows(open_.state, flows)
         tiering = _Tiering(open_, on_moved, say)
-        while True:
-            began = datetime.now(UTC)
+        done = Tiered()
+        for began in rounds(every, stop or Event()):
             done = tiering.round(chosen, began, check=check)
-            if every is None:
-                for error in done.failed.values():
-                    raise error
-                return done
-            if stop.wait(max(0.0, (began + every - datetime.now(UTC)).total_seconds())):
-                return done
+    if every is None:
+        for error in done.failed.values():
+            raise error
+    return done
 
 
 def chosen_flows(state: StateStore, flows: Sequence[str]) -> list[str]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from threading import Event
 from typing import cast
 
 from streamhouse.change.building import standing
 from streamhouse.errors import StreamhouseError, TableMissingError
+from streamhouse.jobs.rounds import rounds
 from streamhouse.jobs.tier import chosen_flows
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
@@ -83,19 +84,16 @@ def keep_up(
         StreamhouseError: of the one round, the first table that could not be kept, after all others were.
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
-    stop = stop or Event()
     with opened(project, say=say) as open_:
         keepers = open_upkeep(project, open_.spark)
         chosen = chosen_flows(open_.state, flows)
-        while True:
-            began = datetime.now(UTC)
+        done = Upkept()
+        for began in rounds(every, stop or Event()):
             done = _round(open_, keepers, chosen, began, full=full, orphans=orphans, say=say)
-            if every is None:
-                for error in done.failed.values():
-                    raise error
-                return done
-            if stop.wait(max(0.0, (began + every - datetime.now(UTC)).total_seconds())):
-                return done
+    if every is None:
+        for error in done.failed.values():
+            raise error
+    return done
 
 
 def _round(
