@@ -8,7 +8,7 @@ from streamhouse.change.ask import ask
 from streamhouse.errors import StreamhouseError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.jobs.run import Meter, carry
-from streamhouse.model.version import stored_name, table_at
+from streamhouse.model.version import stored_name, table_at, table_name
 from streamhouse.project.compare import Applied, compare
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
@@ -190,13 +190,24 @@ class Live:
         wanted = open_source(source, self.root).available()
 
         def there():
-            last = [self.open.state.last_epoch(FLOW, s.name) for s in plan.segments]
-            return all(r is not None and r.end.get("orders") == wanted for r in last)
+            last = {s.name: self.open.state.last_epoch(FLOW, s.name) for s in plan.segments}
+            if None in last.values():
+                return False
+            ends = {table_name(name): end for r in last.values() for name, end in r.ends.items()} | {"orders": wanted}
+            read = {s.name: {table_name(name): end for name, end in last[s.name].end.items()} for s in plan.segments}
+            return all(
+                read[s.name].get(name) == ends[name] for s in plan.segments for name in s.reads if name not in s.tables
+            )
 
         self.until(there, "the rows did not come through")
 
     def epoch(self):
         return self.open.state.last_epoch(FLOW, "main").epoch
+
+    def isolate(self, table):
+        """Give the step that writes a table a clock of its own."""
+        file = self.root / "flows" / f"{FLOW}.yaml"
+        file.write_text(file.read_text().replace(f"writes: {table}}}", f"writes: {table}, isolate: true}}"))
 
     def apply(self, choices=None):
         """Ask for what the files say, and wait until it is done; the change."""

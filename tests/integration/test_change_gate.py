@@ -115,8 +115,12 @@ def test_a_failing_audit_of_a_flow_at_rest(open_, capsys):
 
 
 @pytest.mark.timeout(600)
-def test_a_change_of_a_flow_that_runs_waits_for_a_person(open_):
+@pytest.mark.parametrize("segments", [1, 2])
+def test_a_change_of_a_flow_that_runs_waits_for_a_person(open_, segments):
     live = Live(open_)
+    if segments == 2:
+        live.isolate(SPENT)
+    assert len(plan_of(open_.project, FLOW).segments) == segments
     live.add()
     with live:
         live.drained()

@@ -66,7 +66,8 @@ class Reconciler:
         """Carry out what is asked, while no stream runs.
 
         Raises:
-            StreamhouseError: it cannot be; the change has failed, and what was applied stays.
+            StreamhouseError: it cannot be; the change has failed, and what was applied stays. Where a store is away, it
+                has not: the next run goes on with it.
         """
         self._drop_retired(runner)
         self._drop_left_behind()
@@ -169,10 +170,12 @@ class Reconciler:
             runner.held = held
 
     def _turn(self, runner: Runner, change: Change) -> None:
-        """Let the streams end, and wait until `between` has done the change."""
+        """Let the streams end, and wait until `between` has done the change, or found that a person must."""
         runner.turn()
-        while not runner.wait(_LOOK_S / 5) and self.open.state.change(change.id).is_open:
-            pass
+        while not runner.wait(_LOOK_S / 5):
+            now = self.open.state.change(change.id)
+            if now.waits or not now.is_open:
+                return
 
     # --- a change with the streams at rest --------------------------------------------------------
 
@@ -300,6 +303,8 @@ class Reconciler:
     def _fail(self, runner: Runner, change: Change, error: StreamhouseError) -> None:
         if isinstance(error, LeaseLostError):
             raise error
+        if error.retryable:  # a store that is away: the change stays asked, and goes on where it was
+            return
         if self.open.state.move_change(runner.lease, change, Phase.FAILED, str(error)):
             self.open.state.append_event(
                 self.flow, "change", f"change {change.id} failed, nothing was applied: {error}"
