@@ -3,8 +3,10 @@
 import pytest
 
 from streamhouse.change.trigger import Trigger
+from streamhouse.errors import StoreUnavailableError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.outcome import Outcome
+from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.records import Phase
 from tests.live import FLOW, Live, add, assert_equals_batch, opened_project, orders, served, write_action
@@ -41,6 +43,25 @@ def test_a_column_added_by_an_edit_reaches_the_running_query(live):
     rows = live.rows("dwd.lv_orders").to_pylist()
     assert any(row["tax"] is not None for row in rows)
     assert any(row["tax"] is None for row in rows)
+
+
+def test_a_store_that_is_away_for_a_moment_fails_no_change(live, monkeypatch):
+    live.add()
+    live.drained()
+    hot, calls = live.open.stores[Tier.HOT], []
+    add_columns = hot.add_columns
+
+    def away_at_first(table):
+        calls.append(table)
+        if len(calls) == 1:
+            raise StoreUnavailableError("Fluss does not answer")
+        add_columns(table)
+
+    monkeypatch.setattr(hot, "add_columns", away_at_first)
+    write_action(live.root, "valid", "SELECT order_id, customer, cents, tax FROM rows WHERE cents > 0")
+    _, change = live.apply()
+    assert (change.phase, change.error) == (Phase.APPLIED, None)
+    assert len(calls) > 1
 
 
 def test_an_aggregate_that_changes_is_built_anew_while_the_flow_runs(live):
