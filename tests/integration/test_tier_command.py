@@ -3,13 +3,15 @@
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from threading import Event, Thread
 
 import pyarrow as pa
 import pytest
 
 from streamhouse.errors import UnknownFlowError
+from streamhouse.jobs import run as run_module
 from streamhouse.jobs import tier as module
-from streamhouse.jobs.run import Meter, carry
+from streamhouse.jobs.run import Meter, carry, run_flows
 from streamhouse.jobs.tier import tier_flows
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Tier
@@ -19,7 +21,7 @@ from streamhouse.stores.fluss import FlussStore
 from streamhouse.stores.paimon import PaimonStore
 from streamhouse.tiering.move import tier
 from streamhouse.tiering.overdue import overdue
-from tests.live import FLOW, add, assert_equals_batch, opened_project, served
+from tests.live import FLOW, add, assert_equals_batch, opened_project, orders, served
 
 TIERS = "tables: {ods.lv_orders: {tiers: {hot: 1d, warm: 30d}}, dws.lv_spent: {tiers: {hot: 1d, cold: 90d}}}\n"
 
@@ -84,8 +86,8 @@ def test_a_table_that_cannot_be_filled_leaves_the_others_alone(open_):
     drain(open_)
     rounds = []
 
-    class TwoRounds:
-        def wait(self, _):
+    class TwoRounds(Event):
+        def wait(self, _=None):
             rounds.append(1)
             return len(rounds) == 2
 
@@ -139,3 +141,45 @@ def test_rows_are_overdue_at_half_the_time_that_the_log_keeps_them(fluss, tmp_pa
     assert found() is None
     hot.drop(table.name)
     hot.close()
+
+
+@pytest.mark.services
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_a_flow_that_runs_fills_its_tiers_by_itself(open_, monkeypatch):
+    @contextmanager
+    def as_it_is(*_, **__):
+        yield open_
+
+    monkeypatch.setattr(run_module, "opened", as_it_is)
+    add(open_.project.root, 0)
+    runners = []
+
+    def run():
+        run_flows(open_.project, [FLOW], once=False, tier_every=timedelta(seconds=0.3), on_runner=runners.append)
+
+    def copied(name, lake):
+        stored = open_.stores[lake].columns(name)
+        return 0 if stored is None else served(open_, name, lake).num_rows
+
+    running = Thread(target=run)
+    running.start()
+    try:
+        for number in (1, 2):
+            add(open_.project.root, number)
+            end = time.monotonic() + 100
+            while copied("ods.lv_orders", Tier.WARM) < sum(len(orders(n)) for n in range(number + 1)):
+                assert running.is_alive()
+                assert time.monotonic() < end
+                time.sleep(0.1)
+    finally:
+        for runner in runners:
+            runner.stop()
+        running.join(60)
+    assert not running.is_alive()
+    assert not [event.text for event in open_.state.events(FLOW) if event.kind in ("tiering", "retention")]
+    tier_flows(open_.project)
+    assert_equals_batch(open_)
+    for name, lake in (("ods.lv_orders", Tier.WARM), ("dws.lv_spent", Tier.COLD)):
+        hot, copy = (sorted(map(str, served(open_, name, t).to_pylist())) for t in (Tier.HOT, lake))
+        assert copy == hot

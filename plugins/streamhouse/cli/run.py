@@ -24,10 +24,18 @@ Examples:
 )
 @click.argument("flows", nargs=-1, required=True, metavar="FLOW...")
 @click.option("--env", "environment", metavar="NAME", help="Keep an environment of the one FLOW up to date instead.")
+@click.option(
+    "--tier",
+    "tier_every",
+    metavar="DURATION",
+    default="1m",
+    show_default=True,
+    help="Fill the warm and cold tiers so often; 'never' leaves that to: streamhouse tier. Not with --once.",
+)
 @click.option("--once", is_flag=True, help="Stop when all rows that wait now are in every layer.")
 @shared_options
 @click.pass_obj
-def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None) -> None:
+def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None, tier_every: str) -> None:
     """Run each FLOW here: read new rows, update every layer, stop at Ctrl-C.
 
     Starts the embedded services and Spark when they are not up, and stops what it started. A run
@@ -38,11 +46,13 @@ def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None) -
         _run_environment(app, flows, environment, once=once)
         return
     from streamhouse.cli.progress import ProgressView
+    from streamhouse.cli.tier import interval
     from streamhouse.jobs.run import run_flows
 
     names = tuple(dict.fromkeys(flows))
+    every = None if tier_every == "never" else interval(tier_every, "--tier")
     with ProgressView(*names) as view:
-        summaries = run_flows(app.project, names, once=once, on_progress=view.show)
+        summaries = run_flows(app.project, names, once=once, tier_every=every, on_progress=view.show)
     if app.as_json:
         documents = [asdict(summary) for summary in summaries]
         app.output.document(documents[0] if len(documents) == 1 else {"flows": documents})

@@ -63,14 +63,14 @@ def tier(app: App, flows: tuple[str, ...], every: str | None, check: bool) -> No
         raise click.exceptions.Exit(OVERDUE)
 
 
-def interval(text: str) -> timedelta:
-    """What a person gave for `--every`."""
+def interval(text: str, option: str = "--every") -> timedelta:
+    """What a person gave for an option."""
     from streamhouse.model.types import duration_of
 
     try:
         return duration_of(text)
     except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--every") from error
+        raise click.BadParameter(str(error), param_hint=option) from error
 
 
 def _share(moved: "Moved") -> float | None:

@@ -4,7 +4,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from statistics import median
 from threading import Lock
@@ -16,6 +18,7 @@ from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
 from streamhouse.errors import BlockedError
 from streamhouse.jobs.progress import Progress, Summary
+from streamhouse.jobs.tier import tiering_beside
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Layer
 from streamhouse.model.version import table_name
@@ -31,6 +34,7 @@ def run_flows(
     flows: Sequence[str],
     *,
     once: bool,
+    tier_every: timedelta | None = None,
     on_progress: Callable[[str, Progress], None] = lambda _, __: None,
     on_runner: Callable[[Runner], None] = lambda _: None,
 ) -> list[Summary]:
@@ -43,6 +47,7 @@ def run_flows(
         project: Holds the flows.
         flows: Their names.
         once: Stop when the rows that wait at the start are in every layer.
+        tier_every: Fill the further tiers so often; None, and with `once`: leave that to others.
         on_progress: Called with the flow's name after each epoch and when the stage changes.
         on_runner: Gets each runner before it starts, so that a signal handler can stop it.
 
@@ -62,7 +67,10 @@ def run_flows(
         for meter in meters.values():
             meter.stage(text)
 
-    with opened(project, say=say) as open_:
+    with opened(project, say=say) as open_, ExitStack() as beside:
+        further = any(len(table.tiers.present) > 1 for plan in plans.values() for table in plan.tables.values())
+        if further and tier_every is not None and not once:
+            beside.enter_context(tiering_beside(open_, flows, tier_every))
         if once or len(plans) == 1:
             done = {
                 n: carry(open_, p, meters[n], once=once, follow=True, on_runner=on_runner) for n, p in plans.items()

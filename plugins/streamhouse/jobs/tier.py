@@ -1,9 +1,10 @@
 """Fills the further tiers of flows' tables: once, or again and again (design D9)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from threading import Event
+from datetime import UTC, datetime, timedelta
+from threading import Event, Thread
 from typing import cast
 
 from streamhouse.change.building import standing
@@ -56,7 +57,7 @@ def tier_flows(
         flows: Their names; empty: every flow that ever ran.
         every: Begin a round so long after the one before began, until `stop`; None: one round.
         check: Move nothing; only look what is overdue.
-        stop: Ends it after the round in hand.
+        stop: Ends it after the part of a table in hand.
         say: Told what is being done.
         on_moved: Called with the flow after each part of a table that was moved.
 
@@ -70,14 +71,38 @@ def tier_flows(
     """
     with opened(project, say=say) as open_:
         chosen = chosen_flows(open_.state, flows)
-        tiering = _Tiering(open_, on_moved, say)
+        tiering = _Tiering(open_, on_moved, say, stop or Event())
         done = Tiered()
-        for began in rounds(every, stop or Event()):
+        for began in rounds(every, tiering.stop):
             done = tiering.round(chosen, began, check=check)
     if every is None:
         for error in done.failed.values():
             raise error
     return done
+
+
+@contextmanager
+def tiering_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Iterator[None]:
+    """Fill the further tiers of flows every so often, in a thread, while the block runs them.
+
+    What goes wrong is recorded as an event of the flow. At the end of the block the table in hand is left as far as it
+    is, which the next round goes on from.
+    """
+    stop = Event()
+
+    def fill() -> None:
+        tiering = _Tiering(open_, lambda _, __: None, lambda _: None, stop)
+        while not stop.wait(every.total_seconds()):
+            with suppress(StreamhouseError):  # the state store is away: the flows say so themselves
+                tiering.round(flows, datetime.now(UTC), check=False)
+
+    thread = Thread(target=fill, name="tiering", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 def chosen_flows(state: StateStore, flows: Sequence[str]) -> list[str]:
@@ -93,11 +118,16 @@ def chosen_flows(state: StateStore, flows: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(flows)) or applied
 
 
+class _StopAskedError(Exception):
+    """Leaves a table between two parts of what is to be moved."""
+
+
 @dataclass
 class _Tiering:
     open: Open
     on_moved: OnMoved
     say: Callable[[str], None]
+    stop: Event
     _told: dict[tuple[str, str], str] = field(default_factory=dict)  # (flow, what) → what is wrong and was told
 
     def round(self, flows: Sequence[str], now: datetime, *, check: bool) -> Tiered:
@@ -108,13 +138,15 @@ class _Tiering:
             moved[flow] = []
             for table in standing(self.open.state, flow).tables.values():
                 for target in table.tiers.present[1:]:
+                    if self.stop.is_set():
+                        return Tiered(moved, tuple(late), failed)
                     what = f"{table_name(table.name)} to {target}"
                     try:
                         if not check:
                             moved[flow].append(self._move(flow, table, target))
                         found = self._overdue(table, target, now)
-                    except TableMissingError:
-                        continue  # the flow has not made it yet
+                    except (TableMissingError, _StopAskedError):
+                        continue  # the flow has not made it yet; or the rest is for the next round
                     except StreamhouseError as error:
                         failed[what] = error
                         self._tell(flow, what, "tiering", f"{what}: {error.message}")
@@ -127,7 +159,13 @@ class _Tiering:
     def _move(self, flow: str, table: Table, target: Tier) -> Moved:
         self.say(f"{table_name(table.name)} to {target}")
         lake = cast("LakeStore", self.open.stores[target])  # only the hot tier is none, and it is always the first
-        return tier(table, self.open.stores[table.tiers.target], lake, on_progress=lambda one: self.on_moved(flow, one))
+
+        def told(moved: Moved) -> None:
+            self.on_moved(flow, moved)
+            if self.stop.is_set():
+                raise _StopAskedError
+
+        return tier(table, self.open.stores[table.tiers.target], lake, on_progress=told)
 
     def _overdue(self, table: Table, target: Tier, now: datetime) -> Overdue | None:
         return overdue(table, self.open.stores[table.tiers.target], cast("LakeStore", self.open.stores[target]), now)
