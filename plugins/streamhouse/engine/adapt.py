@@ -13,15 +13,11 @@ from sqlglot import exp, parse_one
 
 from streamhouse.model.read_as import ReadAs, as_stored
 from streamhouse.model.table import Column
-from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
-from streamhouse.stores.base import Changes
 from streamhouse.stores.fitted import fitted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-    from streamhouse.engine.inputs import KeyedSourceInput, SourceInput, TableInput
 
 _ROWS_AT_ONCE = 65_536
 
@@ -82,67 +78,6 @@ def _made(rows: pa.Table, one: ReadAs) -> tuple[pa.ChunkedArray, pa.ChunkedArray
     if one.required:
         fits = pc.and_(fits, pc.is_valid(values))
     return values, fits
-
-
-class AdaptedInput:
-    """What a segment reads, of which some columns are made of others.
-
-    Args:
-        given: Reads the rows as they are there.
-        columns: All that steps know.
-        adapted: How they are made.
-        key: Primary key; its columns are not among `adapted`.
-    """
-
-    def __init__(
-        self,
-        given: "TableInput | SourceInput | KeyedSourceInput",
-        columns: Sequence[Column],
-        adapted: Sequence[ReadAs],
-        key: Sequence[str],
-    ) -> None:
-        self._given = given
-        self._columns = {column.name: column for column in columns}
-        self._adapted = adapted
-        self._key = list(key)
-        self.available = given.available
-        self.advance = given.advance
-        self.rows_between = given.rows_between
-
-    def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
-        """What happened in the range."""
-        return self.changes_and_lost(start, end, columns)[0]
-
-    def changes_and_lost(
-        self, start: Position, end: Position, columns: tuple[str, ...] | None
-    ) -> tuple[Changes, dict[str, int]]:
-        """What happened in the range, and column → values in it that did not fit."""
-        wanted = self._wanted(columns)
-        given = self._given.changes(start, end, self._names(wanted))
-        done = adapt(given.upserts, wanted, self._adapted)
-        before = given.before
-        if before is not None:
-            before = adapt(before, wanted, self._adapted).rows
-        return Changes(done.rows, self._gone(given.deletes, done.left_out), before), done.lost
-
-    def parts(self, at: Position, columns: tuple[str, ...]) -> Iterator[pa.Table]:
-        """All rows at `at`."""
-        wanted = self._wanted(columns)
-        for rows in self._given.parts(at, self._names(wanted)):
-            yield adapt(rows, wanted, self._adapted).rows
-
-    def _gone(self, deletes: pa.Table | None, left_out: pa.Table) -> pa.Table | None:
-        """A keyed row that is left out takes the place of the one that was there."""
-        if not self._key or not left_out.num_rows:
-            return deletes
-        more = left_out.select(self._key)
-        return more if deletes is None else pa.concat_tables([deletes.select(self._key), more])
-
-    def _wanted(self, columns: tuple[str, ...] | None) -> list[Column]:
-        return [self._columns[name] for name in (self._columns if columns is None else columns)]
-
-    def _names(self, wanted: Sequence[Column]) -> tuple[str, ...]:
-        return stored_names(self._columns.values(), wanted, self._adapted)
 
 
 def stored_names(columns: Iterable[Column], wanted: Iterable[Column], adapted: Sequence[ReadAs]) -> tuple[str, ...]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.engine.adapt import AdaptedInput, losses
+from streamhouse.engine.adapt import losses
 from streamhouse.engine.delta import Delta, count
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.held import HeldStates
-from streamhouse.engine.inputs import EpochInput
+from streamhouse.engine.inputs import AdaptedInput, EpochInput
 from streamhouse.engine.needs import Need
 from streamhouse.engine.points import reach
 from streamhouse.engine.rows_source import can_spread_changes, spread_changes

@@ -1,22 +1,20 @@
 """What a segment reads, sources and tables alike, seen as positions and rows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from streamhouse.engine.adapt import AdaptedInput
+import pyarrow as pa
+
+from streamhouse.engine.adapt import adapt, stored_names
 from streamhouse.engine.clock import Input
 from streamhouse.engine.vector import cap
 from streamhouse.ingest.base import KeyedSource, Source
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import FlowPlan, PlannedSource, Segment
-from streamhouse.model.table import Table
+from streamhouse.model.read_as import ReadAs
+from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, Store
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 _ROWS_AT_ONCE = 250_000
 
@@ -44,7 +42,7 @@ class TableInput:
         """What happened in the range."""
         return self.store.read_changes(self.table, start, end, columns)
 
-    def parts(self, at: Position, columns: tuple[str, ...]) -> "Iterator[pa.Table]":
+    def parts(self, at: Position, columns: tuple[str, ...]) -> Iterator[pa.Table]:
         """All rows at `at`, of a log table not many at once."""
         if self.table.primary_key:
             yield self.store.read_state(self.table, at if self.store.capabilities.state_as_of else None, columns)
@@ -66,7 +64,7 @@ class SourceInput:
         """The rows of the range."""
         return Changes(self.source.read(start, end, columns))
 
-    def parts(self, at: Position, columns: tuple[str, ...]) -> "Iterator[pa.Table]":
+    def parts(self, at: Position, columns: tuple[str, ...]) -> Iterator[pa.Table]:
         """Every row from the beginning to `at`, not many at once."""
         for start, end in ranges(self, {}, at):
             yield self.source.read(start, end, columns)
@@ -85,9 +83,70 @@ class KeyedSourceInput:
         """What happened in the range; the rows before it are known to whoever holds the state."""
         return self.source.changes(start, end, columns, before=False)
 
-    def parts(self, at: Position, columns: tuple[str, ...]) -> "Iterator[pa.Table]":
+    def parts(self, at: Position, columns: tuple[str, ...]) -> Iterator[pa.Table]:
         """The rows at `at`, one for each key, all at once."""
         yield self.source.state(at, columns)
+
+
+class AdaptedInput:
+    """What a segment reads, of which some columns are made of others.
+
+    Args:
+        given: Reads the rows as they are there.
+        columns: All that steps know.
+        adapted: How they are made.
+        key: Primary key; its columns are not among `adapted`.
+    """
+
+    def __init__(
+        self,
+        given: TableInput | SourceInput | KeyedSourceInput,
+        columns: Sequence[Column],
+        adapted: Sequence[ReadAs],
+        key: Sequence[str],
+    ) -> None:
+        self._given = given
+        self._columns = {column.name: column for column in columns}
+        self._adapted = adapted
+        self._key = list(key)
+        self.available = given.available
+        self.advance = given.advance
+        self.rows_between = given.rows_between
+
+    def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
+        """What happened in the range."""
+        return self.changes_and_lost(start, end, columns)[0]
+
+    def changes_and_lost(
+        self, start: Position, end: Position, columns: tuple[str, ...] | None
+    ) -> tuple[Changes, dict[str, int]]:
+        """What happened in the range, and column → values in it that did not fit."""
+        wanted = self._wanted(columns)
+        given = self._given.changes(start, end, self._names(wanted))
+        done = adapt(given.upserts, wanted, self._adapted)
+        before = given.before
+        if before is not None:
+            before = adapt(before, wanted, self._adapted).rows
+        return Changes(done.rows, self._gone(given.deletes, done.left_out), before), done.lost
+
+    def parts(self, at: Position, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+        """All rows at `at`."""
+        wanted = self._wanted(columns)
+        for rows in self._given.parts(at, self._names(wanted)):
+            yield adapt(rows, wanted, self._adapted).rows
+
+    def _gone(self, deletes: pa.Table | None, left_out: pa.Table) -> pa.Table | None:
+        """A keyed row that is left out takes the place of the one that was there."""
+        if not self._key or not left_out.num_rows:
+            return deletes
+        more = left_out.select(self._key)
+        return more if deletes is None else pa.concat_tables([deletes.select(self._key), more])
+
+    def _wanted(self, columns: tuple[str, ...] | None) -> list[Column]:
+        return [self._columns[name] for name in (self._columns if columns is None else columns)]
+
+    def _names(self, wanted: Sequence[Column]) -> tuple[str, ...]:
+        return stored_names(self._columns.values(), wanted, self._adapted)
 
 
 def ranges(given: Input, start: Position, at: Position) -> Iterator[tuple[Position, Position]]:
@@ -122,4 +181,13 @@ def _opened(
     return KeyedSourceInput(source) if isinstance(source, KeyedSource) else SourceInput(source)
 
 
-__all__ = ["EpochInput", "Input", "KeyedSourceInput", "SourceInput", "TableInput", "open_inputs", "ranges"]
+__all__ = [
+    "AdaptedInput",
+    "EpochInput",
+    "Input",
+    "KeyedSourceInput",
+    "SourceInput",
+    "TableInput",
+    "open_inputs",
+    "ranges",
+]

@@ -2,7 +2,8 @@
 
 import pyarrow as pa
 
-from streamhouse.engine.adapt import AdaptedInput, adapt, losses, stored_names
+from streamhouse.engine.adapt import adapt, losses, stored_names
+from streamhouse.engine.inputs import AdaptedInput
 from streamhouse.model.read_as import ReadAs, as_read, as_stored
 from streamhouse.model.table import Column
 from streamhouse.stores.base import Changes
