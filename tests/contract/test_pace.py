@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, Store, WriteContext
 from streamhouse.stores.paimon import PaimonStore
-from tests.contract.test_lake_upkeep import compact_and_expire
+from streamhouse.stores.paimon.upkeep import PaimonUpkeep
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -119,7 +120,9 @@ def test_paimon_tells_a_reader_that_came_too_late(spark: "SparkSession", tmp_pat
     ends = [
         write(store, table, epoch, dict.fromkeys(range(epoch, epoch + 3), epoch), [epoch + 9]) for epoch in range(4)
     ]
-    compact_and_expire(spark, tmp_path / "warm", table.name, tmp_path / "io")
+    upkeep = PaimonUpkeep(lambda: spark, tmp_path / "warm", tmp_path / "locks")
+    upkeep.compact(table, full=True)
+    upkeep.expire(table, datetime.now(UTC) + timedelta(days=1), {})
     anew = PaimonStore(tmp_path / "warm", tmp_path / "locks")  # one that remembers no snapshot
     for call in (
         lambda: anew.rows_between(table, ends[1], ends[3]),
@@ -137,8 +140,8 @@ def test_paimon_tells_a_reader_that_came_too_late(spark: "SparkSession", tmp_pat
     assert store.read_changes(table, ends[3], position).upserts.num_rows == 0
     write(store, table, 4, {0: 9})
     first = store.advance(table, {}, 1)
-    assert first == position
+    assert first == ends[3]
     assert follow({}, store.read_changes(table, {}, first)) == {0: 0, 1: 1, 2: 2, 3: 3, 4: 3, 5: 3}
-    second = store.advance(table, first, 1)
-    assert store.read_changes(table, first, second).upserts.to_pylist() == [{"k": 0, "v": 9}]
+    second = store.advance(table, position, 1)
+    assert store.read_changes(table, position, second).upserts.to_pylist() == [{"k": 0, "v": 9}]
     assert second == store.end(table)

@@ -133,7 +133,7 @@ def test_rows_are_there_again_after_down_and_after_kill_9(services):
     began = time.monotonic()
     third = services.up()
     seconds = time.monotonic() - began
-    assert len({first.fluss, second.fluss, third.fluss}) == 3
+    assert first.fluss == second.fluss == third.fluss  # who knows the address finds it again
     ids, rows = on(third.fluss, read)
     assert ids == list(range(1500))
     assert rows == {i: 1400 + i for i in range(100)}
@@ -202,7 +202,7 @@ def test_where_some_servers_died_all_start_again(services):
     assert {s.name for s in services.status().services if s.alive} == {"zookeeper", "tablet"}
     second = services.up()
     new = processes(services)
-    assert second != first
+    assert second == first  # at the address that whoever runs a flow knows
     assert not {p.pid for p in old.values()} & {p.pid for p in new.values()}
     assert services.up() == second
 
