@@ -90,7 +90,7 @@ def _show(app: App, done: "Tiered") -> None:
     if rows:
         app.output.table(("flow", "table", "tiers", "rows moved"), rows)
     elif not done.overdue:
-        app.output.line("nothing to move: no table has a further tier" if done.moved else "no flow has run yet")
+        app.output.line("nothing to move: no flow that has run has a table with a further tier")
     for one in done.overdue:
         app.output.line(str(one), style="yellow")
 

@@ -10,12 +10,12 @@ from typing import cast
 from streamhouse.change.building import standing
 from streamhouse.errors import StreamhouseError, TableMissingError, UnknownFlowError
 from streamhouse.jobs.rounds import rounds
+from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
-from streamhouse.state.store import StateStore
 from streamhouse.stores.base import LakeStore
 from streamhouse.tiering.move import Moved, tier
 from streamhouse.tiering.overdue import Overdue, overdue
@@ -69,10 +69,12 @@ def tier_flows(
         StreamhouseError: of the one round, the first table that could not be filled, after all others were.
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
+    chosen = chosen_flows(project, flows, lambda table: len(table.tiers.present) > 1)
+    done = Tiered()
+    if not chosen:
+        return done
     with opened(project, say=say) as open_:
-        chosen = chosen_flows(open_.state, flows)
         tiering = _Tiering(open_, on_moved, say, stop or Event())
-        done = Tiered()
         for began in rounds(every, tiering.stop):
             done = tiering.round(chosen, began, check=check)
     if every is None:
@@ -105,17 +107,22 @@ def tiering_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Itera
         thread.join()
 
 
-def chosen_flows(state: StateStore, flows: Sequence[str]) -> list[str]:
-    """The flows named, or all that ever ran.
+def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Table], bool]) -> list[str]:
+    """The flows named, or all that ever ran, as far as one of their tables is concerned.
 
     Raises:
-        UnknownFlowError: one of them never ran.
+        UnknownFlowError: one of those named never ran.
     """
-    applied = list(state.plans())
+    state = project.existing_state()
+    applied: dict[str, FlowPlan] = {}
+    if state is not None:
+        with state:
+            applied = {flow: plan for flow, (_, plan) in state.plans().items()}
     for flow in flows:
         if flow not in applied:
             raise UnknownFlowError(flow, applied)
-    return list(dict.fromkeys(flows)) or applied
+    named = list(dict.fromkeys(flows)) or list(applied)
+    return [flow for flow in named if any(concerns(table) for table in applied[flow].tables.values())]
 
 
 class _StopAskedError(Exception):

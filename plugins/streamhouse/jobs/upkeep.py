@@ -84,10 +84,12 @@ def keep_up(
         StreamhouseError: of the one round, the first table that could not be kept, after all others were.
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
+    chosen = chosen_flows(project, flows, lambda table: table.tiers.present != (Tier.HOT,))
+    done = Upkept()
+    if not chosen:
+        return done
     with opened(project, say=say) as open_:
         keepers = open_upkeep(project, open_.spark)
-        chosen = chosen_flows(open_.state, flows)
-        done = Upkept()
         for began in rounds(every, stop or Event()):
             done = _round(open_, keepers, chosen, began, full=full, orphans=orphans, say=say)
     if every is None:
