@@ -559,4 +559,5 @@ def test_a_position_is_found_by_the_time_of_its_rows(fluss_store: FlussStore, ma
     fluss_store.write(table, Changes(numbers(table, 5, 8)), WriteContext("flow/segment", 1))
     assert fluss_store.position_before(table, between) == {"0": 5}
     assert fluss_store.position_before(table, between - timedelta(days=1)) == {"0": 0}
+    assert fluss_store.position_before(table, datetime.now(UTC) + timedelta(hours=1)) == {"0": 8}, "ahead of its clock"
     assert fluss_store.kept(table) >= timedelta(days=1)

@@ -20,6 +20,7 @@ from streamhouse.stores.fluss.wire import Address, LeaderMovedError, Wire, refus
 _CREATE_DATABASE, _CREATE_TABLE, _DROP_TABLE, _TABLE_INFO = 1001, 1005, 1006, 1007
 _TABLE_SCHEMA, _METADATA, _LIST_OFFSETS, _ALTER_TABLE = 1011, 1012, 1021, 1044
 _LAST = 0  # where a column is added
+_AHEAD_OF_CLOCK = 38
 _CLIENT = -1  # in place of the id of a following server
 
 _CREATE_ATTEMPTS = 4
@@ -157,17 +158,28 @@ class Catalog:
         raise AssertionError("tenacity ends with a result or an exception")
 
     def offsets(self, located: Located, bound: Bound, at_ms: int | None = None) -> Position:
-        """Bucket → its first retained, or its next offset; with `Bound.TIME` that of `at_ms`."""
+        """Bucket → its first retained, or its next offset; with `Bound.TIME` that of `at_ms`.
+
+        It is the next offset when the server's clock has not come so far.
+        """
+        found = self._offsets(located, located.leaders, bound, at_ms)
+        if behind := [bucket for bucket in located.leaders if str(bucket) not in found]:
+            found |= self._offsets(located, behind, Bound.LATEST, None)
+        return dict(sorted(found.items(), key=lambda entry: int(entry[0])))
+
+    def _offsets(self, located: Located, buckets: Iterable[int], bound: Bound, at_ms: int | None) -> Position:
         time = () if at_ms is None else ((6, at_ms),)
         position: Position = {}
-        for address, buckets in located.by_leader(located.leaders).items():
-            body = proto.encode((1, _CLIENT), (2, int(bound)), (3, located.stored.table_id), (5, buckets), *time)
+        for address, led in located.by_leader(buckets).items():
+            body = proto.encode((1, _CLIENT), (2, int(bound)), (3, located.stored.table_id), (5, led), *time)
             answer = self.wire.call(address, _LIST_OFFSETS, body, located.name)
             for bucket in proto.messages(answer, 1):
-                if code := proto.number(bucket, 2):
+                if (code := proto.number(bucket, 2)) == _AHEAD_OF_CLOCK:
+                    continue
+                if code:
                     raise refusal(code, proto.text(bucket, 3), located.name)
                 position[str(proto.number(bucket, 1))] = proto.number(bucket, 4)
-        return dict(sorted(position.items(), key=lambda entry: int(entry[0])))
+        return position
 
     def _exists(self, name: str) -> bool:
         try:
