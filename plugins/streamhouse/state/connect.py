@@ -12,6 +12,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, func, inse
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random
 
 from streamhouse.errors import (
     DiskFullError,
@@ -26,7 +27,9 @@ from streamhouse.state.schema import SCHEMA_VERSION, metadata, schema_version
 T = TypeVar("T")
 
 BUSY_TIMEOUT_MS = 30_000
-_INSERT_TRIES = 50
+_WRITE_TRIES = 50
+_WRITE_WAIT_S = 0.02
+_CROSSED = frozenset({"40001", "40P01"})  # PostgreSQL: not serializable, deadlock
 _POSTGRES_SCHEMA_LOCK = 7_305_601  # any number that no other program on the server uses for its advisory locks
 
 
@@ -73,20 +76,23 @@ class Database:
     def write(self, work: Callable[[Connection], T]) -> T:
         """What `work` gives in one transaction, which commits when it returns and rolls back when it raises.
 
-        `work` may be called again when another process inserted the same key in between; it must
-        read anew what it decides by.
+        Transactions that write are as if they ran one after the other. `work` may be called again when another process
+        wrote what it read, or inserted the same key, in between; it must read anew what it decides by.
         """
         with self._translated():
             self._prepare()
-            engine = self._engine.execution_options(streamhouse_write=True)
-            for _ in range(_INSERT_TRIES - 1):
-                try:
-                    with engine.begin() as connection:
-                        return work(connection)
-                except IntegrityError:
-                    continue  # each time at least one of the others got its row in, so this ends
-            with engine.begin() as connection:
-                return work(connection)
+            # SQLite has one writer at a time, and knows no such level.
+            level = {} if self._is_sqlite else {"isolation_level": "SERIALIZABLE"}
+            engine = self._engine.execution_options(streamhouse_write=True, **level)
+            for attempt in Retrying(
+                retry=retry_if_exception(_is_crossed),  # each time one of the others got its rows in, so this ends
+                stop=stop_after_attempt(_WRITE_TRIES),
+                wait=wait_random(0, _WRITE_WAIT_S),
+                reraise=True,
+            ):
+                with attempt, engine.begin() as connection:
+                    return work(connection)
+            raise AssertionError("tenacity ends with a result or an exception")
 
     def close(self) -> None:
         """Release the connections; a later call opens new ones."""
@@ -149,6 +155,12 @@ class Database:
                 f"cannot create the state store {self.location}: {error.strerror or error}",
                 hint="check that the folder exists and that you may write to it",
             ) from error
+
+
+def _is_crossed(error: BaseException) -> bool:
+    """Whether another transaction came in between."""
+    sqlstate = getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
+    return isinstance(error, IntegrityError) or sqlstate in _CROSSED
 
 
 def _parsed(url: str) -> URL:
