@@ -23,7 +23,9 @@ from streamhouse.registry.registry import Registry, understood
 
 T = TypeVar("T")
 
-_MANY = 500  # files that are new; a second process takes a third of the time off, and costs a quarter more processor time
+_MANY = (
+    500  # files that are new; a second process takes a third of the time off, and costs a quarter more processor time
+)
 
 
 class KeptAction(Frozen):

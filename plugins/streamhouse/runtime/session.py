@@ -103,6 +103,7 @@ def local_session(
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["JAVA_HOME"] = str(java.home)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     quiet_python_log()
@@ -122,9 +123,10 @@ def local_session(
     try:
         with _stderr_to(logs / "spark.err"):
             return builder.getOrCreate()
-    except (PySparkException, RuntimeError, OSError) as error:
+    except (PySparkException, Py4JError, RuntimeError, OSError) as error:
         raise EnvironmentProblem(
-            f"Spark does not start: {str(error).splitlines()[0]}", hint=f"its log: {logs / 'spark.log'}"
+            f"Spark does not start on {project.settings.spark.master}: {str(error).splitlines()[0]}",
+            hint=f"its log: {logs / 'spark.log'}",
         ) from error
 
 

@@ -1,0 +1,80 @@
+"""The topology of a small production as plain processes: PostgreSQL, two tablet servers, a Spark cluster."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from streamhouse.project.project import Project
+from streamhouse.services.services import Services
+from streamhouse.stores.fluss.catalog import Catalog
+from streamhouse.stores.fluss.wire import Wire
+from tests.flows import assert_equals_batch, drop_tables
+from tests.kills import run
+from tests.production import postgres, second_tablet_server, spark_cluster
+
+ROOT = Path(__file__).parents[2]
+PROJECT = ROOT / "tests" / "fixtures" / "spread_sinks"
+FLOW = "spread"
+LOG = "ods.spread_log"
+
+pytestmark = [pytest.mark.services, pytest.mark.spark]
+
+
+@pytest.fixture(scope="module")
+def database():
+    with postgres() as url:
+        yield url
+
+
+def test_the_state_store_is_the_same_on_postgresql(database):
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "tests/unit/state"],
+        cwd=ROOT,
+        env={**os.environ, "STREAMHOUSE_TEST_DATABASE": database},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert " passed" in done.stdout
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A Fluss of two tablet servers."""
+    services = Services(tmp_path / "cluster")
+    try:
+        address = services.up().fluss
+        with second_tablet_server(tmp_path / "cluster", tmp_path / "second"):
+            yield address
+    finally:
+        services.down()
+
+
+@pytest.mark.timeout(600)
+def test_a_flow_on_two_tablet_servers_a_spark_cluster_and_postgresql(tmp_path, cluster, database, spark, monkeypatch):
+    root = tmp_path / "project"
+    shutil.copytree(PROJECT, root)
+    monkeypatch.setenv("STREAMHOUSE_FLUSS", cluster)
+    monkeypatch.setenv("STREAMHOUSE_STATE", database)
+    monkeypatch.setenv("STREAMHOUSE_COLD", spark.conf.get("spark.sql.catalog.cold.warehouse"))
+    project = Project.at(root)
+    with spark_cluster(tmp_path / "spark", 2, os.environ) as master:
+        monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", master)
+        code, printed = run(project, FLOW)
+        assert code == 0, printed
+        assert "Traceback" not in printed
+        executors = list((tmp_path / "spark").glob("worker*/app-*"))
+        assert {folder.parent.name for folder in executors} == {"worker0", "worker1"}
+    monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", "local[2]")
+    assert not (root / ".streamhouse" / "state.db").exists()
+    with project.state() as state:
+        assert state.rows_written()[LOG] > 0
+    with Wire(cluster) as wire:
+        assert len(set(Catalog(wire).locate(LOG).leaders.values())) == 2
+    assert_equals_batch(project, FLOW, spark)
+    drop_tables(project, FLOW, spark)

@@ -1,0 +1,175 @@
+"""What a small production has beside us, as plain processes: PostgreSQL, a second tablet server, a Spark cluster."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from socket import create_connection
+from tempfile import TemporaryDirectory
+
+from streamhouse.install.jars import SERVER_JARS, fetch
+from streamhouse.install.java import find_java
+from streamhouse.services.cluster import TABLET, Cluster, Ports
+from streamhouse.services.layout import ServicesFolder
+from streamhouse.services.ports import LOOPBACK, free_ports
+from streamhouse.services.state import last_ports
+
+TIMEOUT_S = 60
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """The URL of an empty PostgreSQL database of its own, whose server ends with the block."""
+    programs = _postgres_programs()
+    as_somebody = ["setpriv", "--reuid=nobody", "--clear-groups"] if os.geteuid() == 0 else []  # it refuses root
+    with TemporaryDirectory(prefix="postgres-") as name:  # where that somebody may go
+        folder = Path(name)
+        if as_somebody:
+            shutil.chown(folder, "nobody")
+        data = folder / "data"
+        _done([*as_somebody, str(programs / "initdb"), "-D", str(data), "-U", "streamhouse", "-A", "trust"])
+        (port,) = free_ports(1)
+        options = ["-p", str(port), "-k", "", "-c", f"listen_addresses={LOOPBACK}", "-c", "fsync=off"]
+        server = [*as_somebody, str(programs / "postgres"), "-D", str(data), *options]
+        with _process(server, folder / "log", signal.SIGINT):
+            _until_open(port)
+            url = f"postgresql+psycopg://streamhouse@{LOOPBACK}:{port}/postgres"
+            _until_answers(url)
+            yield url
+
+
+def _postgres_programs() -> Path:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    if not found and os.geteuid() == 0 and shutil.which("apt-get"):
+        _done(["apt-get", "install", "-y", "--no-install-recommends", "postgresql"])
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    if not found:
+        raise AssertionError("this test needs a PostgreSQL server: apt-get install postgresql")
+    return found[-1].parent
+
+
+def _until_answers(url: str) -> None:
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import OperationalError
+
+    engine = create_engine(url)
+    end = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            engine.connect().close()
+            break
+        except OperationalError:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+    engine.dispose()
+
+
+@contextmanager
+def second_tablet_server(root: Path, data: Path) -> Iterator[int]:
+    """One more tablet server in the running cluster of the project at `root`; gives its port."""
+    folder = ServicesFolder.of(root)
+    ports = last_ports(folder.ports)
+    assert ports is not None
+    (port,) = free_ports(1)
+    java = find_java()
+    more = Cluster(
+        folder, java, fetch(SERVER_JARS), Ports(zookeeper=ports.zookeeper, coordinator=ports.coordinator, tablet=port)
+    )
+    first = "-Dtablet-server.id=0"
+    command = more.command(TABLET)
+    assert first in command
+    changed = {first: "-Dtablet-server.id=1", f"-Ddata.dir={folder.data}": f"-Ddata.dir={data}"}
+    command = [changed.get(part, part) for part in command]
+    with _process(command, data.with_suffix(".log"), signal.SIGTERM, environment=more.environment()):
+        _until_open(port)
+        yield port
+
+
+@contextmanager
+def spark_cluster(folder: Path, workers: int, environment: Mapping[str, str]) -> Iterator[str]:
+    """The URL `spark://…` of a standalone master with workers of one core and 1 GiB each."""
+    java = find_java()
+    spec = find_spec("pyspark")
+    assert spec is not None
+    assert spec.origin is not None
+    home = Path(spec.origin).parent
+    port, page, *pages = free_ports(2 + workers)
+    given = {
+        **environment,
+        "SPARK_HOME": str(home),
+        "SPARK_SCALA_VERSION": "2.13",  # an installed package does not say
+        "SPARK_LOCAL_IP": LOOPBACK,
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    start = [str(java.executable), "-Xmx256m", "-cp", str(home / "jars" / "*")]
+    url = f"spark://{LOOPBACK}:{port}"
+    folder.mkdir(parents=True)
+    with ExitStack() as running:
+        address = ["--host", LOOPBACK, "--port", str(port), "--webui-port", str(page)]
+        running.enter_context(
+            _process(
+                [*start, "org.apache.spark.deploy.master.Master", *address],
+                folder / "master.log",
+                signal.SIGTERM,
+                environment=given,
+            )
+        )
+        _until_open(port)
+        for number, own in enumerate(pages):
+            size = ["--cores", "1", "--memory", "1g", "--host", LOOPBACK, "--webui-port", str(own)]
+            place = ["--work-dir", str(folder / f"worker{number}")]
+            running.enter_context(
+                _process(
+                    [*start, "org.apache.spark.deploy.worker.Worker", *size, *place, url],
+                    folder / f"worker{number}.log",
+                    signal.SIGTERM,
+                    environment=given,
+                )
+            )
+            _until_open(own)
+        yield url
+
+
+@contextmanager
+def _process(
+    command: list[str], log: Path, end_by: signal.Signals, *, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            cwd=log.parent,  # Fluss takes a folder `plugins` for one of its own
+        )
+        try:
+            yield process
+        finally:
+            process.send_signal(end_by)
+            try:
+                process.wait(TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _until_open(port: int) -> None:
+    end = time.monotonic() + TIMEOUT_S
+    while True:
+        with suppress(OSError), create_connection((LOOPBACK, port), timeout=1):
+            return
+        assert time.monotonic() < end, f"nothing listens on port {port}"
+        time.sleep(0.1)
+
+
+def _done(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
