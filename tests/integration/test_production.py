@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from streamhouse.project.project import Project
+from streamhouse.services.ports import LOOPBACK
 from streamhouse.services.services import Services
 from streamhouse.stores.fluss.catalog import Catalog
 from streamhouse.stores.fluss.wire import Wire
@@ -65,6 +66,7 @@ def test_a_flow_on_two_tablet_servers_a_spark_cluster_and_postgresql(tmp_path, c
     project = Project.at(root)
     with spark_cluster(tmp_path / "spark", 2, os.environ) as master:
         monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", master)
+        monkeypatch.setenv("SPARK_LOCAL_IP", LOOPBACK)
         code, printed = run(project, FLOW)
         assert code == 0, printed
         assert "Traceback" not in printed

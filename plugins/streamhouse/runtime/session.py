@@ -29,6 +29,7 @@ JIT = (
     "-XX:Tier4CompileThreshold=60000",
     "-XX:Tier4BackEdgeThreshold=160000",
 )
+_ALONE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}  # nobody else calls the driver
 _STREAMING = "org.apache.spark.sql.execution.streaming.checkpointing"
 _TUNED = {
     "spark.ui.enabled": "false",
@@ -37,8 +38,6 @@ _TUNED = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.memory": "2g",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
     "spark.driver.maxResultSize": "2g",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     # Above this the tasks decode Arrow themselves: 100,000 rows of 11 columns in a third of the time.
@@ -102,7 +101,9 @@ def local_session(
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["JAVA_HOME"] = str(java.home)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    alone = project.settings.spark.master.startswith("local")
+    if alone:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -115,7 +116,7 @@ def local_session(
         "spark.driver.extraJavaOptions": _java_options(log4j),
         "spark.sql.warehouse.dir": str(project.state_dir / "spark-warehouse"),
         **cold_catalog(project.cold),
-        **(worker_sockets() if project.settings.spark.master.startswith("local") else {}),
+        **({**_ALONE, **worker_sockets()} if alone else {}),
         **project.settings.spark.conf,
     }
     for key, value in options.items():

@@ -1,0 +1,71 @@
+"""`docker-compose.yml` keeps the specification and our rules; that it starts is not seen here: there is no engine."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import ValidationError, validate
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docker-compose.yml").read_text()
+FILE = yaml.safe_load(TEXT)
+SCHEMA = json.loads((ROOT / "tests" / "fixtures" / "compose-spec.json").read_text())  # of compose-go 2.16.2
+ONCE = {"airflow-migrate"}
+VARIABLE = re.compile(r"\$\{([A-Z_]+)(:[-?])?")
+
+
+def test_it_keeps_the_specification():
+    validate(FILE, SCHEMA)
+
+
+def test_the_schema_refuses_what_is_wrong():
+    with pytest.raises(ValidationError):
+        validate({**FILE, "services": {"a": {"imag": "x"}}}, SCHEMA)
+
+
+@pytest.mark.parametrize("name", FILE["services"])
+def test_each_service_is_pinned_bounded_and_looked_after(name):
+    service = FILE["services"][name]
+    image, _, tag = service["image"].rpartition(":")
+    assert image
+    assert re.match(r"\d+\.\d+", tag), "an image of a version"
+    assert service["deploy"]["resources"]["limits"].keys() == {"cpus", "memory"}
+    assert service["logging"]["options"]["max-size"]
+    assert ("healthcheck" in service) != (name in ONCE)
+    assert service["restart"] == ("no" if name in ONCE else "unless-stopped")
+    for needed, how in service.get("depends_on", {}).items():
+        assert how["condition"] == ("service_completed_successfully" if needed in ONCE else "service_healthy")
+
+
+def test_no_secret_has_a_default_and_each_is_explained():
+    example = (ROOT / ".env.example").read_text()
+    needed = set()
+    for name, how in VARIABLE.findall(TEXT):
+        if name != "AIRFLOW_PORT":
+            assert how == ":?", name
+            needed.add(name)
+    assert needed == set(re.findall(r"^([A-Z_]+)=", example, re.MULTILINE))
+    for name in needed:
+        if name.endswith(("PASSWORD", "SECRET", "KEY")):
+            assert re.search(f"^{name}=$", example, re.MULTILINE), f"{name} must be given by who runs it"
+
+
+def test_only_the_loopback_interface_is_opened():
+    opened = [port for service in FILE["services"].values() for port in service.get("ports", ())]
+    assert opened
+    assert all(port.startswith("127.0.0.1:") for port in opened)
+
+
+def test_every_volume_is_declared_and_used():
+    used = {volume.split(":")[0] for service in FILE["services"].values() for volume in service.get("volumes", ())}
+    assert {name for name in used if not name.startswith(".")} == set(FILE["volumes"])
+
+
+def test_the_image_holds_the_locked_versions():
+    text = (ROOT / "Dockerfile").read_text()
+    make = (ROOT / "Makefile").read_text()
+    (uv,) = re.findall(r"^UV_VERSION := (\S+)$", make, re.MULTILINE)
+    assert f"uv=={uv}" in text
+    assert text.count("uv sync --frozen") == 2
