@@ -251,7 +251,7 @@ def test_what_changed_nothing_does_not_stall_a_reader(fluss_store: FlussStore, m
     changes = fluss_store.read_changes(table, start, end)
     assert changes.upserts.num_rows == 0
     assert changes.deletes is None
-    assert monotonic() - began < 2
+    assert monotonic() - began < 10
 
 
 def test_a_position_beyond_the_end_is_told(fluss_store: FlussStore, make_table: Make) -> None:

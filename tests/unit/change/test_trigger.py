@@ -120,9 +120,12 @@ def world(tmp_path, monkeypatch):
 
 def test_nothing_changed(world):
     world.look()
-    began = time.perf_counter()
-    found = world.look()
-    assert time.perf_counter() - began < 0.1, "an idle look costs milliseconds"
+    seconds = []
+    for _ in range(5):
+        began = time.perf_counter()
+        found = world.look()
+        seconds.append(time.perf_counter() - began)
+    assert min(seconds) < 0.1, "an idle look costs milliseconds"
     assert (found.records, found.change, world.applied, world.events()) == ((), None, [], {})
 
 
