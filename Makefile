@@ -57,5 +57,5 @@ $(TOOLS)/bin/uv:
 	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
 $(STAMP): pyproject.toml uv.lock | $(TOOLS)/bin/uv
-	@$(TOOLS)/bin/uv sync --frozen --python $(PYTHON) --extra engine --extra demo --extra ui
+	@$(TOOLS)/bin/uv sync --frozen --python $(PYTHON) --extra engine --extra demo --extra kafka --extra ui
 	@touch $@

@@ -37,8 +37,8 @@ def postgres() -> Iterator[str]:
         (port,) = free_ports(1)
         options = ["-p", str(port), "-k", "", "-c", f"listen_addresses={LOOPBACK}", "-c", "fsync=off"]
         server = [*as_somebody, str(programs / "postgres"), "-D", str(data), *options]
-        with _process(server, folder / "log", signal.SIGINT):
-            _until_open(port)
+        with process(server, folder / "log", signal.SIGINT):
+            until_open(port)
             url = f"postgresql+psycopg://streamhouse@{LOOPBACK}:{port}/postgres"
             _until_answers(url)
             yield url
@@ -86,8 +86,8 @@ def second_tablet_server(root: Path, data: Path) -> Iterator[int]:
     assert first in command
     changed = {first: "-Dtablet-server.id=1", f"-Ddata.dir={folder.data}": f"-Ddata.dir={data}"}
     command = [changed.get(part, part) for part in command]
-    with _process(command, data.with_suffix(".log"), signal.SIGTERM, environment=more.environment()):
-        _until_open(port)
+    with process(command, data.with_suffix(".log"), signal.SIGTERM, environment=more.environment()):
+        until_open(port)
         yield port
 
 
@@ -113,31 +113,31 @@ def spark_cluster(folder: Path, workers: int, environment: Mapping[str, str]) ->
     with ExitStack() as running:
         address = ["--host", LOOPBACK, "--port", str(port), "--webui-port", str(page)]
         running.enter_context(
-            _process(
+            process(
                 [*start, "org.apache.spark.deploy.master.Master", *address],
                 folder / "master.log",
                 signal.SIGTERM,
                 environment=given,
             )
         )
-        _until_open(port)
+        until_open(port)
         for number, own in enumerate(pages):
             size = ["--cores", "1", "--memory", "1g", "--host", LOOPBACK, "--webui-port", str(own)]
             place = ["--work-dir", str(folder / f"worker{number}")]
             running.enter_context(
-                _process(
+                process(
                     [*start, "org.apache.spark.deploy.worker.Worker", *size, *place, url],
                     folder / f"worker{number}.log",
                     signal.SIGTERM,
                     environment=given,
                 )
             )
-            _until_open(own)
+            until_open(own)
         yield url
 
 
 @contextmanager
-def _process(
+def process(
     command: list[str], log: Path, end_by: signal.Signals, *, environment: Mapping[str, str] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -161,7 +161,7 @@ def _process(
                 process.wait()
 
 
-def _until_open(port: int) -> None:
+def until_open(port: int) -> None:
     end = time.monotonic() + TIMEOUT_S
     while True:
         with suppress(OSError), create_connection((LOOPBACK, port), timeout=1):

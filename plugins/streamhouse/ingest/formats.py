@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -83,7 +83,7 @@ def read_file(
         if kind == "csv" and optional:
             columns, wanted = _there(columns, _csv_texts(path), optional), columns
             return padded(read_file(path, kind, columns, name, rows), wanted)
-        found = conform(_read_csv(path, columns) if kind == "csv" else _read_json(path, columns), columns)
+        found = conform(_read_csv(path, columns) if kind == "csv" else json_rows(path, columns), columns)
         return found.slice(rows[0], rows[1] - rows[0]) if rows else found
     except KeyError as error:
         raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
@@ -131,10 +131,15 @@ def as_instants(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.coalesce(with_zone, without)
 
 
-def _read_json(path: Path, columns: tuple[Column, ...]) -> pa.Table:
+def json_rows(source: Path | BinaryIO, columns: tuple[Column, ...]) -> pa.Table:
+    """The rows of a file of JSON objects, one per line, with exactly these columns; an absent field is null.
+
+    Raises:
+        pa.ArrowInvalid: it is malformed.
+    """
     schema = pa.schema([(c.name, arrow_type(c.type)) for c in columns])
     return pa_json.read_json(
-        path,
+        source,
         parse_options=pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
     )
 

@@ -64,4 +64,10 @@ def _files(options: Mapping[str, Any], root: Path, planned: PlannedSource | None
     return open_files(options, root, columns=planned.columns, optional=planned.optional, at=at)
 
 
-_OPENERS: dict[str, Opener] = {"cdc": _cdc, "files": _files, "replay": _replay}
+def _kafka(options: Mapping[str, Any], _root: Path, planned: PlannedSource | None, at: Location | None) -> OpenSource:
+    from streamhouse.ingest.kafka import open_kafka
+
+    return open_kafka(options, columns=planned.columns if planned is not None else None, at=at)
+
+
+_OPENERS: dict[str, Opener] = {"cdc": _cdc, "files": _files, "kafka": _kafka, "replay": _replay}

@@ -17,7 +17,7 @@ class Source(Frozen):
     """Where rows come from: one kind of source and its options."""
 
     name: str
-    kind: str  # replay, files, cdc, …: a kind known to the package `ingest`
+    kind: str  # replay, files, kafka, cdc, …: a kind known to the package `ingest`
     options: dict[str, Any] = Field(default_factory=dict)
     at: Location = Field(default=Location(""), exclude=True)
 

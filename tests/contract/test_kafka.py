@@ -1,0 +1,179 @@
+"""The source `kafka` against a real broker."""
+
+import json
+import time
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from streamhouse.errors import RowsLostError, SourceError, StoreUnavailableError
+from streamhouse.ingest import kafka as module
+from streamhouse.ingest.kafka import open_kafka
+from tests.kafka import broker
+
+pytestmark = pytest.mark.services
+
+COLUMNS = {"id": "bigint", "shop": "string", "cents": "decimal(12,2)", "at": "timestamp", "tags": "array<string>"}
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory):
+    with broker(tmp_path_factory.mktemp("kafka") / "broker") as address:
+        yield address
+
+
+@pytest.fixture
+def topic(servers):
+    return create(servers)
+
+
+def create(servers, partitions=2, **config):
+    name = f"orders-{uuid4().hex[:8]}"
+    admin = AdminClient({"bootstrap.servers": servers})
+    admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result(30)
+    return name
+
+
+def send(servers, topic, values, *, partition=0, key=None, transaction=None):
+    settings = {"bootstrap.servers": servers, **({"transactional.id": topic} if transaction else {})}
+    producer = Producer(settings)
+    if transaction:
+        producer.init_transactions(30)
+        producer.begin_transaction()
+    for value in values:
+        data = value if isinstance(value, bytes) or value is None else json.dumps(value).encode()
+        producer.produce(topic, data, key=key, partition=partition)
+    producer.flush(30)
+    if transaction:
+        getattr(producer, f"{transaction}_transaction")(30)
+
+
+def source(servers, topic, **options):
+    return open_kafka({"servers": servers, "topic": topic, "columns": COLUMNS, **options})
+
+
+def ids(table):
+    return table["id"].to_pylist()
+
+
+def test_rows_of_every_type_and_metadata(servers, topic):
+    before = time.time()
+    row = {"id": 1, "shop": "ä", "cents": "1.50", "at": "2026-03-01T12:00:00Z", "tags": ["x", "y"], "other": 1}
+    send(servers, topic, [row, {"id": 2}, None, b'{"id":\n 3}'], key=b"k")
+    found = source(servers, topic, metadata={"k": "key", "p": "partition", "o": "offset", "sent": "timestamp"})
+    assert [c.name for c in found.columns()] == [*COLUMNS, "k", "p", "o", "sent"]
+    end = found.available()
+    assert end == {"0": 4, "1": 0}
+    table = found.read({}, end)
+    assert ids(table) == [1, 2, 3]
+    first = table.to_pylist()[0]
+    assert str(first["cents"]) == "1.50"
+    assert first["at"] == datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert first["tags"] == ["x", "y"]
+    assert (first["k"], first["p"], table["o"].to_pylist()) == ("k", 0, [0, 1, 3])
+    assert abs(first["sent"].timestamp() - before) < 60
+    assert found.read({}, end, ("o",)).to_pydict() == {"o": [0, 1, 3]}
+
+
+def test_bounded_ranges_drain_every_partition_once(servers, topic):
+    send(servers, topic, [{"id": i} for i in range(1000)])
+    send(servers, topic, [{"id": i} for i in range(1000, 1030)], partition=1)
+    found, position, read = source(servers, topic), {}, []
+    while (end := found.advance(position, 300)) != position:
+        rows = ids(found.read(position, end))
+        assert len(rows) == found.rows_between(position, end) <= 300
+        assert rows == ids(source(servers, topic).read(position, end)), "the same at each call"
+        read += rows
+        position = end
+    assert sorted(read) == list(range(1030))
+    assert position == found.available()
+    assert found.read(position, position).num_rows == 0
+
+
+def test_only_what_was_committed_is_read(servers, topic):
+    send(servers, topic, [{"id": 1}], transaction="commit")
+    send(servers, topic, [{"id": 2}], transaction="abort")
+    found = source(servers, topic)
+    assert ids(found.read({}, found.available())) == [1]
+
+
+def test_partitions_may_be_added(servers):
+    from confluent_kafka.admin import NewPartitions
+
+    topic = create(servers, 1)
+    send(servers, topic, [{"id": 1}])
+    found = source(servers, topic)
+    position = found.available()
+    admin = AdminClient({"bootstrap.servers": servers})
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
+    send(servers, topic, [{"id": 2}], partition=1)
+    end = found.advance(position, 10)
+    assert end == {"0": 1, "1": 1}
+    assert ids(found.read(position, end)) == [2]
+
+
+@pytest.mark.parametrize("bad", [b"{", b"[1]", b'"x"', b'{"id": "x"}', b'{"cents": true}'])
+def test_a_message_that_is_malformed_is_named(servers, topic, bad):
+    send(servers, topic, [{"id": 1}, bad, {"id": 2}])
+    found = source(servers, topic)
+    with pytest.raises(SourceError, match=f"the message at partition 0, offset 1 of {topic} is malformed"):
+        found.read({}, found.available())
+
+
+def test_rows_that_retention_removed_are_lost_and_told(servers, topic):
+    from confluent_kafka import TopicPartition
+
+    send(servers, topic, [{"id": i} for i in range(10)])
+    found = source(servers, topic)
+    end = found.available()
+    admin = AdminClient({"bootstrap.servers": servers})
+    (deleted,) = admin.delete_records([TopicPartition(topic, 0, 6)]).values()
+    deleted.result(30)
+    with pytest.raises(RowsLostError, match="begins at 6; 3 was to be read"):
+        found.read({"0": 3}, end)
+    assert ids(found.read({}, end)) == [6, 7, 8, 9]
+    assert found.rows_between({}, end) == 4
+
+
+def test_a_topic_that_is_absent_or_compacted_is_refused(servers):
+    with pytest.raises(SourceError, match="no topic 'nowhere'"):
+        source(servers, "nowhere").available()
+    with pytest.raises(SourceError, match="compacts"):
+        source(servers, create(servers, **{"cleanup.policy": "compact"})).available()
+
+
+def test_a_secret_comes_from_the_environment(servers, topic, monkeypatch):
+    given = source(servers, topic, secrets={"sasl.password": "KAFKA_TEST_PASSWORD"})
+    with pytest.raises(SourceError, match="KAFKA_TEST_PASSWORD is not set"):
+        given.available()
+
+
+def test_a_broker_that_is_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_TIMEOUT_S", 3.0)
+    with broker(tmp_path / "broker") as address:
+        topic = create(address)
+        send(address, topic, [{"id": 1}])
+        found = source(address, topic)
+        end = found.available()
+        assert ids(found.read({}, end)) == [1]
+    with pytest.raises(StoreUnavailableError) as raised:
+        found.available()
+    assert raised.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"servers": "x"}, "servers"),
+        ({"columns": {}}, "columns"),
+        ({"columns": {"a": "nothing"}}, "column 'a'"),
+        ({"metadata": {"id": "key"}}, "both a column and metadata"),
+        ({"topics": "x"}, "unknown option 'topics'"),
+    ],
+)
+def test_options_that_are_wrong(options, text):
+    with pytest.raises(SourceError, match=text):
+        open_kafka({"servers": "a:1", "topic": "t", "columns": COLUMNS, **options})
