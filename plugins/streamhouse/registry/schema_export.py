@@ -33,7 +33,7 @@ def flow_schema() -> _Schema:
     definitions = schema["$defs"]
     definitions["Source"] = {
         "type": "object",
-        "description": "one kind of source (replay, files, cdc) and its options",
+        "description": "one kind of source (replay, files, kafka, cdc) and its options",
         "minProperties": 1,
         "maxProperties": 1,
         "additionalProperties": {"type": ["object", "null"]},

@@ -502,7 +502,8 @@ def test_options_that_are_wrong_are_told(tmp_path, options, message, hint):
 
 def test_what_the_docs_show_is_true(tmp_path):
     docs = (Path(__file__).parents[3] / "docs" / "sources.md").read_text()
-    options = yaml.safe_load(re.search(r"```yaml\n(.*?)```", docs, re.DOTALL).group(1))["sources"]["orders"]["cdc"]
+    shown = re.search(r"## `cdc`\n\n```yaml\n(.*?)```", docs, re.DOTALL).group(1)
+    options = yaml.safe_load(shown)["sources"]["orders"]["cdc"]
     folder = tmp_path / "data" / "orders"
     folder.mkdir(parents=True)
     write(folder / "3.jsonl", *[""] * 16, event("c", None, {"order_id": 1, "amount": "x"}))

@@ -1,6 +1,11 @@
+import re
+from pathlib import Path
+
 import pytest
+import yaml
 
 from streamhouse.errors import Location, MissingPackageError, SourceError, StreamhouseError
+from streamhouse.ingest.kafka import open_kafka
 from streamhouse.ingest.kinds import kinds, open_source
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
@@ -15,14 +20,19 @@ def source(kind="replay", **options):
 
 
 def test_kinds_are_listed():
-    assert kinds() == ("cdc", "files", "replay")
+    assert kinds() == ("cdc", "files", "kafka", "replay")
 
 
 @pytest.mark.parametrize(
     ("wrong", "error", "message", "hint"),
     [
         (source("replya"), SourceError, "source 'rows' is of unknown kind 'replya'", "did you mean 'replay'?"),
-        (source("xyz"), SourceError, "source 'rows' is of unknown kind 'xyz'", "known kinds: cdc, files, replay"),
+        (
+            source("xyz"),
+            SourceError,
+            "source 'rows' is of unknown kind 'xyz'",
+            "known kinds: cdc, files, kafka, replay",
+        ),
         (source(pakage="a", table="b"), SourceError, "unknown option 'pakage' of replay", "did you mean 'package'?"),
         (source(table="b"), SourceError, "replay needs the option 'package'", "options of replay: package, table,"),
         (source(**REAL | {"speed": "fast"}), SourceError, "option 'speed' of replay: 'fast' is no speed", "options of"),
@@ -80,3 +90,10 @@ def test_a_planned_source_that_is_wrong_has_no_place(tmp_path):
     with pytest.raises(SourceError) as refused:
         open_source(PlannedSource(name="rows", kind="nope", columns=()), tmp_path)
     assert refused.value.at is None
+
+
+def test_what_the_docs_show_of_kafka_is_accepted():
+    docs = (Path(__file__).parents[3] / "docs" / "sources.md").read_text()
+    shown = re.search(r"## `kafka`\n\n```yaml\n(.*?)```", docs, re.DOTALL).group(1)
+    opened = open_kafka(yaml.safe_load(shown)["sources"]["orders"]["kafka"])
+    assert [c.name for c in opened.columns()] == ["order_id", "amount", "placed_at", "sent_at", "key"]
