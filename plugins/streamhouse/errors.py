@@ -430,6 +430,25 @@ class ApprovalClosedError(EngineError):
     code = "SH513"
 
 
+class RunnerHeldError(EngineError):
+    """Another living process is the runner of that name."""
+
+    code = "SH520"
+
+
+class RunnerLostError(EngineError):
+    """The runner of a flow is gone and did not say why; the next one goes on from the same positions."""
+
+    code = "SH521"
+    retryable = True
+
+
+class RunnerFailedError(EngineError):
+    """A runner did not start, or ended by an error that is not of one flow."""
+
+    code = "SH522"
+
+
 # --- SH6xx: queries ---------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 metadata = MetaData()
 
@@ -206,4 +206,35 @@ pin = Table(
     Column("flow", String(200), primary_key=True),
     Column("object", String(200), primary_key=True),
     Column("body", Text, nullable=False),
+)
+
+# One row for each runner that ever lived, and for each flow that was ever asked of one.
+runner = Table(
+    "streamhouse_runner",
+    metadata,
+    Column("name", String(63), primary_key=True),
+    Column("fencing", BigInteger, nullable=False),
+    Column("host", String(255), nullable=False),
+    Column("pid", BigInteger, nullable=False),
+    Column("process_started_ms", BigInteger, nullable=False),
+    Column("claimed_ms", BigInteger, nullable=False),
+    Column("beat_ms", BigInteger, nullable=False),
+    Column("expires_ms", BigInteger, nullable=False),
+    Column("life", String(20), nullable=False),
+    Column("life_ms", BigInteger, nullable=False),
+    Column("stage", Text, nullable=False),
+    Column("log", Text),
+    Column("error", Text),
+)
+wanted_flow = Table(
+    "streamhouse_wanted_flow",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("wanted", String(20), nullable=False),
+    Column("runner", String(63), nullable=False),
+    Column("ask", BigInteger, nullable=False),  # counts what was asked: a try that failed is made again for a new one
+    Column("asked_by", String(255), nullable=False),
+    Column("asked_ms", BigInteger, nullable=False),
+    Column("over", BigInteger, nullable=False),  # the last `ask` whose try failed; 0: none
+    Column("error", Text),  # why
 )

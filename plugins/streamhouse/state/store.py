@@ -29,6 +29,7 @@ from streamhouse.state.records import (
     RunnerState,
     is_candidate,
 )
+from streamhouse.state.runners import Runners
 from streamhouse.state.schema import event as events
 from streamhouse.state.schema import lease as lease_table
 from streamhouse.state.schema import plan as plan_table
@@ -58,6 +59,8 @@ class StateStore:
         """What changed upstream of the flows."""
         self.approvals = Approvals(self._database)
         """What people were asked."""
+        self.runners = Runners(self._database)
+        """Runners, and what is wanted of them."""
 
     def __enter__(self) -> Self:
         return self

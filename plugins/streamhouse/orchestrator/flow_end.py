@@ -1,0 +1,71 @@
+"""What the end of a flow's stream means to the task that supervises it. Nothing here needs Airflow."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from streamhouse.errors import RunnerLostError
+from streamhouse.state.flow_state import FlowState, SeenFlow
+
+# Files, definitions that do not fit together, and what waits for a person: trying again changes nothing.
+_NOT_AGAIN = ("SH1", "SH2", "SH507")
+
+
+class Verdict(StrEnum):
+    """How a task ends."""
+
+    SUCCESS = "success"
+    RETRY = "retry"  # it failed, and may go better the next time
+    FAIL = "fail"  # it failed, and will again until a person does something
+
+
+@dataclass(frozen=True)
+class End:
+    """How the task ends, and what its log says, without a traceback."""
+
+    verdict: Verdict
+    text: str
+
+
+def event_of(seen: SeenFlow) -> dict[str, Any]:
+    """What a trigger hands to its task: JSON, all of it text or null."""
+    runner = seen.runner
+    return {
+        "flow": seen.flow,
+        "state": seen.state.value,
+        "error": seen.error,
+        "asked_by": seen.wanted.asked_by if seen.wanted is not None else None,
+        "runner": str(runner.owner) if runner is not None else None,
+        "heard_at": f"{runner.beat_at:%Y-%m-%d %H:%M:%S} UTC" if runner is not None else None,
+        "log": runner.log if runner is not None else None,
+    }
+
+
+def end_of(event: dict[str, Any]) -> End:
+    """How a task ends that was handed this event.
+
+    Args:
+        event: Of `event_of`, for a state that `is_over`.
+    """
+    flow, state = event["flow"], FlowState(event["state"])
+    if state is FlowState.STOPPED:
+        return End(
+            Verdict.SUCCESS, f"{flow} was stopped by {event['asked_by'] or 'its runner'}; its last epoch is whole"
+        )
+    if state is FlowState.FAILED:
+        return failure(str(event["error"] or f"{flow} failed and did not say why"))
+    who = f"{event['runner']}, last heard at {event['heard_at']}" if event["runner"] else "there never was one"
+    why = f": {event['error']}" if event["error"] else " without saying why"
+    lost = RunnerLostError(
+        f"the runner of {flow} is gone ({who}){why if event['runner'] else ''}",
+        hint="the next run starts one, which goes on from the same positions"
+        + (f"; log of this one: {event['log']}" if event["log"] else ""),
+    )
+    return End(Verdict.RETRY, str(lost))
+
+
+def failure(text: str) -> End:
+    """How a task ends because of an error, given as the command prints it."""
+    # A definition error begins with its place.
+    codes = {word for line in text.splitlines() for word in line.split() if word.startswith("SH")}
+    return End(Verdict.FAIL if any(code.startswith(_NOT_AGAIN) for code in codes) else Verdict.RETRY, text)

@@ -1,0 +1,87 @@
+"""The task of a flow's stream: it makes sure that a runner carries the flow, and waits without a slot until it ends."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+from airflow.sdk import BaseOperator  # noqa: TID253  this module is for Airflow alone
+from airflow.sdk.exceptions import AirflowException, AirflowFailException  # noqa: TID253
+
+from streamhouse.errors import StreamhouseError
+from streamhouse.orchestrator.engine_command import engine_command
+from streamhouse.orchestrator.flow_end import End, Verdict, end_of, failure
+from streamhouse.orchestrator.flow_trigger import BY_AIRFLOW, FlowStateTrigger, stop_flow
+from streamhouse.project.project import Project
+from streamhouse.state.runners import Wanted
+
+
+class StreamOperator(BaseOperator):  # type: ignore[misc]
+    """Has a flow carried for as long as the task lives.
+
+    The task is the flow: whichever run or try of it comes, it takes over the runner that lives and never starts
+    a second one. It ends with success when a person stops the flow, and fails with the flow's own error.
+    """
+
+    template_fields: ClassVar[tuple[str, ...]] = ("flow",)
+    ui_color = "#d8ecf3"
+
+    def __init__(self, *, flow: str, project: str, poll: float = 2.0, **kwargs: Any) -> None:
+        """Names only: what the flow is, is read when it runs.
+
+        Args:
+            flow: Its name.
+            project: Folder of the project.
+            poll: Seconds between two looks at the state store.
+            kwargs: Of every operator.
+        """
+        super().__init__(**kwargs)
+        self.flow = flow
+        self.project = project
+        self.poll = poll
+
+    def execute(self, context: Any) -> None:
+        """Ask for the flow, adopt or start its runner, then defer."""
+        by = f"{BY_AIRFLOW}, {context['ti'].dag_id}"
+        try:
+            self._ensure_runner(by)
+        except StreamhouseError as error:
+            _finish(failure(str(error)), self.log)
+        self.defer(trigger=FlowStateTrigger(self.project, self.flow, self.poll), method_name="resume")
+
+    def resume(self, context: Any, event: dict[str, Any]) -> None:  # noqa: ARG002  Airflow's signature
+        """End as the flow did."""
+        _finish(end_of(event), self.log)
+
+    def on_kill(self) -> None:
+        """A person ended the task before it waited."""
+        stop_flow(self.project, self.flow)
+
+    def _ensure_runner(self, by: str) -> None:
+        from streamhouse.runtime.owner import is_alive
+
+        project = Project.at(Path(self.project))
+        with project.state() as store:
+            wanted = store.runners.ask(self.flow, Wanted.RUNNING, by)
+            runner = store.runners.runner(wanted.runner, alive=is_alive if find_spec("psutil") else None)
+        if runner is not None and runner.life.takes_up:
+            self.log.info("%s is carried by the runner that lives: %s", self.flow, runner.owner)
+            return
+        self.log.info("no runner lives; starting one for %s", self.flow)
+        arguments = ["runner", "start", self.flow, "--name", wanted.runner, "--project", str(project.root), "--by", by]
+        started = engine_command().call(arguments, self.log.info)
+        self.log.info("%s is carried by %s", self.flow, started.get("owner", "the runner that was started"))
+
+
+def _finish(end: End, log: Any) -> None:
+    """End the task.
+
+    Raises:
+        AirflowFailException: it fails, and tries no more.
+        AirflowException: it fails.
+    """
+    if end.verdict is Verdict.SUCCESS:
+        log.info("%s", end.text)
+    elif end.verdict is Verdict.FAIL:
+        raise AirflowFailException(end.text) from None
+    else:
+        raise AirflowException(end.text) from None
