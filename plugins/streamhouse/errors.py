@@ -449,6 +449,12 @@ class RunnerFailedError(EngineError):
     code = "SH522"
 
 
+class NotCarriedError(EngineError):
+    """A runner is asked for what it cannot do: flows that nobody asked of it, or that do not end in time."""
+
+    code = "SH523"
+
+
 # --- SH6xx: queries ---------------------------------------------------------------------------
 
 

@@ -46,6 +46,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "changes": "streamhouse.cli.apply:changes",
         "env": "streamhouse.cli.environment:environment",
         "run": "streamhouse.cli.run:run",
+        "runner": "streamhouse.cli.runner:runner",
         "tier": "streamhouse.cli.tier:tier",
         "upkeep": "streamhouse.cli.upkeep:upkeep",
         "backfill": "streamhouse.cli.backfill:backfill",

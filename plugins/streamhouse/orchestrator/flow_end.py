@@ -6,6 +6,7 @@ from typing import Any
 
 from streamhouse.errors import RunnerLostError
 from streamhouse.state.flow_state import FlowState, SeenFlow
+from streamhouse.state.runners import Life
 
 # Files, definitions that do not fit together, and what waits for a person: trying again changes nothing.
 _NOT_AGAIN = ("SH1", "SH2", "SH507")
@@ -37,6 +38,7 @@ def event_of(seen: SeenFlow) -> dict[str, Any]:
         "asked_by": seen.wanted.asked_by if seen.wanted is not None else None,
         "runner": str(runner.owner) if runner is not None else None,
         "heard_at": f"{runner.beat_at:%Y-%m-%d %H:%M:%S} UTC" if runner is not None else None,
+        "life": runner.life.value if runner is not None else None,
         "log": runner.log if runner is not None else None,
     }
 
@@ -54,10 +56,8 @@ def end_of(event: dict[str, Any]) -> End:
         )
     if state is FlowState.FAILED:
         return failure(str(event["error"] or f"{flow} failed and did not say why"))
-    who = f"{event['runner']}, last heard at {event['heard_at']}" if event["runner"] else "there never was one"
-    why = f": {event['error']}" if event["error"] else " without saying why"
     lost = RunnerLostError(
-        f"the runner of {flow} is gone ({who}){why if event['runner'] else ''}",
+        f"{flow} has no runner: {_whereabouts(event)}",
         hint="the next run starts one, which goes on from the same positions"
         + (f"; log of this one: {event['log']}" if event["log"] else ""),
     )
@@ -69,3 +69,12 @@ def failure(text: str) -> End:
     # A definition error begins with its place.
     codes = {word for line in text.splitlines() for word in line.split() if word.startswith("SH")}
     return End(Verdict.FAIL if any(code.startswith(_NOT_AGAIN) for code in codes) else Verdict.RETRY, text)
+
+
+def _whereabouts(event: dict[str, Any]) -> str:
+    if not event["runner"]:
+        return "there never was one"
+    who = f"{event['runner']}, last heard at {event['heard_at']},"
+    if event["error"]:
+        return f"{who} failed: {event['error']}"
+    return f"{who} {'was asked to end' if event['life'] == Life.STOPPED else 'is gone without a word'}"

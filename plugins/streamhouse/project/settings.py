@@ -1,5 +1,6 @@
 """What `streamhouse.yaml` says: where the services and warehouses of a project are."""
 
+import json
 import os
 from collections.abc import Mapping
 from datetime import timedelta
@@ -25,6 +26,8 @@ _FROM_ENVIRONMENT = {
     "STREAMHOUSE_SPARK_MASTER": ("spark", "master"),
     "STREAMHOUSE_PATIENCE": ("patience",),
 }
+
+_SPARK_CONF = "STREAMHOUSE_SPARK_CONF"
 
 
 def _spark_text(value: Any) -> Any:
@@ -94,6 +97,8 @@ def load_settings(root: Path, environment: Mapping[str, str] | None = None) -> S
     for variable, path in _FROM_ENVIRONMENT.items():
         if given.get(variable):
             settings = _replaced(settings, path, given[variable], variable)
+    if given.get(_SPARK_CONF):
+        settings = _with_spark_conf(settings, given[_SPARK_CONF])
     if settings.ivy_settings is not None:
         settings = settings.model_copy(update={"ivy_settings": root / settings.ivy_settings.expanduser()})
     return settings
@@ -132,6 +137,18 @@ def _replaced(settings: Settings, path: tuple[str, ...], value: str, variable: s
         raise FileFormatError(
             f"the environment variable {variable} cannot be '{value}'", hint=error.errors()[0]["msg"]
         ) from error
+
+
+def _with_spark_conf(settings: Settings, text: str) -> Settings:
+    """Settings of Spark on top of those of the file. They may be secret: no message shows them."""
+    try:
+        spark = SparkSettings(master=settings.spark.master, conf={**settings.spark.conf, **json.loads(text)})
+    except (ValueError, TypeError):
+        raise FileFormatError(
+            f"the environment variable {_SPARK_CONF} is no JSON object of settings",
+            hint='write it like {"spark.driver.memory": "4g"}',
+        ) from None
+    return settings.model_copy(update={"spark": spark})
 
 
 def _keys() -> list[str]:

@@ -1,0 +1,79 @@
+"""The embedded services of a project, for as long as a runner lives: brought up again when they die."""
+
+import logging
+import time
+from collections.abc import Callable
+
+from streamhouse.errors import RunnerFailedError, StreamhouseError
+from streamhouse.install.stage import Stage, silent
+from streamhouse.project.project import Project
+from streamhouse.services.services import Services
+from streamhouse.services.state import ServiceState
+
+_LOOK_S = 2.0
+_AGAIN_S = 10.0
+_log = logging.getLogger(__name__)
+
+
+class KeptServices:
+    """Does nothing where the project has a Fluss that others run."""
+
+    def __init__(self, project: Project, say: Callable[[str], None] = lambda _: None) -> None:
+        """Touches nothing yet.
+
+        Args:
+            project: Whose services.
+            say: Told what is waited for.
+        """
+        settings = project.settings
+        self._services = None
+        if settings.fluss is None:
+            self._services = Services(project.root, ivy_settings=settings.ivy_settings)
+        self._say = say
+        self._fluss: str | None = None
+        self._started: ServiceState | None = None
+        self._look_at = 0.0
+
+    def up(self) -> None:
+        """Start what does not run.
+
+        Raises:
+            EnvironmentProblem: see `Services.up`.
+            RunnerFailedError: they answer elsewhere than before, where nobody connected to them finds them.
+        """
+        if self._services is None:
+            return
+
+        def told(stage: Stage) -> None:
+            self._say(stage.text)
+
+        endpoints, started = self._services.ensure(told)
+        self._started = started or self._started
+        before, self._fluss = self._fluss, endpoints.fluss
+        if before not in (None, endpoints.fluss):
+            raise RunnerFailedError(
+                f"Fluss came up again at {endpoints.fluss} instead of {before}, whose port is taken",
+                hint="start the runner again",
+            )
+
+    def check(self) -> None:
+        """Look now and then, and bring up again what has died."""
+        now = time.monotonic()
+        if self._services is None or now < self._look_at:
+            return
+        self._look_at = now + _LOOK_S
+        if self._services.status().endpoints is not None:
+            return
+        try:
+            _log.warning("a service of Fluss has died; starting it again")
+            self.up()
+        except RunnerFailedError:
+            raise
+        except StreamhouseError as error:
+            _log.warning("%s", error)
+            self._look_at = now + _AGAIN_S
+
+    def close(self) -> None:
+        """Stop what this started, where nobody has started it anew since."""
+        if self._services is not None and self._started is not None:
+            self._services.stop_own(self._started, silent)

@@ -1,0 +1,273 @@
+"""The runner: a process with one Spark that carries the flows which are wanted of it, until none is (design D10).
+
+What is wanted is in the state store. The runner looks there again and again, starts what is newly wanted, and lets
+what no longer is end after the epoch in hand. A flow that fails is given up until it is asked again; the others go
+on. It brings the embedded services up again when they die. When Spark's Java process dies, so does the runner: the
+next one goes on from the same positions.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+
+from streamhouse.errors import LeaseLostError, RunnerFailedError, StreamhouseError
+from streamhouse.jobs.hosted import HostedFlow
+from streamhouse.jobs.kept_services import KeptServices
+from streamhouse.jobs.progress import Progress
+from streamhouse.jobs.tier import tiering_beside
+from streamhouse.project.project import Project
+from streamhouse.runtime.open import Open, opened
+from streamhouse.runtime.owner import is_alive, this_owner
+from streamhouse.state.runners import Claim, Life, Wanted, WantedFlow
+from streamhouse.state.store import StateStore
+
+RUNNER_TTL = timedelta(seconds=15)
+_LOOK_S = 1.0
+_HELD_AGAIN_S = 5.0  # a flow that another process carries is tried again so often
+_IDLE_S = 300.0  # so long a runner whose flows have all failed waits for one to be asked again
+_LAST_WORDS_S = 15.0
+_LOST_SPARK = 6
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What to do next. `start` and `stop` name different flows."""
+
+    start: tuple[WantedFlow, ...] = ()
+    stop: tuple[str, ...] = ()
+
+
+def next_steps(wanted: Sequence[WantedFlow], carried: Sequence[str], waiting: Sequence[str] = ()) -> Steps:
+    """What to start and to stop.
+
+    Args:
+        wanted: All that was ever asked of this runner.
+        carried: Flows that it carries, also those that are about to end.
+        waiting: Flows that are to be left alone for now.
+    """
+    running = {one.flow for one in wanted if one.wanted is Wanted.RUNNING}
+    start = tuple(one for one in wanted if one.is_due and one.flow not in carried and one.flow not in waiting)
+    return Steps(start, tuple(flow for flow in carried if flow not in running))
+
+
+def host(
+    project: Project,
+    name: str,
+    *,
+    tier_every: timedelta | None,
+    log: str | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[str, Progress], None] = lambda _, __: None,
+) -> None:
+    """Be the runner of that name, in the main thread, until no flow is wanted of it or the process is to end.
+
+    Args:
+        project: Holds the flows.
+        name: Of the runner.
+        tier_every: Fill the further tiers so often; None: leave that to others.
+        log: Where this process' output goes, for people who look for it.
+        say: Told what it does, in words for a person.
+        on_progress: Called with a flow after each of its epochs and when its stage changes.
+
+    Raises:
+        RunnerHeldError: another living process is the runner.
+        LeaseLostError: another process took its place, because this one was silent for too long.
+        KeyboardInterrupt: the process was asked to end; every epoch in hand was finished.
+        StreamhouseError: services or Spark did not start.
+    """
+    with project.state() as state, _claimed(state, name, log, say) as beating:
+        kept = KeptServices(project, beating.say)
+        with ExitStack() as stack:
+            stack.callback(kept.close)
+            kept.up()
+            open_ = stack.enter_context(opened(project, say=beating.say))
+            tiered: list[str] = []
+            if tier_every is not None:
+                stack.enter_context(tiering_beside(open_, tiered, tier_every))
+            _Host(open_, beating, kept, tiered, on_progress).run()
+
+
+@dataclass
+class _Beating:
+    """Says every few seconds, from a thread, that the runner lives."""
+
+    state: StateStore
+    claim: Claim
+    tell: Callable[[str], None]
+    life: Life = Life.STARTING
+    stage: str = "starting"
+    lost: LeaseLostError | None = None
+    over: threading.Event = field(default_factory=threading.Event)
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def say(self, text: str) -> None:
+        if text != self.stage:
+            self.stage = text
+            self.tell(text)
+            self._beat()
+
+    def lives(self, life: Life) -> None:
+        self.life = life
+        self._beat()
+
+    def retired(self) -> bool:
+        """Whether nothing is to be carried, and from now on nothing is taken up."""
+        with self._guard:  # a beat meanwhile would say that it is
+            if not self.state.runners.retire(self.claim):
+                return False
+            self.life, self.stage = Life.CLOSING, "closing"
+        return True
+
+    def run(self) -> None:
+        while not self.over.wait(RUNNER_TTL.total_seconds() / 5) and self.lost is None:
+            self._beat()
+
+    def _beat(self) -> None:
+        try:
+            with self._guard:
+                self.state.runners.beat(self.claim, self.life, self.stage)
+        except LeaseLostError as error:
+            self.lost = error
+        except StreamhouseError as error:  # the state store is away; flows say so themselves if it stays away
+            _log.warning("%s", error)
+
+
+@contextmanager
+def _claimed(state: StateStore, name: str, log: str | None, tell: Callable[[str], None]) -> Iterator[_Beating]:
+    claim = state.runners.claim(name, this_owner(), RUNNER_TTL, alive=is_alive, log=log)
+    beating = _Beating(state, claim, tell)
+    thread = threading.Thread(target=beating.run, name="heartbeat", daemon=True)
+    thread.start()
+    error: str | None = None
+    try:
+        yield beating
+    except Exception as raised:
+        error = str(raised) if isinstance(raised, StreamhouseError) else f"{type(raised).__name__}: {raised}"
+        if not isinstance(raised, LeaseLostError):
+            _give_up_all(state, claim, error)
+        raise
+    finally:
+        beating.over.set()
+        thread.join()
+        with suppress(StreamhouseError):
+            state.runners.end(claim, error)
+
+
+def _give_up_all(state: StateStore, claim: Claim, error: str) -> None:
+    with suppress(StreamhouseError):
+        for wanted in state.runners.all_wanted(claim.name):
+            if wanted.is_due:
+                state.runners.give_up(claim, wanted, error)
+
+
+@dataclass
+class _Host:
+    open: Open
+    beating: _Beating
+    kept: KeptServices
+    tiered: list[str]  # flows whose further tiers are filled beside; read by another thread
+    on_progress: Callable[[str, Progress], None]
+    flows: dict[str, HostedFlow] = field(default_factory=dict)
+    _again_at: dict[str, float] = field(default_factory=dict)  # flow that another process carries → when to try
+    _busy_at: float = field(default_factory=time.monotonic)
+
+    def run(self) -> None:
+        """Carry what is wanted until nothing is."""
+        self.beating.lives(Life.RUNNING)
+        try:
+            while self._round():
+                time.sleep(_LOOK_S)
+        except BaseException:  # also Ctrl-C and SIGTERM
+            with suppress(StreamhouseError):
+                self.beating.stage = "finishing the epochs in hand"
+                self.beating.lives(Life.CLOSING)
+            self._stop_all()
+            raise
+
+    def _round(self) -> bool:
+        if self.beating.lost is not None:
+            raise self.beating.lost
+        self._check_spark()
+        self.kept.check()
+        try:
+            self._collect()
+            wanted = self.open.state.runners.all_wanted(self.beating.claim.name)
+        except LeaseLostError:
+            raise
+        except StreamhouseError as error:
+            if not error.retryable:
+                raise
+            _log.warning("%s", error)
+            return True
+        now = time.monotonic()
+        steps = next_steps(wanted, tuple(self.flows), tuple(f for f, at in self._again_at.items() if now < at))
+        for flow in steps.stop:
+            if not self.flows[flow].is_stopping:
+                self.beating.say(f"stopping {flow}")
+                self.flows[flow].stop()
+        for one in steps.start:
+            self._again_at.pop(one.flow, None)
+            self.flows[one.flow] = hosted = HostedFlow(self.open, one, partial(self.on_progress, one.flow))
+            hosted.start()
+        self.tiered[:] = [flow for flow, hosted in self.flows.items() if hosted.is_applied]
+        carried = ", ".join(sorted(self.flows))
+        self.beating.say(f"carrying {carried}" if carried else "waiting for flows")
+        if self.flows or any(one.is_due for one in wanted):
+            self._busy_at = now
+            return True
+        patient = any(one.wanted is Wanted.RUNNING for one in wanted) and now - self._busy_at < _IDLE_S
+        return patient or not self.beating.retired()
+
+    def _collect(self) -> None:
+        """Take note of flows that ended."""
+        for flow, hosted in list(self.flows.items()):
+            if not hosted.is_over:
+                continue
+            if hosted.error is not None:
+                self.open.state.runners.give_up(self.beating.claim, hosted.wanted, hosted.error)
+            elif not hosted.is_stopping or hosted.is_held:
+                self._again_at[flow] = time.monotonic() + _HELD_AGAIN_S
+            del self.flows[flow]
+
+    def _stop_all(self) -> None:
+        for hosted in self.flows.values():
+            hosted.stop()
+        for hosted in self.flows.values():
+            hosted.ended_within(None if self.beating.lost is None else _LAST_WORDS_S)
+
+    def _check_spark(self) -> None:
+        """End this process when Spark's Java process is gone: nothing in here can mend that.
+
+        Threads that wait for an answer from it would wait for ever, so nothing is waited for either.
+        """
+        gateway = self.open.spark.sparkContext._gateway
+        process = getattr(gateway, "proc", None)  # absent where Java started us (spark-submit): then we end with it
+        if process is None or process.poll() is None:
+            return
+        log = self.open.project.logs / "spark.log"
+        error = str(
+            RunnerFailedError(
+                f"Spark's Java process ended (exit code {process.returncode})",
+                hint=f"start the runner again, it goes on from the same positions; Spark's log: {log}",
+            )
+        )
+        _log.error("%s", error)
+        state, claim = self.open.state, self.beating.claim
+        for hosted in self.flows.values():
+            hosted.stop()
+        until = time.monotonic() + _LAST_WORDS_S
+        for hosted in self.flows.values():
+            hosted.ended_within(max(0.0, until - time.monotonic()))
+        _give_up_all(state, claim, error)
+        self.beating.over.set()
+        with suppress(StreamhouseError):
+            state.runners.end(claim, error)
+        os._exit(_LOST_SPARK)

@@ -1,0 +1,244 @@
+"""What people and schedulers ask of runners: start, stop, look. The runner itself is `jobs/runner.py`."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from streamhouse.errors import NotCarriedError, RunnerFailedError
+from streamhouse.jobs.submit import is_cluster, submit
+from streamhouse.project.desired import desired_plan
+from streamhouse.project.project import Project
+from streamhouse.runtime.owner import is_alive
+from streamhouse.services.process import Process, spawn
+from streamhouse.state.flow_state import FlowState, SeenFlow, see
+from streamhouse.state.runners import MAIN, Life, RunnerRecord, Wanted
+from streamhouse.state.store import StateStore
+
+_LOOK_S = 0.3
+_PROGRAM = "import sys; from streamhouse.cli.main import main; sys.exit(main())"
+
+
+@dataclass(frozen=True)
+class Started:
+    """A runner that lives.
+
+    Attributes:
+        is_adopted: It lived before.
+        flows: That are wanted of it.
+    """
+
+    runner: RunnerRecord
+    is_adopted: bool
+    flows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Runners and flows as they are now; flows that were never asked of a runner are left out."""
+
+    runners: tuple[RunnerRecord, ...]
+    flows: tuple[SeenFlow, ...]
+
+
+def ask_for(project: Project, flows: Sequence[str], *, name: str | None, by: str) -> tuple[str, tuple[str, ...]]:
+    """Record that flows are to run, and that those that failed are to be tried again.
+
+    Args:
+        project: Holds the flows.
+        flows: Their names; empty: all that are wanted of the runner already.
+        name: Of the runner; None: the one of before, at first `main`.
+        by: Who asks.
+
+    Returns:
+        The runner that is to carry them, and every flow that is wanted of it.
+
+    Raises:
+        UnknownFlowError, DefinitionError: one of them cannot run. Nothing was recorded.
+        NotCarriedError: none was named, and none is wanted; or they are to be carried by different runners.
+    """
+    for flow in flows:
+        desired_plan(project, flow)
+    with project.state() as state:
+        chosen = list(flows) or [
+            one.flow for one in state.runners.all_wanted(name or MAIN) if one.wanted is Wanted.RUNNING
+        ]
+        if not chosen:
+            raise NotCarriedError("no flow is wanted of the runner", hint="name one: streamhouse runner start FLOW")
+        names = {state.runners.ask(flow, Wanted.RUNNING, by, runner=name).runner for flow in chosen}
+        if len(names) > 1:
+            raise NotCarriedError(
+                f"these flows are carried by different runners: {', '.join(sorted(names))}",
+                hint="start them apart, or give --name to bring them together",
+            )
+        (runner,) = names
+        wanted = [one.flow for one in state.runners.all_wanted(runner) if one.wanted is Wanted.RUNNING]
+    return runner, tuple(wanted)
+
+
+def start(
+    project: Project,
+    flows: Sequence[str],
+    *,
+    name: str | None = None,
+    by: str,
+    tier_every: str = "1m",
+    wait: timedelta = timedelta(minutes=10),
+    say: Callable[[str], None] = lambda _: None,
+) -> Started:
+    """Have flows carried: by the runner that lives, else by one that is started here and outlives this process.
+
+    Args:
+        project: Holds the flows.
+        flows: As of `ask_for`.
+        name: As of `ask_for`.
+        by: Who asks.
+        tier_every: How often a runner that is started fills the further tiers, as people write it.
+        wait: For it to live.
+        say: Told what is waited for.
+
+    Raises:
+        UnknownFlowError, DefinitionError, NotCarriedError: as of `ask_for`.
+        RunnerFailedError: it could not be started, or not in time.
+    """
+    runner, wanted = ask_for(project, flows, name=name, by=by)
+    until = time.monotonic() + wait.total_seconds()
+    child: Process | None = None
+    before: int | None = None  # fencing of the last runner when this started one; None: it did not
+    with project.state() as state:
+        while True:
+            found = state.runners.runner(runner, alive=is_alive)
+            if found is not None and found.life is Life.RUNNING:
+                return Started(found, before is None or found.fencing <= before, wanted)
+            waits = found is not None and (found.life.takes_up or found.life is Life.CLOSING)
+            if not waits and before is None:
+                before = found.fencing if found is not None else 0
+                say(f"starting runner {runner}")
+                child = _launch(project, runner, tier_every)
+            elif not waits and (
+                (child is not None and not child.alive) or (found is not None and found.fencing > (before or 0))
+            ):
+                raise _failed(project, runner, found if found is not None and found.fencing > (before or 0) else None)
+            elif waits and found is not None:
+                say(f"{runner}: {found.stage}")
+            if time.monotonic() > until:
+                raise RunnerFailedError(
+                    f"runner {runner} does not live after {wait.total_seconds():.0f} s",
+                    hint=f"it may come yet, see: streamhouse runner status; its log: {log_of(project, runner)}",
+                )
+            time.sleep(_LOOK_S)
+
+
+def stop(
+    project: Project,
+    flows: Sequence[str],
+    *,
+    name: str = MAIN,
+    by: str,
+    wait: timedelta = timedelta(minutes=5),
+    say: Callable[[str], None] = lambda _: None,
+) -> list[str]:
+    """Have flows end after the epoch in hand, and the runner too when it has none left.
+
+    Args:
+        project: Holds the flows.
+        flows: Their names; empty: all that are wanted of the runner.
+        name: Of the runner.
+        by: Who asks.
+        wait: For their end.
+        say: Told what is waited for.
+
+    Returns:
+        The flows that were wanted and now are not.
+
+    Raises:
+        NotCarriedError: a flow was never asked of a runner; or it did not end in time, and will yet.
+    """
+    state = project.existing_state()
+    if state is None:
+        known: dict[str, Wanted] = {}
+    else:
+        known = {one.flow: one.wanted for one in state.runners.all_wanted() if not flows or one.flow in flows}
+        if not flows:
+            known = {one.flow: one.wanted for one in state.runners.all_wanted(name)}
+    for flow in flows:
+        if flow not in known:
+            raise NotCarriedError(f"no runner was ever asked for {flow}", hint="see: streamhouse runner status")
+    if state is None:
+        return []
+    with state:
+        stopped = [flow for flow, wanted in known.items() if wanted is Wanted.RUNNING]
+        for flow in stopped:
+            state.runners.ask(flow, Wanted.STOPPED, by)
+        until = time.monotonic() + wait.total_seconds()
+        while going := _going(state, list(known)):
+            say(f"waiting for {', '.join(going)}")
+            if time.monotonic() > until:
+                raise NotCarriedError(
+                    f"still at work after {wait.total_seconds():.0f} s: {', '.join(going)}",
+                    hint="it ends by itself when its epoch is whole; see: streamhouse runner status",
+                )
+            time.sleep(_LOOK_S)
+    return stopped
+
+
+def look(project: Project) -> Looked:
+    """All runners, and all flows that were ever asked of one."""
+    state = project.existing_state()
+    if state is None:
+        return Looked((), ())
+    with state:
+        flows = tuple(see(state, one.flow, alive=is_alive) for one in state.runners.all_wanted())
+        return Looked(tuple(state.runners.all(alive=is_alive)), flows)
+
+
+def log_of(project: Project, name: str) -> str:
+    """Where a runner that was started here writes."""
+    return str(project.logs / f"runner-{name}.log")
+
+
+def _going(state: StateStore, flows: Sequence[str]) -> list[str]:
+    """Flows that have not ended, and runners that have no flow left and have not ended."""
+    going = [flow for flow in flows if see(state, flow, alive=is_alive).state is FlowState.STOPPING]
+    runners = {one.runner for one in state.runners.all_wanted() if one.flow in flows}
+    for name in sorted(runners):
+        if any(one.wanted is Wanted.RUNNING for one in state.runners.all_wanted(name)):
+            continue
+        found = state.runners.runner(name, alive=is_alive)
+        if found is not None and (found.life.takes_up or found.life is Life.CLOSING):
+            going.append(f"runner {name}")
+    return going
+
+
+def _launch(project: Project, name: str, tier_every: str) -> Process | None:
+    """Start a runner; its process, where it is on this machine."""
+    arguments = [
+        "runner",
+        "start",
+        "--name",
+        name,
+        "--tier",
+        tier_every,
+        "--foreground",
+        "--project",
+        str(project.root),
+    ]
+    if is_cluster(project.settings.spark):
+        submit(project, name, arguments)
+        return None
+    project.logs.mkdir(parents=True, exist_ok=True)
+    return spawn(
+        [sys.executable, "-c", _PROGRAM, *arguments],
+        log=project.logs / f"runner-{name}.log",
+        folder=project.root,
+        environment=os.environ,
+    )
+
+
+def _failed(project: Project, name: str, record: RunnerRecord | None) -> RunnerFailedError:
+    log = log_of(project, name)
+    text = record.error if record is not None and record.error else "its process ended"
+    cause, _, hint = text.partition("\n  hint: ")
+    return RunnerFailedError(f"runner {name} did not start: {cause}", hint=hint or f"its log: {log}")

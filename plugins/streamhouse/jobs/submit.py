@@ -1,0 +1,128 @@
+"""Starts a runner on a cluster that places drivers itself: `spark-submit` in cluster mode, on YARN and Kubernetes."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from streamhouse.errors import EnvironmentProblem, RunnerFailedError
+from streamhouse.install.jars import SPARK_JARS, fetch
+from streamhouse.project.project import Project
+from streamhouse.project.settings import SparkSettings
+
+_APPLICATION = Path(__file__).parents[1] / "cli" / "cluster_app.py"
+
+
+def is_cluster(spark: SparkSettings) -> bool:
+    """Whether a driver is placed by the cluster; else it is a process of this machine (`local[*]`, `spark://`)."""
+    return spark.master == "yarn" or spark.master.startswith("k8s://")
+
+
+def submit_words(
+    spark: SparkSettings,
+    *,
+    program: str,
+    name: str,
+    application: Path,
+    jars: Sequence[Path],
+    properties: Path,
+    arguments: Sequence[str],
+) -> list[str]:
+    """The call of `spark-submit`. Settings may be secret, and everybody sees arguments: they are in a file.
+
+    Args:
+        spark: Where.
+        program: `spark-submit`.
+        name: Of the application; the same for the same runner.
+        application: What the driver runs. On Kubernetes it is in the image, at the same place.
+        jars: For the driver and its executors; on Kubernetes in the image too.
+        properties: File that holds the settings.
+        arguments: Of `streamhouse`.
+    """
+    in_image = spark.master.startswith("k8s://")
+    prefix = "local://" if in_image else ""
+    waits = "spark.kubernetes.submission.waitAppCompletion" if in_image else "spark.yarn.submit.waitAppCompletion"
+    return [
+        program,
+        *("--master", spark.master),
+        *("--deploy-mode", "cluster"),
+        *("--name", name),
+        *("--jars", ",".join(f"{prefix}{jar}" for jar in jars)),
+        *("--properties-file", str(properties)),
+        *("--conf", f"{waits}=false"),
+        f"{prefix}{application}",
+        *arguments,
+    ]
+
+
+def properties_text(conf: Mapping[str, str]) -> str:
+    """Settings as the properties file of Spark has them, which Java reads: one `key=value` a line."""
+
+    def escaped(text: str, special: str) -> str:
+        plain = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+        for one in special:
+            plain = plain.replace(one, f"\\{one}")
+        return f"\\{plain}" if plain.startswith(" ") else plain
+
+    return "".join(f"{escaped(key, ' :=#!')}={escaped(value, '')}\n" for key, value in sorted(conf.items()))
+
+
+def submit(project: Project, name: str, arguments: Sequence[str]) -> None:
+    """Hand a runner over to the cluster; it may start later, when there is room.
+
+    Raises:
+        EnvironmentProblem: a driver elsewhere would not find what is on this machine alone.
+        RunnerFailedError: the cluster refuses.
+    """
+    _require_shared(project)
+    folder = project.state_dir / "cache" / "submit"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    properties = folder / f"{name}.properties"
+    properties.touch(mode=0o600)
+    properties.write_text(properties_text(project.settings.spark.conf), encoding="utf-8")
+    words = submit_words(
+        project.settings.spark,
+        program=_program(),
+        name=f"streamhouse-{project.root.name}-{name}",
+        application=_APPLICATION,
+        jars=fetch(SPARK_JARS, settings=project.settings.ivy_settings),
+        properties=properties,
+        arguments=arguments,
+    )
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    finally:
+        properties.unlink(missing_ok=True)
+    if done.returncode:
+        log = project.logs / f"runner-{name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(done.stderr, encoding="utf-8")
+        lines = [line for line in done.stderr.splitlines() if "Exception" in line or "Error" in line]
+        cause = lines[-1].strip() if lines else f"it ended with {done.returncode}"
+        raise RunnerFailedError(f"spark-submit to {project.settings.spark.master}: {cause}", hint=f"its output: {log}")
+
+
+def _require_shared(project: Project) -> None:
+    lacking = []
+    if project.settings.fluss is None:
+        lacking.append("fluss")
+    if project.state_url.startswith("sqlite"):
+        lacking.append("state")
+    lacking += [tier for tier in ("warm", "cold") if "://" not in getattr(project, tier)]
+    if lacking:
+        raise EnvironmentProblem(
+            f"a runner on {project.settings.spark.master} would not reach what is on this machine: "
+            f"{', '.join(lacking)}",
+            hint="set these in streamhouse.yaml to a Fluss cluster, a database server and object stores",
+        )
+
+
+def _program() -> str:
+    home = os.environ.get("SPARK_HOME")
+    beside = Path(home) / "bin" if home else Path(sys.executable).parent
+    found = shutil.which("spark-submit", path=f"{beside}{os.pathsep}{os.environ.get('PATH', '')}")
+    if found is None:
+        raise EnvironmentProblem("there is no spark-submit", hint="set SPARK_HOME to an installation of Spark")
+    return found
