@@ -211,20 +211,23 @@ class _Host:
         steps = next_steps(wanted, tuple(self.flows), tuple(f for f, at in self._again_at.items() if now < at))
         for flow in steps.stop:
             if not self.flows[flow].is_stopping:
-                self.beating.say(f"stopping {flow}")
                 self.flows[flow].stop()
         for one in steps.start:
             self._again_at.pop(one.flow, None)
             self.flows[one.flow] = hosted = HostedFlow(self.open, one, partial(self.on_progress, one.flow))
             hosted.start()
         self.tiered[:] = [flow for flow, hosted in self.flows.items() if hosted.is_applied]
-        carried = ", ".join(sorted(self.flows))
-        self.beating.say(f"carrying {carried}" if carried else "waiting for flows")
+        self.beating.say(self._stage())
         if self.flows or any(one.is_due for one in wanted):
             self._busy_at = now
             return True
         patient = any(one.wanted is Wanted.RUNNING for one in wanted) and now - self._busy_at < _IDLE_S
         return patient or not self.beating.retired()
+
+    def _stage(self) -> str:
+        ending = sorted(flow for flow, hosted in self.flows.items() if hosted.is_stopping)
+        parts = {"carrying": sorted(set(self.flows) - set(ending)), "stopping": ending}
+        return "; ".join(f"{word} {', '.join(flows)}" for word, flows in parts.items() if flows) or "waiting for flows"
 
     def _collect(self) -> None:
         """Take note of flows that ended."""

@@ -123,3 +123,22 @@ def test_a_relative_database_lies_in_the_project(tmp_path):
     with Project.at(tmp_path).state() as state:
         state.flows()
     assert (tmp_path / "db" / "state.db").exists()
+
+
+def test_settings_of_spark_from_the_environment_lie_on_top_of_the_file(tmp_path):
+    (tmp_path / "streamhouse.yaml").write_text("spark: {conf: {spark.driver.memory: 1g, spark.cores.max: 2}}")
+    given = {"STREAMHOUSE_SPARK_CONF": '{"spark.driver.memory": "4g", "spark.ui.enabled": true}'}
+    settings = load_settings(tmp_path, given)
+    assert settings.spark.conf == {
+        "spark.driver.memory": "4g",
+        "spark.cores.max": "2",
+        "spark.ui.enabled": "true",
+    }
+    assert settings.spark.master == "local[*]"
+
+
+@pytest.mark.parametrize("text", ["hush", '["hush"]', '{"key": {"hush": 1}}', "7"])
+def test_settings_of_spark_that_cannot_be_read_are_not_shown(tmp_path, text):
+    with pytest.raises(FileFormatError, match="STREAMHOUSE_SPARK_CONF is no JSON object") as refused:
+        load_settings(tmp_path, {"STREAMHOUSE_SPARK_CONF": text})
+    assert "hush" not in str(refused.value)

@@ -1,0 +1,254 @@
+"""`streamhouse runner` as a person uses it: real processes that outlive their start, and are killed."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
+
+WITHIN_S = 180
+HEADER = ["order_id", "product", "quantity", "price", "ordered_at"]
+
+
+@pytest.fixture(scope="module")
+def environment():
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("STREAMHOUSE_")}
+    return {**clean, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+
+
+@pytest.fixture(scope="module")
+def streamhouse(tmp_path_factory, environment):
+    """Calls the command in a project of its own, whose services and runner end with this file."""
+    folder = tmp_path_factory.mktemp("runner") / "shop"
+    command = [sys.executable, "-c", "import sys; from streamhouse.cli.main import main; sys.exit(main())"]
+
+    def call(*arguments, code=0):
+        done = subprocess.run(
+            [*command, *arguments, "--project", str(folder)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=WITHIN_S,
+        )
+        log = folder / ".streamhouse/logs/runner-main.log"
+        assert done.returncode == code, f"{arguments}\n{done.stdout}\n{done.stderr}\n{log.read_text()}"
+        assert "Traceback" not in done.stderr
+        return json.loads(done.stdout) if "--json" in arguments else done.stdout
+
+    call.folder = folder
+    subprocess.run([*command, "init", str(folder)], env=environment, check=True, capture_output=True)
+    call("services", "up")
+    yield call
+    call("runner", "stop")
+    call("services", "down")
+
+
+@pytest.fixture(autouse=True)
+def stopped(streamhouse):
+    yield
+    streamhouse("runner", "stop")
+
+
+def add(folder: Path, name: str, orders: list[tuple[int, str, int, str]]) -> None:
+    """Put a file of orders into the source, whole from the moment it is seen."""
+    new = folder / f"{name}.new"
+    with new.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADER)
+        writer.writerows([*order, "2026-02-01 10:00:00"] for order in orders)
+    new.rename(folder / "data" / f"{name}.csv")
+
+
+def revenue(folder: Path) -> dict[str, int]:
+    """What the table must say, computed from the files."""
+    totals: dict[str, int] = {}
+    for path in sorted((folder / "data").glob("*.csv")):
+        with path.open() as file:
+            for line in csv.DictReader(file):
+                if int(line["quantity"]) >= 1 and line["price"]:
+                    cents = int(line["quantity"]) * round(float(line["price"]) * 100)
+                    totals[line["product"]] = totals.get(line["product"], 0) + cents
+    return totals
+
+
+def table(streamhouse):
+    rows = streamhouse("query", "SELECT product, revenue_cents FROM dws.revenue_by_product", "--json")["rows"]
+    return {row["product"]: row["revenue_cents"] for row in rows}
+
+
+def flow(streamhouse, name="orders"):
+    (found,) = [one for one in streamhouse("runner", "status", "--json")["flows"] if one["flow"] == name]
+    return found
+
+
+def epochs(streamhouse, name="orders"):
+    return streamhouse("status", name, "--json")["flows"][0]["epochs"]
+
+
+def until(holds, within_s=WITHIN_S):
+    end = time.monotonic() + within_s
+    while not (found := holds()):
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.5)
+    return found
+
+
+def rows_arrive(streamhouse):
+    wanted = revenue(streamhouse.folder)
+    until(lambda: epochs(streamhouse) > 0 and table(streamhouse) == wanted)
+
+
+def runners_of(folder):
+    """Processes that are, or want to be, a runner of the project."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if "--foreground" in words and str(folder) in words:
+            found.append(process.pid)
+    return found
+
+
+def test_a_killed_runner_is_replaced_and_its_flow_goes_on(streamhouse):
+    first = streamhouse("runner", "start", "orders", "--json")
+    assert not first["adopted"]
+    rows_arrive(streamhouse)
+    before = epochs(streamhouse)
+
+    java = [child for child in psutil.Process(first["pid"]).children(recursive=True) if child.name() == "java"]
+    os.kill(first["pid"], signal.SIGKILL)
+    add(streamhouse.folder, "while-nothing-ran", [(9001, "lamp", 2, "10.00"), (9002, "lamp", 0, "10.00")])
+    until(lambda: flow(streamhouse)["state"] == "lost")
+    assert psutil.wait_procs(java, timeout=30)[1] == []  # Spark goes with it
+
+    second = streamhouse("runner", "start", "--json")
+    assert (second["adopted"], second["flows"]) == (False, ["orders"])
+    assert second["pid"] != first["pid"]
+    rows_arrive(streamhouse)
+    assert epochs(streamhouse) > before
+    assert table(streamhouse)["lamp"] >= 2000
+    assert streamhouse("query", "SELECT count(*) AS n FROM ods.orders WHERE order_id = 9001", "--json")["rows"] == [
+        {"n": 1}
+    ]
+
+
+def test_started_twice_at_once_there_is_one_and_it_is_stopped_gracefully(streamhouse):
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: streamhouse("runner", "start", "orders", "--json"), range(2)))
+    assert len({one["pid"] for one in both}) == 1
+    assert until(lambda: runners_of(streamhouse.folder) == [both[0]["pid"]])
+    again = streamhouse("runner", "start", "orders", "--json")
+    assert (again["adopted"], again["pid"]) == (True, both[0]["pid"])
+
+    add(streamhouse.folder, "graceful", [(9101, "chair", 1, "5.00")])
+    assert streamhouse("runner", "stop", "--json") == {"stopped": ["orders"]}
+    assert runners_of(streamhouse.folder) == []
+    assert (flow(streamhouse)["state"], flow(streamhouse)["error"]) == ("stopped", None)
+    assert streamhouse("services", "status", "--json")["fluss"]  # it stops only what it started
+    # Whatever epoch it was in is whole: the next run repeats none of its rows.
+    streamhouse("run", "orders", "--once")
+    assert table(streamhouse) == revenue(streamhouse.folder)
+
+
+def test_a_flow_that_fails_leaves_the_other_alone_and_is_tried_again_when_asked(streamhouse):
+    folder = streamhouse.folder
+    (folder / "actions" / "strict_orders.sql").write_text(
+        """/* ---
+action: strict_orders
+version: 1.0.0
+step: ingest
+description: Orders, none of them by the devil.
+inputs:
+  lines: {order_id: bigint, product: string, quantity: int}
+output: {primary_key: [order_id]}
+expect:
+  no_devil: {check: "quantity < 666", on_violation: fail}
+--- */
+SELECT order_id, product, quantity FROM lines
+"""
+    )
+    columns = "{order_id: bigint, product: string, quantity: int, price: string, ordered_at: string}"
+    (folder / "flows" / "strict.yaml").write_text(
+        f"""flow: strict
+description: Fails on a row.
+sources:
+  lines: {{files: {{path: "strict/*.csv", columns: {columns}}}}}
+steps:
+  - {{use: strict_orders, reads: {{lines: lines}}, writes: ods.strict_orders}}
+"""
+    )
+    (folder / "strict").mkdir()
+    bad = folder / "strict" / "bad.csv"
+    bad.write_text("order_id,product,quantity,price,ordered_at\n1,lamp,666,1.00,x\n")
+    try:
+        started = streamhouse("runner", "start", "orders", "strict", "--json")
+        assert started["flows"] == ["orders", "strict"]
+        until(lambda: flow(streamhouse, "strict")["state"] == "failed")
+        error = flow(streamhouse, "strict")["error"]
+        assert "SH503" in error
+        assert "no_devil" in error
+        assert streamhouse("status", "strict", "--json")["flows"][0]["state"] == "failed"
+
+        until(lambda: flow(streamhouse)["state"] == "running")
+        add(folder, "beside-a-failure", [(9201, "table", 3, "7.00")])
+        rows_arrive(streamhouse)
+        assert flow(streamhouse, "strict")["state"] == "failed"  # nobody asked for it again
+
+        bad.unlink()
+        (folder / "strict" / "good.csv").write_text(bad_to_good(error))
+        streamhouse("runner", "start", "strict")
+        until(lambda: flow(streamhouse, "strict")["state"] in ("running", "failed"))
+        assert runners_of(folder) == [started["pid"]]
+    finally:
+        (folder / "flows" / "strict.yaml").unlink()
+        (folder / "actions" / "strict_orders.sql").unlink()
+
+
+def bad_to_good(_):
+    return "order_id,product,quantity,price,ordered_at\n2,lamp,1,1.00,x\n"
+
+
+def test_when_sparks_java_dies_the_runner_ends_and_the_next_goes_on(streamhouse):
+    first = streamhouse("runner", "start", "orders", "--json")
+    rows_arrive(streamhouse)
+    (java, *_) = [child for child in psutil.Process(first["pid"]).children() if child.name() == "java"]
+    java.kill()
+    found = until(lambda: (one := flow(streamhouse))["state"] == "failed" and one)
+    assert found["error"].startswith("SH522 Spark's Java process ended (exit code -9)")
+    until(lambda: runners_of(streamhouse.folder) == [])
+
+    add(streamhouse.folder, "after-java", [(9301, "bench", 1, "3.00")])
+    second = streamhouse("runner", "start", "--json")
+    assert second["pid"] != first["pid"]
+    rows_arrive(streamhouse)
+
+
+def test_services_that_die_are_brought_up_again(streamhouse):
+    streamhouse("runner", "start", "orders", "--json")
+    rows_arrive(streamhouse)
+    (tablet,) = [s for s in streamhouse("services", "status", "--json")["services"] if "tablet" in s["name"]]
+    os.kill(tablet["pid"], signal.SIGKILL)
+    add(streamhouse.folder, "after-fluss", [(9401, "stool", 1, "4.00")])
+    until(lambda: subprocess_free(streamhouse))
+    rows_arrive(streamhouse)
+    assert flow(streamhouse)["state"] == "running"
+
+
+def subprocess_free(streamhouse):
+    found = json.loads((streamhouse.folder / ".streamhouse/services/services.json").read_text())
+    return found["complete"] and all(psutil.pid_exists(s["process"]["pid"]) for s in found["services"])
+
+
+def test_what_nobody_asked_for_is_refused(streamhouse):
+    text = streamhouse("runner", "stop", "nope", "--json", code=6)
+    assert text["error"]["code"] == "SH523"
+    text = streamhouse("runner", "start", "ordrs", "--json", code=3)
+    assert (text["error"]["code"], text["error"]["hint"]) == ("SH213", "did you mean 'orders'?")

@@ -1,0 +1,71 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from streamhouse.orchestrator.flow_end import Verdict, end_of, event_of, failure
+from streamhouse.state.flow_state import judge
+from streamhouse.state.records import FlowProgress, Owner, RunnerState
+from streamhouse.state.runners import Life, RunnerRecord, Wanted, WantedFlow
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+OWNER = Owner("alpha", 100, NOW)
+
+
+def end(wanted, recorded, life=None, error=None):
+    runner = RunnerRecord("main", OWNER, 1, life, NOW, NOW, "carrying", "/logs/runner-main.log", error)
+    event = event_of(judge(wanted, FlowProgress("retail", recorded), runner if life else None))
+    assert all(value is None or isinstance(value, str) for value in event.values())
+    return end_of(event)
+
+
+def asked(what=Wanted.RUNNING, error=None):
+    return WantedFlow("retail", what, "main", 1, "ann", NOW, over=1 if error else 0, error=error)
+
+
+def test_stopped_by_a_person_is_a_success():
+    ended = end(asked(Wanted.STOPPED), RunnerState.STOPPED, Life.STOPPED)
+    assert ended.verdict is Verdict.SUCCESS
+    assert ended.text == "retail was stopped by ann; its last epoch is whole"
+
+
+def test_a_failure_is_told_as_the_command_tells_it():
+    text = "SH401 Fluss does not answer\n  hint: streamhouse services up"
+    ended = end(asked(error=text), RunnerState.FAILED, Life.RUNNING)
+    assert (ended.verdict, ended.text) == (Verdict.RETRY, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("SH301 Java 17 or later is needed", Verdict.RETRY),
+        ("SH401 Fluss does not answer", Verdict.RETRY),
+        ("SH503 epoch 7 failed", Verdict.RETRY),
+        ("SH507 retail: a person must decide", Verdict.FAIL),
+        ("flows/retail.yaml:7:11: SH201 unknown action 'clean'\n  hint: did you mean 'clean_orders'?", Verdict.FAIL),
+        ("a.sql:1:1: SH104 no SQL\nb.sql:2:1: SH104 no SQL", Verdict.FAIL),
+        ("the engine's command was killed", Verdict.RETRY),
+    ],
+)
+def test_what_a_person_must_mend_is_not_tried_again(text, verdict):
+    assert failure(text).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("life", "error", "words"),
+    [
+        (Life.LOST, None, "process 100 on alpha, last heard at 2026-03-01 12:00:00 UTC, is gone without a word"),
+        (Life.STOPPED, None, "process 100 on alpha, last heard at 2026-03-01 12:00:00 UTC, was asked to end"),
+        (
+            Life.FAILED,
+            "SH522 Spark ended",
+            "process 100 on alpha, last heard at 2026-03-01 12:00:00 UTC, failed: SH522",
+        ),
+        (None, None, "there never was one"),
+    ],
+)
+def test_a_runner_that_is_gone_is_replaced_by_the_next_try(life, error, words):
+    ended = end(asked(), RunnerState.LOST, life, error)
+    assert ended.verdict is Verdict.RETRY
+    assert ended.text.startswith(f"SH521 retail has no runner: {words}")
+    assert "hint: the next run starts one, which goes on from the same positions" in ended.text
+    assert ("log of this one: /logs/runner-main.log" in ended.text) == (life is not None)
