@@ -13,6 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from streamhouse.project.project import Project
+from streamhouse.runtime.owner import is_alive
+from streamhouse.services.services import Services
+from streamhouse.state.flow_state import FlowState, see
+
 pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
 
 WITHIN_S = 180
@@ -85,13 +90,19 @@ def table(streamhouse):
     return {row["product"]: row["revenue_cents"] for row in rows}
 
 
+def state(streamhouse):
+    """Of the project; looked at here, since a process for each look would take most of the time."""
+    return Project.at(streamhouse.folder).state()
+
+
 def flow(streamhouse, name="orders"):
-    (found,) = [one for one in streamhouse("runner", "status", "--json")["flows"] if one["flow"] == name]
-    return found
+    with state(streamhouse) as store:
+        return see(store, name, alive=is_alive)
 
 
 def epochs(streamhouse, name="orders"):
-    return streamhouse("status", name, "--json")["flows"][0]["epochs"]
+    with state(streamhouse) as store:
+        return store.progress(name).epochs
 
 
 def until(holds, within_s=WITHIN_S):
@@ -103,8 +114,15 @@ def until(holds, within_s=WITHIN_S):
 
 
 def rows_arrive(streamhouse):
-    wanted = revenue(streamhouse.folder)
-    until(lambda: epochs(streamhouse) > 0 and table(streamhouse) == wanted)
+    """All lines of the files are in every layer, and the table says what they say."""
+    lines = sum(len(path.read_text().splitlines()) - 1 for path in (streamhouse.folder / "data").glob("*.csv"))
+
+    def arrived():
+        with state(streamhouse) as store:
+            return store.progress("orders").rows.get("ods.orders", 0) >= lines
+
+    until(arrived)
+    assert table(streamhouse) == revenue(streamhouse.folder)
 
 
 def runners_of(folder):
@@ -126,7 +144,7 @@ def test_a_killed_runner_is_replaced_and_its_flow_goes_on(streamhouse):
     java = [child for child in psutil.Process(first["pid"]).children(recursive=True) if child.name() == "java"]
     os.kill(first["pid"], signal.SIGKILL)
     add(streamhouse.folder, "while-nothing-ran", [(9001, "lamp", 2, "10.00"), (9002, "lamp", 0, "10.00")])
-    until(lambda: flow(streamhouse)["state"] == "lost")
+    until(lambda: flow(streamhouse).state is FlowState.LOST)
     assert psutil.wait_procs(java, timeout=30)[1] == []  # Spark goes with it
 
     second = streamhouse("runner", "start", "--json")
@@ -151,7 +169,7 @@ def test_started_twice_at_once_there_is_one_and_it_is_stopped_gracefully(streamh
     add(streamhouse.folder, "graceful", [(9101, "chair", 1, "5.00")])
     assert streamhouse("runner", "stop", "--json") == {"stopped": ["orders"]}
     assert runners_of(streamhouse.folder) == []
-    assert (flow(streamhouse)["state"], flow(streamhouse)["error"]) == ("stopped", None)
+    assert (flow(streamhouse).state, flow(streamhouse).error) == (FlowState.STOPPED, None)
     assert streamhouse("services", "status", "--json")["fluss"]  # it stops only what it started
     # Whatever epoch it was in is whole: the next run repeats none of its rows.
     streamhouse("run", "orders", "--once")
@@ -191,29 +209,27 @@ steps:
     try:
         started = streamhouse("runner", "start", "orders", "strict", "--json")
         assert started["flows"] == ["orders", "strict"]
-        until(lambda: flow(streamhouse, "strict")["state"] == "failed")
-        error = flow(streamhouse, "strict")["error"]
+        error = until(
+            lambda: flow(streamhouse, "strict").state is FlowState.FAILED and flow(streamhouse, "strict").error
+        )
         assert "SH503" in error
         assert "no_devil" in error
         assert streamhouse("status", "strict", "--json")["flows"][0]["state"] == "failed"
 
-        until(lambda: flow(streamhouse)["state"] == "running")
+        until(lambda: flow(streamhouse).state is FlowState.RUNNING)
         add(folder, "beside-a-failure", [(9201, "table", 3, "7.00")])
         rows_arrive(streamhouse)
-        assert flow(streamhouse, "strict")["state"] == "failed"  # nobody asked for it again
+        (told,) = [one for one in streamhouse("runner", "status", "--json")["flows"] if one["flow"] == "strict"]
+        assert (told["state"], told["wanted"], told["error"]) == ("failed", "running", error)  # nobody asked again
 
         bad.unlink()
-        (folder / "strict" / "good.csv").write_text(bad_to_good(error))
+        (folder / "strict" / "good.csv").write_text("order_id,product,quantity,price,ordered_at\n2,lamp,1,1.00,x\n")
         streamhouse("runner", "start", "strict")
-        until(lambda: flow(streamhouse, "strict")["state"] in ("running", "failed"))
+        until(lambda: flow(streamhouse, "strict").state is FlowState.RUNNING)
         assert runners_of(folder) == [started["pid"]]
     finally:
         (folder / "flows" / "strict.yaml").unlink()
         (folder / "actions" / "strict_orders.sql").unlink()
-
-
-def bad_to_good(_):
-    return "order_id,product,quantity,price,ordered_at\n2,lamp,1,1.00,x\n"
 
 
 def test_when_sparks_java_dies_the_runner_ends_and_the_next_goes_on(streamhouse):
@@ -221,8 +237,8 @@ def test_when_sparks_java_dies_the_runner_ends_and_the_next_goes_on(streamhouse)
     rows_arrive(streamhouse)
     (java, *_) = [child for child in psutil.Process(first["pid"]).children() if child.name() == "java"]
     java.kill()
-    found = until(lambda: (one := flow(streamhouse))["state"] == "failed" and one)
-    assert found["error"].startswith("SH522 Spark's Java process ended (exit code -9)")
+    error = until(lambda: flow(streamhouse).state is FlowState.FAILED and flow(streamhouse).error)
+    assert error.startswith("SH522 Spark's Java process ended (exit code -9)")
     until(lambda: runners_of(streamhouse.folder) == [])
 
     add(streamhouse.folder, "after-java", [(9301, "bench", 1, "3.00")])
@@ -237,14 +253,9 @@ def test_services_that_die_are_brought_up_again(streamhouse):
     (tablet,) = [s for s in streamhouse("services", "status", "--json")["services"] if "tablet" in s["name"]]
     os.kill(tablet["pid"], signal.SIGKILL)
     add(streamhouse.folder, "after-fluss", [(9401, "stool", 1, "4.00")])
-    until(lambda: subprocess_free(streamhouse))
+    until(lambda: Services(streamhouse.folder).status().endpoints)
     rows_arrive(streamhouse)
-    assert flow(streamhouse)["state"] == "running"
-
-
-def subprocess_free(streamhouse):
-    found = json.loads((streamhouse.folder / ".streamhouse/services/services.json").read_text())
-    return found["complete"] and all(psutil.pid_exists(s["process"]["pid"]) for s in found["services"])
+    assert flow(streamhouse).state is FlowState.RUNNING
 
 
 def test_what_nobody_asked_for_is_refused(streamhouse):

@@ -11,7 +11,7 @@ from streamhouse.errors import NotCarriedError, RunnerFailedError
 from streamhouse.jobs.submit import is_cluster, submit
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
-from streamhouse.runtime.owner import is_alive
+from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.services.process import Process, spawn
 from streamhouse.state.flow_state import FlowState, SeenFlow, see
 from streamhouse.state.runners import MAIN, Life, RunnerRecord, Wanted
@@ -207,7 +207,11 @@ def _going(state: StateStore, flows: Sequence[str]) -> list[str]:
         if any(one.wanted is Wanted.RUNNING for one in state.runners.all_wanted(name)):
             continue
         found = state.runners.runner(name, alive=is_alive)
-        if found is not None and (found.life.takes_up or found.life is Life.CLOSING):
+        if found is None:
+            continue
+        # Its last record is not its last breath; of a process elsewhere, only the record is known.
+        breathes = found.owner.host == this_owner().host and is_alive(found.owner)
+        if found.life.takes_up or found.life is Life.CLOSING or breathes:
             going.append(f"runner {name}")
     return going
 
