@@ -56,6 +56,42 @@ def streamhouse(tmp_path_factory, environment):
     call("services", "down", "--project", str(folder))
 
 
+TRIGGER = """\
+import asyncio, json, sys
+from streamhouse.orchestrator.flow_trigger import FlowStateTrigger
+from importlib import import_module
+
+place, arguments = FlowStateTrigger(sys.argv[1], "orders", 0.1).serialize()
+module, _, name = place.rpartition(".")
+again = getattr(import_module(module), name)(**json.loads(json.dumps(arguments)))
+
+async def first():
+    async for event in again.run():
+        return event.payload
+
+lost = asyncio.run(first())
+asyncio.run(again.on_kill())
+print(json.dumps([lost, asyncio.run(first())]))
+"""
+
+
+def test_a_trigger_is_made_again_elsewhere_and_stops_the_flow_that_a_person_ends(tmp_path, environment):
+    (tmp_path / "flows").mkdir()
+    with Project.at(tmp_path).state() as store:
+        store.runners.ask("orders", Wanted.RUNNING, "ann")
+    done = subprocess.run(
+        [str(AIRFLOW), "-c", TRIGGER, str(tmp_path)],
+        env=environment | {"AIRFLOW_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+    )
+    assert done.returncode == 0, done.stderr
+    lost, killed = json.loads(done.stdout.splitlines()[-1])
+    assert (lost["state"], lost["asked_by"]) == ("lost", "ann")
+    assert (killed["state"], killed["asked_by"]) == ("stopped", "airflow")
+
+
 @pytest.fixture
 def dag_run(streamhouse, environment):
     """Starts a run of the DAG; a finished one gives what it said, its log first."""
@@ -156,7 +192,6 @@ def test_errors_of_the_flow_and_of_the_start_read_as_the_command_prints_them(str
     assert told["state"] == "failed"
     assert "flows/wrong.yaml:5:11: SH201 unknown action 'ingest_ordrs'" in log
     assert "hint: did you mean 'ingest_orders'?" in log
-    print(log)
     assert "AirflowFailException" in log  # a wrong definition burns no retries
 
     log, told = ended(dag_run("orders", STREAMHOUSE_COMMAND="/nowhere/streamhouse"))

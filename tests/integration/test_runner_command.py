@@ -17,6 +17,8 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.owner import is_alive
 from streamhouse.services.services import Services
 from streamhouse.state.flow_state import FlowState, see
+from streamhouse.state.records import RunnerState
+from streamhouse.state.runners import Life
 
 pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
 
@@ -253,6 +255,15 @@ def test_services_that_die_are_brought_up_again(streamhouse):
     until(lambda: Services(streamhouse.folder).status().endpoints)
     rows_arrive(streamhouse)
     assert flow(streamhouse).state is FlowState.RUNNING
+
+
+def test_a_runner_that_is_asked_to_end_finishes_its_epochs_and_stays_wanted(streamhouse):
+    started = streamhouse("runner", "start", "orders", "--json")
+    until(lambda: flow(streamhouse).state is FlowState.RUNNING)
+    os.kill(started["pid"], signal.SIGTERM)  # as a machine that shuts down does
+    until(lambda: runners_of(streamhouse.folder) == [])
+    seen = flow(streamhouse)
+    assert (seen.state, seen.progress.state, seen.runner.life) == (FlowState.LOST, RunnerState.STOPPED, Life.STOPPED)
 
 
 def test_what_nobody_asked_for_is_refused(streamhouse):

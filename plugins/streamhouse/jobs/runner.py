@@ -193,20 +193,22 @@ class _Host:
             raise
 
     def _round(self) -> bool:
+        """One look at what is wanted; whether there is to be another."""
         if self.beating.lost is not None:
             raise self.beating.lost
         self._check_spark()
         self.kept.check()
         try:
-            self._collect()
-            wanted = self.open.state.runners.all_wanted(self.beating.claim.name)
-        except LeaseLostError:
-            raise
+            return self._reconcile()
         except StreamhouseError as error:
-            if not error.retryable:
+            if not error.retryable:  # else: the state store is away
                 raise
             _log.warning("%s", error)
             return True
+
+    def _reconcile(self) -> bool:
+        self._collect()
+        wanted = self.open.state.runners.all_wanted(self.beating.claim.name)
         now = time.monotonic()
         steps = next_steps(wanted, tuple(self.flows), tuple(f for f, at in self._again_at.items() if now < at))
         for flow in steps.stop:

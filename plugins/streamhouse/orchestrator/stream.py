@@ -81,7 +81,6 @@ def _finish(end: End, log: Any) -> None:
     """
     if end.verdict is Verdict.SUCCESS:
         log.info("%s", end.text)
-    elif end.verdict is Verdict.FAIL:
-        raise AirflowFailException(end.text) from None
-    else:
-        raise AirflowException(end.text) from None
+        return
+    log.error("%s", end.text)  # whatever Airflow prints around what is raised
+    raise (AirflowFailException if end.verdict is Verdict.FAIL else AirflowException)(end.text) from None
