@@ -36,6 +36,7 @@ def runner() -> None:
 
 
 @runner.command(
+    short_help="Have flows carried from now on.",
     epilog="""\b
 Examples:
   streamhouse runner start orders            # returns when the runner lives
@@ -101,6 +102,7 @@ def start(
 
 
 @runner.command(
+    short_help="Let flows end, and the runner with the last.",
     epilog="""\b
 Examples:
   streamhouse runner stop orders
@@ -140,6 +142,7 @@ def stop(app: App, flows: tuple[str, ...], name: str, wait: str, by: str | None)
 
 
 @runner.command(
+    short_help="Show runners, and what flows are to be and are.",
     epilog="""\b
 Examples:
   streamhouse runner status
