@@ -52,6 +52,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "backfill": "streamhouse.cli.backfill:backfill",
         "query": "streamhouse.cli.query:query",
         "status": "streamhouse.cli.status:status",
+        "ui": "streamhouse.cli.ui:ui",
         "trigger": "streamhouse.cli.trigger:trigger",
         "events": "streamhouse.cli.events:events",
         "approvals": "streamhouse.cli.approvals:approvals",

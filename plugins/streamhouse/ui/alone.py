@@ -1,0 +1,135 @@
+"""The page alone: on this machine's loopback, for whoever started it and nobody else."""
+
+import secrets
+import socket
+from collections.abc import Callable
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+import uvicorn
+from fastapi import HTTPException, Request
+from starlette.datastructures import MutableHeaders
+from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from streamhouse.errors import PortTakenError
+from streamhouse.project.project import Project
+from streamhouse.ui.app import Person, create_app
+from streamhouse.ui.asking import engine_command
+from streamhouse.ui.desk import Desk
+
+LOOPBACK = "127.0.0.1"
+_NO_TOKEN = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Streamhouse</title>
+<h1>This page needs its token</h1><p>Open the address that <code>streamhouse ui</code> printed: it ends in
+<code>?token=…</code> and is good until that command ends.</p></html>"""
+
+
+class Gate:
+    """Lets in who has the token of this start, from the address or from the cookie that it became.
+
+    Other people of the machine know neither; a page of another site cannot make the browser send the cookie
+    (SameSite) nor, by a name of its own for our address, be taken for us (Host).
+    """
+
+    def __init__(self, port: int, name: str, token: str | None = None) -> None:
+        self.token = token or secrets.token_urlsafe(24)
+        self._cookie = f"streamhouse-{port}"  # cookies do not tell ports apart
+        self._hosts = {f"{LOOPBACK}:{port}", f"localhost:{port}"}
+        self._person = Person(name, may_decide=True, may_query=True)
+
+    def person(self, request: Request) -> Person:
+        """Who asks; the guard of every route."""
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+        given = (request.cookies.get(self._cookie, ""), request.query_params.get("token", ""), bearer)
+        if not any(self._is_ours(one) for one in given):
+            raise HTTPException(HTTPStatus.UNAUTHORIZED, "the token of this start is missing; see: streamhouse ui")
+        return self._person
+
+    def around(self, app: ASGIApp) -> ASGIApp:
+        """The app behind the check of its address, and the token becoming a cookie."""
+
+        async def gated(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http":
+                await app(scope, receive, send)
+                return
+            host = next((value.decode() for name, value in scope["headers"] if name == b"host"), "")
+            if host not in self._hosts:
+                await PlainTextResponse("unknown host", HTTPStatus.MISDIRECTED_REQUEST)(scope, receive, send)
+                return
+            given = parse_qs(scope["query_string"].decode()).get("token", [""])[0]
+            if scope["path"] == "/" and not given and f"{self._cookie}=" not in _cookies(scope):
+                await HTMLResponse(_NO_TOKEN, HTTPStatus.UNAUTHORIZED)(scope, receive, send)
+                return
+            await app(scope, receive, self._giving_cookie(send) if self._is_ours(given) else send)
+
+        return gated
+
+    def _giving_cookie(self, send: Send) -> Send:
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).append(
+                    "Set-Cookie", f"{self._cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+                )
+            await send(message)
+
+        return sent
+
+    def _is_ours(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode(), self.token.encode())
+
+
+def serve(project: Project, person: str, port: int | None, ready: Callable[[str], None]) -> None:
+    """Serve the page until the process is told to stop.
+
+    Args:
+        project: To show.
+        person: Who decides, for the record.
+        port: On loopback; None: any that is free.
+        ready: Told the address, token included, when it can be opened.
+
+    Raises:
+        PortTakenError: something else listens there.
+        KeyboardInterrupt: Ctrl-C, or SIGTERM; what was served is closed.
+    """
+    with _bound(port) as listening:
+        number = listening.getsockname()[1]
+        gate = Gate(number, person)
+        desk = Desk(project)
+        app = create_app(lambda: desk, gate.person, where="alone", engine=engine_command())
+        config = uvicorn.Config(
+            gate.around(app), log_level="warning", access_log=False, timeout_graceful_shutdown=2, lifespan="off"
+        )
+        try:
+            _Server(config, lambda: ready(f"http://{LOOPBACK}:{number}/?token={gate.token}")).run(sockets=[listening])
+        finally:
+            desk.close()
+
+
+class _Server(uvicorn.Server):
+    """Tells when it takes requests."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+
+def _bound(port: int | None) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((LOOPBACK, port or 0))
+    except OSError as error:
+        listening.close()
+        raise PortTakenError(
+            f"port {port} of {LOOPBACK} cannot be used: {error.strerror}", hint="take another one, or leave --port out"
+        ) from error
+    return listening
+
+
+def _cookies(scope: Scope) -> str:
+    return "; ".join(value.decode() for name, value in scope["headers"] if name == b"cookie")

@@ -1,0 +1,146 @@
+"""What waits for people, what the files would change, and what changed upstream."""
+
+from streamhouse.change.journal import let_serve, withdraw
+from streamhouse.errors import UnknownApprovalError
+from streamhouse.project.compare import Compared
+from streamhouse.state.approvals import Approval
+from streamhouse.state.records import Change
+from streamhouse.state.upstream import UpstreamRecord
+from streamhouse.ui.answers import (
+    ApprovalAnswer,
+    ChangeAnswer,
+    CheckAnswer,
+    EventAnswer,
+    FlowChange,
+    PlanPage,
+    VerdictAnswer,
+)
+from streamhouse.ui.desk import Desk
+
+
+def plan(desk: Desk) -> PlanPage:
+    """What applying the files would do, as `streamhouse plan` tells it.
+
+    Raises:
+        DefinitionErrors: a file is wrong.
+    """
+    return PlanPage(flows=tuple(_compared(one) for one in desk.compared()))
+
+
+def approvals(desk: Desk) -> list[ApprovalAnswer]:
+    """Every question, those that wait first, then the newest."""
+    state = desk.state
+    found = state.approvals.list(every=True) if state is not None else []
+    found.sort(key=lambda one: (one.state == "open", one.asked_at), reverse=True)
+    return [_question(one) for one in found]
+
+
+def decide(desk: Desk, name: str, *, grant: bool, by: str, reason: str | None) -> ApprovalAnswer:
+    """Grant or refuse a question.
+
+    Raises:
+        UnknownApprovalError: nobody was asked so.
+        ApprovalClosedError: it was decided already, or is too old.
+    """
+    state = desk.state
+    if state is None:
+        raise UnknownApprovalError(name, [])
+    return _question(state.approvals.decide(name, grant=grant, by=by, reason=reason or None))
+
+
+def journal(desk: Desk, limit: int) -> list[ChangeAnswer]:
+    """The newest changes of all flows, the last one first."""
+    state = desk.state
+    return [_change(one) for one in state.recent_changes(limit=limit)] if state is not None else []
+
+
+def go_on(desk: Desk, change: int, *, serve: bool) -> ChangeAnswer:
+    """Let what a change built serve, or give the change up; who carries the flow does the rest.
+
+    Raises:
+        UnknownChangeError: there is none of that number.
+        StateConflictError: it is done or given up.
+    """
+    return _change(let_serve(desk.project, change) if serve else withdraw(desk.project, change))
+
+
+def upstream(desk: Desk, limit: int) -> list[EventAnswer]:
+    """The newest changes upstream, the last one first."""
+    state = desk.state
+    return [_event(one) for one in reversed(state.upstream.events(limit=limit))] if state is not None else []
+
+
+def _compared(one: Compared) -> FlowChange:
+    return FlowChange(
+        flow=one.plan.flow,
+        revision=one.revision,
+        outcome=one.found.outcome,
+        changes=one.is_change,
+        text_only=one.applied is not None and not one.is_change and one.differs,
+        blocks=one.blocks,
+        diff=one.found,
+    )
+
+
+def _question(one: Approval) -> ApprovalAnswer:
+    return ApprovalAnswer(
+        id=one.id,
+        flow=one.flow,
+        subject=one.subject,
+        asks=one.asks,
+        state=one.state.value,
+        evidence=one.evidence,
+        asked_at=one.asked_at,
+        expires_at=one.expires_at,
+        decided_at=one.decided_at,
+        decided_by=one.decided_by,
+        reason=one.reason,
+    )
+
+
+def _change(one: Change) -> ChangeAnswer:
+    tables = one.review.tables if one.review is not None else ()
+    return ChangeAnswer(
+        id=one.id,
+        flow=one.flow,
+        phase=one.phase.value,
+        outcome=one.outcome,
+        tables=tuple(one.versions),
+        environment=one.environment,
+        waits=one.waits,
+        open=one.is_open,
+        error=one.error,
+        asked_by=one.asked_by,
+        asked_at=one.asked_at,
+        updated_at=one.updated_at,
+        checks=tuple(
+            CheckAnswer(table=table.table, name=check.name, verdict=check.verdict, text=check.text)
+            for table in tables
+            for check in table.checks
+        ),
+    )
+
+
+def _event(one: UpstreamRecord) -> EventAnswer:
+    verdicts = one.decision.verdicts if one.decision is not None else ()
+    return EventAnswer(
+        id=one.event.id,
+        flow=one.flow,
+        status=one.status.value,
+        change=str(one.event),
+        note=one.note,
+        since=one.since,
+        seen_at=one.seen_at,
+        verdicts=tuple(
+            VerdictAnswer(
+                flow=v.flow,
+                step=v.step,
+                outcome=v.outcome,
+                policy=v.policy.value,
+                said=v.said,
+                values=v.values.value,
+                pauses=v.pauses,
+            )
+            for v in verdicts
+        ),
+    )

@@ -1,0 +1,169 @@
+"""What the page reads of a project: files, plans and the state store, each looked at when it is asked for."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from streamhouse.model.plan import FlowPlan
+from streamhouse.project.project import Project
+
+if TYPE_CHECKING:
+    from streamhouse.compiler.lineage import Lineage
+    from streamhouse.project.compare import Compared
+    from streamhouse.registry import Registry
+    from streamhouse.state.records import FlowProgress, Owner
+    from streamhouse.state.store import StateStore
+
+Applied = dict[str, tuple[int, FlowPlan]]
+"""Flow → the revision and plan applied last."""
+
+
+class Desk:
+    """One project behind the page. All methods may be called from several threads.
+
+    Nothing is held that files or the state store could make untrue: what was compiled is remembered by the
+    project's own cache, by what its files say.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._lock = Lock()  # compiling is work for one core; two at once would take as long and twice the memory
+        self._state: StateStore | None = None
+        self._state_is: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        """Release the connections."""
+        with self._lock:
+            if self._state is not None:
+                self._state.close()
+                self._state = None
+
+    @property
+    def registry(self) -> "Registry":
+        """Actions and flows as their files are now; what a broken file defines raises when it is asked for."""
+        from streamhouse.project.check import load_registry
+
+        with self._lock:
+            return load_registry(self.project)
+
+    @property
+    def state(self) -> "StateStore | None":
+        """The state store, which stays open; None: nothing ever ran here."""
+        with self._lock:
+            found = _identity(self.project)
+            if found != self._state_is and self._state is not None:
+                self._state.close()  # somebody removed the file, and maybe another one is there
+                self._state = None
+            if self._state is None:
+                self._state, self._state_is = self.project.existing_state(), found
+            return self._state
+
+    def desired(self) -> dict[str, FlowPlan]:
+        """Flow → its plan, as the files have it.
+
+        Raises:
+            DefinitionErrors: a file is wrong.
+        """
+        from streamhouse.project.desired import desired_plans
+
+        with self._lock:
+            return desired_plans(self.project)
+
+    def applied(self) -> Applied:
+        """What runs; empty when nothing ever ran."""
+        state = self.state
+        return state.plans() if state is not None else {}
+
+    def shown(self) -> dict[str, tuple[int | None, FlowPlan]]:
+        """Flow → revision and plan, as applied; of flows that were never applied, None and as the files have it.
+
+        Files that are wrong hide nothing that runs.
+
+        Raises:
+            DefinitionErrors: a file is wrong, and nothing was ever applied.
+        """
+        from streamhouse.errors import StreamhouseError
+
+        applied: dict[str, tuple[int | None, FlowPlan]] = dict(self.applied())
+        try:
+            desired = self.desired()
+        except StreamhouseError:
+            if not applied:
+                raise
+            return applied
+        return {flow: (None, plan) for flow, plan in desired.items() if flow not in applied} | applied
+
+    def compared(self) -> "list[Compared]":
+        """Every flow's files against what is applied.
+
+        Raises:
+            DefinitionErrors: a file is wrong.
+        """
+        from streamhouse.project.compare import Applied as What
+        from streamhouse.project.compare import compare
+
+        desired = self.desired()
+        with self._lock:
+            applied = What.in_project(self.project, desired)
+        budget = self.project.settings.rebuild_budget
+        return [compare(plan, applied, desired, budget=budget) for plan in desired.values()]
+
+    def progress(self, flow: str) -> "FlowProgress":
+        """How a flow is doing."""
+        from streamhouse.state.records import FlowProgress, RunnerState
+
+        state = self.state
+        if state is None:
+            return FlowProgress(flow, RunnerState.STOPPED)
+        return state.progress(flow, alive=self._alive)
+
+    def lineage(self) -> "Lineage":
+        """Every link of the plans that are shown."""
+        plans = {flow: plan for flow, (_, plan) in self.shown().items()}
+        with self._lock:
+            return _lineage(_Plans(plans))
+
+    @cached_property
+    def _alive(self) -> "Callable[[Owner], bool] | None":
+        # Where only the control plane is installed, a runner is lost when its lease runs out.
+        if find_spec("psutil") is None:
+            return None
+        from streamhouse.runtime.owner import is_alive
+
+        return is_alive
+
+
+class _Plans:
+    """Plans as a key: equal when all their fingerprints are."""
+
+    def __init__(self, plans: Mapping[str, FlowPlan]) -> None:
+        self.plans = plans
+        self._key = tuple(sorted((flow, plan.fingerprint) for flow, plan in plans.items()))
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Plans) and self._key == other._key
+
+
+@lru_cache(maxsize=4)
+def _lineage(plans: _Plans) -> "Lineage":
+    from streamhouse.compiler.lineage import Lineage
+
+    return Lineage(plans.plans.values())
+
+
+def _identity(project: Project) -> tuple[int, int] | None:
+    """Tells one SQLite file from another of the same name; None: there is none, or it is another database."""
+    path = project.state_url.partition(":///")[2]
+    if not project.state_url.startswith("sqlite"):
+        return (0, 0)
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino)

@@ -1,0 +1,132 @@
+"""How flows are doing, and one of them in full."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+from streamhouse.errors import StreamhouseError, UnknownFlowError
+from streamhouse.model.flow import Flow
+from streamhouse.model.plan import FlowPlan
+from streamhouse.registry import Registry
+from streamhouse.state.records import EpochRecord, FlowProgress
+from streamhouse.ui.answers import EpochPoint, FlowPage, FlowSummary, LayerFreshness, RunEvent, SourceFile
+from streamhouse.ui.desk import Applied, Desk
+from streamhouse.ui.rates import rates
+
+_EPOCHS, _EVENTS = 120, 50
+
+
+def summaries(desk: Desk) -> list[FlowSummary]:
+    """Every flow that a file defines or that ever ran, by name."""
+    registry, applied, state = desk.registry, desk.applied(), desk.state
+    questions = Counter(question.flow for question in state.approvals.list()) if state is not None else Counter[str]()
+    known = sorted({*registry.flows, *registry.broken_flows, *(state.flows() if state is not None else ())})
+    return [_summary(desk, name, registry, applied, questions[name]) for name in known]
+
+
+def page(desk: Desk, name: str) -> FlowPage:
+    """One flow in full.
+
+    Raises:
+        UnknownFlowError: no file defines it, and it never ran.
+        StreamhouseError: it never ran, and the file that defines it is wrong.
+    """
+    registry, state = desk.registry, desk.state
+    ran = state.flows() if state is not None else []
+    if name not in ran:
+        registry.flow(name)
+    questions = len(state.approvals.list(name)) if state is not None else 0
+    events = state.events(name, limit=_EVENTS) if state is not None else []
+    return FlowPage(
+        summary=_summary(desk, name, registry, desk.applied(), questions),
+        epochs=tuple(_point(one) for one in reversed(_recent(desk, name))),
+        events=tuple(RunEvent(flow=e.flow, kind=e.kind, text=e.text, at=e.at) for e in reversed(events)),
+        source=_source(desk, registry, name),
+    )
+
+
+def known(desk: Desk, name: str) -> tuple[int | None, FlowPlan]:
+    """The revision and plan of a flow as the page shows it.
+
+    Raises:
+        UnknownFlowError: there is none.
+        DefinitionErrors: files are wrong, and it was never applied.
+    """
+    applied = desk.applied()
+    if name in applied:
+        return applied[name]
+    desk.registry.flow(name)
+    shown = desk.shown()
+    if name not in shown:
+        desk.desired()  # raises what hides it
+        raise UnknownFlowError(name, shown)
+    return shown[name]
+
+
+def _summary(desk: Desk, name: str, registry: Registry, applied: Applied, questions: int) -> FlowSummary:
+    progress = desk.progress(name)
+    recent = _recent(desk, name)
+    target, described = _about(name, registry, applied)
+    last = recent[0] if recent else None
+    return FlowSummary(
+        flow=name,
+        description=described.description if described is not None else "",
+        owner=described.owner if described is not None else "",
+        tags=described.tags if described is not None else (),
+        state=progress.state.value,
+        since=progress.since,
+        error=progress.error,
+        process=str(progress.owner) if progress.owner is not None else None,
+        revision=progress.revision,
+        defined=name in registry.flows,
+        epochs=progress.epochs,
+        last_epoch_at=progress.last_epoch_at,
+        last_epoch_rows=sum(last.rows.values()) if last is not None else 0,
+        last_epoch_ms=last.finished_ms - last.started_ms if last is not None else 0,
+        target_ms=round(target.total_seconds() * 1000),
+        freshness=_freshness(progress, target),
+        rows=sum(progress.rows.values()),
+        rows_per_second=sum(rates(recent, datetime.now(UTC)).values()),
+        questions=questions,
+    )
+
+
+def _about(name: str, registry: Registry, applied: Applied) -> tuple[timedelta, Flow | FlowPlan | None]:
+    """The target that runs, and who tells what the flow is: its file, else what was applied."""
+    flow = registry.flows.get(name)
+    plan = applied[name][1] if name in applied else None
+    target = plan or flow
+    return (target.freshness if target is not None else timedelta(seconds=1)), flow or plan
+
+
+def _freshness(progress: FlowProgress, target: timedelta) -> tuple[LayerFreshness, ...]:
+    most = target.total_seconds() * 1000
+    return tuple(
+        LayerFreshness(
+            layer=layer, last_ms=f.last_ms, p50_ms=f.p50_ms, p95_ms=f.p95_ms, epochs=f.epochs, late=f.last_ms > most
+        )
+        for layer, f in progress.freshness.items()
+    )
+
+
+def _recent(desk: Desk, name: str) -> list[EpochRecord]:
+    state = desk.state
+    return state.recent_epochs(name, None, _EPOCHS) if state is not None else []
+
+
+def _point(one: EpochRecord) -> EpochPoint:
+    return EpochPoint(
+        segment=one.segment,
+        epoch=one.epoch,
+        finished_at=datetime.fromtimestamp(one.finished_ms / 1000, UTC),
+        seconds=(one.finished_ms - one.started_ms) / 1000,
+        rows=sum(one.rows.values()),
+        lag_ms=max(one.layer_visible_ms.values(), default=one.finished_ms) - one.at_ms,
+    )
+
+
+def _source(desk: Desk, registry: Registry, name: str) -> SourceFile | None:
+    try:
+        file = registry.flow(name).at.file
+        return SourceFile(file=file, text=(desk.project.root / file).read_text(encoding="utf-8", errors="replace"))
+    except (StreamhouseError, OSError):
+        return None  # it is broken or gone; the plan that runs is still there

@@ -1,0 +1,117 @@
+// One flow: how fresh it is, its graph, its epochs, what its runner told, its file.
+import { useData } from "../api.js";
+import { Code } from "../code.js";
+import { FlowGraph } from "../graph.js";
+import { html, useMemo } from "../html.js";
+import { Ago, Chip, Empty, State, Table, Tabs, Waiting } from "../parts.js";
+import { go, link } from "../route.js";
+import { count, duration, instant, plural, rate } from "../words.js";
+import { TableDetail } from "./table.js";
+
+export default function Flow({ of: name, query, about }) {
+  const { data: page, problem } = useData(`api/flows/${encodeURIComponent(name)}`, 2000);
+  const { data: graph, problem: undrawn } = useData(`api/flows/${encodeURIComponent(name)}/graph`, 3000);
+  const { data: links } = useData(query.table && query.column ? `api/lineage/${encodeURIComponent(`${query.table}.${query.column}`)}` : null);
+  const trace = useMemo(() => traced(links), [links]);
+  if (!page) return html`<h1>${name}</h1><${Waiting} problem=${problem} />`;
+  const flow = page.summary;
+  const select = (table) => go(["flows", name], { ...query, tab: undefined, column: undefined, table: table === query.table ? undefined : table });
+  const tabs = [
+    { id: "graph", name: "Graph", content: () => html`<${Drawn} ...${{ graph, undrawn, query, trace, about, name, live: flow.state === "running", select }} />` },
+    { id: "epochs", name: "Epochs", content: () => html`<${Epochs} page=${page} />` },
+    { id: "events", name: `Events`, content: () => html`<${Events} events=${page.events} />` },
+    { id: "file", name: "Definition", content: () => (page.source ? html`<p class="quiet">${page.source.file}</p><${Code} text=${page.source.text} language="yaml" label=${page.source.file} />` : html`<${Empty}>No file defines this flow.<//>`) },
+  ];
+  return html`<div class="title"><h1>${name}</h1><${State} state=${flow.state} />
+      ${flow.questions ? html`<a class="plain" href="#/changes"><${Chip} kind="warn">${plural(flow.questions, "question")} for a person<//></a>` : null}
+      ${flow.tags.map((tag) => html`<${Chip} key=${tag}>${tag}<//>`)}
+    </div>
+    ${flow.description ? html`<p class="lead">${flow.description}</p>` : null}
+    ${flow.error ? html`<div class="trouble" role="alert"><strong>${flow.state === "running" ? "Its last error" : `It ${flow.state === "lost" ? "was lost" : "failed"}`}</strong><pre class="error">${flow.error}</pre></div>` : null}
+    <${Facts} flow=${flow} />
+    <${Tabs} label="Parts of ${name}" tabs=${tabs} at=${query.tab ?? "graph"} onChange=${(tab) => go(["flows", name], { ...query, tab: tab === "graph" ? undefined : tab }, { replace: true })} />`;
+}
+
+function Facts({ flow }) {
+  return html`<div class="tiles">
+    ${flow.freshness.map((f) => {
+      const most = Math.max(flow.target_ms, f.p95_ms, f.last_ms);
+      return html`<div class="tile ${f.late ? "late" : "good"}" key=${f.layer}>
+        <div class="name">${f.layer} freshness${f.late ? html` <${Chip} kind="warn">late<//>` : null}</div>
+        <div class="value">${duration(f.last_ms)}</div>
+        <div class="meter" role="img" aria-label="${duration(f.last_ms)} of a target of ${duration(flow.target_ms)}">
+          <i style=${{ width: `${(100 * f.last_ms) / most}%` }}></i><u style=${{ left: `calc(${(100 * flow.target_ms) / most}% - 2px)` }}></u>
+        </div>
+        <div class="quiet small">half within ${duration(f.p50_ms)} · 95 % ${duration(f.p95_ms)}</div>
+      </div>`;
+    })}
+    <div class="tile"><div class="name">target</div><div class="value">${duration(flow.target_ms)}</div><div class="quiet small">from the source to readable</div></div>
+    <div class="tile"><div class="name">rows per second</div><div class="value">${rate(flow.rows_per_second)}</div><div class="quiet small">${count(flow.rows)} rows in all</div></div>
+    <div class="tile"><div class="name">last epoch</div><div class="value"><${Ago} at=${flow.last_epoch_at} /></div><div class="quiet small">${flow.epochs ? `${plural(flow.last_epoch_rows, "row")} in ${duration(flow.last_epoch_ms)}; ${plural(flow.epochs, "epoch")} in all` : "it never ran"}</div></div>
+    <div class="tile"><div class="name">revision</div><div class="value">${flow.revision ?? "–"}</div><div class="quiet small">${flow.process ? html`${flow.process}` : "no runner yet"}${flow.since ? html`, <${Ago} at=${flow.since} />` : null}</div></div>
+  </div>`;
+}
+
+function Drawn({ graph, undrawn, query, trace, about, name, live, select }) {
+  if (!graph) return html`<${Waiting} problem=${undrawn} />`;
+  const node = graph.nodes.find((n) => n.id === query.table);
+  return html`${graph.shows === "files" ? html`<p class="quiet">As its files have it; it was never applied.</p>` : null}
+    <div class="split ${node ? "open" : ""}">
+      <${FlowGraph} graph=${graph} selected=${node?.id} trace=${trace} live=${live} onSelect=${select} />
+      ${node
+        ? html`<aside class="card panel" aria-label=${node.id} onKeyDown=${(e) => e.key === "Escape" && select(node.id)}>
+            <${TableDetail} key=${node.id} name=${node.id} flow=${node.kind === "source" ? name : undefined} column=${query.column} part=${query.part} about=${about} onClose=${() => select(node.id)}
+              onColumn=${(column) => go(["flows", name], { ...query, column: column === query.column ? undefined : column }, { replace: true })}
+              onPart=${(part) => go(["flows", name], { ...query, part }, { replace: true })} />
+          </aside>`
+        : null}
+    </div>`;
+}
+
+/** Table -> columns on the way of a chosen column, both ways. */
+function traced(links) {
+  if (!links?.column) return null;
+  const found = { [links.table]: [links.column] };
+  const add = (table, column) => {
+    const of = (found[table] ??= []);
+    if (column && !of.includes(column)) of.push(column);
+  };
+  for (const one of links.up) add(one.table, one.column);
+  for (const one of links.down) add(one.into, one.into_column);
+  for (const [table, of] of Object.entries(found)) {
+    const plain = table.includes(":") ? table.split(":")[1] : table; // a source that two flows name alike
+    found[plain] = of.length ? of : ["which rows"];
+  }
+  return found;
+}
+
+function Epochs({ page }) {
+  if (!page.epochs.length) return html`<${Empty}>No epoch was finished yet.<//>`;
+  const target = page.summary.target_ms;
+  const most = Math.max(...page.epochs.map((e) => e.lag_ms), target) * 1.05;
+  const step = 900 / Math.max(page.epochs.length, 30);
+  return html`<figure class="card chart">
+      <figcaption>Lag of the last layer, ${plural(page.epochs.length, "epoch")}; the line is the target, ${duration(target)}.</figcaption>
+      <svg viewBox="0 0 900 140" role="img" aria-label="Lag of each epoch" preserveAspectRatio="none">
+        ${page.epochs.map((e, i) => html`<rect key="${e.segment} ${e.epoch}" class=${e.lag_ms > target ? "late" : "good"} x=${i * step + 0.5} width=${Math.max(step - 1.5, 1)} y=${140 - (140 * e.lag_ms) / most} height=${(140 * e.lag_ms) / most}><title>${e.segment} epoch ${e.epoch}: ${duration(e.lag_ms)}, ${plural(e.rows, "row")}, ${instant(e.finished_at)}</title></rect>`)}
+        <line x1="0" x2="900" y1=${140 - (140 * target) / most} y2=${140 - (140 * target) / most} />
+      </svg>
+    </figure>
+    <${Table} label="Epochs" rows=${page.epochs.toReversed().slice(0, 50)} key=${(e) => `${e.segment} ${e.epoch}`} columns=${[
+      { name: "finished (UTC)", of: (e) => instant(e.finished_at).slice(0, 19) },
+      { name: "segment", of: (e) => e.segment },
+      { name: "epoch", right: true, of: (e) => e.epoch },
+      { name: "rows written", right: true, of: (e) => count(e.rows) },
+      { name: "took", right: true, of: (e) => duration(e.seconds * 1000) },
+      { name: "lag", right: true, of: (e) => html`<span class="fresh ${e.lag_ms > target ? "late" : "good"}">${duration(e.lag_ms)}</span>` },
+    ]} />`;
+}
+
+function Events({ events }) {
+  if (!events.length) return html`<${Empty}>Its runners told nothing yet. Changes upstream are on the page <a href=${link(["changes"])}>Changes</a>.<//>`;
+  return html`<${Table} label="Events" rows=${events} columns=${[
+    { name: "at (UTC)", of: (e) => instant(e.at).slice(0, 19) },
+    { name: "event", of: (e) => e.kind },
+    { name: "", wide: true, of: (e) => e.text },
+  ]} />`;
+}

@@ -1,0 +1,120 @@
+// One table or source: columns, SQL, lineage, contract. Beside a graph, and as a page of its own.
+import { useData } from "../api.js";
+import { Code } from "../code.js";
+import { html } from "../html.js";
+import { Chip, Empty, Table, Tabs, Tier, Waiting } from "../parts.js";
+import { go, link } from "../route.js";
+import { count, instant, plural } from "../words.js";
+
+export default function TablePage({ of: name, query, about }) {
+  const change = (more) => go(["tables", name], { ...query, ...more }, { replace: true });
+  return html`<${TableDetail} key=${name} name=${name} flow=${query.flow} column=${query.column} part=${query.part} about=${about} heading="h1"
+    onColumn=${(column) => change({ column: column === query.column ? undefined : column })} onPart=${(part) => change({ part })} />`;
+}
+
+export function TableDetail({ name, flow, column, part, about, onColumn, onPart, onClose, heading = "h2" }) {
+  const { data: table, problem } = useData(`api/tables/${encodeURIComponent(name)}${flow ? `?flow=${encodeURIComponent(flow)}` : ""}`, 10_000);
+  const title = html`<${heading} class="name">${name}<//>`;
+  if (!table) return html`${title}<${Waiting} problem=${problem} />`;
+  const tabs = [
+    { id: "columns", name: "Columns", content: () => html`<${Columns} ...${{ table, column, onColumn }} />` },
+    ...(table.steps.length ? [{ id: "sql", name: "SQL", content: () => html`<${Steps} steps=${table.steps} />` }] : []),
+    { id: "lineage", name: "Lineage", content: () => html`<${Lineage} table=${table} column=${column} onColumn=${onColumn} />` },
+    { id: "contract", name: "Contract", content: () => html`<${Contract} table=${table} />` },
+  ];
+  const sql = `SELECT * FROM ${name} LIMIT 100`;
+  return html`<div class="title tight">${title}
+      <span class="grow"></span>
+      ${table.kind !== "source" && about?.may_query ? html`<a class="button small" href=${link(["query"], { sql })}>Query</a>` : null}
+      ${onClose ? html`<button type="button" class="icon" aria-label="Close" title="Close (Esc)" onClick=${onClose}>×</button>` : null}
+    </div>
+    <p class="meta">
+      ${table.kind === "table" ? null : html`<${Chip}>${table.kind}<//>`}
+      ${table.tiers.map((t) => html`<${Tier} key=${t.tier} ...${t} />`)}
+      <span class="quiet">${table.kind === "source" ? table.options.kind : html`${plural(table.rows, "row")} written`}</span>
+      ${onClose ? null : html`<span class="quiet">in ${table.flows.map((f) => html`<a key=${f} href=${link(["flows", f], { table: name })}>${f}</a> `)}</span>`}
+    </p>
+    <${Tabs} label="Parts of ${name}" tabs=${tabs} at=${part ?? "columns"} onChange=${(id) => onPart(id === "columns" ? undefined : id)} />`;
+}
+
+function Columns({ table, column, onColumn }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Columns">
+    <table class="columns">
+      <thead><tr><th scope="col">column</th><th scope="col">type</th><th scope="col"></th></tr></thead>
+      <tbody>
+        ${table.columns.map(
+          (c) => html`<tr key=${c.name} class=${c.name === column ? "chosen" : ""}>
+            <td><button type="button" class="link" aria-pressed=${c.name === column ? "true" : "false"} title="Follow this column" onClick=${() => onColumn(c.name)}>${c.name}</button></td>
+            <td><code>${c.type}</code></td>
+            <td>${c.key ? html`<${Chip} kind="info">key<//> ` : null}${c.merge ? html`<${Chip} title="how the store folds a new value into the one it holds">${c.merge}<//> ` : null}${c.nullable ? null : html`<span class="quiet small">not null</span> `}
+              ${c.since ? html`<span class="quiet small" title="rows written before hold what it was then, or NULL">since ${instant(c.since)}</span>` : null}</td>
+          </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>
+  <p class="quiet small">Choose a column to follow it through the flow.</p>`;
+}
+
+function Steps({ steps }) {
+  return steps.map(
+    (s) => html`<section key=${s.step} class="step">
+      <p><a href=${link(["actions", s.action])}><b>${s.action}</b></a> <span class="quiet">${s.version}</span> <${Chip} kind="info">${s.strategy}<//> <span class="quiet">segment ${s.segment}, ${s.pace}</span></p>
+      <p class="small">${s.reason}</p>
+      ${s.part.length ? html`<p class="small">writes ${s.part.join(", ")}; other steps write the rest</p>` : null}
+      <ul class="plain small">${s.reads.map((r) => html`<li key=${r.port}><code>${r.port}</code> = <a href=${link(["tables", r.table], { flow: s.flow })}>${r.table}</a>${r.mode === "lookup" ? " as lookup" : ""} <span class="quiet">${r.columns.join(", ")}</span></li>`)}</ul>
+      <${Code} text=${s.sql} language="sql" label="SQL of ${s.action}" />
+    </section>`,
+  );
+}
+
+function Lineage({ table, column, onColumn }) {
+  const { data, problem } = useData(`api/lineage/${encodeURIComponent(column ? `${table.name}.${column}` : table.name)}`);
+  const picker = html`<label class="inline">of <select value=${column ?? ""} onChange=${(e) => onColumn(e.target.value || column)}>
+    <option value="">all columns</option>${table.columns.map((c) => html`<option key=${c.name} value=${c.name} selected=${c.name === column}>${c.name}</option>`)}
+  </select></label>`;
+  if (!data) return html`${picker}<${Waiting} problem=${problem} />`;
+  return html`${picker}
+    <h3>Comes from</h3><${Links} links=${data.up} up=${true} />
+    <h3>Goes into</h3><${Links} links=${data.down} up=${false} />`;
+}
+
+function Links({ links, up }) {
+  if (!links.length) return html`<p class="quiet small">nothing</p>`;
+  const shown = links.map((x) => (up ? { table: x.table, column: x.column, other: x.into_column, ...pick(x) } : { table: x.into, column: x.into_column, other: x.column, ...pick(x) }));
+  const tables = Object.entries(shown.reduce((by, x) => ({ ...by, [x.table]: [...(by[x.table] ?? []), x] }), {}));
+  return html`<ul class="links">
+    ${tables.map(
+      ([table, of]) => html`<li key=${table}>
+        <a href=${link(["tables", table])}>${table}</a> <span class="quiet small">${plural(Math.min(...of.map((x) => x.distance)), "step")} away, ${of[0].step}</span>
+        <div>${[...new Map(of.map((x) => [`${x.column} ${x.role}`, x])).values()].map((x) => html`<span key="${x.column} ${x.role}" class="col ${x.role}" title=${x.role === "value" ? "makes the value" : "decides which rows there are"}>${x.column ?? "every column"}${x.role === "rows" ? html` <small>rows</small>` : null}</span>`)}</div>
+      </li>`,
+    )}
+  </ul>`;
+}
+const pick = ({ role, distance, step }) => ({ role, distance, step });
+
+function Contract({ table }) {
+  const rules = table.steps.flatMap((s) => s.expectations);
+  const facts = [
+    ["primary key", table.primary_key.join(", ") || (table.kind === "source" ? null : "none: rows are appended")],
+    ["event time", table.event_time],
+    ["buckets", table.kind === "source" ? null : count(table.buckets)],
+    ["kept", table.tiers.map((t) => `${t.tier} ${t.kept}`).join(", ") || null],
+    ...Object.entries(table.options).map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)]),
+    ["params", table.steps.map((s) => Object.entries(s.params).map(([k, v]) => `${k}: ${v}`).join(", ")).filter(Boolean).join("; ") || null],
+  ].filter(([, value]) => value);
+  return html`<dl class="facts">${facts.map(([k, v]) => html`<div key=${k}><dt>${k}</dt><dd>${v}</dd></div>`)}</dl>
+    ${rules.length ? html`<h3>Expectations</h3><${Rules} rules=${rules} />` : null}
+    ${table.quarantine ? html`<p>Rows that are kept out: <a href=${link(["tables", table.quarantine])}>${table.quarantine}</a></p>` : null}
+    <h3>Read by</h3>
+    ${table.readers.length
+      ? html`<ul class="plain">${table.readers.map((r) => html`<li key=${r.flow + r.step}><a href=${link(["tables", r.table])}>${r.table}</a>${r.mode === "lookup" ? " as lookup" : ""} <span class="quiet small">in ${r.flow}: ${r.columns.join(", ")}</span></li>`)}</ul>`
+      : html`<${Empty}>No step reads it.<//>`}`;
+}
+
+export const Rules = ({ rules }) => html`<${Table} label="Expectations" rows=${rules} columns=${[
+  { name: "expectation", of: (r) => r.name },
+  { name: "check", of: (r) => html`<code>${r.check}</code>` },
+  { name: "on violation", of: (r) => r.on_violation },
+]} />`;

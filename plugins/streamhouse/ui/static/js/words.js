@@ -1,0 +1,25 @@
+// Values as people read them; the words of the command line.
+const whole = new Intl.NumberFormat("en");
+const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+export const count = (n) => whole.format(n);
+export const compact = (n) => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n));
+export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+export const rate = (perSecond) => (perSecond === 0 ? "0" : perSecond < 10 ? perSecond.toFixed(1) : compact(Math.round(perSecond)));
+
+export function duration(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  for (const [limit, size, unit] of [[60_000, 1000, "s"], [3_600_000, 60_000, "min"], [86_400_000, 3_600_000, "h"]]) {
+    if (ms < limit) return `${(ms / size).toFixed(1).replace(/\.0$/, "")} ${unit}`;
+  }
+  return `${(ms / 86_400_000).toFixed(1).replace(/\.0$/, "")} d`;
+}
+
+export function ago(iso, now = Date.now()) {
+  const ms = now - Date.parse(iso);
+  if (ms < 0) return `in ${duration(-ms)}`;
+  return ms < 2000 ? "now" : `${duration(Math.floor(ms / 1000) * 1000)} ago`;
+}
+
+export const instant = (iso) => `${new Date(iso).toISOString().replace("T", " ").slice(0, 19)} UTC`;
+export const LAYERS = ["ods", "dwd", "dws", "ads"];

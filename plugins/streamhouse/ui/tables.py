@@ -1,0 +1,223 @@
+"""One table or source in full: contract, steps, readers, lineage, quarantine."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from streamhouse.errors import UnknownTableError, did_you_mean
+from streamhouse.model.action import Expectation
+from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedSource, PlannedStep, Segment
+from streamhouse.model.table import Table
+from streamhouse.ui.answers import (
+    ColumnAnswer,
+    LineageLink,
+    LineagePage,
+    QuarantineAnswer,
+    ReadAnswer,
+    Reader,
+    Rule,
+    StepAnswer,
+    TablePage,
+)
+from streamhouse.ui.desk import Desk
+from streamhouse.ui.graph import pace, tiers_of
+
+Plans = dict[str, FlowPlan]
+_SECRET = "…"
+_SECRET_WORDS = ("password", "secret", "token", "credential", "sasl", "private", "access_key", "access-key", "apikey")
+
+
+def page(desk: Desk, name: str, flow: str | None = None) -> TablePage:
+    """A table, or a source of a flow.
+
+    Args:
+        desk: Of the project.
+        name: `layer.table`, a table of quarantine, or the name of a source.
+        flow: Whose source it is, where several flows have one of the name.
+
+    Raises:
+        UnknownTableError: there is none.
+        DefinitionErrors: files are wrong, and nothing was ever applied.
+    """
+    plans = {name: plan for name, (_, plan) in desk.shown().items()}
+    for plan in plans.values():
+        if name in plan.tables:
+            return _table(desk, plans, plan.tables[name])
+    for plan in plans.values():
+        for source in plan.sources:
+            if source.name == name and flow in (None, plan.flow):
+                return _source(plans, plan, source)
+    known = [table for plan in plans.values() for table in plan.tables]
+    raise UnknownTableError(f"unknown table '{name}'", hint=did_you_mean(name, known, f"tables: {', '.join(known)}"))
+
+
+def lineage(desk: Desk, name: str) -> LineagePage:
+    """What `table` or `table.column` comes from, and what is made of it.
+
+    Raises:
+        UnknownTableError: nothing is called so.
+        UnknownColumnError: the table has no such column.
+    """
+    graph = desk.lineage()
+    table, column = graph.resolve(name)
+
+    def links(found: Any) -> tuple[LineageLink, ...]:
+        return tuple(LineageLink.model_validate(vars(link)) for link in found)
+
+    return LineagePage(
+        table=table, column=column, up=links(graph.up(table, column)), down=links(graph.down(table, column))
+    )
+
+
+def quarantines(desk: Desk) -> list[QuarantineAnswer]:
+    """Every table that holds rows which expectations keep out of another."""
+    state = desk.state
+    rows = state.rows_written() if state is not None else {}
+    return [
+        QuarantineAnswer(
+            table=step.quarantine.name,
+            of=step.writes.name,
+            flow=flow,
+            rows=rows.get(step.quarantine.name, 0),
+            rules=tuple(rule for rule in rules_of(step.expect) if rule.on_violation == "quarantine"),
+        )
+        for flow, (_, plan) in sorted(desk.shown().items())
+        for step in plan.steps
+        if step.quarantine is not None
+    ]
+
+
+def rules_of(expect: dict[str, Expectation]) -> tuple[Rule, ...]:
+    """Expectations as data."""
+    return tuple(Rule(name=name, check=e.check, on_violation=e.on_violation) for name, e in expect.items())
+
+
+@lru_cache(maxsize=2048)
+def readable_sql(sql: str) -> str:
+    """SQL set on lines; as it is when that cannot be done."""
+    from sqlglot import ErrorLevel, parse_one
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return parse_one(sql, read="spark", error_level=ErrorLevel.RAISE).sql(dialect="spark", pretty=True)
+    except SqlglotError:
+        return sql.strip()
+
+
+def _table(desk: Desk, plans: Plans, table: Table) -> TablePage:
+    state = desk.state
+    meanings = state.meanings(table.name) if state is not None else {}
+    written = state.rows_written() if state is not None else {}
+    steps = [
+        _step(plan, segment, step)
+        for plan in plans.values()
+        for segment in plan.segments
+        for step in segment.steps
+        if step.writes.name == table.name
+    ]
+    bad = [s.quarantine.name for p in plans.values() for s in p.steps if s.writes.name == table.name and s.quarantine]
+    return TablePage(
+        name=table.name,
+        kind="quarantine" if table.name.endswith(QUARANTINE) else "table",
+        layer=table.layer.value,
+        flows=tuple(sorted({flow for flow, plan in plans.items() if table.name in plan.tables})),
+        columns=tuple(
+            ColumnAnswer(
+                name=column.name,
+                type=column.type,
+                nullable=column.nullable,
+                key=column.name in table.primary_key,
+                merge=table.merge[column.name].value if column.name in table.merge else None,
+                since=meanings[column.name].since if column.name in meanings else None,
+                since_revision=meanings[column.name].revision if column.name in meanings else None,
+            )
+            for column in table.columns
+        ),
+        primary_key=table.primary_key,
+        event_time=table.event_time,
+        buckets=table.buckets,
+        tiers=tiers_of(table.tiers),
+        options={},
+        rows=written.get(table.name, 0),
+        steps=tuple(steps),
+        readers=tuple(_readers(plans, table.name, None)),
+        quarantine=bad[0] if bad else None,
+    )
+
+
+def _source(plans: Plans, plan: FlowPlan, source: PlannedSource) -> TablePage:
+    return TablePage(
+        name=source.name,
+        kind="source",
+        layer="source",
+        flows=(plan.flow,),
+        columns=tuple(
+            ColumnAnswer(name=c.name, type=c.type, nullable=c.nullable, key=c.name in source.primary_key)
+            for c in source.columns
+        ),
+        primary_key=source.primary_key,
+        event_time=None,
+        buckets=1,
+        tiers=(),
+        options={"kind": source.kind} | _told(source.options),
+        rows=0,
+        steps=(),
+        readers=tuple(_readers(plans, source.name, plan.flow)),
+        quarantine=None,
+    )
+
+
+def _told(options: dict[str, Any]) -> dict[str, Any]:
+    """Options without secrets, also where they lie deeper."""
+    return {
+        name: _SECRET
+        if any(word in name.lower() for word in _SECRET_WORDS)
+        else _told(value)
+        if isinstance(value, dict)
+        else value
+        for name, value in options.items()
+    }
+
+
+def _step(plan: FlowPlan, segment: Segment, step: PlannedStep) -> StepAnswer:
+    return StepAnswer(
+        flow=plan.flow,
+        step=step.id,
+        action=step.action,
+        version=step.version,
+        kind=step.kind.value,
+        strategy=step.strategy.value,
+        reason=step.reason,
+        segment=segment.name,
+        pace=pace(plan, segment),
+        reads=tuple(
+            ReadAnswer(
+                port=read.port,
+                table=read.table,
+                mode=read.mode.value,
+                columns=read.columns,
+                by_key=tuple(read.key_columns),
+            )
+            for read in step.reads
+        ),
+        part=step.part,
+        expectations=rules_of(step.expect),
+        params=step.params,
+        sql=readable_sql(step.sql),
+    )
+
+
+def _readers(plans: Plans, table: str, flow: str | None) -> Iterator[Reader]:
+    for plan in plans.values():
+        if flow not in (None, plan.flow):
+            continue
+        for step in plan.steps:
+            for read in step.reads:
+                if read.table == table:
+                    yield Reader(
+                        flow=plan.flow,
+                        step=step.id,
+                        table=step.writes.name,
+                        mode=read.mode.value,
+                        columns=read.columns,
+                    )
