@@ -1,5 +1,6 @@
 """The page alone: on this machine's loopback, for whoever started it and nobody else."""
 
+import contextlib
 import secrets
 import socket
 from collections.abc import Callable
@@ -12,8 +13,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from streamhouse.errors import PortTakenError
+from streamhouse.errors import PortTakenError, StreamhouseError
 from streamhouse.project.project import Project
+from streamhouse.ui import flows
 from streamhouse.ui.app import Person, create_app
 from streamhouse.ui.asking import engine_command
 from streamhouse.ui.desk import Desk
@@ -37,7 +39,7 @@ class Gate:
         self._hosts = {f"{LOOPBACK}:{port}", f"localhost:{port}"}
         self._person = Person(name, may_decide=True, may_query=True)
 
-    def person(self, request: Request) -> Person:
+    async def person(self, request: Request) -> Person:
         """Who asks; the guard of every route."""
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
         given = (request.cookies.get(self._cookie, ""), request.query_params.get("token", ""), bearer)
@@ -100,9 +102,17 @@ def serve(project: Project, person: str, port: int | None, ready: Callable[[str]
             gate.around(app), log_level="warning", access_log=False, timeout_graceful_shutdown=2, lifespan="off"
         )
         try:
+            _warm(desk)
             _Server(config, lambda: ready(f"http://{LOOPBACK}:{number}/?token={gate.token}")).run(sockets=[listening])
         finally:
             desk.close()
+
+
+def _warm(desk: Desk) -> None:
+    """Load what the first look needs, modules and plans, so that it finds them."""
+    with contextlib.suppress(StreamhouseError):  # whoever looks is told
+        flows.summaries(desk)
+        desk.shown()
 
 
 class _Server(uvicorn.Server):

@@ -72,7 +72,6 @@ def create_app(
         where: Which shell is around the page.
         engine: The command that answers queries; None: there is no engine.
     """
-
     app = FastAPI(
         title="Streamhouse",
         docs_url=None,

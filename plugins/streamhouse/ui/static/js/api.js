@@ -12,6 +12,13 @@ export class Problem extends Error {
   }
 }
 
+const pending = new Map(); // path -> promise: two parts of a page that read the same ask once
+
+function read(path) {
+  if (!pending.has(path)) pending.set(path, answer(path).finally(() => pending.delete(path)));
+  return pending.get(path);
+}
+
 async function answer(path, options = {}) {
   let response;
   try {
@@ -68,7 +75,7 @@ export function useData(path, every = 0) {
     if (path === null) return;
     let found;
     try {
-      found = { ...(await answer(path)), problem: null };
+      found = { ...(await read(path)), problem: null };
     } catch (problem) {
       found = { ...held.get(path), problem };
     }

@@ -2,9 +2,9 @@
 import { html, useLayoutEffect, useMemo, useRef, useState } from "./html.js";
 import { placed } from "./layout.js";
 import { Outcome } from "./parts.js";
-import { compact, plural, rate } from "./words.js";
+import { plural, rate } from "./words.js";
 
-const NAMES = { source: "sources", ods: "ODS", dwd: "DWD", dws: "DWS", ads: "ADS" };
+const NAMES = { source: "SOURCES", ods: "ODS", dwd: "DWD", dws: "DWS", ads: "ADS" };
 
 function describe(node, reads) {
   const tiers = node.tiers.map((t) => `${t.tier} ${t.kept}`).join(", ");
@@ -24,14 +24,14 @@ function Node({ node, at, selected, faded, columns, several, onSelect, onKey, re
   const kind = node.kind === "source" ? "source" : node.kind;
   return html`<button type="button" class="node ${kind} ${selected ? "selected" : ""} ${faded ? "faded" : ""}" data-node=${node.id} aria-pressed=${selected ? "true" : "false"}
     aria-label=${describe(node, reads)} style=${{ left: `${at.x}px`, top: `${at.y}px`, width: `${at.w}px`, height: `${at.h}px` }} onClick=${() => onSelect(node.id)} onKeyDown=${onKey}>
-    <span class="top"><b>${node.name}</b>${node.kind === "source" ? null : html`<span class="rate ${node.rows_per_second ? "on" : ""}">${live || node.rows_per_second ? `${rate(node.rows_per_second)}/s` : compact(node.rows)}</span>`}</span>
+    <b title=${node.id}>${node.name}</b>
     ${node.kind === "source" ? html`<span class="line">${node.detail} · ${plural(node.columns, "column")}</span>` : null}
     ${node.kind === "external" ? html`<span class="line">of another flow</span>` : null}
     ${node.kind === "quarantine" ? html`<span class="line">rows that were kept out</span>` : null}
-    ${node.steps.map((s) => html`<span class="line" key=${s.step}>${s.action} · <em>${s.strategy}</em>${several ? html` · ${s.segment}` : null}</span>`)}
+    ${node.steps.map((s) => html`<span class="line" key=${s.step} title="${s.action}, ${s.strategy}, segment ${s.segment}"><em>${s.strategy}</em>${several ? html` · ${s.segment}` : null}${s.action === node.name ? null : html` · ${s.action}`}</span>`)}
     ${node.kind === "source"
       ? null
-      : html`<span class="line marks">${columns?.length ? html`<mark>${columns.join(", ")}</mark>` : html`${node.tiers.map((t) => html`<span class="tier ${t.tier}" key=${t.tier}><i></i>${t.tier}</span>`)}`}</span>`}
+      : html`<span class="line marks">${columns?.length ? html`<mark>${columns.join(", ")}</mark>` : html`${node.tiers.map((t) => html`<span class="tier ${t.tier}" key=${t.tier}><i></i>${t.tier}</span>`)}<span class="rate ${node.rows_per_second ? "on" : ""}">${live || node.rows_per_second ? `${rate(node.rows_per_second)}/s` : plural(node.rows, "row")}</span>`}</span>`}
     ${node.outcome ? html`<span class="flag"><${Outcome} outcome=${node.outcome} /></span>` : null}
   </button>`;
 }
@@ -45,12 +45,16 @@ export function FlowGraph({ graph, selected, trace, live, onSelect }) {
   const [zoom, setZoom] = useState(1);
   const [fits, setFits] = useState(true);
   useLayoutEffect(() => {
-    const fit = () => fits && frame.current && setZoom(Math.max(0.55, Math.min(1, (frame.current.clientWidth - 2) / at.width)));
+    const fit = () => fits && frame.current && setZoom(Math.max(0.8, Math.min(1, (frame.current.clientWidth - 2) / at.width)));
     fit();
     const watch = new ResizeObserver(fit);
     watch.observe(frame.current);
     return () => watch.disconnect();
   }, [at, fits]);
+  useLayoutEffect(() => {
+    const here = selected && at.nodes.get(selected);
+    if (here && frame.current.scrollWidth > frame.current.clientWidth) frame.current.scrollLeft = (here.x + here.w / 2) * zoom - frame.current.clientWidth / 2;
+  }, [selected, zoom, at]);
   const focus = (id) => id && frame.current.querySelector(`[data-node="${CSS.escape(id)}"]`)?.focus();
   const key = (id) => (event) => {
     const here = at.nodes.get(id);

@@ -1,16 +1,16 @@
 // Where the nodes of a flow stand: dagre orders them, and every layer begins behind the one before it.
 import { Graph, layout } from "../vendor/dagre.js";
 
-export const WIDTH = 216;
+export const WIDTH = 204;
 const LINE = 17;
 const ORDER = ["source", "ods", "dwd", "dws", "ads"];
 
-export const height = (node) => (node.kind === "source" ? 52 : 62 + LINE * Math.max(1, node.steps.length) - LINE + (node.steps.length ? LINE : 0));
+export const height = (node) => (node.kind === "source" ? 52 : 45 + LINE * Math.max(1, node.steps.length));
 
 /** {nodes: id -> {x, y, w, h}, edges: [{...edge, points}], bands: [{layer, x, w}], width, height}; pixels, x and y of corners. */
 export function placed({ nodes, edges }) {
   const g = new Graph();
-  g.setGraph({ rankdir: "LR", nodesep: 22, ranksep: 34, marginx: 16, marginy: 44 });
+  g.setGraph({ rankdir: "LR", nodesep: 22, ranksep: 22, marginx: 16, marginy: 44 });
   g.setDefaultEdgeLabel(() => ({}));
   for (const node of nodes) g.setNode(node.id, { width: WIDTH, height: height(node) });
   for (const edge of edges) g.setEdge(edge.source, edge.target, { weight: edge.mode === "lookup" ? 1 : 3 });
@@ -40,24 +40,25 @@ export function placed({ nodes, edges }) {
   });
   return {
     nodes: found,
-    edges: edges.map((edge) => ({ ...edge, path: curve(found.get(edge.source), found.get(edge.target), g.edge(edge.source, edge.target).points, 44 - top) })),
+    edges: edges.map((edge) => ({ ...edge, path: curve(found.get(edge.source), found.get(edge.target), g.edge(edge.source, edge.target).points, 44 - top, bands) })),
     bands,
     width: Math.max(...[...found.values()].map((at) => at.x + at.w)) + 18,
     height: Math.max(...[...found.values()].map((at) => at.y + at.h)) + 18,
   };
 }
 
-/** A smooth line from the right side of one node to the left side of another, through what dagre kept free. */
-function curve(from, to, points, dy) {
+/** A smooth line from the right side of one node to the left side of another; across a layer between them where dagre kept it free. */
+function curve(from, to, points, dy, bands) {
   const start = [from.x + from.w, from.y + from.h / 2];
   const end = [to.x - 7, to.y + to.h / 2];
-  const all = [start, ...points.slice(1, -1).map(({ x, y }) => [x, y + dy]).filter(([x]) => x > start[0] + 8 && x < end[0] - 8), end];
+  const between = bands.filter((band) => band.x > start[0] && band.x + band.w < end[0]);
+  const across = points.map(({ x, y }) => [x, y + dy]).filter(([x]) => between.some((band) => x > band.x && x < band.x + band.w));
   let path = `M${start}`;
-  for (let i = 1; i < all.length; i++) {
-    const [ax, ay] = all[i - 1];
-    const [bx, by] = all[i];
+  let [ax, ay] = start;
+  for (const [bx, by] of [...across, end]) {
     const middle = (ax + bx) / 2;
     path += `C${middle},${ay} ${middle},${by} ${bx},${by}`;
+    [ax, ay] = [bx, by];
   }
   return path;
 }

@@ -108,7 +108,7 @@ function FlowPlan({ change: f }) {
   ];
   const readers = [...new Map(f.diff.steps.flatMap((s) => s.consumers.filter((c) => c.flow !== f.flow)).map((c) => [`${c.flow} ${c.step}`, c])).values()];
   const work = f.diff.tables.flatMap((t) => t.tiers.map((tier) => ({ ...tier, table: t.table })));
-  const head = html`<a href=${link(["flows", f.flow])}><b>${f.flow}</b></a> <${Outcome} outcome=${f.outcome} /> <span class="quiet">${told}</span>`;
+  const head = html`<p class="head"><a href=${link(["flows", f.flow])}><b>${f.flow}</b></a> <${Outcome} outcome=${f.outcome} /> <span class="quiet">${told}</span></p>`;
   if (f.revision === null || !rows.length) return html`<div class="card plan">${head}</div>`;
   return html`<div class="card plan">${head}
     <${Table} label="Findings in ${f.flow}" rows=${rows} columns=${[

@@ -33,7 +33,13 @@ export default function Flow({ of: name, query, about }) {
 }
 
 function Facts({ flow }) {
-  return html`<div class="tiles">
+  return html`<p class="meta quiet">
+      <span>target <b>${duration(flow.target_ms)}</b> from the source to readable</span>
+      <span>revision <b>${flow.revision ?? "–"}</b></span>
+      ${flow.owner ? html`<span>owner <b>${flow.owner}</b></span>` : null}
+      <span>${flow.process ? `${flow.state === "running" ? "" : "last "}${flow.process}` : "no runner yet"}${flow.since ? html`, ${flow.state} since <${Ago} at=${flow.since} />` : null}</span>
+    </p>
+    <div class="tiles">
     ${flow.freshness.map((f) => {
       const most = Math.max(flow.target_ms, f.p95_ms, f.last_ms);
       return html`<div class="tile ${f.late ? "late" : "good"}" key=${f.layer}>
@@ -42,13 +48,11 @@ function Facts({ flow }) {
         <div class="meter" role="img" aria-label="${duration(f.last_ms)} of a target of ${duration(flow.target_ms)}">
           <i style=${{ width: `${(100 * f.last_ms) / most}%` }}></i><u style=${{ left: `calc(${(100 * flow.target_ms) / most}% - 2px)` }}></u>
         </div>
-        <div class="quiet small">half within ${duration(f.p50_ms)} · 95 % ${duration(f.p95_ms)}</div>
+        <div class="quiet small" title="over the last ${plural(f.epochs, "epoch")}">p50 ${duration(f.p50_ms)} · p95 ${duration(f.p95_ms)}</div>
       </div>`;
     })}
-    <div class="tile"><div class="name">target</div><div class="value">${duration(flow.target_ms)}</div><div class="quiet small">from the source to readable</div></div>
     <div class="tile"><div class="name">rows per second</div><div class="value">${rate(flow.rows_per_second)}</div><div class="quiet small">${count(flow.rows)} rows in all</div></div>
-    <div class="tile"><div class="name">last epoch</div><div class="value"><${Ago} at=${flow.last_epoch_at} /></div><div class="quiet small">${flow.epochs ? `${plural(flow.last_epoch_rows, "row")} in ${duration(flow.last_epoch_ms)}; ${plural(flow.epochs, "epoch")} in all` : "it never ran"}</div></div>
-    <div class="tile"><div class="name">revision</div><div class="value">${flow.revision ?? "–"}</div><div class="quiet small">${flow.process ? html`${flow.process}` : "no runner yet"}${flow.since ? html`, <${Ago} at=${flow.since} />` : null}</div></div>
+    <div class="tile"><div class="name">last epoch</div><div class="value"><${Ago} at=${flow.last_epoch_at} /></div><div class="quiet small">${flow.epochs ? `${plural(flow.last_epoch_rows, "row")} in ${duration(flow.last_epoch_ms)}; ${count(flow.epochs)} in all` : "it never ran"}</div></div>
   </div>`;
 }
 
