@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -21,7 +22,7 @@ from typing import Any
 from streamhouse.ui.answers import Cell, QueryAnswer, QueryColumn, Trouble
 from streamhouse.ui.problems import ProblemError, made
 
-ENGINE_VARIABLE = "STREAMHOUSE_ENGINE"
+COMMAND_VARIABLE = "STREAMHOUSE_COMMAND"
 """Environment variable: the engine's `streamhouse` command, where the page runs without an engine."""
 
 MOST_ROWS = 1_000
@@ -34,9 +35,9 @@ _EXACT = 2**53  # JavaScript holds no larger whole numbers exactly
 
 def engine_command() -> tuple[str, ...] | None:
     """How the engine's `streamhouse` is called; None: there is no engine here, and none is named."""
-    if named := os.environ.get(ENGINE_VARIABLE):
-        found = shutil.which(named)
-        return (found,) if found else None
+    if named := os.environ.get(COMMAND_VARIABLE):
+        words = shlex.split(named)
+        return tuple(words) if words and shutil.which(words[0]) else None
     if find_spec("pyarrow") is not None and find_spec("pyspark") is not None:
         return (sys.executable, "-c", "import sys; from streamhouse.cli.main import main; sys.exit(main())")
     return None
@@ -65,7 +66,7 @@ class Asker:
         if self.engine is not None:
             return ""
         return (
-            f"there is no engine here; set {ENGINE_VARIABLE} to the streamhouse command of an environment that has one"
+            f"there is no engine here; set {COMMAND_VARIABLE} to the streamhouse command of an environment that has one"
         )
 
     async def ask(self, sql: str, limit: int, gone: Callable[[], Awaitable[bool]]) -> QueryAnswer:

@@ -30,18 +30,15 @@ from streamhouse.ui.answers import Problem, Trouble
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
 
+_UNKNOWN = (
+    UnknownActionError,
+    UnknownApprovalError,
+    UnknownChangeError,
+    UnknownColumnError,
+    UnknownFlowError,
+    UnknownTableError,
+)
 _STATUS: tuple[tuple[tuple[type[StreamhouseError], ...], HTTPStatus], ...] = (
-    (
-        (
-            UnknownActionError,
-            UnknownApprovalError,
-            UnknownChangeError,
-            UnknownColumnError,
-            UnknownFlowError,
-            UnknownTableError,
-        ),
-        HTTPStatus.NOT_FOUND,
-    ),
     ((ApprovalClosedError, StateConflictError, LeaseHeldError), HTTPStatus.CONFLICT),
     ((DefinitionError, DefinitionErrors, QueryError), HTTPStatus.UNPROCESSABLE_ENTITY),
     ((StoreError, EnvironmentProblem), HTTPStatus.SERVICE_UNAVAILABLE),
@@ -66,11 +63,13 @@ def trouble(error: StreamhouseError) -> Trouble:
 def problem_of(error: StreamhouseError) -> Problem:
     """An error as an answer; of several the first stands for all."""
     several = error.errors if isinstance(error, DefinitionErrors) else (error,)
-    first = several[0] if several else error
-    return made(
-        next((status for kinds, status in _STATUS if isinstance(first, kinds)), HTTPStatus.INTERNAL_SERVER_ERROR),
-        [trouble(one) for one in several] or [trouble(error)],
-    )
+    return made(_status(several[0] if several else error), [trouble(one) for one in several] or [trouble(error)])
+
+
+def _status(error: StreamhouseError) -> HTTPStatus:
+    if isinstance(error, _UNKNOWN) and error.at is None:  # else a file names what is not there
+        return HTTPStatus.NOT_FOUND
+    return next((status for kinds, status in _STATUS if isinstance(error, kinds)), HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def made(status: HTTPStatus, troubles: list[Trouble]) -> Problem:

@@ -15,10 +15,16 @@ export function duration(ms) {
   return `${(ms / 86_400_000).toFixed(1).replace(/\.0$/, "")} d`;
 }
 
+const UNITS = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"], [1000, "s"]];
+const roughly = (ms) => {
+  const [size, unit] = UNITS.find(([least]) => ms >= least) ?? UNITS.at(-1);
+  return `${Math.floor(ms / size)} ${unit}`;
+};
+
 export function ago(iso, now = Date.now()) {
   const ms = now - Date.parse(iso);
-  if (ms < 0) return `in ${duration(-ms)}`;
-  return ms < 2000 ? "now" : `${duration(Math.floor(ms / 1000) * 1000)} ago`;
+  if (Math.abs(ms) < 2000) return "now";
+  return ms < 0 ? `in ${roughly(-ms)}` : `${roughly(ms)} ago`;
 }
 
 export const instant = (iso) => `${new Date(iso).toISOString().replace("T", " ").slice(0, 19)} UTC`;

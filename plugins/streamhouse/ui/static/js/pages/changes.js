@@ -55,7 +55,7 @@ function Question({ question: q, about, onDone }) {
     setBusy(false);
   };
   return html`<article class="card question" aria-label="Question ${q.id}">
-    <p><a href=${link(["flows", q.flow])}><b>${q.flow}</b></a> <span class="quiet">asks</span> <code class="quiet">${q.id}</code> <span class="quiet small">since <${Ago} at=${q.asked_at} />, until <${Ago} at=${q.expires_at} /></span></p>
+    <p><a href=${link(["flows", q.flow])}><b>${q.flow}</b></a> <span class="quiet">asks</span> <code class="quiet">${q.id}</code> <span class="quiet small">asked <${Ago} at=${q.asked_at} />, expires <${Ago} at=${q.expires_at} /></span></p>
     <p class="asks">${q.asks}</p>
     <pre class="evidence" tabindex="0" aria-label="Evidence">${q.evidence}</pre>
     ${problem ? html`<${Trouble} problem=${problem} />` : null}

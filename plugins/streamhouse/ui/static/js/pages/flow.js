@@ -36,14 +36,16 @@ function Facts({ flow }) {
   return html`<p class="meta quiet">
       <span>target <b>${duration(flow.target_ms)}</b> from the source to readable</span>
       <span>revision <b>${flow.revision ?? "–"}</b></span>
+      <span>epochs <b>${count(flow.epochs)}</b></span>
       ${flow.owner ? html`<span>owner <b>${flow.owner}</b></span>` : null}
-      <span>${flow.process ? `${flow.state === "running" ? "" : "last "}${flow.process}` : "no runner yet"}${flow.since ? html`, ${flow.state} since <${Ago} at=${flow.since} />` : null}</span>
+      <span>${flow.process ? `${flow.state === "running" ? "" : "last "}${flow.process}` : "no runner yet"}${flow.since ? `, ${flow.state} since ${instant(flow.since)}` : null}</span>
     </p>
     <div class="tiles">
     ${flow.freshness.map((f) => {
       const most = Math.max(flow.target_ms, f.p95_ms, f.last_ms);
-      return html`<div class="tile ${f.late ? "late" : "good"}" key=${f.layer}>
-        <div class="name">${f.layer} freshness${f.late ? html` <${Chip} kind="warn">late<//>` : null}</div>
+      const kind = flow.state === "running" ? (f.late ? "late" : "good") : "past";
+      return html`<div class="tile ${kind}" key=${f.layer}>
+        <div class="name">${f.layer} freshness${kind === "late" ? html` <${Chip} kind="warn">late<//>` : null}</div>
         <div class="value">${duration(f.last_ms)}</div>
         <div class="meter" role="img" aria-label="${duration(f.last_ms)} of a target of ${duration(flow.target_ms)}">
           <i style=${{ width: `${(100 * f.last_ms) / most}%` }}></i><u style=${{ left: `calc(${(100 * flow.target_ms) / most}% - 2px)` }}></u>
@@ -52,7 +54,7 @@ function Facts({ flow }) {
       </div>`;
     })}
     <div class="tile"><div class="name">rows per second</div><div class="value">${rate(flow.rows_per_second)}</div><div class="quiet small">${count(flow.rows)} rows in all</div></div>
-    <div class="tile"><div class="name">last epoch</div><div class="value"><${Ago} at=${flow.last_epoch_at} /></div><div class="quiet small">${flow.epochs ? `${plural(flow.last_epoch_rows, "row")} in ${duration(flow.last_epoch_ms)}; ${count(flow.epochs)} in all` : "it never ran"}</div></div>
+    <div class="tile"><div class="name">last epoch</div><div class="value"><${Ago} at=${flow.last_epoch_at} /></div><div class="quiet small">${flow.epochs ? `${plural(flow.last_epoch_rows, "row")} in ${duration(flow.last_epoch_ms)}` : "it never ran"}</div></div>
   </div>`;
 }
 

@@ -5,10 +5,11 @@ import { Ago, Chip, Empty, State, Waiting } from "../parts.js";
 import { link } from "../route.js";
 import { LAYERS, compact, duration, plural, rate } from "../words.js";
 
-export function Fresh({ found, target }) {
+/** The freshness of a layer; of a flow that does not run it is history, neither good nor late. */
+export function Fresh({ found, target, running }) {
   if (!found) return html`<span class="quiet">–</span>`;
   const title = `last ${duration(found.last_ms)}, half within ${duration(found.p50_ms)}, 95 % within ${duration(found.p95_ms)} (${plural(found.epochs, "epoch")}); target ${duration(target)}`;
-  return html`<span class="fresh ${found.late ? "late" : "good"}" title=${title}>${duration(found.last_ms)}${found.late ? html`<span class="visually-hidden"> late</span>` : null}</span>`;
+  return html`<span class="fresh ${running ? (found.late ? "late" : "good") : "quiet"}" title=${title}>${duration(found.last_ms)}${running && found.late ? html`<span class="visually-hidden"> late</span>` : null}</span>`;
 }
 
 function Row({ flow, layers }) {
@@ -18,13 +19,13 @@ function Row({ flow, layers }) {
         <a href=${link(["flows", flow.flow])}>${flow.flow}</a>
         ${flow.questions ? html` <a class="plain" href="#/changes"><${Chip} kind="warn">${plural(flow.questions, "question")}<//></a>` : null}
         ${flow.defined ? null : html` <${Chip} title="no file defines it">no file<//>`}
-        <div class="quiet small">${flow.description}</div>
+        <div class="quiet small spare">${flow.description}</div>
       </th>
       <td><${State} state=${flow.state} /></td>
-      ${layers.map((layer) => html`<td class="right" key=${layer}><${Fresh} found=${by[layer]} target=${flow.target_ms} /></td>`)}
+      ${layers.map((layer) => html`<td class="right" key=${layer}><${Fresh} found=${by[layer]} target=${flow.target_ms} running=${flow.state === "running"} /></td>`)}
       <td class="right">${duration(flow.target_ms)}</td>
       <td class="right">${rate(flow.rows_per_second)}</td>
-      <td class="right" title="${flow.rows.toLocaleString("en")} rows written in all">${compact(flow.rows)}</td>
+      <td class="right spare" title="${flow.rows.toLocaleString("en")} rows written in all">${compact(flow.rows)}</td>
       <td><${Ago} at=${flow.last_epoch_at} /></td>
     </tr>
     ${flow.error ? html`<tr class="error-row"><td colspan=${6 + layers.length}><pre class="error">${flow.error}</pre></td></tr>` : null}`;
@@ -47,7 +48,7 @@ export function Flows() {
                 <th scope="col" rowspan="2">flow</th><th scope="col" rowspan="2">state</th>
                 ${layers.length ? html`<th scope="colgroup" colspan=${layers.length} class="group">freshness: source to readable, last epoch</th>` : null}
                 <th scope="col" rowspan="2" class="right">target</th><th scope="col" rowspan="2" class="right">rows/s</th>
-                <th scope="col" rowspan="2" class="right">rows</th><th scope="col" rowspan="2">last epoch</th>
+                <th scope="col" rowspan="2" class="right spare">rows</th><th scope="col" rowspan="2">last epoch</th>
               </tr>
               <tr>${layers.map((layer) => html`<th scope="col" class="right" key=${layer}>${layer}</th>`)}</tr>
             </thead>

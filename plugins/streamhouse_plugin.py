@@ -1,0 +1,73 @@
+"""Airflow's door to Streamhouse: the page "Flows" in the navigation, behind Airflow's own sign-in.
+
+The project is the folder that `STREAMHOUSE_PROJECT` names, else the one that `plugins/` lies in. Queries are answered
+by the `streamhouse` command that `STREAMHOUSE_COMMAND` names, of an environment with an engine.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
+from airflow.api_fastapi.core_api.security import GetUserDep
+from airflow.configuration import conf
+from airflow.plugins_manager import AirflowPlugin
+
+from streamhouse.project.project import Project
+from streamhouse.ui.app import Person, create_app
+from streamhouse.ui.asking import engine_command
+from streamhouse.ui.desk import Desk
+
+PREFIX = "/streamhouse"
+_desks: list[Desk] = []
+
+
+def desk() -> Desk:
+    """The project, with its settings as they are now.
+
+    Raises:
+        NotAProjectError: the folder is none.
+        DefinitionError: its settings are wrong.
+    """
+    named = os.environ.get("STREAMHOUSE_PROJECT")
+    project = Project.at(Path(named) if named else Path(__file__).parent.parent)
+    if not _desks or _desks[0].project != project:
+        _desks[:] = [Desk(project)]
+    return _desks[0]
+
+
+def person(user: GetUserDep) -> Person:
+    """Who is signed in. Who may edit DAGs decides about flows; who may start DAG runs asks their tables."""
+    manager = get_auth_manager()
+    return Person(
+        user.get_name(),
+        may_decide=manager.is_authorized_dag(method="PUT", user=user),
+        may_query=manager.is_authorized_dag(method="POST", access_entity=DagAccessEntity.RUN, user=user),
+    )
+
+
+class StreamhousePlugin(AirflowPlugin):
+    """The page, and its place in the navigation."""
+
+    name = "streamhouse"
+    fastapi_apps: ClassVar[list[dict[str, Any]]] = [
+        {
+            "app": create_app(desk, person, where="airflow", engine=engine_command()),
+            "url_prefix": PREFIX,
+            "name": "Streamhouse",
+        }
+    ]
+    _base = urlsplit(conf.get("api", "base_url", fallback="")).path.rstrip("/")
+    external_views: ClassVar[list[dict[str, Any]]] = [
+        {
+            "name": "Flows",  # labels of the navigation are cut after some eight letters
+            "href": f"{_base}{PREFIX}/",
+            "destination": "nav",
+            "url_route": "streamhouse",
+            "icon": f"{_base}{PREFIX}/static/icon.svg",
+            "icon_dark_mode": f"{_base}{PREFIX}/static/icon-dark.svg",
+            "nav_top_level": True,
+        }
+    ]

@@ -1,0 +1,220 @@
+"""The page in a real browser, over a project that really ran."""
+
+import re
+import signal
+import socket
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from streamhouse.project.project import Project
+from tests.integration.ui.conftest import served
+
+pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
+
+LOOKS = (Path(__file__).parent / "looks.js").read_text()
+PAGES = {
+    "flows": "#/flows",
+    "flow": "#/flows/orders",
+    "epochs": "#/flows/orders?tab=epochs",
+    "file": "#/flows/orders?tab=file",
+    "column": "#/flows/orders?table=dwd.orders&column=amount_cents",
+    "sql": "#/tables/dws.revenue_by_product?part=sql",
+    "lineage": "#/tables/dwd.orders?part=lineage&column=amount_cents",
+    "contract": "#/tables/ods.orders?part=contract",
+    "changes": "#/changes",
+    "actions": "#/actions/clean_orders",
+    "quarantine": "#/quarantine",
+    "query": "#/query",
+}
+
+
+@pytest.fixture
+def state(shop):
+    with Project.at(shop).state() as opened:
+        yield opened
+
+
+@pytest.fixture
+def question(state):
+    """Something a person is asked."""
+    now = datetime.now(UTC)
+    return state.approvals.ask(
+        "orders",
+        f"test {now}",
+        "drop column price of orders:lines",
+        "lines: drop_column price\ndwd.orders reads it",
+        now=now,
+    )
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_reads_well(open_page, shot, question, theme, width):
+    page = open_page(theme=theme, width=width)
+    told = {}
+    for name, place in PAGES.items():
+        page.evaluate("place => { location.hash = place }", place)
+        page.wait_for_selector("main h1")
+        page.wait_for_function("!document.querySelector('[aria-busy]')")
+        shot(page, f"{name}-{theme}-{width}")
+        if found := page.evaluate(LOOKS):
+            told[name] = found
+    assert told == {}
+
+
+def test_the_flow_is_told_as_it_ran(open_page, shop, streamhouse):
+    (flow,) = streamhouse("status", "orders", cwd=shop)["flows"]
+    page = open_page()
+    row = page.locator(".flows tbody tr", has_text="orders")
+    assert "stopped" in row.inner_text()
+    assert f"{sum(flow['rows'].values()):,}" in row.inner_text()
+    assert flow["rows"] == {"ods.orders": 120, "dwd.orders": 113, "dws.revenue_by_product": 6}
+
+
+def test_the_graph_has_the_tables_of_the_plan(open_page, shop, streamhouse):
+    page = open_page("#/flows/orders")
+    page.wait_for_selector("[data-node]")
+    nodes = page.locator("[data-node]")
+    (plan,) = streamhouse("plan", "orders", "--explain", cwd=shop)["flows"]
+    steps = {step["writes"]: step for step in plan["explain"]["steps"]}
+    assert {node.get_attribute("data-node") for node in nodes.all()} == {"lines", *steps}
+    assert page.locator("svg path.edge").count() == 3
+    for name, step in steps.items():
+        node = page.locator(f'[data-node="{name}"]')
+        assert step["strategy"] in node.inner_text()
+        assert f"reads {step['reads'][0]['table']}" in node.get_attribute("aria-label")
+    left = [page.locator(f'[data-node="{name}"]').bounding_box()["x"] for name in ("lines", *steps)]
+    assert left == sorted(left), "layers stand from left to right"
+
+
+def test_a_column_is_followed_through_the_graph(open_page):
+    page = open_page("#/flows/orders")
+    page.click('[data-node="dwd.orders"]')
+    page.get_by_role("button", name="amount_cents").click()
+    page.wait_for_selector('[data-node="dws.revenue_by_product"] mark')
+    assert page.inner_text('[data-node="dws.revenue_by_product"] mark') == "revenue_cents"
+    assert set(page.inner_text('[data-node="ods.orders"] mark').split(", ")) >= {"price", "quantity"}
+    page.get_by_role("tab", name="Lineage").click()
+    assert "comes from" in page.inner_text("aside").lower()
+
+
+def test_all_of_it_by_keys(open_page):
+    page = open_page()
+    for keys, heading in (("gc", "Changes"), ("ga", "Actions"), ("gu", "Quarantine"), ("gq", "Query"), ("gf", "Flows")):
+        page.keyboard.type(keys)
+        page.wait_for_function("name => document.querySelector('main h1')?.textContent === name", arg=heading)
+    page.keyboard.press("/")
+    page.keyboard.type("clean")
+    page.wait_for_selector("#hits b:text-is('clean_orders')")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".action h2:text-is('clean_orders')")
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog:has-text('search flows')")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    page.goto(f"{page.url.partition('#')[0]}#/flows/orders")
+    page.focus('[data-node="lines"]')
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.node") == "dwd.orders"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    page.wait_for_selector('aside[aria-label="ods.orders"]')
+    page.keyboard.press("Tab")
+    page.locator("aside button[aria-label=Close]").focus()
+    page.keyboard.press("Escape")
+    page.wait_for_selector("aside", state="detached")
+
+
+def test_focus_is_seen(open_page):
+    page = open_page()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+
+
+def test_light_and_dark(open_page):
+    page = open_page(theme="dark")
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    dark = page.evaluate(background)
+    assert max(map(int, re.findall(r"\d+", dark))) < 60
+    page.keyboard.press("t")
+    assert min(map(int, re.findall(r"\d+", page.evaluate(background)))) > 200
+    page.reload()
+    page.wait_for_selector("main h1")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light", "the choice is kept"
+
+
+def test_the_query_box_answers(open_page, shot, shop, streamhouse):
+    sql = "SELECT product, revenue_cents FROM dws.revenue_by_product ORDER BY product"
+    page = open_page("#/query")
+    page.fill("textarea", sql)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".result tbody tr", timeout=120_000)
+    shown = [row.locator("td").all_inner_texts() for row in page.locator(".result tbody tr").all()]
+    told = streamhouse("query", sql, cwd=shop)["rows"]
+    assert shown == [[row["product"], str(row["revenue_cents"])] for row in told]
+    assert len(shown) == 6
+    shot(page, "answer")
+
+
+def test_the_query_box_tells_what_is_wrong_and_where(open_page, shot):
+    page = open_page("#/query")
+    page.fill("textarea", "SELECT product,\n  price\nFROM dws.revenue_by_product")
+    page.click("button.primary")
+    page.wait_for_selector(".place", timeout=120_000)
+    assert "query:2:3 SH601 unknown column 'price'" in " ".join(page.inner_text(".trouble").split())
+    assert page.inner_text(".place").split("\n") == ["  price", "  ^"]
+    shot(page, "wrong-query")
+    # The refusal is an answer like any other to us; the browser notes the status it came with.
+    open_page.wrong[:] = [one for one in open_page.wrong if "422" not in one]
+
+
+def test_approving_on_the_page(open_page, shot, question, shop, streamhouse):
+    page = open_page("#/changes")
+    card = page.get_by_label(f"Question {question.id}")
+    assert "drop column price" in card.inner_text()
+    card.get_by_label("Reason").fill("agreed with finance")
+    card.get_by_role("button", name="Approve").click()
+    page.wait_for_selector(".toast")
+    card.wait_for(state="detached")
+    (told,) = [q for q in streamhouse("approvals", "--all", cwd=shop)["approvals"] if q["id"] == question.id]
+    assert (told["state"], told["reason"]) == ("granted", "agreed with finance")
+
+
+def test_an_edit_shows_what_it_would_do(open_page, shot, shop):
+    action = shop / "actions" / "clean_orders.sql"
+    before = action.read_text()
+    page = open_page("#/changes")
+    try:
+        action.write_text(before.replace("quantity >= :min_quantity", "quantity > :min_quantity"))
+        page.wait_for_selector(".plan table >> text=the filter changed")
+        assert "FORWARD" in page.inner_text(".plan table")
+        shot(page, "edit")
+        action.write_text(before.replace("FROM orders", "FROM nowhere"))
+        page.wait_for_selector(".trouble >> text=SH207")
+        assert "actions/clean_orders.sql" in page.inner_text(".trouble >> nth=0")
+    finally:
+        action.write_text(before)
+    open_page.wrong[:] = [one for one in open_page.wrong if "422" not in one]
+
+
+def test_it_listens_to_this_machine_alone_and_ends_in_order(shop, environment):
+    with served(shop, environment) as (url, server):
+        at = urlsplit(url)
+        assert at.hostname == "127.0.0.1"
+        with pytest.raises(OSError):
+            socket.create_connection((socket.gethostbyname(socket.gethostname()), at.port), timeout=2)
+        assert httpx.get(f"http://127.0.0.1:{at.port}/api/flows").status_code == 401
+        assert httpx.get(f"http://127.0.0.1:{at.port}/api/flows?{at.query}").status_code == 200
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) == 0
+    with socket.socket() as again:
+        again.bind(("127.0.0.1", at.port))

@@ -1,0 +1,283 @@
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from fastapi import HTTPException
+from fastapi.routing import APIRoute
+from fastapi.testclient import TestClient
+
+from streamhouse.cli.main import main
+from streamhouse.runtime.owner import this_owner
+from streamhouse.state.records import EpochRecord, RunnerState
+from streamhouse.ui.app import Person, create_app
+
+TTL = timedelta(minutes=1)
+
+
+@pytest.fixture
+def cli(project, capsys):
+    """What the command line prints as JSON, with any exit code."""
+
+    def call(*arguments):
+        main([*arguments, "--project", str(project.root), "--json"])
+        return json.loads(capsys.readouterr().out)
+
+    return call
+
+
+def finish(state, lease, epoch, *, ago_s, rows, visible_ms, segment="main"):
+    at = datetime.now(UTC) - timedelta(seconds=ago_s)
+    at_ms = int(at.timestamp() * 1000)
+    state.begin_epoch(lease, segment, epoch, at_ms, at)
+    layers = {layer: at_ms + ms for layer, ms in visible_ms.items()}
+    state.finish_epoch(
+        lease,
+        EpochRecord("orders", segment, epoch, at_ms, at_ms, at_ms + 900, rows=rows, layer_visible_ms=layers),
+    )
+
+
+def test_a_flow_that_never_ran(client, project):
+    (flow,) = client.get("/api/flows").json()
+    assert (flow["flow"], flow["state"], flow["epochs"], flow["revision"]) == ("orders", "stopped", 0, None)
+    assert flow["target_ms"] == 1000
+    assert client.get("/api/approvals").json() == []
+    assert client.get("/api/flows/orders").json()["epochs"] == []
+    assert not (project.state_dir / "state.db").exists()  # looking makes nothing
+
+
+def test_a_flow_that_runs(client, state):
+    lease = state.acquire("orders", this_owner(), TTL, datetime.now(UTC))
+    finish(state, lease, 0, ago_s=30, rows={"ods.orders": 60, "dwd.orders": 57}, visible_ms={"ods": 400, "dws": 1500})
+    finish(state, lease, 1, ago_s=3, rows={"ods.orders": 40, "dwd.orders": 40}, visible_ms={"ods": 300, "dws": 800})
+    state.append_event("orders", "run", "began")
+    (flow,) = client.get("/api/flows").json()
+    assert (flow["state"], flow["epochs"], flow["rows"], flow["last_epoch_rows"]) == ("running", 2, 197, 80)
+    assert [(f["layer"], f["last_ms"], f["late"]) for f in flow["freshness"]] == [
+        ("ods", 300, False),
+        ("dws", 800, False),
+    ]
+    assert 197 / 40 < flow["rows_per_second"] < 197 / 25
+    page = client.get("/api/flows/orders").json()
+    assert [(e["epoch"], e["lag_ms"]) for e in page["epochs"]] == [(0, 1500), (1, 800)]
+    assert [e["text"] for e in page["events"]] == ["began"]
+    assert page["source"]["text"].startswith("flow: orders")
+    nodes = {node["id"]: node for node in client.get("/api/flows/orders/graph").json()["nodes"]}
+    assert nodes["ods.orders"]["rows"] == 100
+    assert 100 / 40 < nodes["ods.orders"]["rows_per_second"] < 100 / 25
+
+
+def test_a_flow_that_failed_tells_why(client, state):
+    lease = state.acquire("orders", this_owner(), TTL, datetime.now(UTC))
+    finish(state, lease, 0, ago_s=600, rows={"ods.orders": 1}, visible_ms={"ods": 4000})
+    state.set_runner_state(lease, RunnerState.FAILED, "SH405 the store refuses")
+    (flow,) = client.get("/api/flows").json()
+    assert (flow["state"], flow["error"], flow["rows_per_second"]) == ("failed", "SH405 the store refuses", 0)
+    assert flow["freshness"][0]["late"]
+
+
+def test_the_graph_of_a_flow(client, state):
+    graph = client.get("/api/flows/orders/graph").json()
+    assert (graph["shows"], graph["revision"]) == ("applied", 1)
+    assert [(n["id"], n["kind"], n["layer"]) for n in graph["nodes"]] == [
+        ("lines", "source", "source"),
+        ("ods.orders", "table", "ods"),
+        ("dwd.orders", "table", "dwd"),
+        ("dws.revenue_by_product", "table", "dws"),
+    ]
+    assert [(e["source"], e["target"], e["mode"]) for e in graph["edges"]] == [
+        ("lines", "ods.orders", "changes"),
+        ("ods.orders", "dwd.orders", "changes"),
+        ("dwd.orders", "dws.revenue_by_product", "changes"),
+    ]
+    (step,) = graph["nodes"][3]["steps"]
+    assert (step["action"], step["strategy"], step["segment"]) == ("revenue_by_product", "merge", "main")
+    assert [t["tier"] for t in graph["nodes"][1]["tiers"]] == ["hot"]
+
+
+def test_a_table_in_full(client, state):
+    table = client.get("/api/tables/dws.revenue_by_product").json()
+    columns = {c["name"]: c for c in table["columns"]}
+    assert (columns["product"]["key"], columns["pieces"]["merge"]) == (True, "sum")
+    (step,) = table["steps"]
+    assert "GROUP BY" in step["sql"]
+    assert step["reads"][0]["table"] == "dwd.orders"
+    source = client.get("/api/tables/lines", params={"flow": "orders"}).json()
+    assert (source["kind"], [r["table"] for r in source["readers"]]) == ("source", ["ods.orders"])
+
+
+def test_secrets_of_a_source_are_not_told(client, project):
+    flow = project.root / "flows" / "orders.yaml"
+    flow.write_text(flow.read_text().replace("path: data/*.csv", "path: data/*.csv\n      key_password: hunter2"))
+    for path in ("/api/tables/lines", "/api/flows/orders/graph"):
+        assert "hunter2" not in client.get(path).text
+
+
+@pytest.mark.parametrize("name", ["dwd.orders.amount_cents", "dwd.orders", "dws.revenue_by_product.product"])
+def test_lineage_is_that_of_the_command_line(client, cli, state, name):
+    page, told = client.get(f"/api/lineage/{name}").json(), cli("lineage", name)
+    assert page["up"]
+    for way in ("up", "down"):
+        assert page[way] == [{**x, "into": x["into"]["table"], "into_column": x["into"]["column"]} for x in told[way]]
+
+
+def test_the_plan_is_that_of_the_command_line(client, cli, state, project):
+    action = project.root / "actions" / "clean_orders.sql"
+    action.write_text(action.read_text().replace("quantity >= :min_quantity", "quantity > :min_quantity"))
+    (flow,) = client.get("/api/plan").json()["flows"]
+    (told,) = cli("plan", "orders")["flows"]
+    assert (flow["outcome"], flow["changes"], flow["diff"]) == (told["outcome"], True, told["diff"])
+    assert flow["outcome"] != "no-op"
+    nodes = client.get("/api/flows/orders/graph").json()["nodes"]
+    assert {n["id"]: n["outcome"] for n in nodes if n["outcome"]} == {
+        step["table"]: step["outcome"] for step in told["diff"]["steps"] if step["outcome"] != "no-op"
+    }
+
+
+def test_a_file_that_is_wrong_hides_nothing_that_runs(client, state, project):
+    action = project.root / "actions" / "clean_orders.sql"
+    action.write_text(action.read_text().replace("FROM orders", "FROM nowhere"))
+    problem = client.get("/api/plan")
+    assert problem.status_code == 422
+    assert problem.headers["content-type"] == "application/problem+json"
+    told = problem.json()
+    assert (told["code"], told["file"]) == ("SH207", "actions/clean_orders.sql")
+    assert told["line"] > 1
+    assert told["hint"]
+    assert client.get("/api/flows/orders/graph").status_code == 200
+    (project.root / "flows" / "orders.yaml").write_text("flow: orders\nstepps: []\n")
+    assert "SH102" in {error["code"] for error in client.get("/api/project").json()["broken"]}
+    assert [f["flow"] for f in client.get("/api/flows").json()] == ["orders"]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/api/flows/nope", "SH213"),
+        ("/api/flows/nope/graph", "SH213"),
+        ("/api/tables/ods.ordes", "SH207"),
+        ("/api/lineage/ods.orders.nope", "SH202"),
+        ("/api/actions/clean_order", "SH201"),
+    ],
+)
+def test_what_is_not_there(client, path, code):
+    answer = client.get(path)
+    assert (answer.status_code, answer.json()["code"]) == (404, code)
+
+
+def test_what_is_close_is_named(client):
+    assert "ods.orders" in client.get("/api/tables/ods.ordes").json()["hint"]
+
+
+def test_approving_is_what_the_command_does(client, cli, state):
+    asked = [state.approvals.ask("orders", f"s{n}", "drop a column", "evidence") for n in range(3)]
+    assert [q["state"] for q in client.get("/api/approvals").json()] == ["open"] * 3
+    assert client.get("/api/flows").json()[0]["questions"] == 3
+    done = client.post(f"/api/approvals/{asked[0].id}/approve", json={"reason": "agreed"}).json()
+    assert (done["state"], done["decided_by"], done["reason"]) == ("granted", "ada", "agreed")
+    client.post(f"/api/approvals/{asked[1].id}/refuse", json={})
+    cli("approve", asked[2].id)
+    told = {q["id"]: q["state"] for q in cli("approvals", "--all")["approvals"]}
+    assert told == {asked[0].id: "granted", asked[1].id: "refused", asked[2].id: "granted"}
+    twice = client.post(f"/api/approvals/{asked[2].id}/refuse", json={})
+    assert (twice.status_code, twice.json()["code"]) == (409, "SH513")
+    unknown = client.post("/api/approvals/ffffffff/approve", json={})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "SH512")
+
+
+def test_a_change_that_is_not_there(client, state):
+    answer = client.post("/api/changes/7/swap", json={})
+    assert (answer.status_code, answer.json()["code"]) == (404, "SH511")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Streamhouse": "", "Content-Type": "application/json"},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/json", "Sec-Fetch-Site": "cross-site"},
+    ],
+)
+def test_another_sites_page_changes_nothing(client, state, headers):
+    asked = state.approvals.ask("orders", "s", "drop a column", "evidence")
+    for path in (f"/api/approvals/{asked.id}/approve", "/api/changes/1/swap", "/api/query"):
+        assert client.post(path, content='{"reason": null}', headers=headers).status_code == 403
+    assert state.approvals.get(asked.id).state == "open"
+
+
+def test_who_may_only_look(client_of, state):
+    client = client_of(Person("vic", may_decide=False, may_query=False), engine=("false",))
+    asked = state.approvals.ask("orders", "s", "drop a column", "evidence")
+    assert client.post(f"/api/approvals/{asked.id}/approve", json={}).status_code == 403
+    assert client.post("/api/changes/1/withdraw", json={}).status_code == 403
+    assert client.post("/api/query", json={"sql": "SELECT 1"}).status_code == 403
+    about = client.get("/api/project").json()
+    assert (about["may_decide"], about["may_query"]) == (False, False)
+    assert state.approvals.get(asked.id).state == "open"
+
+
+def test_every_route_asks_the_guard(project):
+    def refuse():
+        raise HTTPException(401, "who are you?")
+
+    app = create_app(lambda: pytest.fail("it was let in"), refuse, where="airflow", engine=None)
+    client = TestClient(app, headers={"X-Streamhouse": "1"})
+    routes = [route for route in app.routes if isinstance(route, APIRoute)]
+    assert len(routes) == len(app.routes) > 15
+    for route in routes:
+        path = route.path.replace(":path", "").format(
+            path="app.css", name="x", change=1, answer="approve" if "approvals" in route.path else "swap"
+        )
+        for method in route.methods:
+            body = {"json": {"sql": "SELECT 1"} if "query" in path else {}} if method == "POST" else {}
+            assert client.request(method, path, **body).status_code == 401, path
+
+
+def test_actions(client, state):
+    names = [a["action"] for a in client.get("/api/actions").json()]
+    assert names == ["clean_orders", "ingest_orders", "revenue_by_product"]
+    assert [a["action"] for a in client.get("/api/actions", params={"q": "min_quantity"}).json()] == ["clean_orders"]
+    page = client.get("/api/actions/clean_orders").json()
+    assert page["uses"] == [{"flow": "orders", "writes": "dwd.orders"}]
+    assert (page["params"][0]["name"], page["params"][0]["default"]) == ("min_quantity", 1)
+    assert len(page["examples"][0]["given"]["orders"]) == 3
+
+
+def test_search_finds_what_has_a_name(client):
+    found = [(hit["kind"], hit["name"]) for hit in client.get("/api/search", params={"q": "orders"}).json()]
+    assert found[:3] == [("table", "dwd.orders"), ("table", "ods.orders"), ("flow", "orders")]
+    assert ("action", "clean_orders") in found
+
+
+def test_quarantine(client, state, project):
+    assert client.get("/api/quarantine").json() == []
+    action = project.root / "actions" / "clean_orders.sql"
+    rule = 'expect:\n  few: {check: "quantity < 100", on_violation: quarantine}\noutput: {'
+    action.write_text(action.read_text().replace("output: {", rule))
+    assert client.get("/api/quarantine").json() == []  # of what runs
+    from streamhouse.project.desired import desired_plans
+
+    state.save_plan(desired_plans(project)["orders"])
+    (held,) = client.get("/api/quarantine").json()
+    assert (held["table"], held["of"], held["rules"][0]["name"]) == ("dwd.orders__quarantine", "dwd.orders", "few")
+    kinds = {n["id"]: n["kind"] for n in client.get("/api/flows/orders/graph").json()["nodes"]}
+    assert kinds["dwd.orders__quarantine"] == "quarantine"
+
+
+def test_files_are_served_and_nothing_else(client):
+    assert client.get("/").headers["content-type"].startswith("text/html")
+    script = client.get("/static/js/main.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    assert "script-src 'self'" in script.headers["content-security-policy"]
+    again = client.get("/static/js/main.js", headers={"If-None-Match": script.headers["etag"]})
+    assert again.status_code == 304
+    for path in ("/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/app.py", "/docs", "/openapi.json"):
+        assert client.get(path).status_code == 404
+
+
+def test_an_error_nobody_foresaw_is_a_problem_too(project):
+    def broken():
+        raise RuntimeError("oh")
+
+    app = create_app(broken, lambda: Person("ada", may_decide=True, may_query=True), where="alone", engine=None)
+    answer = TestClient(app, raise_server_exceptions=False).get("/api/flows")
+    assert (answer.status_code, answer.json()["code"]) == (500, "SH000")

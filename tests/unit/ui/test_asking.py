@@ -1,0 +1,99 @@
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from streamhouse.ui.asking import Asker, engine_command
+from streamhouse.ui.problems import ProblemError
+
+
+async def waits():
+    return False
+
+
+def ask(root, sql, *, engine=None, seconds=60.0, limit=10, gone=waits):
+    asker = Asker(root, engine or engine_command(), seconds)
+    return asyncio.run(asker.ask(sql, limit, gone))
+
+
+def script(text):
+    return (sys.executable, "-c", text)
+
+
+def test_the_engines_error_is_told_with_its_place(project):
+    with pytest.raises(ProblemError) as told:
+        ask(project.root, "SELECT *\nFROM ods.nope")
+    problem = told.value.problem
+    assert (problem.status, problem.code) == (422, "SH601")
+    assert (problem.file, problem.line, problem.column) == ("query", 2, 6)
+    assert "unknown table 'ods.nope'" in problem.detail
+
+
+def test_an_engine_that_says_nothing(project):
+    with pytest.raises(ProblemError) as told:
+        ask(project.root, "SELECT 1", engine=script("import sys; sys.exit('no java here')"))
+    assert (told.value.problem.status, told.value.problem.hint) == (502, "no java here")
+
+
+def test_a_query_that_takes_too_long_is_stopped_with_all_it_started(project, tmp_path):
+    pid = tmp_path / "pid"
+    stubborn = f"""
+import pathlib, signal, subprocess
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen(["sleep", "60"])
+pathlib.Path({str(pid)!r}).write_text(str(child.pid))
+child.wait()
+"""
+    begun = time.monotonic()
+    with pytest.raises(ProblemError) as told:
+        ask(project.root, "SELECT 1", engine=script(stubborn), seconds=2)
+    assert told.value.problem.status == 504
+    assert time.monotonic() - begun < 30
+    assert not alive(int(pid.read_text()))
+
+
+def test_a_query_nobody_waits_for_is_stopped(project):
+    async def gone():
+        return True
+
+    begun = time.monotonic()
+    with pytest.raises(ProblemError):
+        ask(project.root, "SELECT 1", engine=script("import time; time.sleep(60)"), gone=gone)
+    assert time.monotonic() - begun < 20
+
+
+def test_cells_that_javascript_would_spoil_are_text(project):
+    rows = '{"n": 9007199254740993}, {"n": [1]}, {"n": NaN}, {"n": 3}'
+    document = f'{{"columns": [{{"name": "n", "type": "int64"}}], "rows": [{rows}]}}'
+    answer = ask(project.root, "SELECT n", engine=script(f"print({document!r})"), limit=3)
+    assert answer.rows == (("9007199254740993",), ("[1]",), ("nan",))
+    assert answer.more
+
+
+def test_two_at_once_and_no_more(project):
+    async def three():
+        asker = Asker(project.root, script('import time; time.sleep(2); print(\'{"columns": [], "rows": []}\')'))
+        return await asyncio.gather(*(asker.ask("SELECT 1", 1, waits) for _ in range(3)), return_exceptions=True)
+
+    found = asyncio.run(three())
+    assert [type(one).__name__ for one in found] == ["QueryAnswer", "QueryAnswer", "ProblemError"]
+    assert found[2].problem.status == 429
+
+
+def test_without_an_engine_nothing_is_asked(project, monkeypatch):
+    monkeypatch.setenv("STREAMHOUSE_COMMAND", "/nowhere/streamhouse")
+    assert engine_command() is None
+    with pytest.raises(ProblemError) as told:
+        asyncio.run(Asker(project.root, None).ask("SELECT 1", 1, waits))
+    assert "STREAMHOUSE_COMMAND" in told.value.problem.hint
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
