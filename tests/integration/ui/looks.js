@@ -32,7 +32,7 @@
     if (!seen(control)) continue;
     const name = control.getAttribute("aria-label") || control.textContent.trim() || control.labels?.[0]?.textContent.trim();
     if (!name) found.add(`no name: ${control.outerHTML.slice(0, 80)}`);
-    if (control.matches("a, button") && control.getClientRects()[0].height < 16) found.add(`too small: ${control.outerHTML.slice(0, 80)}`);
+    if (control.matches("button, a.button") && control.getClientRects()[0].height < 22) found.add(`too small: ${control.outerHTML.slice(0, 80)}`);
   }
   const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
   ids.filter((id, i) => ids.indexOf(id) !== i).forEach((id) => found.add(`twice: #${id}`));

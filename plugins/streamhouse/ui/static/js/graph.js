@@ -10,7 +10,6 @@ function describe(node, reads) {
   const tiers = node.tiers.map((t) => `${t.tier} ${t.kept}`).join(", ");
   const steps = node.steps.map((s) => `${s.action}, ${s.strategy}`).join("; ");
   return [
-    node.id,
     node.kind === "source" ? `source, ${node.detail}` : node.kind === "table" ? "table" : `${node.kind} table`,
     steps && `written by ${steps}`,
     reads.length && `reads ${reads.join(", ")}`,
@@ -23,8 +22,8 @@ function describe(node, reads) {
 function Node({ node, at, selected, faded, columns, several, onSelect, onKey, reads, live }) {
   const kind = node.kind === "source" ? "source" : node.kind;
   return html`<button type="button" class="node ${kind} ${selected ? "selected" : ""} ${faded ? "faded" : ""}" data-node=${node.id} aria-pressed=${selected ? "true" : "false"}
-    aria-label=${describe(node, reads)} style=${{ left: `${at.x}px`, top: `${at.y}px`, width: `${at.w}px`, height: `${at.h}px` }} onClick=${() => onSelect(node.id)} onKeyDown=${onKey}>
-    <b title=${node.id}>${node.name}</b>
+    aria-description=${describe(node, reads)} style=${{ left: `${at.x}px`, top: `${at.y}px`, width: `${at.w}px`, height: `${at.h}px` }} onClick=${() => onSelect(node.id)} onKeyDown=${onKey}>
+    <b title=${node.id}>${node.kind === "source" ? null : html`<span class="visually-hidden">${node.layer}.</span>`}${node.name}</b>
     ${node.kind === "source" ? html`<span class="line">${node.detail} · ${plural(node.columns, "column")}</span>` : null}
     ${node.kind === "external" ? html`<span class="line">of another flow</span>` : null}
     ${node.kind === "quarantine" ? html`<span class="line">rows that were kept out</span>` : null}

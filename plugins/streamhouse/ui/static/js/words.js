@@ -24,7 +24,7 @@ const roughly = (ms) => {
 export function ago(iso, now = Date.now()) {
   const ms = now - Date.parse(iso);
   if (Math.abs(ms) < 2000) return "now";
-  return ms < 0 ? `in ${roughly(-ms)}` : `${roughly(ms)} ago`;
+  return ms < 0 ? `in ${roughly(-ms * 1.02)}` : `${roughly(ms)} ago`;
 }
 
 export const instant = (iso) => `${new Date(iso).toISOString().replace("T", " ").slice(0, 19)} UTC`;

@@ -43,7 +43,7 @@ function Action({ name }) {
     <${Table} label="Inputs" rows=${columns} columns=${[{ name: "input", of: (c) => c.port }, { name: "column", of: (c) => c.column }, { name: "type", of: (c) => html`<code>${c.type}</code>` }]} />
     ${a.params.length ? html`<h3>Parameters</h3><${Table} label="Parameters" rows=${a.params} columns=${[
       { name: "name", of: (p) => html`<code>:${p.name}</code>` }, { name: "type", of: (p) => html`<code>${p.type}</code>` },
-      { name: "default", of: (p) => (p.required ? html`<${Chip} kind="warn">required<//>` : p.default === null ? null : String(p.default)) }, { name: "", wide: true, of: (p) => p.description },
+      { name: "default", of: (p) => (p.required ? html`<${Chip} kind="warn">required<//>` : p.default === null ? null : String(p.default)) }, { name: "description", wide: true, of: (p) => p.description || null },
     ]} />` : null}
     <h3>Promises</h3>
     <dl class="facts">

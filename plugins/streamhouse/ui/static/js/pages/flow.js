@@ -118,6 +118,6 @@ function Events({ events }) {
   return html`<${Table} label="Events" rows=${events} columns=${[
     { name: "at (UTC)", of: (e) => instant(e.at).slice(0, 19) },
     { name: "event", of: (e) => e.kind },
-    { name: "", wide: true, of: (e) => e.text },
+    { name: "told", wide: true, of: (e) => e.text },
   ]} />`;
 }

@@ -15,7 +15,7 @@ export default function Quarantine({ about }) {
             { name: "flow", of: (q) => html`<a href=${link(["flows", q.flow], { table: q.table })}>${q.flow}</a>` },
             { name: "rows", right: true, of: (q) => html`<b class=${q.rows ? "late" : ""}>${count(q.rows)}</b>` },
             { name: "expectations", wide: true, of: (q) => html`<ul class="plain">${q.rules.map((r) => html`<li key=${r.name}>${r.name}: <code>${r.check}</code></li>`)}</ul>` },
-            { name: "", of: (q) => (about?.may_query ? html`<a class="button small" href=${link(["query"], { sql: `SELECT * FROM ${q.table} LIMIT 100` })}>See the rows</a>` : html`<code>${q.table}</code>`) },
+            { name: "look", of: (q) => (about?.may_query ? html`<a class="button small" href=${link(["query"], { sql: `SELECT * FROM ${q.table} LIMIT 100` })}>See the rows</a>` : html`<code>${q.table}</code>`) },
           ]} /></div>`
         : html`<${Empty}>No action of a flow has an expectation with <code>on_violation: quarantine</code>.<//>`
       : html`<${Waiting} problem=${problem} />`}`;

@@ -80,7 +80,7 @@ function Place({ sql, problem }) {
   if (problem.file !== "query" || !problem.line) return null;
   const line = sql.split("\n")[problem.line - 1];
   if (line === undefined) return null;
-  return html`<pre class="place" aria-hidden="true">${line}\n<b>${" ".repeat(Math.max(0, (problem.column ?? 1) - 1))}^</b></pre>`;
+  return html`<pre class="place" aria-hidden="true">${`${line}\n`}<b>${`${" ".repeat(Math.max(0, (problem.column ?? 1) - 1))}^`}</b></pre>`;
 }
 
 function Answer({ answer: { columns, rows, more, seconds } }) {

@@ -14,13 +14,14 @@ export default function TablePage({ of: name, query, about }) {
 
 export function TableDetail({ name, flow, column, part, about, onColumn, onPart, onClose, heading = "h2" }) {
   const { data: table, problem } = useData(`api/tables/${encodeURIComponent(name)}${flow ? `?flow=${encodeURIComponent(flow)}` : ""}`, 10_000);
+  const sub = heading === "h1" ? "h2" : "h3";
   const title = html`<${heading} class="name">${name}<//>`;
   if (!table) return html`${title}<${Waiting} problem=${problem} />`;
   const tabs = [
     { id: "columns", name: "Columns", content: () => html`<${Columns} ...${{ table, column, onColumn }} />` },
     ...(table.steps.length ? [{ id: "sql", name: "SQL", content: () => html`<${Steps} steps=${table.steps} />` }] : []),
-    { id: "lineage", name: "Lineage", content: () => html`<${Lineage} table=${table} column=${column} onColumn=${onColumn} />` },
-    { id: "contract", name: "Contract", content: () => html`<${Contract} table=${table} />` },
+    { id: "lineage", name: "Lineage", content: () => html`<${Lineage} table=${table} column=${column} onColumn=${onColumn} sub=${sub} />` },
+    { id: "contract", name: "Contract", content: () => html`<${Contract} table=${table} sub=${sub} />` },
   ];
   const sql = `SELECT * FROM ${name} LIMIT 100`;
   return html`<div class="title tight">${title}
@@ -40,7 +41,7 @@ export function TableDetail({ name, flow, column, part, about, onColumn, onPart,
 function Columns({ table, column, onColumn }) {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Columns">
     <table class="columns">
-      <thead><tr><th scope="col">column</th><th scope="col">type</th><th scope="col"></th></tr></thead>
+      <thead><tr><th scope="col">column</th><th scope="col">type</th><th scope="col"><span class="visually-hidden">role</span></th></tr></thead>
       <tbody>
         ${table.columns.map(
           (c) => html`<tr key=${c.name} class=${c.name === column ? "chosen" : ""}>
@@ -68,15 +69,16 @@ function Steps({ steps }) {
   );
 }
 
-function Lineage({ table, column, onColumn }) {
+function Lineage({ table, column, onColumn, sub }) {
   const { data, problem } = useData(`api/lineage/${encodeURIComponent(column ? `${table.name}.${column}` : table.name)}`);
-  const picker = html`<label class="inline">of <select value=${column ?? ""} onChange=${(e) => onColumn(e.target.value || column)}>
+  const picker = html`<label class="inline">column <select value=${column ?? ""} onChange=${(e) => onColumn(e.target.value || column)}>
     <option value="">all columns</option>${table.columns.map((c) => html`<option key=${c.name} value=${c.name} selected=${c.name === column}>${c.name}</option>`)}
   </select></label>`;
   if (!data) return html`${picker}<${Waiting} problem=${problem} />`;
   return html`${picker}
-    <h3>Comes from</h3><${Links} links=${data.up} up=${true} />
-    <h3>Goes into</h3><${Links} links=${data.down} up=${false} />`;
+    <p class="small"><span class="col value">column</span> makes the value <span class="col rows">column</span> decides which rows there are</p>
+    <${sub} class="sub">Comes from<//><${Links} links=${data.up} up=${true} />
+    <${sub} class="sub">Goes into<//><${Links} links=${data.down} up=${false} />`;
 }
 
 function Links({ links, up }) {
@@ -87,14 +89,14 @@ function Links({ links, up }) {
     ${tables.map(
       ([table, of]) => html`<li key=${table}>
         <a href=${link(["tables", table])}>${table}</a> <span class="quiet small">${plural(Math.min(...of.map((x) => x.distance)), "step")} away, ${of[0].step}</span>
-        <div>${[...new Map(of.map((x) => [`${x.column} ${x.role}`, x])).values()].map((x) => html`<span key="${x.column} ${x.role}" class="col ${x.role}" title=${x.role === "value" ? "makes the value" : "decides which rows there are"}>${x.column ?? "every column"}${x.role === "rows" ? html` <small>rows</small>` : null}</span>`)}</div>
+        <div>${[...new Map(of.map((x) => [`${x.column} ${x.role}`, x])).values()].map((x) => html`<span key="${x.column} ${x.role}" class="col ${x.role}" title=${x.role === "value" ? "makes the value" : "decides which rows there are"}>${x.column ?? "every column"}${x.role === "rows" ? html`<span class="visually-hidden"> (rows)</span>` : null}</span>`)}</div>
       </li>`,
     )}
   </ul>`;
 }
 const pick = ({ role, distance, step }) => ({ role, distance, step });
 
-function Contract({ table }) {
+function Contract({ table, sub }) {
   const rules = table.steps.flatMap((s) => s.expectations);
   const facts = [
     ["primary key", table.primary_key.join(", ") || (table.kind === "source" ? null : "none: rows are appended")],
@@ -105,9 +107,9 @@ function Contract({ table }) {
     ["params", table.steps.map((s) => Object.entries(s.params).map(([k, v]) => `${k}: ${v}`).join(", ")).filter(Boolean).join("; ") || null],
   ].filter(([, value]) => value);
   return html`<dl class="facts">${facts.map(([k, v]) => html`<div key=${k}><dt>${k}</dt><dd>${v}</dd></div>`)}</dl>
-    ${rules.length ? html`<h3>Expectations</h3><${Rules} rules=${rules} />` : null}
+    ${rules.length ? html`<${sub} class="sub">Expectations<//><${Rules} rules=${rules} />` : null}
     ${table.quarantine ? html`<p>Rows that are kept out: <a href=${link(["tables", table.quarantine])}>${table.quarantine}</a></p>` : null}
-    <h3>Read by</h3>
+    <${sub} class="sub">Read by<//>
     ${table.readers.length
       ? html`<ul class="plain">${table.readers.map((r) => html`<li key=${r.flow + r.step}><a href=${link(["tables", r.table])}>${r.table}</a>${r.mode === "lookup" ? " as lookup" : ""} <span class="quiet small">in ${r.flow}: ${r.columns.join(", ")}</span></li>`)}</ul>`
       : html`<${Empty}>No step reads it.<//>`}`;
