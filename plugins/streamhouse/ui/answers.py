@@ -85,7 +85,7 @@ class FlowSummary(Answer):
     target_ms: int
     freshness: tuple[LayerFreshness, ...]
     rows: int
-    rows_per_second: float  # over the last minute
+    rows_per_second: float  # over the last minute; 0 of a flow that does not run
     questions: int  # that wait for a person
 
 

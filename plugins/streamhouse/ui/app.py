@@ -12,6 +12,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from streamhouse.errors import StreamhouseError
 from streamhouse.ui import actions, changes, flows, graph, problems, tables
 from streamhouse.ui.answers import (
     About,
@@ -199,20 +200,14 @@ def create_app(
 
 
 def _graph(desk: Desk, name: str) -> Graph:
-    from datetime import UTC, datetime
-
-    from streamhouse.errors import StreamhouseError
-    from streamhouse.ui.rates import rates
-
     revision, plan = flows.known(desk, name)
     state = desk.state
     rows = state.rows_written() if state is not None else {}
-    recent = state.recent_epochs(name) if state is not None else []
     try:
-        outcomes = next((graph.outcomes_of(one) for one in desk.compared() if one.plan.flow == name), {})
+        outcomes = next((graph.outcomes_of(one) for one in desk.compared(name)), {})
     except StreamhouseError:
         outcomes = {}  # files that are wrong change nothing yet; the page tells of them elsewhere
-    return graph.graph(plan, revision, rows, rates(recent, datetime.now(UTC)), outcomes)
+    return graph.graph(plan, revision, rows, flows.rates_now(desk, name), outcomes)
 
 
 def _from_our_page(request: Request) -> None:

@@ -96,8 +96,8 @@ class Desk:
             return applied
         return {flow: (None, plan) for flow, plan in desired.items() if flow not in applied} | applied
 
-    def compared(self) -> "list[Compared]":
-        """Every flow's files against what is applied.
+    def compared(self, flow: str | None = None) -> "list[Compared]":
+        """A flow's files against what is applied; None: every flow's.
 
         Raises:
             DefinitionErrors: a file is wrong.
@@ -109,7 +109,9 @@ class Desk:
         with self._lock:
             applied = What.in_project(self.project, desired)
         budget = self.project.settings.rebuild_budget
-        return [compare(plan, applied, desired, budget=budget) for plan in desired.values()]
+        return [
+            compare(plan, applied, desired, budget=budget) for plan in desired.values() if flow in (None, plan.flow)
+        ]
 
     def progress(self, flow: str) -> "FlowProgress":
         """How a flow is doing."""

@@ -7,7 +7,7 @@ from streamhouse.errors import StreamhouseError, UnknownFlowError
 from streamhouse.model.flow import Flow
 from streamhouse.model.plan import FlowPlan
 from streamhouse.registry import Registry
-from streamhouse.state.records import EpochRecord, FlowProgress
+from streamhouse.state.records import EpochRecord, FlowProgress, RunnerState
 from streamhouse.ui.answers import EpochPoint, FlowPage, FlowSummary, LayerFreshness, RunEvent, SourceFile
 from streamhouse.ui.desk import Applied, Desk
 from streamhouse.ui.rates import rates
@@ -38,7 +38,7 @@ def page(desk: Desk, name: str) -> FlowPage:
     events = state.events(name, limit=_EVENTS) if state is not None else []
     return FlowPage(
         summary=_summary(desk, name, registry, desk.applied(), questions),
-        epochs=tuple(_point(one) for one in reversed(_recent(desk, name))),
+        epochs=tuple(_point(one) for one in reversed(_recent(desk, name, _EPOCHS))),
         events=tuple(RunEvent(flow=e.flow, kind=e.kind, text=e.text, at=e.at) for e in reversed(events)),
         source=_source(desk, registry, name),
     )
@@ -62,9 +62,17 @@ def known(desk: Desk, name: str) -> tuple[int | None, FlowPlan]:
     return shown[name]
 
 
+def rates_now(desk: Desk, name: str) -> dict[str, float]:
+    """Table → rows written per second; of a flow that does not run, none."""
+    if desk.progress(name).state is not RunnerState.RUNNING:
+        return {}
+    return rates(_recent(desk, name, _EPOCHS), datetime.now(UTC))
+
+
 def _summary(desk: Desk, name: str, registry: Registry, applied: Applied, questions: int) -> FlowSummary:
     progress = desk.progress(name)
-    recent = _recent(desk, name)
+    runs = progress.state is RunnerState.RUNNING
+    recent = _recent(desk, name, _EPOCHS if runs else 1)
     target, described = _about(name, registry, applied)
     last = recent[0] if recent else None
     return FlowSummary(
@@ -85,7 +93,7 @@ def _summary(desk: Desk, name: str, registry: Registry, applied: Applied, questi
         target_ms=round(target.total_seconds() * 1000),
         freshness=_freshness(progress, target),
         rows=sum(progress.rows.values()),
-        rows_per_second=sum(rates(recent, datetime.now(UTC)).values()),
+        rows_per_second=sum(rates(recent, datetime.now(UTC)).values()) if runs else 0.0,
         questions=questions,
     )
 
@@ -108,9 +116,9 @@ def _freshness(progress: FlowProgress, target: timedelta) -> tuple[LayerFreshnes
     )
 
 
-def _recent(desk: Desk, name: str) -> list[EpochRecord]:
+def _recent(desk: Desk, name: str, limit: int) -> list[EpochRecord]:
     state = desk.state
-    return state.recent_epochs(name, None, _EPOCHS) if state is not None else []
+    return state.recent_epochs(name, None, limit) if state is not None else []
 
 
 def _point(one: EpochRecord) -> EpochPoint:

@@ -18,7 +18,14 @@ const PLACE = { flow: (name) => [["flows", name]], action: (name) => [["actions"
 export function Palette({ onClose }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const { data: hits = [] } = useData(`api/search?q=${encodeURIComponent(text)}`);
+  const { data } = useData(`api/search?q=${encodeURIComponent(text)}`);
+  const before = useRef([]);
+  if (data) before.current = data;
+  const hits = data ?? before.current;
+  const [wants, setWants] = useState(false); // Enter came before what was found
+  useEffect(() => {
+    if (wants && data) open(data[0]);
+  }, [wants, data]);
   const open = (hit) => {
     if (!hit) return;
     onClose();
@@ -31,12 +38,13 @@ export function Palette({ onClose }) {
       setAt((at + step + hits.length) % hits.length);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      open(hits[at]);
+      if (data) open(data[at]);
+      else setWants(true);
     }
   };
   return html`<${Dialog} label="Search" onClose=${onClose}>
     <input type="search" autofocus placeholder="Flows, tables, actions" aria-label="Search flows, tables and actions" role="combobox" aria-expanded="true"
-      aria-controls="hits" aria-activedescendant=${hits[at] ? `hit-${at}` : undefined} value=${text} onInput=${(e) => (setText(e.target.value), setAt(0))} onKeyDown=${key} />
+      aria-controls="hits" aria-activedescendant=${hits[at] ? `hit-${at}` : undefined} value=${text} onInput=${(e) => (setText(e.target.value), setAt(0), setWants(false))} onKeyDown=${key} />
     <ul id="hits" role="listbox" aria-label="Found">
       ${hits.map(
         (hit, i) => html`<li id="hit-${i}" key="${hit.kind} ${hit.name}" role="option" aria-selected=${i === at ? "true" : "false"} onMouseMove=${() => setAt(i)} onClick=${() => open(hit)}>
