@@ -146,17 +146,16 @@ class Asker:
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
-    """Stop a process that still runs: first so that it cleans up, then with all it started."""
-    for sign, patience in ((signal.SIGTERM, _PATIENCE_S), (signal.SIGKILL, _PATIENCE_S)):
-        if process.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            if sign is signal.SIGKILL:
-                os.killpg(process.pid, sign)
-            else:
-                process.send_signal(sign)
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(process.wait(), patience)
+    """Stop a process that still runs: first so that it cleans up, then all that is left of what it started."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    with contextlib.suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(process.wait(), _PATIENCE_S)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
 
 
 def _read(out: bytes, err: bytes, code: int | None) -> dict[str, Any]:
