@@ -6,7 +6,13 @@ from fastapi import HTTPException
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
+from streamhouse.change.ask import ask
 from streamhouse.cli.main import main
+from streamhouse.model.schema_change import EventType
+from streamhouse.model.table import Column
+from streamhouse.model.upstream import UpstreamEvent
+from streamhouse.project.compare import Applied, compare
+from streamhouse.project.desired import desired_plans
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.records import EpochRecord, RunnerState
 from streamhouse.ui.app import Person, create_app
@@ -254,8 +260,6 @@ def test_quarantine(client, state, project):
     rule = 'expect:\n  few: {check: "quantity < 100", on_violation: quarantine}\noutput: {'
     action.write_text(action.read_text().replace("output: {", rule))
     assert client.get("/api/quarantine").json() == []  # of what runs
-    from streamhouse.project.desired import desired_plans
-
     state.save_plan(desired_plans(project)["orders"])
     (held,) = client.get("/api/quarantine").json()
     assert (held["table"], held["of"], held["rules"][0]["name"]) == ("dwd.orders__quarantine", "dwd.orders", "few")
@@ -281,3 +285,28 @@ def test_an_error_nobody_foresaw_is_a_problem_too(project):
     app = create_app(broken, lambda: Person("ada", may_decide=True, may_query=True), where="alone", engine=None)
     answer = TestClient(app, raise_server_exceptions=False).get("/api/flows")
     assert (answer.status_code, answer.json()["code"]) == (500, "SH000")
+
+
+def test_changes_that_were_asked_for(client, cli, state, project):
+    action = project.root / "actions" / "revenue_by_product.sql"
+    action.write_text(action.read_text().replace("SUM(quantity) AS pieces", "SUM(quantity + 1) AS pieces"))
+    compared = compare(desired_plans(project)["orders"], Applied.of(state), {})
+    asked = ask(state, compared, "ada")
+    (change,) = client.get("/api/changes").json()
+    (told,) = cli("changes")["changes"]
+    assert (change["id"], change["phase"], change["open"], change["asked_by"]) == (asked.id, "asked", True, "ada")
+    assert (change["outcome"], change["tables"]) == (told["outcome"], list(told["versions"]))
+    done = client.post(f"/api/changes/{asked.id}/withdraw", json={})
+    assert (done.status_code, done.json()["phase"]) == (200, "withdrawn")
+    twice = client.post(f"/api/changes/{asked.id}/swap", json={})
+    assert (twice.status_code, twice.json()["code"]) == (409, "SH504")
+
+
+def test_changes_upstream(client, cli, state):
+    column = Column(name="colour", type="string")
+    event = UpstreamEvent(type=EventType.ADD_COLUMN, object="orders:lines", before="1", after="2", now=column)
+    state.upstream.record("orders", [event])
+    (shown,) = client.get("/api/events").json()
+    (told,) = cli("events")["events"]
+    assert (shown["id"], shown["status"], shown["change"]) == (told["id"], "seen", told["change"])
+    assert "colour string" in shown["change"]
