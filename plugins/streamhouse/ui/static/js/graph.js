@@ -2,7 +2,7 @@
 import { html, useLayoutEffect, useMemo, useRef, useState } from "./html.js";
 import { placed } from "./layout.js";
 import { Outcome } from "./parts.js";
-import { plural, rate } from "./words.js";
+import { compact, plural, rate } from "./words.js";
 
 const NAMES = { source: "SOURCES", ods: "ODS", dwd: "DWD", dws: "DWS", ads: "ADS" };
 
@@ -30,7 +30,7 @@ function Node({ node, at, selected, faded, columns, several, onSelect, onKey, re
     ${node.steps.map((s) => html`<span class="line" key=${s.step} title="${s.action}, ${s.strategy}, segment ${s.segment}"><em>${s.strategy}</em>${several ? html` · ${s.segment}` : null}${s.action === node.name ? null : html` · ${s.action}`}</span>`)}
     ${node.kind === "source"
       ? null
-      : html`<span class="line marks">${columns?.length ? html`<mark>${columns.join(", ")}</mark>` : html`${node.tiers.map((t) => html`<span class="tier ${t.tier}" key=${t.tier}><i></i>${t.tier}</span>`)}<span class="rate ${node.rows_per_second ? "on" : ""}">${live || node.rows_per_second ? `${rate(node.rows_per_second)}/s` : plural(node.rows, "row")}</span>`}</span>`}
+      : html`<span class="line marks">${columns?.length ? html`<mark>${columns.join(", ")}</mark>` : html`${node.tiers.map((t) => html`<span class="tier ${t.tier}" key=${t.tier}><i></i>${t.tier}</span>`)}<span class="rate ${node.rows_per_second ? "on" : ""}">${live || node.rows_per_second ? `${rate(node.rows_per_second)}/s` : `${compact(node.rows)} rows`}</span>`}</span>`}
     ${node.outcome ? html`<span class="flag"><${Outcome} outcome=${node.outcome} /></span>` : null}
   </button>`;
 }
