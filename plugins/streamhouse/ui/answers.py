@@ -72,7 +72,7 @@ class FlowSummary(Answer):
     description: str
     owner: str
     tags: tuple[str, ...]
-    state: str  # running, stopped, failed, lost
+    state: str  # one of `state.flow_state.FlowState`
     since: datetime | None
     error: str | None
     process: str | None

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from streamhouse.compiler.lineage import Lineage
     from streamhouse.project.compare import Compared
     from streamhouse.registry import Registry
-    from streamhouse.state.records import FlowProgress, Owner
+    from streamhouse.state.flow_state import SeenFlow
+    from streamhouse.state.records import Owner
     from streamhouse.state.store import StateStore
 
 Applied = dict[str, tuple[int, FlowPlan]]
@@ -113,14 +114,15 @@ class Desk:
             compare(plan, applied, desired, budget=budget) for plan in desired.values() if flow in (None, plan.flow)
         ]
 
-    def progress(self, flow: str) -> "FlowProgress":
-        """How a flow is doing."""
+    def seen(self, flow: str) -> "SeenFlow":
+        """What a flow is, given what is wanted of it, and how it is doing."""
+        from streamhouse.state.flow_state import judge, see
         from streamhouse.state.records import FlowProgress, RunnerState
 
         state = self.state
         if state is None:
-            return FlowProgress(flow, RunnerState.STOPPED)
-        return state.progress(flow, alive=self._alive)
+            return judge(None, FlowProgress(flow, RunnerState.STOPPED), None)
+        return see(state, flow, alive=self._alive)
 
     def lineage(self) -> "Lineage":
         """Every link of the plans that are shown."""

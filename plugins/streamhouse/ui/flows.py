@@ -7,7 +7,8 @@ from streamhouse.errors import StreamhouseError, UnknownFlowError
 from streamhouse.model.flow import Flow
 from streamhouse.model.plan import FlowPlan
 from streamhouse.registry import Registry
-from streamhouse.state.records import EpochRecord, FlowProgress, RunnerState
+from streamhouse.state.flow_state import FlowState
+from streamhouse.state.records import EpochRecord, FlowProgress
 from streamhouse.ui.answers import EpochPoint, FlowPage, FlowSummary, LayerFreshness, RunEvent, SourceFile
 from streamhouse.ui.desk import Applied, Desk
 from streamhouse.ui.rates import rates
@@ -64,14 +65,14 @@ def known(desk: Desk, name: str) -> tuple[int | None, FlowPlan]:
 
 def rates_now(desk: Desk, name: str) -> dict[str, float]:
     """Table → rows written per second; of a flow that does not run, none."""
-    if desk.progress(name).state is not RunnerState.RUNNING:
+    if desk.seen(name).state is not FlowState.RUNNING:
         return {}
     return rates(_recent(desk, name, _EPOCHS), datetime.now(UTC))
 
 
 def _summary(desk: Desk, name: str, registry: Registry, applied: Applied, questions: int) -> FlowSummary:
-    progress = desk.progress(name)
-    runs = progress.state is RunnerState.RUNNING
+    seen = desk.seen(name)
+    progress, runs = seen.progress, seen.state is FlowState.RUNNING
     recent = _recent(desk, name, _EPOCHS if runs else 1)
     target, described = _about(name, registry, applied)
     last = recent[0] if recent else None
@@ -80,9 +81,9 @@ def _summary(desk: Desk, name: str, registry: Registry, applied: Applied, questi
         description=described.description if described is not None else "",
         owner=described.owner if described is not None else "",
         tags=described.tags if described is not None else (),
-        state=progress.state.value,
+        state=seen.state.value,
         since=progress.since,
-        error=progress.error,
+        error=seen.error,
         process=str(progress.owner) if progress.owner is not None else None,
         revision=progress.revision,
         defined=name in registry.flows,

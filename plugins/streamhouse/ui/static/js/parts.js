@@ -2,7 +2,7 @@
 import { html, useEffect, useId, useRef, useState } from "./html.js";
 import { ago, instant } from "./words.js";
 
-const STATES = { running: "ok", stopped: "calm", failed: "bad", lost: "bad" };
+const STATES = { running: "ok", starting: "calm", stopping: "calm", stopped: "calm", failed: "bad", lost: "bad" };
 const OUTCOMES = { "no-op": "calm", swap: "ok", forward: "info", rebuild: "warn", block: "bad" };
 
 export const Chip = ({ kind = "calm", title, children }) => html`<span class="chip ${kind}" title=${title}>${children}</span>`;
