@@ -8,7 +8,7 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
-    from streamhouse.model.flow import Flow
+    from streamhouse.model.flow import Flow, Source
 
 
 @click.group(cls=LazyGroup, short_help="List and show flows.")
@@ -117,6 +117,58 @@ def _show(found: "Flow", app: App) -> None:
 
 def _short(value: object) -> str:
     return f"{len(value)} entries" if isinstance(value, dict | list) else str(value)
+
+
+@flow.command(
+    epilog="""\b
+Examples:
+  streamhouse flow columns orders
+  streamhouse flow columns --json | jq '.sources[] | select(.error)'
+""",
+)
+@click.argument("name", required=False, metavar="[FLOW]")
+@shared_options
+@click.pass_obj
+def columns(app: App, name: str | None) -> None:
+    """Show the columns that the sources of FLOW (of all flows, without it) deliver.
+
+    A source that cannot be opened is told beside the others.
+    """
+    flows = [app.registry.flow(name)] if name is not None else list(app.registry.flows.values())
+    found = [_delivered(app, one.flow, source) for one in flows for source in one.sources.values()]
+    if app.as_json:
+        app.output.document({"sources": found})
+        return
+    rows: list[tuple[object, ...]] = []
+    for one in found:
+        place = (one["flow"], one["source"])
+        if one["error"] is not None:
+            rows.append((*place, None, None, one["error"]["message"]))
+        rows += [(*place, column["name"], column["type"], None) for column in one["columns"]]
+    app.output.table(("flow", "source", "column", "type", "error"), rows)
+    if name is None:
+        app.note_broken_files()
+
+
+def _delivered(app: App, flow: str, source: "Source") -> dict[str, Any]:
+    from streamhouse.cli.failures import error_document, known_error
+
+    document: dict[str, Any] = {
+        "flow": flow,
+        "source": source.name,
+        "kind": source.kind,
+        "options": source.options,
+        "columns": [],
+        "error": None,
+    }
+    try:
+        found = app.project.column_cache().of({source.name: source})[source.name]
+    except Exception as error:
+        known = known_error(error)
+        if known is None:
+            raise
+        return {**document, "error": error_document(known)}
+    return {**document, "columns": [column.model_dump() for column in found]}
 
 
 @flow.command(

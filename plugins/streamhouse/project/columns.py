@@ -2,7 +2,7 @@
 
 import importlib.util
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -12,12 +12,15 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from streamhouse.errors import StreamhouseError
+from streamhouse.errors import MissingPackageError, StreamhouseError
 from streamhouse.model.flow import Source
 from streamhouse.model.table import Column
 from streamhouse.registry.problems import Problems
 
 _COLUMNS = TypeAdapter(tuple[Column, ...])
+Elsewhere = Callable[[Source], tuple[Column, ...]]
+"""Tells the columns of a source; raises what opening it would raise."""
+
 _FILES_MAX = 10_000  # of one option; beyond, the cache would cost more than it saves
 
 
@@ -31,6 +34,7 @@ class ColumnCache:
 
     root: Path
     folder: Path
+    elsewhere: Elsewhere | None = None  # asked where packages that read a source are not installed
     _modules: dict[str, Path | None] = field(default_factory=dict)  # text of an option → the module it names
 
     def of(self, sources: Mapping[str, Source]) -> dict[str, tuple[Column, ...]]:
@@ -68,7 +72,12 @@ class ColumnCache:
     def _discovered(self, source: Source) -> tuple[Column, ...]:
         from streamhouse.ingest.kinds import open_source
 
-        return tuple(open_source(source, self.root).columns())
+        try:
+            return tuple(open_source(source, self.root).columns())
+        except (MissingPackageError, ModuleNotFoundError):
+            if self.elsewhere is None:
+                raise
+            return self.elsewhere(source)
 
     def _key(self, source: Source) -> str:
         facts = [_version(), source.kind, source.options, sorted(self._traces(source.options))]

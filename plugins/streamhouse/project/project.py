@@ -1,13 +1,13 @@
 """A project: its folder, its settings, and where it keeps what it makes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from streamhouse.errors import NotAProjectError
 from streamhouse.model.flow import Flow
 from streamhouse.model.table import Column
-from streamhouse.project.columns import ColumnCache
+from streamhouse.project.columns import ColumnCache, Elsewhere
 from streamhouse.project.settings import FILE_NAME, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -16,10 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with `flows/` or `streamhouse.yaml`. `root` is absolute."""
+    """A folder with `flows/` or `streamhouse.yaml`.
+
+    Attributes:
+        root: Absolute.
+        elsewhere: Who tells the columns of sources where the packages that read them are not installed; None: nobody.
+    """
 
     root: Path
     settings: Settings
+    elsewhere: Elsewhere | None = field(default=None, compare=False)
 
     @classmethod
     def find(cls, path: Path) -> Self:
@@ -39,7 +45,7 @@ class Project:
         )
 
     @classmethod
-    def at(cls, folder: Path) -> Self:
+    def at(cls, folder: Path, elsewhere: Elsewhere | None = None) -> Self:
         """The project whose root is `folder`; folders above are not looked at.
 
         Raises:
@@ -52,7 +58,7 @@ class Project:
                 f"{root} is no Streamhouse project: it has neither flows/ nor {FILE_NAME}",
                 hint="make one with 'streamhouse init DIR'",
             )
-        return cls(root, load_settings(root))
+        return cls(root, load_settings(root), elsewhere)
 
     @property
     def state_dir(self) -> Path:
@@ -109,7 +115,7 @@ class Project:
 
     def column_cache(self) -> ColumnCache:
         """Remembers columns of sources; to be used at once, and made anew after anything may have changed."""
-        return ColumnCache(self.root, self.state_dir / "cache" / "columns")
+        return ColumnCache(self.root, self.state_dir / "cache" / "columns", self.elsewhere)
 
     def _warehouse(self, given: str | None, tier: str) -> str:
         if given is not None and "://" in given:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from streamhouse.errors import ApprovalClosedError, UnknownApprovalError
 from streamhouse.state.connect import Database
@@ -122,6 +122,15 @@ class Approvals:
         with self._database.read() as connection:
             found = [_read(row, at) for row in connection.execute(query)]
         return [one for one in found if every or one.state is ApprovalState.OPEN]
+
+    def stamp(self) -> tuple[int, int, int]:
+        """Another one whenever somebody was asked or answered: how many were asked, how many answered, and when."""
+        query = select(
+            func.count(), func.count(table.c.decided_ms), func.coalesce(func.max(table.c.decided_ms), 0)
+        ).select_from(table)
+        with self._database.read() as connection:
+            asked, decided, last_ms = connection.execute(query).one()
+        return int(asked), int(decided), int(last_ms)
 
     def get(self, name: str, now: datetime | None = None) -> Approval:
         """The question with this id, or with an id that alone begins so.

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from streamhouse.errors import StateConflictError
 from streamhouse.model.upstream import Decision, UpstreamEvent
@@ -147,6 +147,13 @@ class Upstream:
         with self._database.read() as connection:
             rows = connection.execute(select(table).where(mine).order_by(table.c.seen_ms, table.c.id)).all()
         return [_record(row) for row in rows]
+
+    def stamp(self) -> tuple[int, int]:
+        """Another one whenever a change was noted or settled: how many there are, and when the last one was."""
+        query = select(func.count(), func.coalesce(func.max(table.c.status_ms), 0)).select_from(table)
+        with self._database.read() as connection:
+            count, last_ms = connection.execute(query).one()
+        return int(count), int(last_ms)
 
     def paused(self, flow: str) -> frozenset[str]:
         """The steps of a flow that must not read on, because of a change of what they read.

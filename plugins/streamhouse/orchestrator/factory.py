@@ -1,0 +1,41 @@
+"""What `dags/streamhouse_flows.py` calls: a project's DAGs without a bundle."""
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from airflow.sdk import DAG
+
+PROJECT_VARIABLE = "STREAMHOUSE_PROJECT"
+
+
+def dags_by_id(file: str) -> "dict[str, DAG]":
+    """The DAGs of the project that STREAMHOUSE_PROJECT names, else of the one that `file` lies in.
+
+    A flow that is broken is left out and told as a warning of the file. Where a `FlowBundle` is set up there are none:
+    that one makes them, and tells each broken flow as an import error of its own.
+
+    Raises:
+        NotAProjectError: there is no project.
+        DefinitionError: its settings are wrong.
+    """
+    from airflow.configuration import conf
+
+    from streamhouse.orchestrator.compiled import compile_flows
+    from streamhouse.orchestrator.dags import flow_dags, project_dags
+    from streamhouse.project.project import Project
+
+    if any("FlowBundle" in b["classpath"] for b in json.loads(conf.get("dag_processor", "dag_bundle_config_list"))):
+        return {}
+    named = os.environ.get(PROJECT_VARIABLE)
+    root = Path(named).resolve() if named else Project.find(Path(file).parent).root
+    compiled = compile_flows(root)
+    for text in compiled.broken.values():
+        warnings.warn(text, stacklevel=2)
+    found = project_dags(str(root))
+    for spec in compiled.flows.values():
+        found |= flow_dags(spec, str(root))
+    return found

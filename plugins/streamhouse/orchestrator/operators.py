@@ -1,0 +1,188 @@
+"""Tasks that call the engine's command now and then: tiering, upkeep, a look of the Flow Trigger."""
+
+import subprocess
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+from airflow.sdk import BaseOperator  # noqa: TID253  this module is for Airflow alone
+from airflow.sdk.exceptions import (  # noqa: TID253
+    AirflowException,
+    AirflowFailException,
+    AirflowSkipException,
+)
+
+from streamhouse.errors import StreamhouseError
+from streamhouse.orchestrator.engine_command import engine_command
+from streamhouse.orchestrator.flow_end import Verdict, failure
+from streamhouse.project.project import Project
+from streamhouse.state.store import StateStore
+
+SOMETHING_CHANGES, SOMEBODY_IS_ASKED, ROWS_ARE_OVERDUE = 10, 11, 12
+"""Exit codes of the engine's command that are answers."""
+
+_GRACE_S = 15.0
+
+
+class ProjectOperator(BaseOperator):  # type: ignore[misc]
+    """A task about a project; `work` does it. An error of ours ends the task with its text, without a traceback.
+
+    Args:
+        project: Folder of the project. It is no part of the serialized DAG: elsewhere it may be elsewhere.
+        kwargs: Of every operator.
+    """
+
+    def __init__(self, *, project: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.project = project
+        self._process: subprocess.Popen[str] | None = None
+
+    def execute(self, context: Any) -> Any:
+        """Do it.
+
+        Raises:
+            AirflowFailException: it fails, and would again until a person does something.
+            AirflowException: it fails.
+            AirflowSkipException: there is nothing to do.
+        """
+        try:
+            return self.work(context)
+        except StreamhouseError as error:
+            end = failure(str(error))
+            kind = AirflowFailException if end.verdict is Verdict.FAIL else AirflowException
+            raise kind(end.text) from None
+
+    def work(self, context: Any) -> Any:
+        """What the task does; its value is the task's XCom."""
+        raise NotImplementedError
+
+    def on_kill(self) -> None:
+        """End the engine's command: asked first, then for good."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+        if process.poll() is None:
+            process.kill()
+
+    def engine(self, *arguments: str, fine: Collection[int] = ()) -> dict[str, Any]:
+        """What a command of the engine told, its progress in the task's log.
+
+        Raises:
+            EngineCallError: it failed.
+        """
+        return engine_command().call(
+            [*arguments, "--project", self.project], self.log.info, fine=fine, on_start=self._started
+        )
+
+    def state(self) -> StateStore:
+        """The state store of the project.
+
+        Raises:
+            AirflowSkipException: nothing ever ran, so there is nothing to look at.
+        """
+        state = Project.at(Path(self.project)).existing_state()
+        if state is None:
+            raise AirflowSkipException("no flow of this project ever ran")
+        return state
+
+    def _started(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+
+class FlowOperator(ProjectOperator):
+    """A task about one flow."""
+
+    template_fields: ClassVar[tuple[str, ...]] = ("flow",)
+
+    def __init__(self, *, flow: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.flow = flow
+
+    def skip_unless_it_ran(self) -> None:
+        """End the task as skipped where the flow never ran: it has no tables yet."""
+        with self.state() as state:
+            if state.plan(self.flow) is None:
+                raise AirflowSkipException(f"{self.flow} never ran, so it has no tables yet")
+
+
+class TierOperator(FlowOperator):
+    """Brings the further tiers of a flow's tables to where the flow is. Skipped when no row was there to move."""
+
+    ui_color = "#e8f0d8"
+
+    def work(self, context: Any) -> dict[str, int]:
+        """Move rows; the assets of the copies tell how many each got."""
+        self.skip_unless_it_ran()
+        told = self.engine("tier", self.flow, fine=(ROWS_ARE_OVERDUE,))
+        rows: dict[str, int] = {}
+        for moved in (one for flow in told.get("flows", []) for one in flow["moved"]):
+            self.log.info("%(table)s %(source)s → %(target)s: %(rows)s rows", moved)
+            name = f"{moved['table']} ({moved['target']})"
+            rows[name] = rows.get(name, 0) + moved["rows"]
+        for late in told.get("overdue", []):
+            self.log.warning("%s", overdue_text(late))
+        if not any(rows.values()):
+            raise AirflowSkipException("no row waited to be moved")
+        for asset in self.outlets:
+            context["outlet_events"][asset].extra = {"rows": rows.get(asset.name, 0)}
+        return rows
+
+
+class UpkeepOperator(FlowOperator):
+    """Compacts the warm and cold tables of a flow and removes old snapshots."""
+
+    ui_color = "#efe6d8"
+
+    def work(self, context: Any) -> None:  # noqa: ARG002  Airflow's signature
+        """Keep every table."""
+        self.skip_unless_it_ran()
+        for one in self.engine("upkeep", self.flow).get("tables", []):
+            before, after = one["before"]["files"], one["after"]["files"]
+            self.log.info("%s, %s: %s → %s files, %s snapshots removed", one["table"], one["tier"], before, after, one["snapshots"])
+
+
+class LookOperator(ProjectOperator):
+    """One look of the Flow Trigger at everything that flows read, and at the files.
+
+    It compares with what is applied, so it may be run at any time and again. What may be done is done by the flow's
+    runner; its value is what `TriggerDagRunOperator` needs to have a person asked for the rest, a run for each question.
+    """
+
+    ui_color = "#f3e3d8"
+
+    def work(self, context: Any) -> list[dict[str, Any]]:  # noqa: ARG002  Airflow's signature
+        """Look, tell what was found, and list the questions that wait."""
+        self.state().close()
+        told = self.engine("trigger", "--once", fine=(SOMETHING_CHANGES, SOMEBODY_IS_ASKED))
+        for flow in told.get("flows", []):
+            self._tell(flow)
+        with self.state() as state:
+            return [run_of(question.id) for question in state.approvals.list()]
+
+    def _tell(self, flow: dict[str, Any]) -> None:
+        events: Sequence[dict[str, Any]] = flow.get("events", [])
+        if not events:
+            self.log.info("%s: nothing changed", flow.get("flow"))
+        for event in events:
+            self.log.info("%s: %s", flow.get("flow"), event)
+
+
+def run_of(approval: str) -> dict[str, Any]:
+    """The run that asks a person for an approval; always the same one, so that nobody is asked twice."""
+    return {"trigger_run_id": f"approval__{approval}", "conf": {"approval": approval}}
+
+
+def overdue_text(late: dict[str, Any]) -> str:
+    """One sentence about rows that a lake lacks, as `tier --json` tells them."""
+    kept = _hours(late["kept"])
+    return f"{late['table']}: {late['rows']} rows are not in the {late['target']} tier, and are dropped after {kept}"
+
+
+def _hours(seconds: float) -> str:
+    return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{seconds:.0f} s"
+
+

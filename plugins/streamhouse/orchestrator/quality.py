@@ -1,0 +1,107 @@
+"""Tasks that look at the health of a flow and fail as an alarm. All but one read the state store alone."""
+
+from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
+from typing import Any
+
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException  # noqa: TID253  for Airflow alone
+
+from streamhouse.orchestrator.operators import ROWS_ARE_OVERDUE, FlowOperator, overdue_text
+from streamhouse.state.flow_state import FlowState, SeenFlow, see
+
+_EVENTS = 1_000  # looked at
+
+
+class Check(FlowOperator):
+    """Fails when something is wrong; no retry would tell something else."""
+
+    ui_color = "#f3f0d8"
+
+    def seen(self) -> SeenFlow:
+        """The flow as it is now."""
+        from streamhouse.runtime.owner import is_alive
+
+        with self.state() as state:
+            return see(state, self.flow, alive=is_alive if find_spec("psutil") else None)
+
+
+class RunnerCheck(Check):
+    """Fails when the flow failed, or has no runner though it should."""
+
+    def work(self, context: Any) -> str:  # noqa: ARG002  Airflow's signature
+        """Look at the runner."""
+        seen = self.seen()
+        if seen.state is FlowState.STOPPED:
+            raise AirflowSkipException(f"{self.flow} is stopped")
+        if seen.state.is_over:
+            raise AirflowFailException(f"{self.flow} is {seen.state}: {seen.error or 'its runner fell silent'}")
+        self.log.info("%s is %s", self.flow, seen.state)
+        return seen.state.value
+
+
+class FreshnessCheck(Check):
+    """Fails when, in half of the last epochs, a layer was readable later than the flow promises.
+
+    Args:
+        target_ms: The flow's freshness.
+        kwargs: Of `FlowOperator`.
+    """
+
+    def __init__(self, *, target_ms: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.target_ms = target_ms
+
+    def work(self, context: Any) -> dict[str, int]:  # noqa: ARG002  Airflow's signature
+        """Compare; the value is layer → median in milliseconds."""
+        found = self.seen().progress.freshness
+        if not found:
+            raise AirflowSkipException(f"{self.flow} finished no epoch yet")
+        told = [
+            f"{layer} lags {lag.p50_ms} ms behind the source (p95 {lag.p95_ms} ms) over {lag.epochs} epochs"
+            for layer, lag in found.items()
+        ]
+        if any(lag.p50_ms > self.target_ms for lag in found.values()):
+            promised = f"{self.flow} promises {self.target_ms} ms"
+            raise AirflowFailException("\n".join([promised, *told]))
+        self.log.info("%s", "\n".join(told))
+        return {layer: lag.p50_ms for layer, lag in found.items()}
+
+
+class ExpectationsCheck(Check):
+    """Fails when rows violated an expectation since the last look.
+
+    Args:
+        steps: Ids of the steps whose expectations are meant.
+        every_s: How far back the last look was.
+        kwargs: Of `FlowOperator`.
+    """
+
+    def __init__(self, *, steps: list[str], every_s: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.steps = steps
+        self.every_s = every_s
+
+    def work(self, context: Any) -> None:
+        """Look for violations."""
+        now = context["dag_run"].start_date or datetime.now(UTC)
+        since = now - timedelta(seconds=self.every_s)
+        with self.state() as state:
+            events = state.events(self.flow, limit=_EVENTS)
+        told = [e.text for e in events if e.kind == "expectation" and e.at >= since and self._is_mine(e.text)]
+        if told:
+            raise AirflowFailException("\n".join(told[-20:]))
+        self.log.info("every row met its expectations since %s", since)
+
+    def _is_mine(self, text: str) -> bool:
+        return any(f" violate {step}." in text for step in self.steps)
+
+
+class OverdueCheck(Check):
+    """Fails when a further tier lacks rows that the hot tier will drop before long."""
+
+    def work(self, context: Any) -> None:  # noqa: ARG002  Airflow's signature
+        """Ask the engine; nothing is moved."""
+        self.skip_unless_it_ran()
+        late = self.engine("tier", self.flow, "--check", fine=(ROWS_ARE_OVERDUE,)).get("overdue", [])
+        if late:
+            raise AirflowFailException("\n".join(overdue_text(one) for one in late))
