@@ -94,7 +94,9 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
         user = event.get("responded_by_user") or {}
         reason = (event.get("params_input") or {}).get("reason") or None
         try:
-            state.approvals.decide(approval, grant=grant, by=f"{user.get('name') or 'somebody'} in Airflow", reason=reason)
+            state.approvals.decide(
+                approval, grant=grant, by=f"{user.get('name') or 'somebody'} in Airflow", reason=reason
+            )
         except ApprovalClosedError as error:  # somebody was quicker: what was said first stands
             self.log.warning("%s", error)
 
@@ -105,7 +107,9 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
             AirflowSkipException: nobody answered in time.
         """
         if question.state is ApprovalState.EXPIRED:
-            raise AirflowSkipException(f"approval {question.id} expired; the Flow Trigger asks anew where it still holds")
+            raise AirflowSkipException(
+                f"approval {question.id} expired; the Flow Trigger asks anew where it still holds"
+            )
         reason = f": {question.reason}" if question.reason else ""
         self.log.info("%s was %s by %s%s", question.asks, question.state, question.decided_by, reason)
         return {"approval": question.id, "state": question.state.value, "by": question.decided_by}

@@ -14,6 +14,7 @@ from streamhouse.errors import StateConflictError, StreamhouseError
 from streamhouse.orchestrator.files import MANIFEST, files_of, with_project_error
 from streamhouse.orchestrator.roots import ROOT_FILE
 
+
 class FlowBundle(BaseDagBundle):  # type: ignore[misc]
     """The flows of one project as DAGs.
 
@@ -38,7 +39,7 @@ class FlowBundle(BaseDagBundle):  # type: ignore[misc]
     @property
     def path(self) -> Path:
         """Where the files of this version are."""
-        return self.versions_dir / self._version()
+        return Path(self.versions_dir) / self._version()
 
     def initialize(self) -> None:
         """See to it that the files are there.
@@ -54,7 +55,7 @@ class FlowBundle(BaseDagBundle):  # type: ignore[misc]
             if not self.path.exists():
                 raise StateConflictError(
                     f"this machine has no version {self.version} of the flows in {self.project}",
-                    hint="let all machines of Airflow share dag_bundle_storage_path, or clear the run with the newest version",
+                    hint="let all machines of Airflow share dag_bundle_storage_path, or start a new run",
                 )
         super().initialize()
 

@@ -44,7 +44,8 @@ def compile_flows(root: Path) -> Compiled:
     project = Project.at(root, EngineColumns(root, _command))
     checked = check_project(project)
     registry = load_registry(project)
-    plans, broken = dict(checked.plans), {}
+    plans: dict[str, FlowPlan] = dict(checked.plans)
+    broken: dict[str, str] = {}
     if checked.errors:
         plans, broken = _each(project, registry)
     specs = {name: _spec(project, registry, plan) for name, plan in sorted(plans.items())}

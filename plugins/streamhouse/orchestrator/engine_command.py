@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any
@@ -24,12 +24,21 @@ class EngineCommand:
     words: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def call(self, arguments: Sequence[str], on_line: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    def call(
+        self,
+        arguments: Sequence[str],
+        on_line: Callable[[str], None] = lambda _: None,
+        *,
+        fine: Collection[int] = (),
+        on_start: Callable[["subprocess.Popen[str]"], None] = lambda _: None,
+    ) -> dict[str, Any]:
         """Run a command of the engine to its end.
 
         Args:
             arguments: Of `streamhouse`, without `--json`.
             on_line: Told each line of its progress.
+            fine: Exit codes besides 0 that are no failure but an answer, which the document tells as well.
+            on_start: Gets the process, so that another thread or a signal handler can end it.
 
         Returns:
             The JSON document that it printed; empty: none.
@@ -52,6 +61,7 @@ class EngineCommand:
                 f"the engine's command does not start: {error.strerror}: {self.words[0]}",
                 hint=f"name it in the Airflow connection '{CONNECTION}' (extra: command) or in {COMMAND_VARIABLE}",
             ) from error
+        on_start(process)
         lines: list[str] = []
 
         def read() -> None:
@@ -71,7 +81,7 @@ class EngineCommand:
             raise
         reader.join()
         document = _document(out)
-        if code:
+        if code and code not in fine:
             raise EngineCallError(_error_text(document) or "\n".join(lines[-5:]) or f"it ended with {code}", code)
         return document
 

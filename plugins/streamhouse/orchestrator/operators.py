@@ -1,7 +1,7 @@
 """Tasks that call the engine's command now and then: tiering, upkeep, a look of the Flow Trigger."""
 
 import subprocess
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -142,14 +142,21 @@ class UpkeepOperator(FlowOperator):
         self.skip_unless_it_ran()
         for one in self.engine("upkeep", self.flow).get("tables", []):
             before, after = one["before"]["files"], one["after"]["files"]
-            self.log.info("%s, %s: %s → %s files, %s snapshots removed", one["table"], one["tier"], before, after, one["snapshots"])
+            self.log.info(
+                "%s, %s: %s → %s files, %s snapshots removed",
+                one["table"],
+                one["tier"],
+                before,
+                after,
+                one["snapshots"],
+            )
 
 
 class LookOperator(ProjectOperator):
     """One look of the Flow Trigger at everything that flows read, and at the files.
 
     It compares with what is applied, so it may be run at any time and again. What may be done is done by the flow's
-    runner; its value is what `TriggerDagRunOperator` needs to have a person asked for the rest, a run for each question.
+    runner; its value is what `TriggerDagRunOperator` needs to have a person asked for the rest, one run for each.
     """
 
     ui_color = "#f3e3d8"
@@ -184,5 +191,3 @@ def overdue_text(late: dict[str, Any]) -> str:
 
 def _hours(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{seconds:.0f} s"
-
-

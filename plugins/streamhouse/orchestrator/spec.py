@@ -9,6 +9,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
+from pydantic import Field
+
 from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.table import Table
 from streamhouse.model.types import FOREVER, Frozen, Layer, Tier, format_duration
@@ -56,7 +58,7 @@ class TaskSpec(Frozen):
     layer: Layer | None = None
     inlets: tuple[AssetSpec, ...] = ()
     outlets: tuple[AssetSpec, ...] = ()
-    options: dict[str, Any] = {}  # JSON
+    options: dict[str, Any] = Field(default_factory=dict)  # JSON
 
 
 class DagSpec(Frozen):

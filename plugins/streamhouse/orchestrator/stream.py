@@ -68,6 +68,7 @@ class StreamOperator(BaseOperator):  # type: ignore[misc]
             return
         self.log.info("no runner lives; starting one for %s", self.flow)
         arguments = ["runner", "start", self.flow, "--name", wanted.runner, "--project", str(project.root), "--by", by]
+        arguments += ["--tier", "never"]  # a DAG of its own does that
         started = engine_command().call(arguments, self.log.info)
         self.log.info("%s is carried by %s", self.flow, started.get("owner", "the runner that was started"))
 

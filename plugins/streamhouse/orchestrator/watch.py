@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from airflow.sdk import AssetAlias, Asset  # noqa: TID253  this module is for Airflow alone
+from airflow.sdk import Asset, AssetAlias  # noqa: TID253  this module is for Airflow alone
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent  # noqa: TID253
 
 from streamhouse.errors import StreamhouseError

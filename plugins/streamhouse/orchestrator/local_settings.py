@@ -1,0 +1,104 @@
+"""How an Airflow on one machine is set up: everything under one folder, nothing reachable from elsewhere."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+USER = "admin"
+BUNDLE = "flows"
+_HOST = "127.0.0.1"
+_CLASS = "streamhouse.orchestrator.bundle.FlowBundle"
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """What this Airflow signs, encrypts and is entered with."""
+
+    jwt: str
+    fernet: str
+    session: str
+    password: str
+
+
+def secrets_in(folder: Path) -> Secrets:
+    """Those that were made once for this folder; only its owner can read them."""
+    file = folder / "secrets.json"
+    try:
+        return Secrets(**json.loads(file.read_text()))
+    except (OSError, ValueError, TypeError):
+        made = Secrets(
+            jwt=secrets.token_urlsafe(64),
+            fernet=_fernet_key(),
+            session=secrets.token_urlsafe(32),
+            password=secrets.token_urlsafe(12),
+        )
+    write_private(file, json.dumps(made.__dict__))
+    return made
+
+
+def _fernet_key() -> str:
+    from base64 import urlsafe_b64encode
+
+    return urlsafe_b64encode(secrets.token_bytes(32)).decode()
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write a file that nobody but its owner may read, at no moment."""
+    new = file.with_name(f"{file.name}.new")
+    new.unlink(missing_ok=True)
+    new.touch(mode=0o600)
+    new.write_text(text)
+    new.replace(file)
+
+
+def airflow_settings(
+    *, home: Path, project: Path, plugins: Path, port: int, keys: Secrets, given: Mapping[str, str]
+) -> dict[str, str]:
+    """Environment variables of all of Airflow's processes.
+
+    Args:
+        home: Where it keeps everything.
+        project: Whose flows it runs.
+        plugins: Its folder of plugins.
+        port: Of the page and the APIs, on the loopback interface.
+        keys: Of this folder.
+        given: The environment of this process; what it says of Airflow wins, but for where things are.
+    """
+    url = f"http://{_HOST}:{port}"
+    bundle = {"name": BUNDLE, "classpath": _CLASS, "kwargs": {"project": str(project), "refresh_interval": 10}}
+    chosen = {
+        "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+        "AIRFLOW__CORE__PARALLELISM": "4",
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__API__WORKERS": "1",
+        "AIRFLOW__API__INSTANCE_NAME": "Streamhouse",
+        # The first call after the start may take long on a busy machine, and a task that lost it is lost.
+        "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": "60",
+        "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "10",
+        "AIRFLOW__DAG_PROCESSOR__BUNDLE_REFRESH_CHECK_INTERVAL": "5",
+        "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "30",
+        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+        "PYTHONUNBUFFERED": "1",
+    }
+    fixed = {
+        "AIRFLOW_HOME": str(home),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(home / "dags"),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(plugins),
+        "AIRFLOW__CORE__FERNET_KEY": keys.fernet,
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
+        "AIRFLOW__API__HOST": _HOST,
+        "AIRFLOW__API__PORT": str(port),
+        "AIRFLOW__API__BASE_URL": url,
+        "AIRFLOW__API__SECRET_KEY": keys.session,
+        "AIRFLOW__API_AUTH__JWT_SECRET": keys.jwt,
+        "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST": json.dumps([bundle]),
+        "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_STORAGE_PATH": str(home / "bundles"),
+        "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(home / "logs" / "tasks"),
+        "STREAMHOUSE_PROJECT": str(project),
+    }
+    return {**chosen, **given, **fixed}
