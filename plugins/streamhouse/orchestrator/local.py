@@ -15,8 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
-from urllib.error import URLError
+from typing import Any, TypeVar
 from urllib.request import Request, urlopen
 
 import click
@@ -38,6 +37,7 @@ _PARTS = ("metadatabase", "scheduler", "triggerer", "dag_processor")
 _PAUSED_KINDS = ("flow", "tier", "upkeep", "quality")
 
 Say = Callable[[str], None]
+T = TypeVar("T")
 
 
 class _EndAskedError(BaseException):
@@ -126,11 +126,8 @@ def _kept(
         say("ended what an Airflow that was killed left behind")
     say("preparing Airflow's database …")
     _migrate(airflow, home, environment)
-    if project.settings.fluss is None:
-        say("starting Fluss …")
-        stack.callback(_stop_services, project, say)
-        _call(engine, ["services", "up", "--project", str(project.root)])
-    stack.callback(_stop_runners, project, engine, say)  # before the services, and after Airflow, which starts them
+    stack.callback(_stop_services, project, say)  # the runner starts them
+    stack.callback(_stop_runners, project, engine, say)  # after Airflow, which would start them again
     stack.callback(components.stop)
     say("starting Airflow (its processes need about a minute) …")
     components.start()
@@ -194,17 +191,6 @@ def _plugins(home: Path) -> Path:
     return home / "plugins"
 
 
-def _call(engine: EngineCommand, arguments: Sequence[str], say: Say = lambda _: None) -> dict[str, Any]:
-    held: list[subprocess.Popen[str]] = []
-    try:
-        return engine.call(arguments, say, on_start=held.append)
-    except BaseException:
-        for process in held:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(60)
-        raise
-
-
 def _stop_runners(project: Project, engine: EngineCommand, say: Say) -> None:
     from streamhouse.runtime.owner import is_alive
 
@@ -216,7 +202,7 @@ def _stop_runners(project: Project, engine: EngineCommand, say: Say) -> None:
     for name in alive:
         say(f"stopping the runner {name}, after the epoch in hand …")
         try:
-            _call(engine, ["runner", "stop", "--name", name, "--project", str(project.root), "--by", "make airflow"])
+            engine.call(["runner", "stop", "--name", name, "--project", str(project.root), "--by", "make airflow"])
         except StreamhouseError as error:
             say(str(error))
 
@@ -253,35 +239,55 @@ def _wait(address: Address, components: Components, say: Say) -> None:
 def _health(address: Address) -> dict[str, Any]:
     try:
         found = request(f"{address.url}/api/v2/monitor/health")
-    except (URLError, OSError, ValueError):
+    except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
 def _unpause(address: Address, flow: str, say: Say) -> None:
     """Unpause what there is of a flow's DAGs, which may not be parsed yet."""
-    answer = request(f"{address.url}/auth/token", {"username": address.user, "password": address.password})
-    token = answer["access_token"]
-    until = time.monotonic() + _START_S
-    while True:
+    login = {"username": address.user, "password": address.password}
+    token = _patiently(lambda: request(f"{address.url}/auth/token", login))["access_token"]
+
+    def parsed() -> set[str] | None:
         found = request(f"{address.url}/api/v2/dags?dag_id_pattern=__{flow}&limit=100", token=token)
         ids = {dag["dag_id"] for dag in found["dags"]}
-        if f"flow__{flow}" in ids:
-            break
-        if time.monotonic() > until:
-            say(f"there is no DAG of the flow '{flow}' (see: streamhouse validate)")
-            return
+        return ids if f"flow__{flow}" in ids else None
+
+    try:
+        ids = _patiently(parsed)
+    except TimeoutError:
+        say(f"there is no DAG of the flow '{flow}' (see: streamhouse validate)")
+        return
+    for name in (f"{kind}__{flow}" for kind in _PAUSED_KINDS):
+        if name in ids:
+            _unpause_one(f"{address.url}/api/v2/dags/{name}", token)
+
+
+def _unpause_one(url: str, token: str) -> None:
+    _patiently(lambda: request(url, {"is_paused": False}, token=token, method="PATCH"))
+
+
+def _patiently(ask: Callable[[], T | None]) -> T:
+    """What it answers; a busy Airflow may refuse, or not know yet.
+
+    Raises:
+        TimeoutError: it never knew.
+    """
+    until = time.monotonic() + _START_S
+    while time.monotonic() < until:
+        with suppress(OSError):
+            if (found := ask()) is not None:
+                return found
         time.sleep(_LOOK_S)
-    for kind in _PAUSED_KINDS:
-        if f"{kind}__{flow}" in ids:
-            request(f"{address.url}/api/v2/dags/{kind}__{flow}", {"is_paused": False}, token=token, method="PATCH")
+    raise TimeoutError
 
 
 def request(url: str, body: Any = None, *, token: str | None = None, method: str | None = None) -> Any:
     """What an API answers, as JSON.
 
     Raises:
-        URLError: it does not answer, or refuses.
+        OSError: it does not answer, or refuses (`urllib.error.HTTPError`).
     """
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
     data = json.dumps(body).encode() if body is not None else None

@@ -9,6 +9,7 @@ from pathlib import Path
 USER = "admin"
 BUNDLE = "flows"
 _HOST = "127.0.0.1"
+_LOCK_S = 60  # how long a process waits for another one's write; the default of 5 s loses tasks
 _CLASS = "streamhouse.orchestrator.bundle.FlowBundle"
 
 
@@ -90,7 +91,7 @@ def airflow_settings(
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
-        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}?timeout={_LOCK_S}",
         "AIRFLOW__API__HOST": _HOST,
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__BASE_URL": url,

@@ -1,0 +1,128 @@
+"""An Airflow of a test: started as `make airflow` does, asked through its REST API."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psutil
+
+from streamhouse.orchestrator.local import request
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).parents[2]
+PYTHON = ROOT / ".venv-airflow" / "bin" / "python"
+"""Of the control plane: Airflow, and none of the engine's packages. `make test` makes it."""
+
+ENGINE = Path(sys.executable).with_name("streamhouse")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Of a process in the control plane."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW")}
+    return {**kept, "PYTHONPATH": str(ROOT / "plugins"), "STREAMHOUSE_COMMAND": str(ENGINE), **more}
+
+
+def eventually(look: Callable[[], T | None], what: str, seconds: float) -> T:
+    """What `look` gives once it is true; errors of an API that is about to come back count as not yet."""
+    until, last = time.monotonic() + seconds, None
+    while time.monotonic() < until:
+        try:
+            found = look()
+        except OSError as error:
+            last = error
+        else:
+            if found:
+                return found
+        time.sleep(0.5)
+    raise AssertionError(f"not within {seconds:.0f} s: {what} ({last})")
+
+
+class Site:
+    """An Airflow that runs a project, and its REST API."""
+
+    def __init__(self, project: Path, process: "subprocess.Popen[str]", address: dict[str, str]) -> None:
+        self.project = project
+        self.process = process
+        self.url = address["url"]
+        answer = request(f"{self.url}/auth/token", {"username": address["user"], "password": address["password"]})
+        self._token = answer["access_token"]
+
+    def get(self, path: str) -> Any:
+        return request(f"{self.url}/api/v2/{path}", token=self._token)
+
+    def send(self, method: str, path: str, body: Any) -> Any:
+        return request(f"{self.url}/api/v2/{path}", body, token=self._token, method=method)
+
+    def component(self, name: str) -> psutil.Process:
+        """The process of `airflow NAME`."""
+        pids = [json.loads(line)["pid"] for line in (self.home / "pids").read_text().splitlines()]
+        (found,) = [p for p in map(psutil.Process, pids) if name in p.cmdline()]
+        return found
+
+    @property
+    def home(self) -> Path:
+        return self.project / ".streamhouse" / "airflow"
+
+    def tasks(self, dag: str, run: str = "~") -> list[dict[str, Any]]:
+        """Task instances, the newest run first."""
+        found = self.get(f"dags/{dag}/dagRuns/{run}/taskInstances?limit=100&order_by=-start_date")
+        return list(found["task_instances"])
+
+    def log(self, task: dict[str, Any]) -> str:
+        """All that the log of a task's last try says."""
+        place = f"dags/{task['dag_id']}/dagRuns/{task['dag_run_id']}/taskInstances/{task['task_id']}"
+        told = self.get(f"{place}/logs/{task['try_number']}?full_content=true&map_index={task['map_index']}")
+        return "\n".join(str(line.get("event", line)) for line in told["content"])
+
+
+def mine(project: Path) -> list[psutil.Process]:
+    """Every process that has to do with a project: by its words, its folder or its environment."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            words = " ".join(process.cmdline())
+            if str(project) in words or str(project) in process.environ().get("AIRFLOW_HOME", ""):
+                found.append(process)
+    return found
+
+
+@contextlib.contextmanager
+def site(project: Path, *arguments: str, **more: str) -> Iterator[Site]:
+    """Start, hand over when it is ready, end by SIGINT; the test fails where that leaves a process."""
+    command = [str(PYTHON), "-m", "streamhouse.orchestrator.local", "--project", str(project), *arguments]
+    log = project / "local.log"
+    with log.open("a") as output:
+        process = subprocess.Popen(
+            command, env=environment(**more), stdout=output, stderr=output, text=True, start_new_session=True
+        )
+    try:
+        place = project / ".streamhouse" / "airflow" / "address.json"
+
+        def ready() -> dict[str, str] | None:
+            if process.poll() is not None:
+                raise AssertionError(log.read_text())
+            return json.loads(place.read_text()) if place.exists() else None
+
+        yield Site(project, process, eventually(ready, "Airflow is ready", 240))
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(120)
+        finally:
+            left = mine(project)
+            for one in left:
+                with contextlib.suppress(psutil.Error):
+                    one.kill()
+    assert process.returncode == 0, log.read_text()
+    assert not left, f"left behind: {left}"

@@ -1,0 +1,128 @@
+"""A real Airflow, started as `make airflow` does, runs the flow of `streamhouse init` and gets over deaths."""
+
+import json
+import signal
+import subprocess
+
+import psutil
+import pytest
+
+from streamhouse.project.project import Project
+from streamhouse.state.flow_state import FlowState, see
+from streamhouse.state.runners import Life
+from tests.airflow.site import ENGINE, eventually, site
+
+pytestmark = [pytest.mark.airflow, pytest.mark.timeout(900)]
+TABLE = "dws.revenue_by_product"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("airflow") / "shop"
+    subprocess.run([ENGINE, "init", folder], check=True, capture_output=True)
+    return Project.at(folder)
+
+
+@pytest.fixture(scope="module")
+def airflow(project):
+    with site(
+        project.root, "--run", "orders", AIRFLOW__DAG_PROCESSOR__DAG_VERSION_INFLATION_CHECK_LEVEL="error"
+    ) as running:
+        yield running
+
+
+def lines(project, number, quantity):
+    """One more file of orders, of a product of its own."""
+    rows = f"order_id,product,quantity,price,ordered_at\n{number},p{number},{quantity},1.00,2026-02-01 10:00:00\n"
+    new = project.root / f"orders-{number}.new"
+    new.write_text(rows)
+    new.rename(project.root / "data" / f"orders-2026-02-{number}.csv")
+
+
+def taken(project):
+    """How often the flow read a file."""
+    with project.state() as state:
+        return state.rows_written().get("ods.orders", 0)
+
+
+def runner(project):
+    with project.state() as state:
+        (found,) = state.runners.all()
+        return found
+
+
+def stream(airflow):
+    """The newest task of the flow."""
+    return airflow.tasks("flow__orders")[0]
+
+
+def test_the_flow_fills_its_tables(airflow, project):
+    eventually(lambda: taken(project), "rows in ods", 180)
+    assert airflow.get("importErrors")["total_entries"] == 0
+    assert stream(airflow)["state"] in ("running", "deferred")
+
+
+def test_the_flow_goes_on_while_parts_of_airflow_die_and_come_back(airflow, project):
+    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits", 60)
+    before, carried = stream(airflow), runner(project)
+    for name in ("triggerer", "scheduler"):
+        airflow.component(name).kill()
+    rows = taken(project)
+    lines(project, 1, 3)
+    eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile", 60)
+
+    def healthy():
+        found = airflow.get("monitor/health")
+        return all(found[part]["status"] == "healthy" for part in ("scheduler", "triggerer"))
+
+    eventually(healthy, "both are there again", 120)
+    after = stream(airflow)
+    assert (after["id"], after["state"]) == (before["id"], "deferred")
+    assert runner(project).owner == carried.owner, "a living runner is left alone"
+
+
+def test_a_runner_that_died_is_replaced_and_no_row_is_lost(airflow, project):
+    dead = runner(project)
+    psutil.Process(dead.owner.pid).kill()
+    rows = taken(project)
+    lines(project, 2, 4)
+    eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile", 180)
+    assert runner(project).fencing == dead.fencing + 1
+    tried = [task for task in airflow.tasks("flow__orders") if task["state"] != "deferred" or task["try_number"] > 1]
+    assert tried, "the task tells that it was tried again"
+
+
+def test_a_task_that_a_person_fails_stops_the_flow_and_the_next_run_takes_it_up(airflow, project):
+    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits", 90)
+    task = stream(airflow)
+    place = f"dags/flow__orders/dagRuns/{task['dag_run_id']}/taskInstances/stream"
+    airflow.send("PATCH", place, {"new_state": "failed"})
+    eventually(lambda: stream(airflow)["dag_run_id"] != task["dag_run_id"], "the next run", 90)
+    rows = taken(project)
+    lines(project, 3, 5)
+    eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile", 180)
+    with project.state() as state:
+        assert see(state, "orders").state in (FlowState.RUNNING, FlowState.STARTING)
+
+
+def test_every_table_holds_each_row_once(airflow, project):
+    def revenue():
+        done = subprocess.run(
+            [ENGINE, "query", f"SELECT product, pieces FROM {TABLE}", "--json", "--project", project.root],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found = {row["product"]: row["pieces"] for row in json.loads(done.stdout)["rows"]}
+        return {name: pieces for name, pieces in found.items() if name in ("p1", "p2", "p3")}
+
+    eventually(lambda: revenue() == {"p1": 3, "p2": 4, "p3": 5}, "each file counted once", 60)
+
+
+def test_the_end_leaves_nothing(airflow, project):
+    """The fixture's end looks for processes; here, that the runner ends as one that was asked to."""
+    airflow.process.send_signal(signal.SIGINT)
+    assert airflow.process.wait(120) == 0
+    assert runner(project).life is Life.STOPPED
+    with project.state() as state:
+        assert see(state, "orders").state is FlowState.STOPPED
