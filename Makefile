@@ -13,7 +13,9 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 export UV_LINK_MODE ?= hardlink
 
-.PHONY: help demo test check bench soak format lock clean
+AIRFLOW_STAMP := .venv-airflow/.complete
+
+.PHONY: help demo airflow test check bench soak format lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,9 +23,13 @@ help: ## List the commands
 demo: $(STAMP) ## Run both flows over a year of real rows, through hot, warm and cold tables
 	@$(BIN)/streamhouse demo
 
-test: check ## Every test there is: the checks, then real Fluss, Spark, Paimon and Iceberg
+airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in it, until Ctrl-C
+	@.venv-airflow/bin/python -m streamhouse.orchestrator.local --engine $(CURDIR)/$(BIN)/streamhouse --run retail
+
+test: check $(AIRFLOW_STAMP) ## Every test there is: the checks, then real Fluss, Spark, Paimon, Iceberg and Airflow
 	$(BIN)/pytest tests/unit -m proof -q -n 2
 	$(BIN)/pytest tests/contract tests/integration -n 2 --dist loadfile
+	$(BIN)/pytest tests/airflow
 
 check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minute, no Java
 	$(BIN)/ruff format --check .
@@ -46,7 +52,7 @@ lock: $(TOOLS)/bin/uv ## Resolve the dependencies anew
 	$(TOOLS)/bin/uv lock
 
 clean: ## Remove the environment and what the demo wrote
-	rm -rf .venv .tools .streamhouse .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-airflow .tools .streamhouse .mypy_cache .ruff_cache .pytest_cache
 
 $(TOOLS)/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
@@ -58,4 +64,10 @@ $(TOOLS)/bin/uv:
 
 $(STAMP): pyproject.toml uv.lock | $(TOOLS)/bin/uv
 	@$(TOOLS)/bin/uv sync --frozen --python $(PYTHON) --extra engine --extra demo --extra kafka --extra ui
+	@touch $@
+
+$(AIRFLOW_STAMP): export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv-airflow
+$(AIRFLOW_STAMP): pyproject.toml uv.lock | $(TOOLS)/bin/uv
+	@echo "Creating Airflow's environment in .venv-airflow …"
+	@$(TOOLS)/bin/uv sync --frozen --python $(PYTHON) --extra airflow --no-dev
 	@touch $@

@@ -84,14 +84,14 @@ class Site:
 
 
 def mine(project: Path) -> list[psutil.Process]:
-    """Every process that has to do with a project: by its words, its folder or its environment."""
+    """Every process that has to do with a project: by its words or its folder."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:
                 continue
-            words = " ".join(process.cmdline())
-            if str(project) in words or str(project) in process.environ().get("AIRFLOW_HOME", ""):
+            # Not by its environment: Airflow writes titles over it.
+            if str(project) in " ".join([process.cwd(), *process.cmdline()]):
                 found.append(process)
     return found
 
@@ -101,12 +101,13 @@ def site(project: Path, *arguments: str, **more: str) -> Iterator[Site]:
     """Start, hand over when it is ready, end by SIGINT; the test fails where that leaves a process."""
     command = [str(PYTHON), "-m", "streamhouse.orchestrator.local", "--project", str(project), *arguments]
     log = project / "local.log"
+    place = project / ".streamhouse" / "airflow" / "address.json"
+    place.unlink(missing_ok=True)
     with log.open("a") as output:
         process = subprocess.Popen(
             command, env=environment(**more), stdout=output, stderr=output, text=True, start_new_session=True
         )
     try:
-        place = project / ".streamhouse" / "airflow" / "address.json"
 
         def ready() -> dict[str, str] | None:
             if process.poll() is not None:

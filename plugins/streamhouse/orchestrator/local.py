@@ -114,6 +114,7 @@ def _kept(
     say: Say,
     stack: ExitStack,
 ) -> None:
+    (home / "address.json").unlink(missing_ok=True)  # of one that was killed
     keys = secrets_in(home)
     write_private(home / "passwords.json", json.dumps({USER: keys.password}))
     chosen = _port(port)
