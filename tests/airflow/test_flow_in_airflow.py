@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+from datetime import UTC, datetime
 
 import psutil
 import pytest
@@ -20,6 +21,8 @@ TABLE = "dws.revenue_by_product"
 def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("airflow") / "shop"
     subprocess.run([ENGINE, "init", folder], check=True, capture_output=True)
+    flow = folder / "flows" / "orders.yaml"
+    flow.write_text(flow.read_text() + "tables:\n  dwd.orders: {tiers: {hot: 7d, warm: 30d}}\n")
     return Project.at(folder)
 
 
@@ -51,6 +54,21 @@ def runner(project):
         return found
 
 
+def edit(project, pieces):
+    """Make another result of the action that the last table is made by."""
+    action = project.root / "actions" / "revenue_by_product.sql"
+    lines = [
+        f"  {pieces}," if line.strip().endswith("AS pieces,") else line
+        for line in action.read_text().replace("SUM(quantity) AS pieces, ", "\nSUM(quantity) AS pieces,\n").splitlines()
+    ]
+    action.write_text("\n".join(lines) + "\n")
+
+
+def waiting(airflow):
+    """The task that waits for a person, if one does."""
+    return next((task for task in airflow.tasks("flow_approval") if task["state"] == "deferred"), None)
+
+
 def stream(airflow):
     """The newest task of the flow."""
     return airflow.tasks("flow__orders")[0]
@@ -63,19 +81,23 @@ def test_the_flow_fills_its_tables(airflow, project):
 
 
 def test_the_flow_goes_on_while_parts_of_airflow_die_and_come_back(airflow, project):
-    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits", 60)
+    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits", 120)
     before, carried = stream(airflow), runner(project)
-    for name in ("triggerer", "scheduler"):
-        airflow.component(name).kill()
+    killed = {name: airflow.component(name) for name in ("triggerer", "scheduler")}
+    for process in killed.values():
+        process.kill()
+    at = datetime.now(UTC)
     rows = taken(project)
     lines(project, 1, 3)
     eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile", 60)
 
     def healthy():
         found = airflow.get("monitor/health")
-        return all(found[part]["status"] == "healthy" for part in ("scheduler", "triggerer"))
+        beats = [found[part][f"latest_{part}_heartbeat"] for part in ("scheduler", "triggerer")]
+        return all(beat and datetime.fromisoformat(beat) > at for beat in beats)
 
     eventually(healthy, "both are there again", 120)
+    assert all(airflow.component(name) != process for name, process in killed.items())
     after = stream(airflow)
     assert (after["id"], after["state"]) == (before["id"], "deferred")
     assert runner(project).owner == carried.owner, "a living runner is left alone"
@@ -88,8 +110,45 @@ def test_a_runner_that_died_is_replaced_and_no_row_is_lost(airflow, project):
     lines(project, 2, 4)
     eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile", 180)
     assert runner(project).fencing == dead.fencing + 1
+    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits again", 120)
     tried = [task for task in airflow.tasks("flow__orders") if task["state"] != "deferred" or task["try_number"] > 1]
     assert tried, "the task tells that it was tried again"
+
+
+def test_copies_are_filled_and_their_assets_tell_how_many_rows_came(airflow, project):
+    eventually(
+        lambda: [task for task in airflow.tasks("tier__orders") if task["state"] == "success"], "rows were moved", 240
+    )
+
+    def told():
+        events = airflow.get("assets/events?limit=100")["asset_events"]
+        return {event["name"] for event in events if (event["extra"] or {}).get("rows")}
+
+    eventually(lambda: told() >= {"dwd.orders (warm)", "ods.orders", TABLE}, "an event of each table", 180)
+
+
+def test_a_question_is_answered_in_airflow_or_by_command_and_both_know(airflow, project):
+    edit(project, "SUM(quantity) + 0 * COUNT(*) AS pieces")  # its rows mean something else: a person is asked
+    task = eventually(lambda: waiting(airflow), "a person is asked in Airflow", 180)
+    place = f"dags/flow_approval/dagRuns/{task['dag_run_id']}/taskInstances/decide"
+    detail = airflow.get(f"{place}/-1/hitlDetails")
+    assert detail["subject"] == "orders: apply a plan that would rebuild"
+    assert "the aggregate changed" in detail["body"]
+    airflow.send("PATCH", f"{place}/-1/hitlDetails", {"chosen_options": ["Reject"], "params_input": {"reason": "no"}})
+
+    def answered(by, state):
+        with project.state() as store:
+            held = store.approvals.list(every=True)
+        return [(q.state.value, q.reason) for q in held if q.decided_by == by] == [(state, "no")]
+
+    eventually(lambda: answered("admin in Airflow", "refused"), "the state store knows", 60)
+    edit(project, "SUM(quantity) + 1 * COUNT(*) AS pieces")
+    task = eventually(lambda: waiting(airflow), "a person is asked about the next edit", 180)
+    name = task["dag_run_id"].removeprefix("approval__")
+    subprocess.run([ENGINE, "refuse", name, "--reason", "no", "--project", project.root], check=True)
+    place = f"dags/flow_approval/dagRuns/{task['dag_run_id']}/taskInstances/decide"
+    eventually(lambda: airflow.get(place)["state"] == "success", "the wait in Airflow is over", 60)
+    assert airflow.get(f"{place}/-1/hitlDetails")["chosen_options"] == ["Reject"]
 
 
 def test_a_task_that_a_person_fails_stops_the_flow_and_the_next_run_takes_it_up(airflow, project):

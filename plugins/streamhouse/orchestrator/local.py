@@ -29,6 +29,7 @@ from streamhouse.orchestrator.local_settings import USER, airflow_settings, secr
 from streamhouse.project.project import Project
 from streamhouse.services.ports import free_ports, require_free
 from streamhouse.services.services import Services
+from streamhouse.state.runners import Wanted
 
 _PORT = 8080
 _START_S = 300.0
@@ -127,7 +128,10 @@ def _kept(
         say("ended what an Airflow that was killed left behind")
     say("preparing Airflow's database …")
     _migrate(airflow, home, environment)
-    stack.callback(_stop_services, project, say)  # the runner starts them
+    if project.settings.fluss is None:  # else each task that needs it would start it, and stop it under the others
+        say("starting Fluss …")
+        stack.callback(_stop_services, project, say)
+        engine.call(["services", "up", "--project", str(project.root)])
     stack.callback(_stop_runners, project, engine, say)  # after Airflow, which would start them again
     stack.callback(components.stop)
     say("starting Airflow (its processes need about a minute) …")
@@ -198,12 +202,15 @@ def _stop_runners(project: Project, engine: EngineCommand, say: Say) -> None:
     state = project.existing_state()
     if state is None:
         return
+    by = "make airflow"
     with state:
+        for wanted in state.runners.all_wanted():  # also of a runner that is being born
+            state.runners.ask(wanted.flow, Wanted.STOPPED, by)
         alive = [runner.name for runner in state.runners.all(alive=is_alive) if runner.life.takes_up]
     for name in alive:
         say(f"stopping the runner {name}, after the epoch in hand …")
         try:
-            engine.call(["runner", "stop", "--name", name, "--project", str(project.root), "--by", "make airflow"])
+            engine.call(["runner", "stop", "--name", name, "--project", str(project.root), "--by", by])
         except StreamhouseError as error:
             say(str(error))
 

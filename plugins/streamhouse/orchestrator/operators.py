@@ -175,7 +175,8 @@ class LookOperator(ProjectOperator):
         if not events:
             self.log.info("%s: nothing changed", flow.get("flow"))
         for event in events:
-            self.log.info("%s: %s", flow.get("flow"), event)
+            note = f" ({event['note'].splitlines()[0]})" if event.get("note") else ""
+            self.log.info("%s: %s, %s%s", flow.get("flow"), event.get("change"), event.get("status"), note)
 
 
 def run_of(approval: str) -> dict[str, Any]:
