@@ -15,9 +15,8 @@ AT = Location("flows/shop.yaml", 4, 3)
 def engine(tmp_path, document, code=0):
     """A command that tells `document`, and writes down that it was called."""
     program = tmp_path / "engine.py"
-    program.write_text(
-        f"import sys\nopen({str(tmp_path / 'calls')!r}, 'a').write('x')\nprint({json.dumps(document)!r})\nsys.exit({code})\n"
-    )
+    noted = f"open({str(tmp_path / 'calls')!r}, 'a').write('x')"
+    program.write_text(f"import sys\n{noted}\nprint({json.dumps(document)!r})\nsys.exit({code})\n")
     return EngineColumns(tmp_path, lambda: EngineCommand((sys.executable, str(program))))
 
 
