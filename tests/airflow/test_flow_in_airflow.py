@@ -116,8 +116,9 @@ def test_a_runner_that_died_is_replaced_and_no_row_is_lost(airflow, project):
 
 
 def test_copies_are_filled_and_their_assets_tell_how_many_rows_came(airflow, project):
+    airflow.send("POST", "dags/tier__orders/dagRuns", {"logical_date": None, "conf": {}})
     eventually(
-        lambda: [task for task in airflow.tasks("tier__orders") if task["state"] == "success"], "rows were moved", 240
+        lambda: [task for task in airflow.tasks("tier__orders") if task["state"] == "success"], "rows were moved", 180
     )
 
     def told():
