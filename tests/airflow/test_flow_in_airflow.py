@@ -129,6 +129,8 @@ def test_copies_are_filled_and_their_assets_tell_how_many_rows_came(airflow, pro
 
 
 def test_a_question_is_answered_in_airflow_or_by_command_and_both_know(airflow, project):
+    action = project.root / "actions" / "revenue_by_product.sql"
+    before = action.read_text()
     edit(project, "SUM(quantity) + 0 * COUNT(*) AS pieces")  # its rows mean something else: a person is asked
     task = eventually(lambda: waiting(airflow), "a person is asked in Airflow", 180)
     place = f"dags/flow_approval/dagRuns/{task['dag_run_id']}/taskInstances/decide"
@@ -150,6 +152,7 @@ def test_a_question_is_answered_in_airflow_or_by_command_and_both_know(airflow, 
     place = f"dags/flow_approval/dagRuns/{task['dag_run_id']}/taskInstances/decide"
     eventually(lambda: airflow.get(place)["state"] == "success", "the wait in Airflow is over", 60)
     assert airflow.get(f"{place}/-1/hitlDetails")["chosen_options"] == ["Reject"]
+    action.write_text(before)
 
 
 def test_a_task_that_a_person_fails_stops_the_flow_and_the_next_run_takes_it_up(airflow, project):
