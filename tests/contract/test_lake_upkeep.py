@@ -96,6 +96,22 @@ def test_rows_and_what_is_known_of_epochs_outlive_compaction_and_expiry(
 
 
 @KEYS
+@pytest.mark.parametrize("full", [False, True], ids=["minor", "full"])
+def test_a_table_without_rows_stays_as_it_is(lake: Lake, make_table: Make, key: tuple[str, ...], full: bool) -> None:
+    store, upkeep, _ = lake
+    table = make_table(k="bigint", v="bigint", key=key)
+    store.create(table)
+    for _ in range(2):
+        assert upkeep.files(table).files == 0
+        upkeep.compact(table, full=full)
+        assert upkeep.expire(table, soon(), {}) == 0
+        assert upkeep.remove_orphans(table, datetime.now(UTC) - timedelta(days=3)) == 0
+        assert rows_of(store, table) == []
+        no_rows = pa.table({"k": pa.array([], pa.int64()), "v": pa.array([], pa.int64())})
+        store.write(table, Changes(no_rows), WriteContext("f/s", 0, properties={"offsets": "0:0"}))  # a commit
+
+
+@KEYS
 def test_what_somebody_has_yet_to_read_stays(lake: Lake, make_table: Make, key: tuple[str, ...]) -> None:
     store, upkeep, _ = lake
     table = make_table(k="bigint", v="bigint", key=key)

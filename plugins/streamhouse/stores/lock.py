@@ -5,15 +5,27 @@ can lose one. Whatever commits to a lake table (a flow, tiering, compaction, exp
 table's lock, so "is this epoch already there?" and the commit that follows are one step.
 """
 
+import json
+import os
+import signal
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from platform import node
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.model.types import Tier
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_ORPHAN_S = 10.0  # a JVM ends within some two seconds of the process that started it
 
 
 @dataclass(frozen=True)
@@ -28,8 +40,14 @@ class TableLocks:
     timeout_s: float = 600.0
 
     @contextmanager
-    def hold(self, tier: Tier, name: str) -> Iterator[None]:
+    def hold(self, tier: Tier, name: str, spark: "SparkSession | None" = None) -> Iterator[None]:
         """Hold the lock of table `name` in `tier` for the length of a `with` block.
+
+        Args:
+            tier: With `name`, which table.
+            name: `layer.name`.
+            spark: Its JVM commits in the block, and goes on for a moment when this process is killed: who comes next
+                waits until it is gone.
 
         Raises:
             StoreUnavailableError: another holder kept it for `timeout_s`.
@@ -44,7 +62,48 @@ class TableLocks:
                 f"table {name} ({tier.value}) has been locked by another process for {self.timeout_s:.0f} s",
                 hint="it is being written or compacted; try again when that has ended",
             ) from error
+        note = self.directory / f"{tier.value}.{name}.jvm"
         try:
-            yield
+            _outlive(note)
+            if spark is None:
+                yield
+                return
+            note.write_text(json.dumps([node(), _pid(spark._jvm)]))
+            try:
+                yield
+            finally:
+                note.unlink()
         finally:
             lock.release()
+
+
+@lru_cache(maxsize=4)
+def _pid(jvm: Any) -> int:
+    return int(jvm.java.lang.ProcessHandle.current().pid())
+
+
+def _outlive(note: Path) -> None:
+    """Return when the JVM is gone whose driver died while it committed; at once when there was none."""
+    import psutil
+
+    try:
+        machine, pid = json.loads(note.read_text())
+        written_s = note.stat().st_mtime
+    except (FileNotFoundError, ValueError):  # none, or its writer died before anything was committed
+        return
+
+    def is_there() -> bool:
+        try:
+            process = psutil.Process(pid)
+            # One that began later only has the number of the JVM.
+            return process.create_time() <= written_s and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    patience = time.monotonic() + _ORPHAN_S
+    while machine == node() and is_there():
+        if time.monotonic() > patience:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)
+    note.unlink(missing_ok=True)

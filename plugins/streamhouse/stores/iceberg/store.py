@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,7 @@ class IcebergStore:
                 f"the cold tier cannot add up the values of {table.name}",
                 hint="let hot or warm merge, and tier the folded rows to cold",
             )
-        with self._locks.hold(self.tier, table.name), translated("creating", table.name):
+        with translated("creating", table.name), self._hold(table.name):
             stored = self._catalog().table(table.name)
             if stored is not None:
                 self._refuse_difference(table, stored)
@@ -108,7 +109,7 @@ class IcebergStore:
 
     def add_columns(self, table: Table) -> None:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
-        with self._locks.hold(self.tier, table.name), translated("altering", table.name):
+        with translated("altering", table.name), self._hold(table.name):
             stored = self._table(table.name)
             have = self._columns(table.name, stored)
             columns = missing(table, have)
@@ -125,7 +126,7 @@ class IcebergStore:
 
     def drop(self, name: str) -> None:
         """Drop the table and its rows; see `Store.drop`."""
-        with self._locks.hold(self.tier, name), translated("dropping", name):
+        with translated("dropping", name), self._hold(name):
             self._catalog().drop(name)
 
     def columns(self, name: str) -> tuple[Column, ...] | None:
@@ -269,7 +270,7 @@ class IcebergStore:
         if table.merge:
             raise StoreError(f"the cold tier cannot add up the values of {table.name}")
         rows = rows_to_write(table, changes, _KIND if table.primary_key else None, context.columns)
-        with self._locks.hold(self.tier, table.name), translated("writing", table.name):
+        with translated("writing", table.name), self._hold(table.name):
             stored = self._table(table.name)
             last = snapshots.last_written(stored, context.writer)
             repeated = last is not None and int(last[EPOCH]) >= context.epoch
@@ -293,6 +294,9 @@ class IcebergStore:
 
     def close(self) -> None:
         """Nothing is held; the Spark session belongs to the caller."""
+
+    def _hold(self, name: str) -> AbstractContextManager[None]:
+        return self._locks.hold(self.tier, name, self._spark_provider())
 
     def _commit(self, table: Table, stored: Any, rows: pa.Table, context: WriteContext) -> None:
         properties = {**context.properties, WRITER: context.writer, EPOCH: str(context.epoch)}

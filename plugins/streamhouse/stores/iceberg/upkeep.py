@@ -1,6 +1,7 @@
 """Upkeep of Iceberg tables, by the actions that Iceberg brings to Spark."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +53,7 @@ class IcebergUpkeep:
 
     def compact(self, table: Table, *, full: bool = False) -> None:
         """See `LakeUpkeep.compact`; with `full` the manifests, too."""
-        with translated("compacting", table.name), self._locks.hold(self.tier, table.name):
+        with translated("compacting", table.name), self._hold(table.name):
             stored = self._table(table)
             if stored.currentSnapshot() is None:
                 return
@@ -65,7 +66,7 @@ class IcebergUpkeep:
 
     def expire(self, table: Table, older_than: datetime, read_from: Position) -> int:
         """See `LakeUpkeep.expire`; tags keep their snapshots in Iceberg as well."""
-        with translated("expiring", table.name), self._locks.hold(self.tier, table.name):
+        with translated("expiring", table.name), self._hold(table.name):
             stored = self._table(table)
             held = list(stored.snapshots())
             unread = (s.timestampMillis() for s in held if s.sequenceNumber() >= read_from.get(_SNAPSHOT, _NEVER))
@@ -75,9 +76,12 @@ class IcebergUpkeep:
 
     def remove_orphans(self, table: Table, older_than: datetime) -> int:
         """See `LakeUpkeep.remove_orphans`."""
-        with translated("cleaning", table.name), self._locks.hold(self.tier, table.name):
+        with translated("cleaning", table.name), self._hold(table.name):
             action = self._actions.deleteOrphanFiles(self._table(table)).olderThan(_millis(older_than))
             return sum(1 for _ in action.execute().orphanFileLocations())
+
+    def _hold(self, name: str) -> AbstractContextManager[None]:
+        return self._locks.hold(self.tier, name, self._spark_provider())
 
     @property
     def _actions(self) -> Any:

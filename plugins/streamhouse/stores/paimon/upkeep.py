@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,11 +48,13 @@ class PaimonUpkeep:
         """See `LakeUpkeep.compact`. Flows commit while files are written together; only the commit holds the lock."""
         with _translated("compacting", table.name), tempfile.TemporaryDirectory(prefix="sh-compact-") as scratch:
             stored = self._table(table)
+            if stored.newSnapshotReader().bucketEntries().isEmpty():
+                return  # Paimon's compaction of appended files fails where there are none
             by_bucket = bool(table.bucket_key or table.primary_key)
             messages = self._compacted(stored, scratch, full=full) if by_bucket else self._joined(stored, full=full)
             if messages.isEmpty():
                 return
-            with self._locks.hold(self.tier, table.name):
+            with self._hold(table.name):
                 commit = self._paimon.table.sink.BatchWriteBuilderImpl(stored).newCommit()
                 try:
                     commit.commit(messages)
@@ -61,7 +63,7 @@ class PaimonUpkeep:
 
     def expire(self, table: Table, older_than: datetime, read_from: Position) -> int:
         """See `LakeUpkeep.expire`; tags keep their snapshots in Paimon as well."""
-        with _translated("expiring", table.name), self._locks.hold(self.tier, table.name):
+        with _translated("expiring", table.name), self._hold(table.name):
             stored = self._table(table)
             newest = stored.snapshotManager().latestSnapshotId()
             if newest is None:
@@ -78,6 +80,9 @@ class PaimonUpkeep:
             millis = round(older_than.timestamp() * 1000)
             clean = self._paimon.operation.LocalOrphanFilesClean(self._table(table), millis, False)
             return int(clean.clean().getDeletedFileCount())
+
+    def _hold(self, name: str) -> AbstractContextManager[None]:
+        return self._locks.hold(self.tier, name, self._spark_provider())
 
     def _compacted(self, stored: Any, scratch: str, *, full: bool) -> Any:
         """Commit messages of a table with buckets: each is compacted by itself."""
