@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamhouse.errors import StateConflictError
+from streamhouse.errors import StateConflictError, StoreError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, FilteredStore, FrameStore, LakeMetadata, LakeStore, LogStore, Store
@@ -71,8 +71,16 @@ def union_read(
     if base is None:
         return state_rows(source, table, at, wanted, where)
     needed = _with_key(table, wanted)
-    tail = read_tail(table, source, base, needed, at)
-    held = state_rows(base.lake, table.replica, base.at, needed, where)
+    for _ in range(_TRIES):
+        tail = read_tail(table, source, base, needed, at)
+        try:
+            held = state_rows(base.lake, table.replica, base.at, needed, where)
+            break
+        except StoreError:
+            newer = find_base(table, source, base.lake, at)
+            if newer is None or newer == base:
+                raise
+            base = newer  # upkeep removed the snapshot in the moment since it was found
     return pa.concat_tables([without_changed(held, tail, table.primary_key), tail.upserts]).select(wanted)
 
 

@@ -1,0 +1,309 @@
+"""Tiering and upkeep are killed again and again, while flows write and people read: every read is as it was written.
+
+Readers know the model's rows before and after each read. A read must show every write that had ended when it began and
+none that had not begun when it ended, and of each key (each row of a log) never an older state than the read before.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import StepKind, Strategy, Tier
+from streamhouse.project.project import Project
+from streamhouse.runtime.stores import open_stores
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import Changes, WriteContext
+from streamhouse.tiering.move import tier
+from streamhouse.tiering.union import union_read
+from tests.keeping import READY, ROUND, Point
+
+SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
+REPOSITORY = Path(__file__).parents[2]
+
+pytestmark = [pytest.mark.services, pytest.mark.spark]
+
+MOVE, PAIMON, ICEBERG = "streamhouse.tiering.move", "streamhouse.stores.paimon", "streamhouse.stores.iceberg"
+# Each is a process that dies there; the next one begins with what it left.
+KILLS = [
+    Point(f"{PAIMON}.upkeep:PaimonUpkeep.compact", 2, after_ms=30),  # Spark's JVM goes on by itself for a moment
+    Point(f"{ICEBERG}.store:IcebergStore._commit", 2, after_ms=40),
+]
+if SOAKING:
+    KILLS += [
+        Point(f"{MOVE}:_write", 3),  # rows were read, nothing is written
+        Point(f"{PAIMON}.commits:tag_commit", 2),  # committed, not tagged
+        Point(f"{PAIMON}.upkeep:PaimonUpkeep.expire", 2, after_ms=5),
+        Point(f"{ICEBERG}.snapshots:tag", 2),
+        Point(f"{ICEBERG}.upkeep:IcebergUpkeep.compact", 1, after_ms=150),
+        Point(f"{ICEBERG}.upkeep:IcebergUpkeep.expire", 2, after_ms=20),
+    ]
+FUNCTIONS = sorted({point.function for point in KILLS})
+
+TIERS = {  # by kind of table
+    "log": {"hot": "1d", "warm": "30d", "cold": "90d"},
+    "keyed": {"hot": "1d", "warm": "30d"},
+    "cold_keyed": {"hot": "1d", "cold": "90d"},
+    "lake_keyed": {"warm": "30d", "cold": "90d"},
+}
+if SOAKING:
+    TIERS |= {"totals": {"hot": "1d", "warm": "30d"}, "lake_log": {"warm": "30d", "cold": "90d"}}
+PAUSE_S = 0.1 if SOAKING else 0.7  # between two reads
+KEYS = st.sets(st.integers(0, 9), max_size=6)
+WRITES = st.lists(st.tuples(KEYS, KEYS), min_size=5, max_size=30)  # keys to upsert (or append), keys to delete
+HISTORY = WRITES.filter(lambda writes: sum(bool(deletes - upserts) for upserts, deletes in writes) > 4)
+
+
+def table_of(kind, run):
+    key = () if kind.endswith("log") else ("k",)
+    return Table(
+        name=f"dwd.{kind}_{run}",
+        columns=(Column(name="k", type="bigint"), Column(name="v", type="bigint")),
+        primary_key=key,
+        buckets=2,
+        tiers=TIERS[kind],
+        merge={"v": "sum"} if kind == "totals" else {},
+    )
+
+
+class Written:
+    """A table, what writes it, and all that it ever held."""
+
+    def __init__(self, table, store):
+        self.table, self.store = table, store
+        store.create(table)
+        self.begun = self.ended = 0  # writes
+        self.states = [{}]  # after each write: of a log row → 1, else key → value
+
+    def write(self, upserts, deletes):
+        number, old = self.begun + 1, self.states[-1]
+        added = [{"k": k, "v": number} for k in sorted(upserts)]
+        gone = sorted(set(deletes) & old.keys() - set(upserts)) if self.table.primary_key else []
+        if self.table.merge:
+            gone, new = [], old | {row["k"]: old.get(row["k"], 0) + number for row in added}
+        elif self.table.primary_key:
+            new = {k: v for k, v in old.items() if k not in gone} | {row["k"]: row["v"] for row in added}
+        else:
+            new = old | {(row["k"], row["v"]): 1 for row in added}
+        self.states.append(new)
+        self.begun = number
+        rows = pa.Table.from_pylist(added, schema=arrow_schema(self.table.columns))
+        deleted = pa.table({"k": pa.array(gone, pa.int64())}) if gone else None
+        self.store.write(self.table, Changes(rows, deleted), WriteContext(writer="test/killed", epoch=number))
+        self.ended = number
+
+
+class Reader:
+    """Reads a table over and over; `seen` has for each key the write up to which it was shown."""
+
+    def __init__(self, written, stores):
+        self.written, self.stores = written, stores
+        self.seen, self.reads = {}, 0
+
+    def read(self):
+        written = self.written
+        first = written.ended
+        rows = union_read(written.table, self.stores, through_lake=True).select(["k", "v"]).to_pylist()
+        last = written.begun
+        found = [(row["k"], row["v"]) for row in rows]
+        shown = dict(found) if written.table.primary_key else dict.fromkeys(found, 1)
+        assert len(shown) == len(found), f"{written.table.name} has a row twice: {sorted(found)}"
+        if written.table.tiers.target is Tier.WARM:  # whose commits are seen as a whole
+            first = max(first, self.seen.get("all", 0))
+            at = next((n for n in range(first, last + 1) if written.states[n] == shown), None)
+            assert at is not None, self.told(shown, first, last)
+            self.seen["all"] = at
+        else:
+            for key in {*shown, *self.seen, *written.states[first]}:
+                oldest = max(first, self.seen.get(key, 0))
+                at = next((n for n in range(oldest, last + 1) if written.states[n].get(key) == shown.get(key)), None)
+                assert at is not None, f"{key}: {self.told(shown, oldest, last)}"
+                self.seen[key] = at
+        self.reads += 1
+
+    def told(self, shown, first, last):
+        states = {n: self.written.states[n] for n in range(first, last + 1)}
+        return f"{self.written.table.name} shows {shown}, which is none of {states}"
+
+
+class Keeper:
+    """The process of `tests/keeping.py`; it starts at once and waits for `go`."""
+
+    def __init__(self, project):
+        self._log = (project.root / "keeper.log").open("ab")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.keeping", str(project.root)],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+
+    def go(self, point=None):
+        assert self._process.stdout.readline().strip() == READY, self.log()
+        self._process.stdin.write(f"{point or ''}\n")
+        self._process.stdin.flush()
+
+    def rounds(self, count):
+        for _ in range(count):
+            assert self._process.stdout.readline().strip() == ROUND, self.log()
+
+    def assert_dies(self):
+        assert self._process.wait(300) == -signal.SIGKILL, self.log()
+
+    def kill(self):
+        assert self._process.poll() is None, self.log()
+        self._process.kill()
+        self._process.wait()
+
+    def log(self):
+        return Path(self._log.name).read_text()[-3000:]
+
+    def close(self):
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
+
+
+@contextmanager
+def in_threads(*works):
+    """Repeat works beside the block; the first error of any ends them all and is raised."""
+    over, problems = threading.Event(), []
+
+    def repeat(work, pause_s):
+        try:
+            while not over.is_set():
+                work()
+                over.wait(pause_s)
+        except BaseException as error:  # noqa: BLE001  told by the test
+            problems.append(error)
+            over.set()
+
+    threads = [threading.Thread(target=repeat, args=one) for one in works]
+    for thread in threads:
+        thread.start()
+    try:
+        yield problems
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join(120)
+        if problems:
+            raise problems[0]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, fluss, spark):
+    patch = pytest.MonkeyPatch()
+    patch.setenv("STREAMHOUSE_FLUSS", fluss)
+    patch.setenv("STREAMHOUSE_COLD", spark.conf.get("spark.sql.catalog.cold.warehouse"))
+    patch.setenv("STREAMHOUSE_SPARK_MASTER", "local[2]")
+    root = tmp_path_factory.mktemp("killed")
+    (root / "streamhouse.yaml").write_text("keep_snapshots: 0s\n")  # upkeep spares nothing that it may take
+    yield Project.at(root)
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def stores(project, fluss, spark):
+    opened = open_stores(project, spark, fluss)
+    yield opened
+    for store in opened.values():
+        store.close()
+
+
+def plan_of(tables):
+    steps = tuple(
+        PlannedStep(
+            action="a",
+            version="1.0.0",
+            kind=StepKind.CLEAN,
+            reads=(),
+            writes=table,
+            sql="SELECT 1",
+            strategy=Strategy.MAP,
+            reason="test",
+        )
+        for table in tables
+    )
+    return FlowPlan(flow="killed", sources=(), segments=(Segment(name="main", steps=steps),))
+
+
+def check(project, stores, history, kills, seed):
+    run = uuid4().hex[:8]
+    tables = [Written(table, stores[table.tiers.target]) for table in (table_of(kind, run) for kind in TIERS)]
+    with project.state() as state:
+        state.save_plan(plan_of([written.table for written in tables]))
+    moments, steps = random.Random(seed), cycle(history)
+
+    def write():
+        for written in tables:
+            written.write(*next(steps))
+
+    readers = [Reader(written, stores) for written in tables]
+    keepers = [Keeper(project)]
+    try:
+        write()
+        with in_threads((write, 0.3), *((reader.read, PAUSE_S) for reader in readers)) as problems:
+            for point in [*kills, *([None] if SOAKING else [])]:
+                keeper = keepers[-1]
+                keeper.go(point)
+                keepers.append(Keeper(project))  # begins to start while this one is on its way
+                if point is not None:
+                    keeper.assert_dies()
+                else:
+                    keeper.rounds(1)
+                    time.sleep(moments.uniform(0, 5))
+                    keeper.kill()
+                assert not problems
+            keepers[-1].go()
+            keepers[-1].rounds(1)
+    finally:
+        for keeper in keepers:
+            keeper.close()
+    assert all(reader.reads > len(kills) for reader in readers), [reader.reads for reader in readers]
+    for written, reader in zip(tables, readers, strict=True):
+        reader.read()
+        for lake in written.table.tiers.present[1:]:
+            tier(written.table, written.store, stores[lake])
+            copy = stores[lake].read_state(written.table.replica).to_pylist()
+            pairs = [(row["k"], row["v"]) for row in copy]
+            expected = written.states[-1].items() if written.table.primary_key else written.states[-1]
+            assert sorted(pairs) == sorted(expected), (written.table.name, lake)
+        for one in written.table.tiers.present:
+            stores[one].drop(written.table.name)
+
+
+@pytest.mark.timeout(7200 if SOAKING else 600)
+def test_killed_at_every_point_every_read_is_as_it_was_written(project, stores):
+    @settings(
+        max_examples=20 if SOAKING else 1,
+        deadline=None,
+        phases=[Phase.generate],  # what happens side by side cannot be shrunk
+        suppress_health_check=list(HealthCheck),
+        derandomize=not SOAKING,
+    )
+    @given(HISTORY, st.integers(0, 1000))
+    def history(steps, seed):
+        kills = list(KILLS)
+        if SOAKING:
+            moments = random.Random(seed)
+            kills += [Point(moments.choice(FUNCTIONS), moments.randint(1, 6), moments.uniform(0, 300)) for _ in KILLS]
+        check(project, stores, steps, kills, seed)
+
+    history()
