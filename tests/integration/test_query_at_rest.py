@@ -1,5 +1,7 @@
 """A project whose Fluss is down: it is started only for what no lake holds."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -72,6 +74,19 @@ def ask(project, sql):
     return answer.rows.to_pylist(), {read.tier for read in answer.reads}, any("Fluss" in stage for stage in told)
 
 
+# What takes longer to import than a small query takes.
+HEAVY = """
+import sys
+from pathlib import Path
+from streamhouse.jobs.query import run_query
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
+
+rows = run_query(Project(Path(sys.argv[1]), Settings()), "select sum(n) as n from dws.rest_keyed")
+print(rows.to_pylist(), sorted({"pandas", "polars", "pyarrow.dataset", "pypaimon", "pyspark"} & set(sys.modules)))
+"""
+
+
 def test_fluss_is_started_for_what_only_it_holds(project):
     write(project, 0, moved=True)
     assert ask(project, PLAIN) == ([{"log": 1, "keyed": 1}], {Tier.WARM}, False)
@@ -79,6 +94,9 @@ def test_fluss_is_started_for_what_only_it_holds(project):
     with running(project.root):  # somebody may be writing: the hot tier is read
         rows, tiers, started = ask(project, PLAIN)
         assert (rows, Tier.HOT in tiers, started) == ([{"log": 1, "keyed": 1}], True, False)
+        command = [sys.executable, "-c", HEAVY, str(project.root)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.stdout.strip() == "[{'n': 1}] []", f"a first answer imported what is slow\n{done.stderr}"
     write(project, 1, moved=False)
     rows, tiers, started = ask(project, PLAIN)
     assert (rows, Tier.HOT in tiers, started) == ([{"log": 2, "keyed": 2}], True, True)

@@ -1,11 +1,21 @@
 """Answers plain queries in this process, without Spark."""
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
+from sqlglot import exp
 
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.tiering.ask import Query
+from streamhouse.tiering.light import without_pandas
 from streamhouse.tiering.plain_sql import NotPlainError, Plain
 from streamhouse.tiering.reading import Readable
+
+if TYPE_CHECKING:
+    import duckdb
+
+_FEW_ROWS = 1_000_000
+_STREAM = "streamhouse_rows"
 
 
 def answer_here(query: Query, plain: Plain, tables: Readable, *, limit: int | None = None) -> pa.Table:
@@ -24,13 +34,25 @@ def answer_here(query: Query, plain: Plain, tables: Readable, *, limit: int | No
     import duckdb
 
     rows = {use.name: tables.rows(use) for use in query.uses}
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
-        connection.execute("SET TimeZone = 'UTC'")
-        for name, found in rows.items():
-            connection.register(name, found)
+    with duckdb.connect() as connection, without_pandas():
+        connection.execute("SET autoinstall_known_extensions = false; SET TimeZone = 'UTC'")
         try:
+            for name, found in rows.items():
+                _put(connection, name, found)
             result = connection.sql(plain.sql)
             found = (result if limit is None else result.limit(limit)).to_arrow_table()
             return found.cast(arrow_schema(plain.columns))
         except (duckdb.Error, pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
             raise NotPlainError(f"what DuckDB says: {str(error).splitlines()[0]}") from error
+
+
+def _put(connection: "duckdb.DuckDBPyConnection", name: str, rows: pa.Table) -> None:
+    if rows.num_rows > _FEW_ROWS:
+        connection.register(name, rows)
+        return
+    # To register a table imports pyarrow.dataset, which takes longer than all else of a small query. A stream does
+    # not, but can be read once only.
+    connection.register(_STREAM, rows.__arrow_c_stream__())
+    table = exp.Table(this=exp.to_identifier(name, quoted=True))
+    connection.execute(exp.select("*").from_(_STREAM).ctas(table).sql(dialect="duckdb"))
+    connection.unregister(_STREAM)
