@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from threading import Event, Thread
@@ -285,6 +285,53 @@ def test_rows_lie_in_the_bucket_that_paimon_computes(fluss_store: FlussStore, ma
     for bucket, offset in end.items():
         found = fluss_store.read_changes(table, {}, {bucket: offset}).upserts.column("k").to_pylist()
         assert set(found) == {k for k, computed_bucket in enumerate(computed) if computed_bucket == int(bucket)}
+
+
+_HALF = timedelta(days=1, microseconds=1)
+KEYS_OF_TYPE: dict[str, list[Any]] = {
+    "boolean": [True, False],
+    "tinyint": [*range(-128, 128, 5)],
+    "smallint": [*range(-300, 300, 11)],
+    "int": [0, -1, 2**31 - 1, -(2**31), *range(1, 40)],
+    "bigint": [0, -1, 2**63 - 1, -(2**63), *range(1, 40)],
+    "float": [0.0, -0.5, 1e30, *(n / 4 for n in range(1, 40))],
+    "double": [0.0, -0.5, 1e300, *(n / 7 for n in range(1, 40))],
+    "decimal(9,2)": [Decimal(n).scaleb(-2) for n in range(-2000, 2000, 97)],
+    "decimal(38,5)": [Decimal(n).scaleb(-5) for n in (-1, 10**37, -(10**37), *range(0, 10**20, 10**19 // 4))],
+    "string": ["", "a", "ä", "漢字", "long " * 20, *(f"key {n}" for n in range(40))],
+    "binary": [b"", b"\x00", bytes(range(40)), *(bytes([n, 255 - n]) for n in range(40))],
+    "date": [date(1969, 12, 31), date(1, 1, 1), *(date(2024, 1, 1) + timedelta(days=n) for n in range(40))],
+    "timestamp": [
+        datetime(1969, 12, 31, tzinfo=UTC),
+        *(datetime(2024, 1, 1, tzinfo=UTC) + n * _HALF for n in range(40)),
+    ],
+    "timestamp_ntz": [datetime(1969, 12, 31), *(datetime(2024, 1, 1) + n * _HALF for n in range(40))],
+}
+
+
+@pytest.mark.parametrize("kind", KEYS_OF_TYPE)
+def test_fluss_and_paimon_put_a_key_of_any_type_into_the_same_bucket(
+    fluss_store: FlussStore, paimon_store: Any, make_table: Make, kind: str
+) -> None:
+    table = make_table(k=kind, n="int", key=("k",)).model_copy(update={"buckets": 7})
+    values = rows(table, *({"k": value, "n": number} for number, value in enumerate(KEYS_OF_TYPE[kind])))
+    fluss_store.create(table)
+    end = fluss_store.write(table, Changes(values), FIRST)
+    in_fluss = {
+        number: int(bucket)
+        for bucket, offset in end.items()
+        for number in fluss_store.read_changes(table, {}, {bucket: offset}).upserts.column("n").to_pylist()
+    }
+    paimon_store.create(table)
+    paimon_store.write(table, Changes(values), FIRST)
+    builder = paimon_store._catalog.get_table(table.name).new_read_builder()
+    in_paimon = {
+        number: split.bucket
+        for split in builder.new_scan().plan().splits()
+        for number in builder.new_read().to_arrow([split]).column("n").to_pylist()
+    }
+    assert in_fluss == in_paimon
+    assert len(in_fluss) == values.num_rows
 
 
 # --- columns that came later ------------------------------------------------------------------
