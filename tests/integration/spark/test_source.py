@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import psutil
@@ -168,8 +169,12 @@ def test_no_process_is_started(start):
     before = {process.pid for process in psutil.Process().children(recursive=True)}
     run = start(Counter(1))
     run.until(1)
-    after = psutil.Process().children(recursive=True)
-    assert [process.cmdline() for process in after if process.pid not in before] == []
+    started = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if process.pid not in before and process.name() != "chmod":  # by which Hadoop writes a checkpoint
+                started.append(process.cmdline())
+    assert started == []
 
 
 def test_the_clock_is_let_go_with_the_query(start):

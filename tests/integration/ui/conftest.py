@@ -105,7 +105,7 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # an event loop runs in this thread for as long, and others want to run one, too
 def browser(chromium):
     from playwright.sync_api import sync_playwright
 
