@@ -1,6 +1,5 @@
 """`streamhouse status`: how the flows are doing."""
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,13 +68,12 @@ def _known_flows(app: App, state: "StateStore | None") -> list[str]:
 
 
 def _progress(state: "StateStore | None", flow: str) -> "FlowProgress":
-    from streamhouse.runtime.owner import is_alive
+    from streamhouse.runtime.owner import liveness
     from streamhouse.state.records import FlowProgress, RunnerState
 
     if state is None:
         return FlowProgress(flow, RunnerState.STOPPED)
-    # Where only the control plane is installed, a runner is lost when its lease runs out.
-    return state.progress(flow, alive=is_alive if find_spec("psutil") else None)
+    return state.progress(flow, alive=liveness())
 
 
 def _show_all(flows: "list[FlowProgress]", output: Output) -> None:

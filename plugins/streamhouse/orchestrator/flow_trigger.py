@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +82,6 @@ def _open(project: str) -> StateStore:
 
 
 def _see(store: StateStore, flow: str) -> SeenFlow:
-    from streamhouse.runtime.owner import is_alive
+    from streamhouse.runtime.owner import liveness
 
-    # Where psutil is not installed, a runner is gone when it falls silent.
-    return see(store, flow, alive=is_alive if find_spec("psutil") else None)
+    return see(store, flow, alive=liveness())

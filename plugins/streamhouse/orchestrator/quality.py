@@ -1,7 +1,6 @@
 """Tasks that look at the health of a flow and fail as an alarm. All but one read the state store alone."""
 
 from datetime import UTC, datetime, timedelta
-from importlib.util import find_spec
 from typing import Any
 
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException  # noqa: TID253  for Airflow alone
@@ -19,10 +18,10 @@ class Check(FlowOperator):
 
     def seen(self) -> SeenFlow:
         """The flow as it is now."""
-        from streamhouse.runtime.owner import is_alive
+        from streamhouse.runtime.owner import liveness
 
         with self.state() as state:
-            return see(state, self.flow, alive=is_alive if find_spec("psutil") else None)
+            return see(state, self.flow, alive=liveness())
 
 
 class RunnerCheck(Check):

@@ -1,6 +1,5 @@
 """The task of a flow's stream: it makes sure that a runner carries the flow, and waits without a slot until it ends."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -57,12 +56,12 @@ class StreamOperator(BaseOperator):  # type: ignore[misc]
         stop_flow(self.project, self.flow)
 
     def _ensure_runner(self, by: str) -> None:
-        from streamhouse.runtime.owner import is_alive
+        from streamhouse.runtime.owner import liveness
 
         project = Project.at(Path(self.project))
         with project.state() as store:
             wanted = store.runners.ask(self.flow, Wanted.RUNNING, by)
-            runner = store.runners.runner(wanted.runner, alive=is_alive if find_spec("psutil") else None)
+            runner = store.runners.runner(wanted.runner, alive=liveness())
         if runner is not None and runner.life.takes_up:
             self.log.info("%s is carried by the runner that lives: %s", self.flow, runner.owner)
             return

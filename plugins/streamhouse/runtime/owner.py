@@ -2,7 +2,9 @@
 
 import os
 import socket
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 
 from streamhouse.state.records import Owner
 
@@ -16,6 +18,11 @@ def this_owner() -> Owner:
 
     started = datetime.fromtimestamp(psutil.Process().create_time(), UTC)
     return Owner(socket.gethostname(), os.getpid(), started)
+
+
+def liveness() -> Callable[[Owner], bool] | None:
+    """`is_alive`; None where only the control plane is installed: there a process is gone when its lease runs out."""
+    return is_alive if find_spec("psutil") else None
 
 
 def is_alive(owner: Owner) -> bool:

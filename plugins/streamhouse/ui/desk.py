@@ -1,8 +1,7 @@
 """What the page reads of a project: files, plans and the state store, each looked at when it is asked for."""
 
-from collections.abc import Callable, Mapping
-from functools import cached_property, lru_cache
-from importlib.util import find_spec
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from streamhouse.project.compare import Compared
     from streamhouse.registry import Registry
     from streamhouse.state.flow_state import SeenFlow
-    from streamhouse.state.records import Owner
     from streamhouse.state.store import StateStore
 
 Applied = dict[str, tuple[int, FlowPlan]]
@@ -116,28 +114,20 @@ class Desk:
 
     def seen(self, flow: str) -> "SeenFlow":
         """What a flow is, given what is wanted of it, and how it is doing."""
+        from streamhouse.runtime.owner import liveness
         from streamhouse.state.flow_state import judge, see
         from streamhouse.state.records import FlowProgress, RunnerState
 
         state = self.state
         if state is None:
             return judge(None, FlowProgress(flow, RunnerState.STOPPED), None)
-        return see(state, flow, alive=self._alive)
+        return see(state, flow, alive=liveness())
 
     def lineage(self) -> "Lineage":
         """Every link of the plans that are shown."""
         plans = {flow: plan for flow, (_, plan) in self.shown().items()}
         with self._lock:
             return _lineage(_Plans(plans))
-
-    @cached_property
-    def _alive(self) -> "Callable[[Owner], bool] | None":
-        # Where only the control plane is installed, a runner is lost when its lease runs out.
-        if find_spec("psutil") is None:
-            return None
-        from streamhouse.runtime.owner import is_alive
-
-        return is_alive
 
 
 class _Plans:
