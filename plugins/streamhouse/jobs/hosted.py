@@ -5,8 +5,9 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
+from streamhouse.engine.lease import LEASE_TTL
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import BlockedError, LeaseHeldError, LeaseLostError, StreamhouseError, UnknownFlowError
 from streamhouse.jobs.progress import Progress
@@ -16,7 +17,6 @@ from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.state.records import RunnerState
 from streamhouse.state.runners import WantedFlow
 
-_LEASE_TTL = timedelta(seconds=15)
 _log = logging.getLogger(__name__)
 
 
@@ -114,6 +114,6 @@ class HostedFlow:
         with suppress(StreamhouseError):
             if state.progress(flow, alive=is_alive).error == text:
                 return
-            lease = state.acquire(flow, this_owner(), _LEASE_TTL, datetime.now(UTC), alive=is_alive)
+            lease = state.acquire(flow, this_owner(), LEASE_TTL, datetime.now(UTC), alive=is_alive)
             state.set_runner_state(lease, RunnerState.FAILED, text)
             state.release(lease)

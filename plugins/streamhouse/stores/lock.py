@@ -84,13 +84,12 @@ def _pid(jvm: Any) -> int:
 
 def _outlive(note: Path) -> None:
     """Return when the JVM is gone whose driver died while it committed; at once when there was none."""
-    import psutil
-
     try:
         machine, pid = json.loads(note.read_text())
         written_s = note.stat().st_mtime
     except (FileNotFoundError, ValueError):  # none, or its writer died before anything was committed
         return
+    import psutil
 
     def is_there() -> bool:
         try:

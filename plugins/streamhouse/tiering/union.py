@@ -71,14 +71,14 @@ def union_read(
     if base is None:
         return state_rows(source, table, at, wanted, where)
     needed = _with_key(table, wanted)
-    for _ in range(_TRIES):
+    for left in reversed(range(_TRIES)):
         tail = read_tail(table, source, base, needed, at)
         try:
             held = state_rows(base.lake, table.replica, base.at, needed, where)
             break
         except StoreError:
             newer = find_base(table, source, base.lake, at)
-            if newer is None or newer == base:
+            if newer is None or newer == base or not left:
                 raise
             base = newer  # upkeep removed the snapshot in the moment since it was found
     return pa.concat_tables([without_changed(held, tail, table.primary_key), tail.upserts]).select(wanted)
