@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.intervals import so_often, tier_option
 from streamhouse.cli.output import Output, duration_text
 
 if TYPE_CHECKING:
@@ -24,14 +25,7 @@ Examples:
 )
 @click.argument("flows", nargs=-1, required=True, metavar="FLOW...")
 @click.option("--env", "environment", metavar="NAME", help="Keep an environment of the one FLOW up to date instead.")
-@click.option(
-    "--tier",
-    "tier_every",
-    metavar="DURATION",
-    default="1m",
-    show_default=True,
-    help="Fill the warm and cold tiers so often; 'never' leaves that to: streamhouse tier. Not with --once.",
-)
+@tier_option("Not with --once.")
 @click.option("--once", is_flag=True, help="Stop when all rows that wait now are in every layer.")
 @shared_options
 @click.pass_obj
@@ -46,11 +40,10 @@ def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None, t
         _run_environment(app, flows, environment, once=once)
         return
     from streamhouse.cli.progress import ProgressView
-    from streamhouse.cli.tier import interval
     from streamhouse.jobs.run import run_flows
 
     names = tuple(dict.fromkeys(flows))
-    every = None if tier_every == "never" else interval(tier_every, "--tier")
+    every = so_often(tier_every)
     with ProgressView(*names) as view:
         summaries = run_flows(app.project, names, once=once, tier_every=every, on_progress=view.show)
     if app.as_json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.intervals import interval, so_often, tier_option
 from streamhouse.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
@@ -47,14 +48,7 @@ Examples:
 )
 @click.argument("flows", nargs=-1, metavar="[FLOW...]")
 @_name
-@click.option(
-    "--tier",
-    "tier_every",
-    metavar="DURATION",
-    default="1m",
-    show_default=True,
-    help="Fill the warm and cold tiers so often; 'never' leaves that to: streamhouse tier.",
-)
+@tier_option()
 @click.option("--foreground", is_flag=True, help="Be the runner, here, until no flow is wanted of it or Ctrl-C.")
 @click.option("--wait", metavar="DURATION", default="10m", show_default=True, help="How long it may take to live.")
 @_by
@@ -70,10 +64,8 @@ def start(
 
     Where settings name a Spark on YARN or Kubernetes, the cluster places the runner.
     """
-    from streamhouse.cli.tier import interval
-
     _check_name(name)
-    every = None if tier_every == "never" else interval(tier_every, "--tier")
+    every = so_often(tier_every)
     names = tuple(dict.fromkeys(flows))
     if foreground:
         _host(app, names, name, every, by or _person())
@@ -122,7 +114,6 @@ def stop(app: App, flows: tuple[str, ...], name: str, wait: str, by: str | None)
     run starts the flow again.
     """
     from streamhouse.cli.stages import StageView
-    from streamhouse.cli.tier import interval
     from streamhouse.install.stage import Stage
     from streamhouse.jobs import runner_calls
 
@@ -180,7 +171,7 @@ def _host(app: App, flows: tuple[str, ...], name: str | None, every: timedelta |
     if flows:  # else: what is wanted of it; a flow that failed stays so
         chosen, _ = runner_calls.ask_for(app.project, flows, name=name, by=by)
     with RunnerLog() as log:
-        place = runner_calls.log_of(app.project, chosen) if not log.is_terminal else None
+        place = str(app.project.runner_log(chosen)) if not log.is_terminal else None
         host(app.project, chosen, tier_every=every, log=place, say=log.say, on_progress=log.progress)
 
 

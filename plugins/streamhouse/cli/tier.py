@@ -1,12 +1,12 @@
 """`streamhouse tier`: fill the warm and cold tiers."""
 
 from dataclasses import asdict
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.intervals import interval
 
 if TYPE_CHECKING:
     from streamhouse.jobs.tier import Tiered
@@ -61,16 +61,6 @@ def tier(app: App, flows: tuple[str, ...], every: str | None, check: bool) -> No
     _show(app, done)
     if done.overdue:
         raise click.exceptions.Exit(OVERDUE)
-
-
-def interval(text: str, option: str = "--every") -> timedelta:
-    """What a person gave for an option."""
-    from streamhouse.model.types import duration_of
-
-    try:
-        return duration_of(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=option) from error
 
 
 def _share(moved: "Moved") -> float | None:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import click
 
 from streamhouse.cli.app import App, shared_options
-from streamhouse.cli.tier import interval
+from streamhouse.cli.intervals import interval
 
 
 @click.command(

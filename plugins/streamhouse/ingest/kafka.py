@@ -233,8 +233,8 @@ class Kafka:
         spec = OffsetSpec.earliest() if which == "earliest" else OffsetSpec.latest()
         topic = self._options.topic
         with self._lock, self._translated():
-            self._check_topic()
             partitions = self._partitions()
+            self._refuse_compacted()
             asked = self._admin.list_offsets(
                 {TopicPartition(topic, p): spec for p in partitions},
                 isolation_level=IsolationLevel.READ_COMMITTED,
@@ -256,13 +256,12 @@ class Kafka:
             raise self._failure(topic.error)
         return sorted(topic.partitions)
 
-    def _check_topic(self) -> None:
-        """A topic is looked at once: that it is there, and not compacted."""
+    def _refuse_compacted(self) -> None:
+        """A topic is looked at once."""
         from confluent_kafka.admin import ConfigResource, ResourceType
 
         if self._checked:
             return
-        self._partitions()
         resource = ConfigResource(ResourceType.TOPIC, self._options.topic)
         (described,) = self._admin.describe_configs([resource], request_timeout=_TIMEOUT_S).values()
         if "compact" in described.result()["cleanup.policy"].value:

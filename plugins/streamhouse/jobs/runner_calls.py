@@ -117,16 +117,16 @@ def start(
                 before = found.fencing if found is not None else 0
                 say(f"starting runner {runner}")
                 child = _launch(project, runner, tier_every)
-            elif not waits and (
-                (child is not None and not child.alive) or (found is not None and found.fencing > (before or 0))
-            ):
-                raise _failed(project, runner, found if found is not None and found.fencing > (before or 0) else None)
+            elif not waits:
+                came = found if found is not None and found.fencing > (before or 0) else None
+                if came is not None or (child is not None and not child.alive):
+                    raise _failed(project, runner, came)
             elif waits and found is not None:
                 say(f"{runner}: {found.stage}")
             if time.monotonic() > until:
                 raise RunnerFailedError(
                     f"runner {runner} does not live after {wait.total_seconds():.0f} s",
-                    hint=f"it may come yet, see: streamhouse runner status; its log: {log_of(project, runner)}",
+                    hint=f"it may come yet, see: streamhouse runner status; its log: {project.runner_log(runner)}",
                 )
             time.sleep(_LOOK_S)
 
@@ -157,12 +157,8 @@ def stop(
         NotCarriedError: a flow was never asked of a runner; or it did not end in time, and will yet.
     """
     state = project.existing_state()
-    if state is None:
-        known: dict[str, Wanted] = {}
-    else:
-        known = {one.flow: one.wanted for one in state.runners.all_wanted() if not flows or one.flow in flows}
-        if not flows:
-            known = {one.flow: one.wanted for one in state.runners.all_wanted(name)}
+    asked = state.runners.all_wanted(None if flows else name) if state is not None else []
+    known = {one.flow: one.wanted for one in asked if not flows or one.flow in flows}
     for flow in flows:
         if flow not in known:
             raise NotCarriedError(f"no runner was ever asked for {flow}", hint="see: streamhouse runner status")
@@ -192,11 +188,6 @@ def look(project: Project) -> Looked:
     with state:
         flows = tuple(see(state, one.flow, alive=is_alive) for one in state.runners.all_wanted())
         return Looked(tuple(state.runners.all(alive=is_alive)), flows)
-
-
-def log_of(project: Project, name: str) -> str:
-    """Where a runner that was started here writes."""
-    return str(project.logs / f"runner-{name}.log")
 
 
 def _going(state: StateStore, flows: Sequence[str]) -> list[str]:
@@ -235,14 +226,15 @@ def _launch(project: Project, name: str, tier_every: str) -> Process | None:
     project.logs.mkdir(parents=True, exist_ok=True)
     return spawn(
         [sys.executable, "-c", _PROGRAM, *arguments],
-        log=project.logs / f"runner-{name}.log",
+        log=project.runner_log(name),
         folder=project.root,
         environment=os.environ,
     )
 
 
 def _failed(project: Project, name: str, record: RunnerRecord | None) -> RunnerFailedError:
-    log = log_of(project, name)
     text = record.error if record is not None and record.error else "its process ended"
     cause, _, hint = text.partition("\n  hint: ")
-    return RunnerFailedError(f"runner {name} did not start: {cause}", hint=hint or f"its log: {log}")
+    return RunnerFailedError(
+        f"runner {name} did not start: {cause}", hint=hint or f"its log: {project.runner_log(name)}"
+    )

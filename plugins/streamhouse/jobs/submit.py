@@ -96,7 +96,7 @@ def submit(project: Project, name: str, arguments: Sequence[str]) -> None:
     finally:
         properties.unlink(missing_ok=True)
     if done.returncode:
-        log = project.logs / f"runner-{name}.log"
+        log = project.runner_log(name)
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(done.stderr, encoding="utf-8")
         lines = [line for line in done.stderr.splitlines() if "Exception" in line or "Error" in line]

@@ -65,6 +65,10 @@ class Project:
         """Everything that Streamhouse keeps for this project on this machine; need not exist yet."""
         return self.root / ".streamhouse"
 
+    def runner_log(self, name: str) -> Path:
+        """Where the runner of that name writes, when it was started on this machine."""
+        return self.logs / f"runner-{name}.log"
+
     @property
     def logs(self) -> Path:
         """Logs of services, Spark and crashes; need not exist yet."""
