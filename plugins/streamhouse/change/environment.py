@@ -17,6 +17,7 @@ from streamhouse.errors import LeaseHeldError, NoEnvironmentError
 from streamhouse.model.version import table_at
 from streamhouse.project.compare import Choices, Compared
 from streamhouse.project.project import Project
+from streamhouse.runtime.interrupt import ending
 from streamhouse.runtime.open import opened
 from streamhouse.state.changes import Wish
 from streamhouse.state.records import Change
@@ -88,11 +89,8 @@ def run(
         runner = building.runner()
         on_runner(runner)
         say(f"running in {environment}")
-        try:
+        with ending(runner.stop):
             runner.run(once=once)
-        except KeyboardInterrupt:
-            runner.stop()
-            raise
         return change
 
 

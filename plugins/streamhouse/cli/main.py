@@ -5,13 +5,13 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 
 import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.failures import INTERRUPTED, report
 from streamhouse.cli.lazy import LazyGroup
+from streamhouse.runtime.interrupt import interruptible
 
 EXIT_CODES = """\b
 Exit codes:
@@ -91,10 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for some takes 20 ms, and we have none
     app = App(as_json="--json" in given)
-    before = signal.signal(signal.SIGTERM, _interrupt) if _in_main_thread() else None
     try:
         # Not click's own main: it would print, and exit, in its own ways.
-        with streamhouse.make_context("streamhouse", given, obj=app) as context:
+        with interruptible(), streamhouse.make_context("streamhouse", given, obj=app) as context:
             streamhouse.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as ended:
@@ -108,17 +107,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001  the last door: whatever it is, a person gets one line and no traceback
         return report(error, app)
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
     return 0
-
-
-def _interrupt(_: int, __: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-def _in_main_thread() -> bool:
-    import threading
-
-    return threading.current_thread() is threading.main_thread()

@@ -17,8 +17,8 @@ LINE_EVERY_S = 5.0
 class ProgressView:
     """Shows `Progress` on standard error; use it as a context manager.
 
-    Elsewhere than on a terminal, a line is written when the stage changes and at most every
-    `LINE_EVERY_S` seconds in between, so that a log stays readable.
+    Elsewhere than on a terminal, a line is written when the stage changes, after the first epoch, and at most
+    every `LINE_EVERY_S` seconds in between, so that a log stays readable.
     """
 
     def __init__(self, *flows: str, stream: TextIO | None = None) -> None:
@@ -28,7 +28,7 @@ class ProgressView:
         self._tasks: dict[str, Any] = {}
         self._last_line = dict.fromkeys(flows, float("-inf"))
         self._unsaid: dict[str, Progress] = {}
-        self._stage: dict[str, str] = {}
+        self._news: dict[str, tuple[str, bool]] = {}  # flow → stage, and that no epoch has ended, when last told
 
     def __enter__(self) -> Self:
         if self._stream.isatty():
@@ -55,9 +55,9 @@ class ProgressView:
                 stage=progress.stage,
             )
             return
-        now = time.monotonic()
-        if progress.stage != self._stage.get(flow) or now - self._last_line[flow] >= LINE_EVERY_S:
-            self._stage[flow] = progress.stage
+        now, news = time.monotonic(), (progress.stage, progress.epoch < 0)
+        if news != self._news.get(flow) or now - self._last_line[flow] >= LINE_EVERY_S:
+            self._news[flow] = news
             self._last_line[flow] = now
             self._unsaid.pop(flow, None)
             self._line(flow, progress)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from statistics import median
-from threading import Lock
+from threading import Event, Lock
 
 from streamhouse.change.ask import begin
 from streamhouse.change.follow import Follower
@@ -23,6 +23,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Layer
 from streamhouse.model.version import table_name
 from streamhouse.project.project import Project
+from streamhouse.runtime.interrupt import ending
 from streamhouse.runtime.open import Open, opened, plans_of, runner_of
 
 OnProgress = Callable[[Progress], None]
@@ -84,9 +85,12 @@ def _side_by_side(
     open_: Open, plans: Mapping[str, FlowPlan], meters: Mapping[str, "Meter"], on_runner: Callable[[Runner], None]
 ) -> dict[str, Summary]:
     runners: list[Runner] = []
+    over = Event()
 
     def started(runner: Runner) -> None:
         runners.append(runner)
+        if over.is_set():
+            runner.stop()
         on_runner(runner)
 
     with ThreadPoolExecutor(len(plans), thread_name_prefix="flow") as pool:
@@ -97,6 +101,7 @@ def _side_by_side(
         try:
             wait(running.values(), return_when=FIRST_EXCEPTION)
         finally:  # one that fails, and Ctrl-C, end them all
+            over.set()
             for runner in runners:
                 runner.stop()
     return {name: future.result() for name, future in running.items()}
@@ -129,12 +134,14 @@ def carry(
     runner = runner_of(open_, begun.plan, meter.beat, meter.stage)
     on_runner(runner)
     meter.stage("running")
-    try:
-        follower = Follower(open_, plan.flow) if follow else None
-        runner.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
-    except KeyboardInterrupt:
+    follower = Follower(open_, plan.flow) if follow else None
+
+    def stop() -> None:
+        meter.stage("ending after the epoch in hand")
         runner.stop()
-        raise
+
+    with ending(stop):
+        runner.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
     if runner.held:
         raise BlockedError(
             f"{plan.flow}: {', '.join(sorted(runner.held))} waits for a person's word; its rows wait in their tables",

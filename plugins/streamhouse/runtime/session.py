@@ -15,6 +15,7 @@ from streamhouse.errors import EnvironmentProblem
 from streamhouse.install.jars import SPARK_JARS, fetch
 from streamhouse.install.java import find_java
 from streamhouse.project.project import Project
+from streamhouse.runtime.interrupt import handlers_kept
 from streamhouse.runtime.spark_home import use_installed_python
 from streamhouse.runtime.spark_log import quiet_python_log
 
@@ -122,7 +123,7 @@ def local_session(
     for key, value in options.items():
         builder = builder.config(key, value)
     try:
-        with _stderr_to(logs / "spark.err"):
+        with handlers_kept(), _stderr_to(logs / "spark.err"):
             return builder.getOrCreate()
     except (PySparkException, Py4JError, RuntimeError, OSError) as error:
         raise EnvironmentProblem(
