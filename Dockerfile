@@ -24,9 +24,12 @@ ENV STREAMHOUSE_CACHE=/opt/streamhouse/cache \
     SPARK_SCALA_VERSION=2.13 \
     PYSPARK_PYTHON=/opt/streamhouse/engine/bin/python \
     AIRFLOW_HOME=/opt/airflow
-# The connectors are in the image, so that nothing is fetched when it starts.
+# The connectors and the archive of Spark's classes are in the image: nothing is fetched or made when it starts.
 RUN /opt/streamhouse/engine/bin/python -c \
     "from streamhouse.install.jars import SERVER_JARS, SPARK_JARS, fetch; fetch((*SPARK_JARS, *SERVER_JARS))" \
+    && cd /tmp && /opt/streamhouse/engine/bin/python -c \
+    "from pathlib import Path; from streamhouse.project.project import Project; from streamhouse.project.settings import Settings; from streamhouse.runtime.session import local_session; local_session(Project(Path('/tmp'), Settings())).stop()" \
+    && rm -rf /tmp/.streamhouse \
     && chmod -R a+rX /opt/streamhouse
 USER streamhouse
 WORKDIR /project

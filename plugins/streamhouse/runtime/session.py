@@ -5,16 +5,18 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.errors import EnvironmentProblem
-from streamhouse.install.jars import SPARK_JARS, fetch
-from streamhouse.install.java import find_java
+from streamhouse.install.jars import SPARK_JARS, cache_folder, fetch
+from streamhouse.install.java import Java, find_java
 from streamhouse.project.project import Project
+from streamhouse.runtime.class_archive import archive
 from streamhouse.runtime.interrupt import handlers_kept
 from streamhouse.runtime.spark_home import use_installed_python
 from streamhouse.runtime.spark_log import quiet_python_log
@@ -102,6 +104,8 @@ def local_session(
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["JAVA_HOME"] = str(java.home)
+    # A JVM of its own puts Spark's command together.
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     alone = project.settings.spark.master.startswith("local")
     if alone:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -109,12 +113,15 @@ def local_session(
     from pyspark.errors import PySparkException
 
     quiet_python_log()
-    use_installed_python(project.state_dir / "cache" / "spark-home")
+    place = _place(java)
+    use_installed_python(place / "home")
+    # On a cluster that placed this process, its JVM is there already.
+    classes = archive(place, say) if "PYSPARK_GATEWAY_PORT" not in os.environ else []
     builder = SparkSession.builder.master(project.settings.spark.master).appName(name)
     options = {
         **_TUNED,
         "spark.jars": ",".join(str(jar) for jar in jars),
-        "spark.driver.extraJavaOptions": _java_options(log4j),
+        "spark.driver.extraJavaOptions": _java_options(log4j, classes),
         "spark.sql.warehouse.dir": str(project.state_dir / "spark-warehouse"),
         **cold_catalog(project.cold),
         **({**_ALONE, **worker_sockets()} if alone else {}),
@@ -185,7 +192,18 @@ def _stderr_to(file: Path) -> Iterator[None]:
         os.close(ours)
 
 
-def _java_options(log4j: Path) -> str:
+def _place(java: Java) -> Path:
+    """Where what is made of this Java and the installed Spark is kept, for all projects of this user."""
+    import pyspark
+
+    spark = Path(os.environ.get("SPARK_HOME", pyspark.__path__[0]), "jars")
+    made_of = [pyspark.__version__]
+    for file in (spark, java.home / "lib" / "modules"):  # one that is installed anew at its place is another
+        made_of += [str(file), str(file.stat().st_mtime_ns if file.exists() else None)]
+    return cache_folder().with_name("spark") / sha256("\n".join(made_of).encode()).hexdigest()[:16]
+
+
+def _java_options(log4j: Path, classes: Sequence[str]) -> str:
     opens = ("java.nio", "java.lang")
     flags = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opens]
-    return " ".join([*flags, f"-Dlog4j2.configurationFile=file:{log4j}", "-XX:+UseSerialGC", *JIT])
+    return " ".join([*flags, f"-Dlog4j2.configurationFile=file:{log4j}", "-XX:+UseSerialGC", *JIT, *classes])

@@ -15,11 +15,16 @@ gateway = types.ModuleType("py4j.clientserver")
 exec('''
 import time
 def call(seconds):
+    print("ready", flush=True)
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         time.sleep(0.01)
     print("answered", flush=True)
 ''', gateway.__dict__)
+
+def sleep():
+    for _ in range(600):  # a signal between two looks is seen at the next
+        time.sleep(0.1)
 """
 
 
@@ -47,9 +52,8 @@ def test_an_interrupt_waits_for_the_answer_of_the_jvm(number):
     program = """
 with interruptible():
     try:
-        print("ready", flush=True)
         gateway.call(1)
-        time.sleep(60)
+        sleep()
         print("not reached")
     except KeyboardInterrupt:
         print("interrupted")
@@ -62,7 +66,7 @@ def test_elsewhere_it_comes_at_once():
 with interruptible():
     try:
         print("ready", flush=True)
-        time.sleep(60)
+        sleep()
     except KeyboardInterrupt:
         print("interrupted")
 assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -80,7 +84,7 @@ with interruptible():
     try:
         with ending(over.set):
             print("ready", flush=True)
-            over.wait(60)
+            over.wait()
             print("ended")
     except KeyboardInterrupt:
         print("interrupted")
@@ -94,7 +98,7 @@ with interruptible():
     try:
         with ending(lambda: print("asked", flush=True)):
             print("ready", flush=True)
-            time.sleep(60)
+            sleep()
             print("ended")
     except KeyboardInterrupt:
         print("interrupted")

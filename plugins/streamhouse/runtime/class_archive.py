@@ -1,0 +1,146 @@
+"""An archive of Spark's classes, so that its JVM need not read, check and link them anew at each start.
+
+Application class-data sharing (JEP 310, JEP 350). The archive holds good for one Java, one installed Spark and one
+path to its jars, so it is made once for each of these, when Spark is first started here, by a process that does for
+some seconds what flows do. It saves a third of the processor time until the first answer. Where it cannot be made,
+or no longer fits, Spark starts as it would without.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamhouse.errors import StreamhouseError
+from streamhouse.install.disk import writing_to
+from streamhouse.install.only_one import held
+from streamhouse.install.stage import Stage
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_LIMIT_S = 300
+_AT_EXIT = "-XX:ArchiveClassesAtExit"
+_OPTIONS = "SPARK_SUBMIT_OPTS"  # what Spark's launcher gives to the driver's JVM
+_WAITING = Stage("waiting for another process that prepares Spark's classes")
+
+
+def archive(folder: Path, say: Callable[[str], None] = lambda _: None) -> list[str]:
+    """Options of the JVM that use the archive in `folder`, which is made first where it is absent.
+
+    Two processes that lack it make it once. What could not be made is not tried again.
+
+    Args:
+        folder: For this Java and this Spark; made where it is absent.
+        say: Told that the archive is being made, which takes some twenty seconds.
+
+    Returns:
+        Nothing where there is no archive.
+    """
+    file, refused = folder / "classes.jsa", folder / "classes.refused"
+    if _is_making():
+        return []
+    try:
+        with writing_to(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            if not file.exists() and not refused.exists():
+                with held(folder / ".lock", _WAITING, lambda stage: say(stage.text)):
+                    if not file.exists() and not refused.exists():
+                        say("preparing Spark's classes, once")
+                        _make(file, refused)
+    except StreamhouseError:
+        return []
+    # A JVM that refuses it says so on standard output, where answers go.
+    return [f"-XX:SharedArchiveFile={file}", "-Xlog:disable", "-Xlog:all=error:stderr"] if file.exists() else []
+
+
+def _is_making() -> bool:
+    return _AT_EXIT in os.environ.get(_OPTIONS, "")
+
+
+def _make(file: Path, refused: Path) -> None:
+    unfinished = file.with_suffix(".unfinished")
+    unfinished.unlink(missing_ok=True)
+    # It lives for seconds: the quick compiler is enough.
+    options = f"{os.environ.get(_OPTIONS, '')} {_AT_EXIT}={unfinished} -XX:TieredStopAtLevel=1 -Xlog:disable"
+    with tempfile.TemporaryDirectory(prefix="streamhouse-") as scratch, Path(scratch, "log").open("w+") as log:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", f"from {__name__} import exercise; exercise()"],
+                cwd=scratch,
+                env={**os.environ, _OPTIONS: options, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                timeout=_LIMIT_S,
+                check=False,
+            )
+            told = f"exit {done.returncode}"
+        except subprocess.TimeoutExpired:
+            told = f"not within {_LIMIT_S} s"
+        if unfinished.exists():
+            unfinished.replace(file)
+        else:
+            log.seek(0)
+            refused.write_text(f"{told}\n{log.read()}", encoding="utf-8")
+
+
+def exercise() -> None:
+    """Do in the working directory what flows do, so that their classes are loaded; then end the JVM."""
+    from pyspark import SparkContext
+
+    from streamhouse.project.project import Project
+    from streamhouse.project.settings import Settings
+    from streamhouse.runtime.session import local_session
+
+    here = Path.cwd()
+    spark = local_session(Project(here, Settings.model_validate({"spark": {"master": "local[2]"}})))
+    try:
+        _answer(spark)
+        _stream(spark, here)
+    finally:
+        spark.stop()
+        process = SparkContext._gateway.proc  # type: ignore[union-attr]
+        process.stdin.close()  # its JVM ends then, and writes the archive
+        process.wait()
+
+
+def _answer(spark: "SparkSession") -> None:
+    import pyarrow as pa
+
+    rows = pa.table({"k": [1, 2, 3] * 10, "v": list(range(30)), "name": ["a", "b", None] * 10, "tags": [["x"]] * 30})
+    spark.createDataFrame(rows).createOrReplaceTempView("t")
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS cold.x")
+    spark.sql("CREATE TABLE cold.x.t (k BIGINT, v BIGINT)")
+    spark.sql("INSERT INTO cold.x.t SELECT k, v FROM t")
+    spark.sql(
+        """
+        WITH s AS (SELECT k, SUM(v) AS total, COUNT(*) AS n, MAX(name) AS name FROM t GROUP BY k HAVING COUNT(*) > 1)
+        SELECT t.k, upper(t.name) AS name, CASE WHEN v > 5 THEN 'much' ELSE 'little' END AS much, s.total,
+               row_number() OVER (PARTITION BY t.k ORDER BY v DESC) AS rank, CAST(v AS DECIMAL(18, 2)) AS price,
+               timestamp_seconds(v) AS at
+        FROM t LEFT JOIN s ON t.k = s.k LEFT ANTI JOIN cold.x.t AS gone ON gone.v = t.v + 100
+        LATERAL VIEW explode(tags) e AS tag
+        UNION ALL SELECT k, name, '', total, 1, 0, current_timestamp() FROM s ORDER BY 1, 2 LIMIT 20
+        """
+    ).toArrow()
+    spark.table("t").mapInArrow(lambda batches: batches, "k BIGINT, v BIGINT, name STRING, tags ARRAY<STRING>").count()
+
+
+def _stream(spark: "SparkSession", folder: Path) -> None:
+    def count(rows: "DataFrame", _: int) -> None:
+        rows.count()
+
+    query = (
+        spark.readStream.format("rate")
+        .load()
+        .writeStream.foreachBatch(count)
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .trigger(processingTime="200 milliseconds")
+        .start()
+    )
+    query.awaitTermination(4)
+    query.stop()
