@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamhouse.model.plan import EXPECTATION, FlowPlan, PlannedStep
+from streamhouse.model.table import Table
 from streamhouse.model.types import Strategy
 from streamhouse.stores.arrow import arrow_schema, conform
 
@@ -50,8 +51,8 @@ def batch(
     for step in plan.steps:
         rows = conform(_run(spark, step, known).toArrow(), step.columns)
         if step.writes.primary_key:
-            # Of the rows that are appended for one key, the last one is the row.
-            rows = _last_of_each_key(rows, step.writes.primary_key) if step.strategy is Strategy.MAP else rows
+            # Of the rows that are appended for one key, the last one is the row, or what the merge engine says.
+            rows = _winner_of_each_key(rows, step.writes) if step.strategy is Strategy.MAP else rows
             _check_key(step.id, rows, step.writes.primary_key)
         name = step.writes.name
         results[name] = _joined(step, results.get(name), rows) if step.part else rows
@@ -114,6 +115,17 @@ def _run(spark: "SparkSession", step: PlannedStep, known: Mapping[str, "DataFram
     for read in step.reads:
         spark.catalog.dropTempView(read.port)
     return frame
+
+
+def _winner_of_each_key(rows: pa.Table, table: Table) -> pa.Table:
+    if table.first_row:
+        return _last_of_each_key(rows.take(np.arange(rows.num_rows)[::-1]), table.primary_key)
+    if table.version_column is not None:
+        versions = rows[table.version_column].to_pylist()
+        unknown = [number for number, version in enumerate(versions) if version is None]
+        known = sorted(set(range(len(versions))) - set(unknown), key=lambda number: versions[number])  # stable
+        rows = rows.take(pa.array([*unknown, *known], pa.int64()))
+    return _last_of_each_key(rows, table.primary_key)
 
 
 def _last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:

@@ -263,6 +263,12 @@ class OutputColumnError(DefinitionError):
     code = "SH215"
 
 
+class MergeEngineError(DefinitionError):
+    """A table names a merge engine that its step, its tier or a column does not allow."""
+
+    code = "SH216"
+
+
 # --- SH3xx: environment -----------------------------------------------------------------------
 
 

@@ -57,7 +57,7 @@ def test_each_writer_keeps_to_its_columns(project, spark, fluss, tier):
         text = "".join(
             line for line in flow.read_text().splitlines(keepends=True) if tier != "cold" or "active" not in line
         )
-        text = text.replace("partial_update: true", f"partial_update: true, tiers: {{{TIERS[tier]}}}")
+        text = text.replace("merge_engine: partial_update", f"merge_engine: partial_update, tiers: {{{TIERS[tier]}}}")
         flow.write_text(text)
     stores = open_stores(project, spark, fluss)
     tables = {}

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from streamhouse.compiler.merge_engine import engine_text
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
 from streamhouse.model.table import Tiers
 from streamhouse.model.types import ReadMode, format_duration
@@ -34,6 +35,7 @@ class ExplainedStep:
     columns: dict[str, str]
     primary_key: tuple[str, ...]
     merge: dict[str, str]
+    merge_engine: str | None
     tiers: dict[str, str]
     buckets: int
     expect: dict[str, str]
@@ -125,6 +127,7 @@ def _step(step: PlannedStep) -> ExplainedStep:
         columns={c.name: c.type if c.nullable else f"{c.type} not null" for c in table.columns},
         primary_key=table.primary_key,
         merge={name: str(function) for name, function in table.merge.items()},
+        merge_engine=engine_text(table) if table.selects else None,
         tiers=_tiers(table.tiers),
         buckets=table.buckets,
         expect={name: f"{e.check} ({e.on_violation})" for name, e in step.expect.items()},
@@ -171,6 +174,8 @@ def _step_lines(step: ExplainedStep) -> list[str]:
     lines.append(f"  columns   {', '.join(f'{name} {kind}' for name, kind in step.columns.items())}")
     if step.merge:
         lines.append(f"  folds     {', '.join(f'{name} by {function}' for name, function in step.merge.items())}")
+    if step.merge_engine:
+        lines.append(f"  merges    {step.merge_engine}")
     lines += [f"  expects   {name}: {check}" for name, check in step.expect.items()]
     lines += [f"  note      {notice}" for notice in step.notices]
     return [*lines, f"  kept in   {tiers}{buckets}"]

@@ -5,10 +5,10 @@ from graphlib import CycleError, TopologicalSorter
 
 from streamhouse.errors import CyclicFlowError, DuplicateWriterError, Location, StreamhouseError
 from streamhouse.model.flow import Flow, Step
-from streamhouse.model.types import Layer
+from streamhouse.model.types import Layer, MergeEngine
 
 Writers = Mapping[str, tuple[Step, ...]]
-"""Table → the steps that write it; more than one only where the table says `partial_update`."""
+"""Table → the steps that write it; more than one only where its merge engine is `partial_update`."""
 
 
 def writers(flow: Flow) -> tuple[Writers, list[StreamhouseError]]:
@@ -26,7 +26,7 @@ def writers(flow: Flow) -> tuple[Writers, list[StreamhouseError]]:
 
 def is_shared(flow: Flow, table: str) -> bool:
     """Whether a flow says that other steps, also of other flows, write columns of a table too."""
-    return table in flow.tables and flow.tables[table].partial_update
+    return table in flow.tables and flow.tables[table].merge_engine is MergeEngine.PARTIAL_UPDATE
 
 
 def foreign_writers(flows: Mapping[str, Flow]) -> tuple[dict[str, tuple[str, ...]], list[StreamhouseError]]:
@@ -48,7 +48,7 @@ def _second_writer(table: str, step: Step, first: Location) -> DuplicateWriterEr
         f"two steps write {table}",
         at=writes_place(step),
         hint=f"the first is at {first}; join them with UNION ALL in one action, or, when each writes columns "
-        f"of its own: tables: {{{table}: {{partial_update: true}}}}",
+        f"of its own: tables: {{{table}: {{merge_engine: partial_update}}}}",
     )
 
 

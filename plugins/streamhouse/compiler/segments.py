@@ -76,8 +76,9 @@ def check_streams(flow: Flow, cut: tuple[Segment, ...], readable_tables: Mapping
                         hint="give it a hot or warm tier as well",
                     )
                 if loses_order(step, table):
+                    kept = "first" if step.writes.first_row else "last"
                     raise StrategyError(
-                        f"{step.id} keeps the last row of each key, and {table.name} keeps no order between its"
+                        f"{step.id} keeps the {kept} row of each key, and {table.name} keeps no order between its"
                         f" {table.buckets} buckets",
                         at=flow.places.get(f"tables.{table.name}", flow.at),
                         hint=f"give {table.name} one bucket, or a bucket_key that is part of its reader's key",

@@ -7,10 +7,10 @@ from sqlglot import exp
 
 from streamhouse.compiler.check import Readable, check_columns, parameter_literals
 from streamhouse.compiler.expect import plan_expectations
+from streamhouse.compiler.merge_engine import engine_errors, ruled_out, selection
 from streamhouse.errors import (
     DefinitionErrors,
     Location,
-    StrategyError,
     StreamhouseError,
     TierError,
     TypeMismatchError,
@@ -22,7 +22,7 @@ from streamhouse.model.flow import Flow, Step
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import PlannedRead, PlannedStep
 from streamhouse.model.table import Column, Table, TableOptions, Tiers
-from streamhouse.model.types import History, ReadMode, Strategy, Tier
+from streamhouse.model.types import History, MergeEngine, ReadMode, Strategy, Tier
 from streamhouse.sql.classify import Classification, InputInfo, classify
 from streamhouse.sql.dialect import parse_query
 from streamhouse.sql.parameters import fill_parameters
@@ -78,10 +78,16 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         inputs,
         primary_key=tuple(c.lower() for c in declared),
         strategy=strategy,
-        without={Strategy.MERGE: "a table with several writers does not fold"} if options.partial_update else {},
+        without=ruled_out(options),
         at=step.places.get("strategy", step.at) if step.strategy else action.sql_at,
     )
-    table = _table(step, action, query, how, options, options_at)
+    shared = options.merge_engine is MergeEngine.PARTIAL_UPDATE
+    columns = tuple(
+        Column(name=c.name, type=c.type, nullable=(c.nullable or shared) and c.name not in how.primary_key)
+        for c in query.columns
+    )
+    _raise(engine_errors(step, flow, options, how, inputs, columns))
+    table = _table(step, action, columns, how, options, options_at)
     return PlannedStep(
         action=action.action,
         version=action.version,
@@ -93,7 +99,7 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         reason=how.reason,
         interval=action.interval if how.strategy is Strategy.FULL else None,
         isolate=step.isolate,
-        part=tuple(c for c in table.column_names if c not in table.primary_key) if options.partial_update else (),
+        part=tuple(c for c in table.column_names if c not in table.primary_key) if shared else (),
         expect=expect,
         notices=(*query.notices, *_deprecation(step, action)),
         history=options.history or flow.history or History.of(table.layer),
@@ -164,7 +170,12 @@ def _read(
 
 
 def _table(
-    step: Step, action: Action, query: Query, how: Classification, options: TableOptions, options_at: Location
+    step: Step,
+    action: Action,
+    columns: tuple[Column, ...],
+    how: Classification,
+    options: TableOptions,
+    options_at: Location,
 ) -> Table:
     tiers = options.tiers or DEFAULT_TIERS
     if how.strategy is Strategy.MERGE and tiers.target is Tier.COLD:
@@ -173,14 +184,6 @@ def _table(
             at=options_at,
             hint="add a hot or warm tier, or write 'strategy: recompute' in the step",
         )
-    columns = tuple(
-        Column(
-            name=c.name,
-            type=c.type,
-            nullable=(c.nullable or options.partial_update) and c.name not in how.primary_key,
-        )
-        for c in query.columns
-    )
     errors: list[StreamhouseError] = [
         TypeMismatchError(
             f"{c.name} is {c.type} and cannot be part of a primary key",
@@ -190,14 +193,6 @@ def _table(
         for c in columns
         if c.name in how.primary_key and c.type.startswith(_NO_KEY_TYPES)
     ]
-    if options.partial_update and not how.primary_key:
-        errors.append(
-            StrategyError(
-                f"{step.writes} has no primary key by which the columns of its writers meet",
-                at=options_at,
-                hint="declare output.primary_key in the action, or primary_key here",
-            )
-        )
     bucket_key = tuple(c.lower() for c in options.bucket_key)
     if how.primary_key and (stray := [c for c in bucket_key if c not in how.primary_key]):
         errors.append(
@@ -208,6 +203,7 @@ def _table(
             )
         )
     _raise(errors)
+    first_row, version_column = selection(options)
     return Table(
         name=step.writes,
         columns=columns,
@@ -216,6 +212,8 @@ def _table(
         buckets=options.buckets,
         tiers=tiers,
         merge=how.merge,
+        first_row=first_row,
+        version_column=version_column,
         event_time=action.output.event_time,
     )
 

@@ -202,6 +202,7 @@ class EpochRun:
             and all(delta.spread and not inputs.needs[name].key for name, delta in inputs.deltas.items())
             and not step.expect
             and not step.part
+            and not step.writes.selects  # rows of one key could be in two tasks
             and can_spread(step.writes)
         )
 
@@ -270,7 +271,7 @@ class EpochRun:
             self._outcome.rows[table.name] = self._outcome.rows.get(table.name, 0) + rows
 
     def _read_back(self, table: Table, end: Position) -> Delta | None:
-        """What the store says changed in a table that merges: values as they are now, not what was added."""
+        """What the store says changed in a table that merges or selects: rows as they are now, not what was written."""
         start = self._ends_before.get(table.name, {})
         if start == end:
             return None

@@ -12,7 +12,7 @@ from streamhouse.engine.spill import Spilled, spilled_frame
 from streamhouse.engine.worker_error import from_worker
 from streamhouse.errors import EpochFailedError, TypeMismatchError
 from streamhouse.model.plan import EXPECTATION, PlannedStep
-from streamhouse.model.table import Column, ComputedColumn
+from streamhouse.model.table import Column, ComputedColumn, Table
 from streamhouse.sql.bind import bind
 from streamhouse.sql.dialect import render
 from streamhouse.sql.types import canonical_type
@@ -146,6 +146,20 @@ class Frames:
         whole = F.struct(*rows.columns)
         numbered = rows.withColumn(_ROW, F.monotonically_increasing_id())
         return numbered.groupBy(*key).agg(F.max_by(whole, F.col(_ROW)).alias(_ROW)).select(f"{_ROW}.*")
+
+    def winners(self, rows: "DataFrame", table: Table) -> "DataFrame":
+        """Of rows in the order they happened, the one of each key that the table's merge engine keeps."""
+        from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+        if not table.selects:
+            return self.last_of_each_key(rows, table.primary_key)
+        whole, row = F.struct(*rows.columns), F.col(_ROW)
+        numbered = rows.withColumn(_ROW, F.monotonically_increasing_id()).groupBy(*table.primary_key)
+        if table.version_column is None:
+            won = numbered.agg(F.min_by(whole, row).alias(_ROW))
+        else:  # NULL is the lowest part of a struct
+            won = numbered.agg(F.max_by(whole, F.struct(table.version_column, row)).alias(_ROW))
+        return won.select(f"{_ROW}.*")
 
     def check(self, step: PlannedStep, input_columns: Mapping[str, tuple[Column, ...]]) -> None:
         """Compare what Spark says of the step's result with the plan, without reading a row.

@@ -18,8 +18,8 @@ class Need:
         columns: Those that some reader uses, and the primary key, in the order of the origin.
         changes: Whether a step is driven by its changes.
         state: Whether a step wants its rows as a whole, or by keys: then they are held in the cache.
-        read_back: Of a table that this segment merges into: whether later steps read it, and so need the
-            values that the store made of what was written.
+        read_back: Of a table that this segment merges into, or that selects: whether later steps read it, and so
+            need what the store made of what was written.
         computed: Values to be held with each row, by which a step finds rows.
         adapted: How columns are made of others.
     """
@@ -87,6 +87,6 @@ def _need(origin: Origin, wanted: _Wanted, own: dict[str, Table]) -> Need:
     names = wanted.columns | set(origin.primary_key)
     columns = tuple(column for column in origin.columns if column.name in names)
     table = own.get(origin.name)
-    read_back = table is not None and bool(table.merge) and (wanted.changes or wanted.state)
+    read_back = table is not None and bool(table.merge or table.selects) and (wanted.changes or wanted.state)
     computed = tuple(wanted.computed.values())
     return Need(origin, columns or origin.columns[:1], wanted.changes, wanted.state, read_back, computed)

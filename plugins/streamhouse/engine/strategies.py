@@ -18,6 +18,7 @@ from streamhouse.model.plan import PlannedRead, PlannedStep
 from streamhouse.model.types import ReadMode, Strategy
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
+from streamhouse.stores.keyed import winners
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -106,7 +107,7 @@ def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> Step
     if step.strategy is not Strategy.MAP:
         return StepResult(Changes(rows), judged)
     key = step.writes.primary_key
-    rows = last_of_each_key(rows, key)
+    rows = winners(rows, step.writes) if key else rows
     touched = [
         key_rows(part, read.key_columns)
         for read in _drivers(step, inputs)

@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from streamhouse.model.types import TABLE_NAME, Duration, Frozen, History, Layer, MergeFunction, Tier
+from streamhouse.model.types import TABLE_NAME, Duration, Frozen, History, Layer, MergeEngine, MergeFunction, Tier
 
 
 class Column(Frozen):
@@ -69,7 +69,11 @@ class Table(Frozen):
     bucket_key: tuple[str, ...] = ()  # empty: the primary key; of a log table: rows go to any bucket
     buckets: int = Field(default=1, ge=1)  # the same count in hot and warm
     tiers: Tiers
-    merge: dict[str, MergeFunction] = Field(default_factory=dict)  # empty: the last row of a key wins
+    merge: dict[str, MergeFunction] = Field(default_factory=dict)  # empty: one row of a key wins, whole
+    first_row: bool = Field(default=False, exclude_if=lambda yes: not yes)  # the first row of a key wins
+    version_column: str | None = Field(  # the row whose value here is highest wins, of equal ones the last
+        default=None, exclude_if=lambda name: name is None
+    )
     event_time: str | None = None
 
     @property
@@ -90,9 +94,24 @@ class Table(Frozen):
         raise KeyError(name)
 
     @property
+    def merge_engine(self) -> MergeEngine:
+        """What becomes of a whole row written to a key that is stored."""
+        if self.merge:
+            return MergeEngine.AGGREGATION
+        if self.first_row:
+            return MergeEngine.FIRST_ROW
+        return MergeEngine.DEDUPLICATE if self.version_column is None else MergeEngine.VERSIONED
+
+    @property
+    def selects(self) -> bool:
+        """Whether a row written may lose against the stored one; nothing is deleted from such a table."""
+        return self.first_row or self.version_column is not None
+
+    @property
     def replica(self) -> Self:
-        """The table as tiering copies it: values come folded, so the last row of a key wins."""
-        return self.model_copy(update={"merge": {}}) if self.merge else self
+        """The table as tiering copies it: what comes has won or is folded already, so the last row of a key wins."""
+        plain = {"merge": {}, "first_row": False, "version_column": None}
+        return self.model_copy(update=plain) if self.merge or self.selects else self
 
     @model_validator(mode="after")
     def _keys_are_columns(self) -> Self:
@@ -109,6 +128,12 @@ class Table(Frozen):
             values = names - set(self.primary_key)
             if values != set(self.merge):
                 raise ValueError(f"merge must name every column outside the primary key: {sorted(values)}")
+        if self.selects and not self.primary_key:
+            raise ValueError("a table that selects among the rows of a key needs a primary_key")
+        if sum((bool(self.merge), self.first_row, self.version_column is not None)) > 1:
+            raise ValueError("merge, first_row and version_column exclude each other")
+        if self.version_column is not None and self.version_column not in names - set(self.primary_key):
+            raise ValueError(f"version_column {self.version_column} is no column outside the primary key")
         return self
 
 
@@ -119,8 +144,14 @@ class TableOptions(Frozen):
     bucket_key: tuple[str, ...] = ()
     buckets: int = Field(default=1, ge=1, description="the same count in hot and warm; cannot change later")
     tiers: Tiers | None = None
-    partial_update: bool = Field(
-        default=False, description="several steps, also of other flows, write a part of the columns each"
+    merge_engine: MergeEngine | None = Field(
+        default=None,
+        description="what becomes of a row whose key is stored: it replaces that one (deduplicate), is left out "
+        "(first_row), replaces one whose version is not higher (versioned), has some columns, other steps the rest "
+        "(partial_update), or is folded in (aggregation); absent: aggregation where the SQL allows, else deduplicate",
+    )
+    version_column: str | None = Field(
+        default=None, description="of versioned: the column whose highest value wins; of equal ones the last row"
     )
     history: History | None = Field(
         default=None, description="what an edit does to older rows: keep or rewrite them; else as the flow says"

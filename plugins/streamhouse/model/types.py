@@ -97,6 +97,16 @@ class MergeFunction(StrEnum):
     BOOL_OR = "bool_or"
 
 
+class MergeEngine(StrEnum):
+    """What becomes of a row written to a key that is stored: one meaning, whichever tier holds the table."""
+
+    DEDUPLICATE = "deduplicate"  # it takes the place of the stored one
+    FIRST_ROW = "first_row"  # it is left out
+    VERSIONED = "versioned"  # it takes the place of one whose version is not higher; NULL is the lowest
+    PARTIAL_UPDATE = "partial_update"  # the columns of its writer do; other steps write the rest
+    AGGREGATION = "aggregation"  # each column is folded into the stored one, by a function of its own
+
+
 class ReadMode(StrEnum):
     """`changes` drives the step; `lookup` is read as of the epoch and drives nothing."""
 

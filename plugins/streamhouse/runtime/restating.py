@@ -139,8 +139,8 @@ class Restating:
 
     def _kept(self, step: PlannedStep, results: "DataFrame") -> "DataFrame":
         """The rows that the table should hold; each key once."""
-        expected, key = self._frames.kept(step, results), step.writes.primary_key
-        return self._frames.last_of_each_key(expected, key) if key else expected
+        expected = self._frames.kept(step, results)
+        return self._frames.winners(expected, step.writes) if step.writes.primary_key else expected
 
     def _write(self, segment: Segment, step: PlannedStep, table: Table, found: Difference) -> None:
         began = time.time_ns() // 1_000_000

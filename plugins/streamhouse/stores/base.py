@@ -29,6 +29,8 @@ class Capabilities:
 
     upsert: bool = True  # tables with a primary key
     merge: bool = True  # folds values with `Table.merge` functions
+    selects: bool = True  # tables of which the first row of a key wins, or the one of the highest version
+    replaces_selected: bool = True  # `replace` in such a table
     add_merged_columns: bool = True  # `add_columns` of a table that merges
     changes: bool = True  # `read_changes` works
     cuts_commits: bool = False  # `advance` stops within what one `write` wrote, to keep to its number of rows
@@ -151,7 +153,9 @@ class Store(Protocol):
         """Apply `changes` once, however often the same epoch calls, and return the table's new end.
 
         Log table: `upserts` are appended. Keyed table: upserts and deletes by key (no key is in
-        both); a table with `merge` folds upserts. Durable and visible on return. Raises without
+        both); a table with `merge` folds upserts. Of a table that selects (`Table.selects`) nothing is
+        deleted, and an upsert is dropped without a trace where `Table.merge_engine` lets another one win,
+        in `upserts` or stored. Durable and visible on return. Raises without
         effect, or with an effect that the next call with the same epoch (and `replay_from`)
         completes and does not repeat.
 
@@ -172,14 +176,15 @@ class Store(Protocol):
         """
 
     def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
-        """Set the rows of a keyed table, whatever its merge functions say, and return its new end.
+        """Set the rows of a keyed table, whatever its merge engine says, and return its new end.
 
-        `write`, but in a table with `merge` an upsert sets the whole row, the last one of each key
+        `write`, but in a table that merges or selects an upsert sets the whole row, the last one of each key
         given, and deletes remove rows: what later epochs add is folded into it. The same promises
         hold. Call it while no epoch of another writer is unfinished: a replay could take the keys
         set here for its own.
 
-        A log table is refused. Without `merge` it is `write`.
+        A log table is refused, and one that selects where the store lacks `replaces_selected`. Of a
+        table that does neither it is `write`.
         """
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ def rows_to_write(
         owned: `WriteContext.columns`; the key and these are the columns of the result.
 
     Returns:
-        Log table and merging table: every upsert. Else each key once, with its last row; an
+        Log table and merging table: every upsert. Else each key once, with the row that wins; an
         upsert outdoes a delete of the same key.
 
     Raises:
@@ -44,6 +44,11 @@ def rows_to_write(
             f"{table.name} adds values up, so a row cannot be deleted from it",
             hint="let the step recompute its keys: strategy recompute instead of merge",
         )
+    if deletes is not None and table.selects:
+        raise WriteRefusedError(
+            f"{table.name} has the merge engine {table.merge_engine}, so a row cannot be deleted from it",
+            hint="merge_engine: deduplicate lets rows be deleted",
+        )
     upserts = _conform(table, changes.upserts, columns)
     _refuse_null_keys(table, upserts)
     if kind is None:
@@ -54,20 +59,58 @@ def rows_to_write(
         _refuse_null_keys(table, keys)
         gone = padded(keys, columns)
         parts.insert(0, gone.append_column(kind, pa.repeat(DELETED, gone.num_rows)))
-    return last_of_each_key(pa.concat_tables(parts), table.primary_key)
+    return winners(pa.concat_tables(parts), table)
+
+
+def winners(rows: pa.Table, table: Table) -> pa.Table:
+    """Of rows in the order they happened, the one of each key that the table's merge engine keeps; order is kept."""
+    if table.first_row:
+        return _highest(rows, table.primary_key, np.arange(rows.num_rows)[::-1])
+    if table.version_column is None:
+        return last_of_each_key(rows, table.primary_key)
+    numbered = pa.table({"v": rows.column(table.version_column), "n": np.arange(rows.num_rows)})
+    order = pc.sort_indices(numbered, [("v", "ascending"), ("n", "ascending")], null_placement="at_start")
+    rank = np.empty(rows.num_rows, dtype=np.int64)
+    rank[order.to_numpy()] = np.arange(rows.num_rows)
+    return _highest(rows, table.primary_key, rank)
+
+
+def not_outdone(rows: pa.Table, stored: pa.Table, table: Table) -> pa.Table:
+    """The rows that win against the stored ones.
+
+    Args:
+        rows: Each key once.
+        stored: The columns `deciding`, of at least the stored rows with these keys.
+        table: Selects.
+    """
+    names = deciding(table)
+    before = stored.select(names).append_column("", pa.array(np.full(stored.num_rows, -1)))
+    after = rows.select(names).append_column("", pa.array(np.arange(rows.num_rows)))
+    won = winners(pa.concat_tables([before, after]), table).column("").to_numpy()
+    kept = np.zeros(rows.num_rows, dtype=bool)
+    kept[won[won >= 0]] = True
+    return rows.filter(pa.array(kept))
+
+
+def deciding(table: Table) -> list[str]:
+    """The columns of a table that selects which tell what row wins."""
+    return [*table.primary_key, *([table.version_column] if table.version_column is not None else [])]
 
 
 def last_of_each_key(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     """`rows` without those that a later row with equal `keys` follows; order is kept."""
+    return _highest(rows, keys, np.arange(rows.num_rows))
+
+
+def _highest(rows: pa.Table, keys: Sequence[str], rank: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> pa.Table:
+    """Of each key the row of the highest rank, which no two rows share; order is kept."""
     if rows.num_rows < 2:
         return rows
-    numbered = rows.select(list(keys)).append_column("", pa.array(np.arange(rows.num_rows)))
-    last = numbered.group_by(list(keys)).aggregate([("", "max")]).column("_max").to_numpy()
-    if len(last) == rows.num_rows:
+    highest = rows.select(list(keys)).append_column("", pa.array(rank))
+    best = highest.group_by(list(keys)).aggregate([("", "max")]).column("_max").to_numpy()
+    if len(best) == rows.num_rows:
         return rows
-    kept = np.zeros(rows.num_rows, dtype=bool)
-    kept[last] = True
-    return rows.filter(pa.array(kept))  # not take(): that lacks chunked nested columns
+    return rows.filter(pa.array(np.isin(rank, best)))  # not take(): that lacks chunked nested columns
 
 
 def with_keys(rows: pa.Table, wanted: pa.Table) -> pa.Table:
@@ -168,10 +211,9 @@ def completed(partial: pa.Table, stored: pa.Table, key: Sequence[str], kind: str
 
 def _partial(table: Table, owned: Sequence[str]) -> list[Column]:
     """The key and the owned columns, in the order of the table."""
-    if not table.primary_key or table.merge:
-        raise WriteRefusedError(
-            f"{table.name} cannot be written in parts: it " + ("merges values" if table.merge else "has no primary key")
-        )
+    if not table.primary_key or table.merge or table.selects:
+        why = "merges values" if table.merge else "selects whole rows" if table.selects else "has no primary key"
+        raise WriteRefusedError(f"{table.name} cannot be written in parts: it {why}")
     allowed = [name for name in table.column_names if name not in table.primary_key]
     if not owned or (stray := [name for name in owned if name not in allowed]):
         what = f"{', '.join(stray)} is none of them" if owned else "none is named"

@@ -99,7 +99,8 @@ def apply(
             f"{table.name} is a log, and {found.gone:,} of its rows are not in its history as the SQL has it now",
             hint="rows cannot be taken out of a log: write to a new table, or drop this one to have it made anew",
         )
-    number, write = 0, store.replace if table.primary_key else store.write
+    filled = table.selects and found.deletes is None  # an empty table: whatever is written wins
+    number, write = 0, store.replace if table.primary_key and not filled else store.write
     if found.deletes is not None:
         for keys in _chunks(found.deletes, found.gone, table.primary_key):
             empty = conform(found.upserts.limit(0).toArrow(), _columns(table, found.upserts.columns))

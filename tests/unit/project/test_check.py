@@ -264,7 +264,7 @@ def test_tables_that_flows_share_have_all_columns(project):
         sql = f"SELECT id, {column} FROM r"
         (project.root / "actions" / f"{name}.sql").write_text(action(name, sql, extra="output: {primary_key: [id]}\n"))
         steps = [f"{{use: {name}, reads: {{r: ods.a}}, writes: dwd.both}}"]
-        tables = "tables: {dwd.both: {partial_update: true}}\n"
+        tables = "tables: {dwd.both: {merge_engine: partial_update}}\n"
         (project.root / "flows" / f"{name}.yaml").write_text(flow(name, "", steps, tables))
     plans = dict(assert_as_fresh(project)["plans"])
     assert set(plans["x"].tables["dwd.both"].column_names) == {"id", "n", "dept"}

@@ -4,7 +4,7 @@ import pytest
 from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.stores.base import Changes
-from streamhouse.stores.keyed import absent, completed, last_of_each_key, rows_to_write, with_keys
+from streamhouse.stores.keyed import absent, completed, last_of_each_key, not_outdone, rows_to_write, winners, with_keys
 
 TABLE = Table(
     name="ods.t",
@@ -27,6 +27,24 @@ def test_the_last_row_of_each_key_stays_in_order():
     assert last_of_each_key(given, ["k", "l"]).column("v").to_pylist() == [[2], [3], [4]]
     assert last_of_each_key(given, ["k"]).column("v").to_pylist() == [[2], [4]]
     assert last_of_each_key(given.slice(0, 1), ["k"]).num_rows == 1
+
+
+def test_the_row_that_its_merge_engine_keeps_stays_in_order():
+    given = pa.table({"k": [1, 2, 1, 2, 3, 1], "v": [5, None, 7, None, 1, 7], "n": list(range(6))})
+    columns = tuple(Column(name=name, type="bigint") for name in given.column_names)
+    plain = Table(name="ods.t", columns=columns, primary_key=("k",), tiers=Tiers(warm="1d"))
+    first = plain.model_copy(update={"first_row": True})
+    versioned = plain.model_copy(update={"version_column": "v"})
+    assert winners(given, plain).column("n").to_pylist() == [3, 4, 5]
+    assert winners(given, first).column("n").to_pylist() == [0, 1, 4]
+    assert winners(given, versioned).column("n").to_pylist() == [3, 4, 5]
+    assert winners(given.slice(0, 5), versioned).column("n").to_pylist() == [2, 3, 4]
+    stored = pa.table({"k": [1, 2, 9], "v": [7, None, 1]})
+    rows = given.filter(pa.array([True, True, False, False, True, False]))  # 1: lower, 2: as unknown, 3: new
+    assert not_outdone(rows, stored, versioned).column("n").to_pylist() == [1, 4]
+    assert not_outdone(rows, stored.select(["k"]), first).column("n").to_pylist() == [4]
+    assert not_outdone(rows.slice(0, 0), stored, versioned).num_rows == 0
+    assert first.replica == versioned.replica == plain
 
 
 def test_an_upsert_outdoes_a_delete_of_its_key():

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from streamhouse.compiler.diff.policy import Edited
+from streamhouse.compiler.merge_engine import engine_text
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.table import Table
 from streamhouse.model.types import format_duration
@@ -29,11 +30,14 @@ def _layout(edited: Edited, *, regrouped: bool) -> Iterator[Finding]:
     if old.buckets != new.buckets:
         yield _rebuild(f"buckets: {old.buckets} → {new.buckets}; rows stand in the bucket their key hashes to")
     if bool(edited.old.part) != bool(edited.new.part):
-        yield _rebuild("partial_update changed: other steps may or may not write columns of the same row")
+        yield _rebuild("merge_engine: other steps may or may not write columns of the same row")
     yield from _merging(edited, old, new)
 
 
 def _merging(edited: Edited, old: Table, new: Table) -> Iterator[Finding]:
+    if old.selects or new.selects:
+        yield from _selecting(edited, old, new)
+        return
     if bool(old.merge) != bool(new.merge):
         now = "folds rows" if new.merge else "keeps the last row"
         yield _rebuild(f"the store {now} of a key from now on, and a stored table cannot change that")
@@ -47,6 +51,17 @@ def _merging(edited: Edited, old: Table, new: Table) -> Iterator[Finding]:
                 proof=f"{name} was folded by {was}, is folded by {function}; a stored table must not change that",
                 columns=(name,),
             )
+
+
+def _selecting(edited: Edited, old: Table, new: Table) -> Iterator[Finding]:
+    """Which of the rows of a key is there was decided when each was written, so no stored row can tell."""
+    column = old.version_column
+    before = {was: name for name, was in edited.renames.items()}.get(column, column) if column else None
+    if (old.merge_engine, before) == (new.merge_engine, new.version_column):
+        return
+    was, now = (engine_text(table) for table in (old, new))
+    proof = f"merge_engine: {was} → {now}; rows that lost are not stored, so each key is decided anew"
+    yield Finding(rule=29, outcome=Outcome.REBUILD, proof=proof, rows=True)
 
 
 def _rebuild(proof: str) -> Finding:

@@ -15,7 +15,9 @@ SAFE_LOG_TTL = timedelta(days=7)
 """Fluss deletes older rows whether a tiering task took them or not, and a table's TTL cannot change."""
 
 DELETES, DELETES_ALLOWED = "table.delete.behavior", "allow"
-"""Without this property, a table that merges ignores deletes without a word."""
+"""Without this property, a table that merges ignores deletes without a word. One that selects cannot allow them."""
+
+_ENGINE, _VERSION = "table.merge-engine", "table.merge-engine.versioned.ver-column"
 
 _T = exp.DataType.Type
 _SIMPLE = {
@@ -109,7 +111,11 @@ def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
         "table.log.ttl": f"{int(ttl.total_seconds())}s",
     }
     if table.merge:
-        properties |= {"table.merge-engine": "aggregation", DELETES: DELETES_ALLOWED}
+        properties |= {_ENGINE: table.merge_engine.value, DELETES: DELETES_ALLOWED}
+    if table.selects:
+        properties |= {_ENGINE: table.merge_engine.value, DELETES: "disable"}
+    if table.version_column is not None:
+        properties |= {_VERSION: table.version_column}
     return json.dumps(
         {
             "version": 1,
@@ -180,6 +186,8 @@ def differences(table: Table, found: Stored) -> list[str]:
         "bucket key": list(table.bucket_key or table.primary_key),
         "bucket count": [str(table.buckets)],
         "merge functions": sorted(f"{name}: {function.value}" for name, function in table.merge.items()),
+        "merge engine": [table.merge_engine.value] if table.merge or table.selects else [],
+        "version column": [table.version_column] if table.version_column is not None else [],
     }
     has = {
         "columns": [f"{column.name} {column.type}" for column in found.columns],
@@ -190,6 +198,8 @@ def differences(table: Table, found: Stored) -> list[str]:
         "merge functions": sorted(
             f"{name}: {function}" for name, function in found.merge.items() if name in table.merge or not table.merge
         ),
+        "merge engine": [found.properties[_ENGINE]] if _ENGINE in found.properties else [],
+        "version column": [found.properties[_VERSION]] if _VERSION in found.properties else [],
     }
     return [
         f"{what}: stored {', '.join(has[what]) or 'none'}; planned {', '.join(wanted[what]) or 'none'}"

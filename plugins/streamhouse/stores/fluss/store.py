@@ -7,7 +7,7 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamhouse.errors import RowsLostError, SchemaConflictError, StoreError, TableMissingError
+from streamhouse.errors import RowsLostError, SchemaConflictError, StoreError, TableMissingError, WriteRefusedError
 from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
@@ -42,7 +42,9 @@ class FlussStore:
     """
 
     tier = Tier.HOT
-    capabilities = Capabilities(add_merged_columns=False, cuts_commits=True, before_images=True, state_as_of=True)
+    capabilities = Capabilities(
+        add_merged_columns=False, replaces_selected=False, cuts_commits=True, before_images=True, state_as_of=True
+    )
 
     def __init__(self, bootstrap: str, min_log_ttl: timedelta = ddl.SAFE_LOG_TTL, timeout_s: float = 60.0) -> None:
         self._wire = Wire(bootstrap, timeout_s)
@@ -230,8 +232,15 @@ class FlussStore:
 
         Raises:
             SchemaConflictError: a table that merges was created by a version that could not do this.
+            WriteRefusedError: the table selects: Fluss deletes nothing from it, and compares every row.
         """
         refuse_log(table)
+        if table.selects:
+            raise WriteRefusedError(
+                f"rows of {table.name} cannot be set in the hot tier: {table.merge_engine} lets no row that would lose "
+                "replace another",
+                hint=f"have it built anew: streamhouse apply FLOW --choose {table.name}=rebuild",
+            )
         if not table.merge:
             return self.write(table, changes, context)
         rows, deletes = _apart(table, rows_to_set(table, changes, _KIND, context.columns))

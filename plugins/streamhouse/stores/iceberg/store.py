@@ -62,7 +62,13 @@ class IcebergStore:
 
     tier: Tier = Tier.COLD
     capabilities: Capabilities = Capabilities(
-        upsert=True, merge=False, add_merged_columns=False, changes=True, before_images=True, state_as_of=True
+        upsert=True,
+        merge=False,
+        selects=False,
+        add_merged_columns=False,
+        changes=True,
+        before_images=True,
+        state_as_of=True,
     )
 
     def __init__(self, spark_provider: Callable[[], "SparkSession"], catalog: str, lock_dir: Path) -> None:
@@ -85,14 +91,10 @@ class IcebergStore:
         """Create the table and its namespace; see `Store.create`.
 
         Raises:
-            StoreError: the table merges, which Iceberg cannot.
+            StoreError: the table merges or selects, which Iceberg cannot.
             SchemaConflictError: it stands with other columns or another key.
         """
-        if table.merge:
-            raise StoreError(
-                f"the cold tier cannot add up the values of {table.name}",
-                hint="let hot or warm merge, and tier the folded rows to cold",
-            )
+        _refuse_engine(table)
         with translated("creating", table.name), self._hold(table.name):
             stored = self._catalog().table(table.name)
             if stored is not None:
@@ -267,8 +269,7 @@ class IcebergStore:
 
         An epoch without rows makes a snapshot only when it has properties to keep.
         """
-        if table.merge:
-            raise StoreError(f"the cold tier cannot add up the values of {table.name}")
+        _refuse_engine(table)
         rows = rows_to_write(table, changes, _KIND if table.primary_key else None, context.columns)
         with translated("writing", table.name), self._hold(table.name):
             stored = self._table(table.name)
@@ -388,6 +389,16 @@ class IcebergStore:
                     f"Iceberg holds {table.name} with {what} {theirs}, the plan has {ours}",
                     hint="drop the table and fill it again, or give the new one another name",
                 )
+
+
+def _refuse_engine(table: Table) -> None:
+    """Raise StoreError when rows must be folded, or compared with stored ones: here each takes the place of another."""
+    if table.merge or table.selects:
+        cannot = "add up the values" if table.merge else "choose among the rows of a key"
+        raise StoreError(
+            f"the cold tier cannot {cannot} of {table.name}",
+            hint="let hot or warm merge, and tier the merged rows to cold",
+        )
 
 
 def _hidden_types(columns: Sequence[Column]) -> dict[str, str]:

@@ -15,7 +15,9 @@ from streamhouse.stores.keyed import (
     UPSERTED,
     absent,
     completed,
+    deciding,
     last_of_each_key,
+    not_outdone,
     padded,
     with_keys,
     without_keys,
@@ -84,6 +86,13 @@ def whole_rows(handle: Any, table: Table, partial: pa.Table) -> pa.Table:
     return completed(
         partial, state(handle, wide, latest.id if latest else 0, wide.column_names, keys), table.primary_key, KIND
     )
+
+
+def winning_rows(handle: Any, table: Table, rows: pa.Table) -> pa.Table:
+    """`keyed.not_outdone` by the newest stored rows; of these only what decides is read."""
+    latest = handle.snapshot_manager().get_latest_snapshot()
+    keys = rows.select(list(table.primary_key))
+    return not_outdone(rows, state(handle, table, latest.id if latest else 0, deciding(table), keys), table)
 
 
 def with_rows_set(handle: Any, table: Table, rows: pa.Table) -> pa.Table:

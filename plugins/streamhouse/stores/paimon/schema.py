@@ -15,6 +15,7 @@ KIND = "_rk"
 """Hidden column of keyed tables: pypaimon takes the kind of a row ('+U', '-D') from a stored column only."""
 
 _BUCKETS = "streamhouse.buckets"
+_ENGINE, _VERSION = "streamhouse.merge-engine", "streamhouse.version-column"
 
 
 def has_kind(table: Table) -> bool:
@@ -69,7 +70,13 @@ def table_options(table: Table) -> dict[str, str]:
         options["merge-engine"] = "aggregation"
         options |= {f"fields.{name}.aggregate-function": how.value for name, how in table.merge.items()}
     elif table.primary_key:
+        # Paimon's own first-row shows no row before it is compacted, and with its sequence.field a snapshot tells rows
+        # that lost as changes. So the store compares rows before it writes, and what it writes has won.
         options |= {"merge-engine": "deduplicate", "rowkind.field": KIND}
+        if table.selects:
+            options |= {_ENGINE: table.merge_engine.value}
+        if table.version_column is not None:
+            options |= {_VERSION: table.version_column}
     return options
 
 
@@ -135,7 +142,7 @@ def refuse_difference(table: Table, handle: Any) -> None:
     stored: dict[str, Any] = {"columns": [(c.name, c.type) for c in stored_columns(handle)]}
     wanted["primary key"], stored["primary key"] = list(table.primary_key), list(handle.primary_keys)
     options = {key: value for key, value in handle.table_schema.options.items() if key != "write-only"}
-    kept = ("bucket", "merge-engine", "fields.", "rowkind.", _BUCKETS)
+    kept = ("bucket", "merge-engine", "fields.", "rowkind.", _BUCKETS, _ENGINE, _VERSION)
     wanted |= {key: value for key, value in table_options(table).items() if key != "write-only"}
     stored |= {key: value for key, value in options.items() if key.startswith(kept)}
     if table.merge:  # what folds a column that the plan gave up does not matter

@@ -207,8 +207,9 @@ class PaimonStore:
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` in one snapshot, once; see `Store.write`.
 
-        A partial write reads the rows of its keys first; the table's lock keeps others out until
-        it is committed. An epoch without rows makes a snapshot only when it has properties to keep.
+        A partial write reads the rows of its keys first, and so does one to a table that selects; the
+        table's lock keeps others out until it is committed. An epoch without rows makes a snapshot only
+        when it has properties to keep.
         """
         rows = rows_to_write(table, changes, KIND if has_kind(table) else None, context.columns)
         user = commits.commit_user(context.writer)
@@ -218,6 +219,8 @@ class PaimonStore:
             repeated = last is not None and last.commit_identifier >= context.epoch
             if context.columns is not None and rows.num_rows and not repeated:
                 rows = reading.whole_rows(handle, table, rows)
+            if table.selects and rows.num_rows and not repeated:
+                rows = reading.winning_rows(handle, table, rows)
             if not repeated and (rows.num_rows or context.properties):
                 self._commit(handle, rows, user, context)
                 last = commits.last_commit(handle, user)
@@ -233,7 +236,7 @@ class PaimonStore:
         """
         refuse_log(table)
         if not table.merge:
-            return self.write(table, changes, context)
+            return self.write(table.replica, changes, context)
         rows = rows_to_set(table, changes, KIND, context.columns)
         user = commits.commit_user(context.writer)
         with self._locks.hold(self.tier, table.name), translated("writing", table.name):
