@@ -1,21 +1,24 @@
-"""A flow whose tables select among the rows of a key, over three tiers: killed, replayed, tiered, it equals the model."""
+"""Tables that select among the rows of a key, over three tiers: killed, replayed and tiered, they equal the model."""
 
-import os
 import random
 import signal
 
 import pytest
 
 from streamhouse.jobs.run import Meter, carry
+from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
+from streamhouse.state.records import Phase
 from streamhouse.tiering.move import tier_all
 from streamhouse.tiering.union import union_frame, union_read
+from tests import live
 from tests.flows import assert_equals_batch, drop_tables, with_stores
 from tests.kills import run
+from tests.live import opened_project, served
 
 FLOW = "merging"
 COLUMNS = "{order_id: bigint, cents: bigint, changed: bigint, store: string}"
@@ -52,7 +55,7 @@ NEWEST = ("dwd.mg_hot_newest", "dwd.mg_warm_newest")
 KILLS = [
     "between_writes:dwd.mg_hot_newest#2",
     "between_writes:dwd.mg_hot_first",  # while it recovers
-    "before_commit_log#2",
+    "between_writes:dwd.mg_warm_newest#2",
 ]
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
@@ -146,16 +149,36 @@ def test_every_tier_holds_the_rows_that_win(project, spark, fluss):
 
 
 @pytest.mark.timeout(1200)
-def test_killed_and_replayed_the_same_rows_win(project, spark, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+def test_killed_and_replayed_the_same_rows_win(project, spark):
     for number in range(3):
         add(project, number)
     for point in KILLS:
         code, printed = run(project, FLOW, point)
         assert code == -signal.SIGKILL, f"{point} was not reached; exit {code}\n{printed}"
-    code, printed = run(project, FLOW, "between_writes:dwd.mg_warm_newest#2")
-    assert code == -signal.SIGKILL, printed
     code, printed = run(project, FLOW)
     assert code == 0, printed
     assert_equals_model(project, spark, tiered=False)
     assert_equals_batch(project, FLOW, spark)
+
+
+@pytest.mark.timeout(900)
+def test_another_merge_engine_decides_every_key_anew_while_the_flow_runs(tmp_path, fluss, spark):
+    with opened_project(tmp_path, fluss, spark) as open_:
+        file = tmp_path / "flows" / f"{live.FLOW}.yaml"
+        text, running = file.read_text(), live.Live(open_)
+        running.add()
+        running.add()
+        with running:
+            running.drained()
+            seen = [served(open_, "dwd.lv_orders").sort_by("order_id").to_pylist()]
+            for engine in ("first_row", "versioned, version_column: cents"):
+                file.write_text(f"{text}tables: {{dwd.lv_orders: {{merge_engine: {engine}}}}}\n")
+                found, change = running.apply()
+                assert found.outcome is Outcome.REBUILD
+                assert change.phase is Phase.APPLIED, change.error
+                running.assert_equals_batch()
+                seen.append(served(open_, "dwd.lv_orders").sort_by("order_id").to_pylist())
+                assert seen[-1] not in seen[:-1]
+                running.add()
+                running.drained()
+                running.assert_equals_batch()
