@@ -21,7 +21,17 @@ from streamhouse.stores.fluss.fold import ChangeLog, whole_changes
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.replay import not_yet_written, settled_end
 from streamhouse.stores.fluss.wire import Wire
-from streamhouse.stores.keyed import DELETED, absent, padded, refuse_log, rows_to_set, rows_to_write, without_keys
+from streamhouse.stores.keyed import (
+    DELETED,
+    absent,
+    deciding,
+    not_outdone,
+    padded,
+    refuse_log,
+    rows_to_set,
+    rows_to_write,
+    without_keys,
+)
 from streamhouse.stores.pace import by_offsets, offsets_between
 from streamhouse.stores.widen import missing, with_columns
 
@@ -29,6 +39,7 @@ T = TypeVar("T")
 
 _KIND = "_kind"
 _FEW_ROWS = 16
+_STATE_ROWS = 50  # so many rows of a table's state are read while one write is waited for
 
 
 class FlussStore:
@@ -239,7 +250,7 @@ class FlussStore:
             raise WriteRefusedError(
                 f"rows of {table.name} cannot be set in the hot tier: {table.merge_engine} lets no row that would lose "
                 "replace another",
-                hint=f"have it built anew: streamhouse apply FLOW --choose {table.name}=rebuild",
+                hint="write to a new table, or drop this one to have it made anew",
             )
         if not table.merge:
             return self.write(table, changes, context)
@@ -309,7 +320,13 @@ class FlussStore:
         after = {int(bucket): (before[bucket], end) for bucket, end in self.end(table).items()}
         seen = self._log(table, after, table.primary_key).rows.select(list(table.primary_key))
         numbered = keys.append_column(_KIND, pa.array(range(keys.num_rows)))
-        self._native.confirm(table.name, [writes[i] for i in without_keys(numbered, seen).column(_KIND).to_pylist()])
+        if table.selects:  # so there are no deletes, and these are the rows
+            numbered = rows.select(deciding(table)).append_column(_KIND, numbered.column(_KIND))
+        unseen = without_keys(numbered, seen)
+        if table.selects and sum(end for _, end in after.values()) < _STATE_ROWS * unseen.num_rows:
+            # Rows that lose leave no trace. They are told from refused ones by what they lost to.
+            unseen = not_outdone(unseen, self._state(table, tuple(deciding(table))), table)
+        self._native.confirm(table.name, [writes[i] for i in unseen.column(_KIND).to_pylist()])
 
     def _update(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None) -> None:
         names = tuple(rows.column_names)
