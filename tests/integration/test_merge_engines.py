@@ -152,6 +152,8 @@ def test_every_tier_holds_the_rows_that_win(project, spark, fluss):
 def test_killed_and_replayed_the_same_rows_win(project, spark):
     for number in range(3):
         add(project, number)
+    flow = project.root / "flows" / f"{FLOW}.yaml"  # large epochs: their replay is on the other route
+    flow.write_text(flow.read_text().replace("max_rows", "local_epoch_rows: 20\nmax_rows"))
     for point in KILLS:
         code, printed = run(project, FLOW, point)
         assert code == -signal.SIGKILL, f"{point} was not reached; exit {code}\n{printed}"
