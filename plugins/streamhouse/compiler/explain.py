@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from streamhouse.compiler.merge_engine import engine_text
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
 from streamhouse.model.table import Tiers
 from streamhouse.model.types import ReadMode, format_duration
@@ -127,7 +126,7 @@ def _step(step: PlannedStep) -> ExplainedStep:
         columns={c.name: c.type if c.nullable else f"{c.type} not null" for c in table.columns},
         primary_key=table.primary_key,
         merge={name: str(function) for name, function in table.merge.items()},
-        merge_engine=engine_text(table) if table.selects else None,
+        merge_engine=table.merges_how if table.selects else None,
         tiers=_tiers(table.tiers),
         buckets=table.buckets,
         expect={name: f"{e.check} ({e.on_violation})" for name, e in step.expect.items()},

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from streamhouse.errors import MergeEngineError, StreamhouseError, TierError, UnknownColumnError, did_you_mean
 from streamhouse.model.flow import Flow, Step
-from streamhouse.model.table import Column, Table, TableOptions
+from streamhouse.model.table import Column, TableOptions
 from streamhouse.model.types import MergeEngine, ReadMode, Strategy, Tier
 from streamhouse.sql.classify import Classification, InputInfo
 
@@ -97,11 +97,6 @@ def selection(options: TableOptions) -> tuple[bool, str | None]:
     """`Table.first_row` and `Table.version_column` of a table with these options."""
     versioned = options.merge_engine is MergeEngine.VERSIONED and options.version_column is not None
     return options.merge_engine is MergeEngine.FIRST_ROW, (options.version_column or "").lower() if versioned else None
-
-
-def engine_text(table: Table) -> str:
-    """For a person: the merge engine, and by what it decides."""
-    return f"{table.merge_engine} by {table.version_column}" if table.version_column else str(table.merge_engine)
 
 
 def _version_errors(

@@ -103,6 +103,11 @@ class Table(Frozen):
         return MergeEngine.DEDUPLICATE if self.version_column is None else MergeEngine.VERSIONED
 
     @property
+    def merges_how(self) -> str:
+        """For a person: the merge engine, and by what it decides."""
+        return f"{self.merge_engine} by {self.version_column}" if self.version_column else str(self.merge_engine)
+
+    @property
     def selects(self) -> bool:
         """Whether a row written may lose against the stored one; nothing is deleted from such a table."""
         return self.first_row or self.version_column is not None

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from streamhouse.compiler.diff.policy import Edited
-from streamhouse.compiler.merge_engine import engine_text
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.table import Table
 from streamhouse.model.types import format_duration
@@ -59,8 +58,9 @@ def _selecting(edited: Edited, old: Table, new: Table) -> Iterator[Finding]:
     before = {was: name for name, was in edited.renames.items()}.get(column, column) if column else None
     if (old.merge_engine, before) == (new.merge_engine, new.version_column):
         return
-    was, now = (engine_text(table) for table in (old, new))
-    proof = f"merge_engine: {was} → {now}; rows that lost are not stored, so each key is decided anew"
+    proof = (
+        f"merge_engine: {old.merges_how} → {new.merges_how}; rows that lost are not stored, so each key is decided anew"
+    )
     yield Finding(rule=29, outcome=Outcome.REBUILD, proof=proof, rows=True)
 
 
