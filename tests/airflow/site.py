@@ -14,12 +14,9 @@ from typing import Any, TypeVar
 import psutil
 
 from streamhouse.orchestrator.local import request
+from tests.control_plane import ROOT, program
 
 T = TypeVar("T")
-
-ROOT = Path(__file__).parents[2]
-PYTHON = ROOT / ".venv-airflow" / "bin" / "python"
-"""Of the control plane: Airflow, and none of the engine's packages. `make test` makes it."""
 
 ENGINE = Path(sys.executable).with_name("streamhouse")
 
@@ -99,7 +96,7 @@ def mine(project: Path) -> list[psutil.Process]:
 @contextlib.contextmanager
 def site(project: Path, *arguments: str, **more: str) -> Iterator[Site]:
     """Start, hand over when it is ready, end by SIGINT; the test fails where that leaves a process."""
-    command = [str(PYTHON), "-m", "streamhouse.orchestrator.local", "--project", str(project), *arguments]
+    command = [str(program("python")), "-m", "streamhouse.orchestrator.local", "--project", str(project), *arguments]
     log = project / "local.log"
     place = project / ".streamhouse" / "airflow" / "address.json"
     place.unlink(missing_ok=True)

@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 from streamhouse.cli.init import write_project
-from tests.airflow.site import PYTHON, ROOT, environment
+from tests.airflow.site import environment
+from tests.control_plane import ROOT, program
 
 pytestmark = pytest.mark.airflow
 FLOWS = 100
@@ -35,7 +36,7 @@ def control_plane(tmp_path):
     )
 
     def run(*arguments, **more):
-        command = [PYTHON, ROOT / "tests" / "airflow" / "parse.py", *arguments]
+        command = [program("python"), ROOT / "tests" / "airflow" / "parse.py", *arguments]
         done = subprocess.run(command, env=settings | more, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
         return json.loads(done.stdout.splitlines()[-1])

@@ -15,8 +15,8 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.owner import is_alive
 from streamhouse.state.flow_state import FlowState, see
 from streamhouse.state.runners import Wanted
+from tests.control_plane import ROOT, program
 
-AIRFLOW = Path(__file__).parents[2] / ".venv-airflow" / "bin" / "python"
 SCRIPT = Path(__file__).parent / "airflow_stream.py"
 WITHIN_S = 180
 
@@ -24,7 +24,6 @@ pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(not AIRFLOW.exists(), reason="Airflow's own environment is not installed (make airflow-env)"),
 ]
 
 
@@ -32,7 +31,7 @@ pytestmark = [
 def environment():
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("STREAMHOUSE_", "AIRFLOW"))}
     program = "import sys; from streamhouse.cli.main import main; sys.exit(main())"
-    plugins = str(Path(__file__).parents[2] / "plugins")
+    plugins = str(ROOT / "plugins")
     # The same path for both environments: each finds its own packages beside its own interpreter.
     return {**clean, "PYTHONPATH": plugins, "STREAMHOUSE_COMMAND": shlex.join([sys.executable, "-c", program])}
 
@@ -80,7 +79,7 @@ def test_a_trigger_is_made_again_elsewhere_and_stops_the_flow_that_a_person_ends
     with Project.at(tmp_path).state() as store:
         store.runners.ask("orders", Wanted.RUNNING, "ann")
     done = subprocess.run(
-        [str(AIRFLOW), "-c", TRIGGER, str(tmp_path)],
+        [str(program("python")), "-c", TRIGGER, str(tmp_path)],
         env=environment | {"AIRFLOW_HOME": str(tmp_path / "home")},
         capture_output=True,
         text=True,
@@ -98,7 +97,7 @@ def dag_run(streamhouse, environment):
     started = []
 
     def start(flow="orders", **added):
-        words = [AIRFLOW, SCRIPT, streamhouse.home, streamhouse.folder, flow]
+        words = [program("python"), SCRIPT, streamhouse.home, streamhouse.folder, flow]
         process = subprocess.Popen(
             [str(word) for word in words],
             env=environment | added,

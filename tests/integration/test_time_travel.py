@@ -2,6 +2,7 @@
 
 import time
 
+import pyarrow as pa
 import pytest
 
 from streamhouse.errors import QueryRefusedError, RowsLostError
@@ -17,8 +18,6 @@ from streamhouse.tiering.ask import parse_query
 from streamhouse.tiering.move import tier
 from streamhouse.tiering.query import answer
 from tests.live import Live, opened_project, write_action
-
-pa = pytest.importorskip("pyarrow")
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 

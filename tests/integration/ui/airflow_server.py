@@ -13,8 +13,8 @@ from pathlib import Path
 
 import httpx
 
-ROOT = Path(__file__).parents[3]
-AIRFLOW = ROOT / ".venv-airflow" / "bin" / "airflow"
+from tests.control_plane import ROOT, program
+
 _PATIENCE_S = 240
 
 
@@ -30,8 +30,7 @@ class AirflowServer:
 @contextmanager
 def airflow_server(home: Path, project: Path) -> Iterator[AirflowServer]:
     """Start one for a project; its folders are below `home`."""
-    if not AIRFLOW.exists():
-        raise AssertionError(f"{AIRFLOW} is missing: this test needs the environment of the control plane")
+    airflow = program("airflow")
     port = _free_port()
     passwords = {"admin": "for this test", "viewer": "for this test too"}
     home.mkdir(parents=True)
@@ -55,10 +54,10 @@ def airflow_server(home: Path, project: Path) -> Iterator[AirflowServer]:
     }
     log = home / "server.log"
     with log.open("w") as out:
-        subprocess.run([AIRFLOW, "db", "migrate"], env=environment, check=True, stdout=out, stderr=out, timeout=300)
+        subprocess.run([airflow, "db", "migrate"], env=environment, check=True, stdout=out, stderr=out, timeout=300)
         # uvicorn's worker is a child of the command: the whole group is ended.
         server = subprocess.Popen(
-            [AIRFLOW, "api-server"], env=environment, stdout=out, stderr=out, start_new_session=True
+            [airflow, "api-server"], env=environment, stdout=out, stderr=out, start_new_session=True
         )
         try:
             url = f"http://127.0.0.1:{port}"
