@@ -27,8 +27,13 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT / "plugins"), "STREAMHOUSE_COMMAND": str(ENGINE), **more}
 
 
-def eventually(look: Callable[[], T | None], what: str, seconds: float) -> T:
-    """What `look` gives once it is true; errors of an API that is about to come back count as not yet."""
+def eventually(
+    look: Callable[[], T | None], what: str, seconds: float, *, told: Callable[[], object] = lambda: None
+) -> T:
+    """What `look` gives once it is true; errors of an API that is about to come back count as not yet.
+
+    Where it never is, the failure also has what `told` gives.
+    """
     until, last = time.monotonic() + seconds, None
     while time.monotonic() < until:
         try:
@@ -39,6 +44,8 @@ def eventually(look: Callable[[], T | None], what: str, seconds: float) -> T:
             if found:
                 return found
         time.sleep(0.5)
+    with contextlib.suppress(OSError):
+        last = told() or last
     raise AssertionError(f"not within {seconds:.0f} s: {what} ({last})")
 
 
@@ -72,6 +79,14 @@ class Site:
         """Task instances, the newest run first."""
         found = self.get(f"dags/{dag}/dagRuns/{run}/taskInstances?limit=100&order_by=-start_date")
         return list(found["task_instances"])
+
+    def unfinished(self) -> dict[str, str]:
+        """Task instance of any DAG that waits, has a slot or is tried again → its state."""
+        found = self.tasks("~")
+        over = ("success", "skipped", "failed", "upstream_failed", "removed", None)
+        return {
+            f"{t['dag_id']}.{t['task_id']} try {t['try_number']}": t["state"] for t in found if t["state"] not in over
+        }
 
     def log(self, task: dict[str, Any]) -> str:
         """All that the log of a task's last try says."""

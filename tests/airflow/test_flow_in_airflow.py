@@ -144,13 +144,15 @@ def test_a_question_is_answered_in_airflow_or_by_command_and_both_know(airflow, 
             held = store.approvals.list(every=True)
         return [(q.state.value, q.reason) for q in held if q.decided_by == by] == [(state, "no")]
 
-    eventually(lambda: answered("admin in Airflow", "refused"), "the state store knows", 60)
+    eventually(lambda: answered("admin in Airflow", "refused"), "the state store knows", 180, told=airflow.unfinished)
     edit(project, "SUM(quantity) + 1 * COUNT(*) AS pieces")
     task = eventually(lambda: waiting(airflow), "a person is asked about the next edit", 180)
     name = task["dag_run_id"].removeprefix("approval__")
     subprocess.run([ENGINE, "refuse", name, "--reason", "no", "--project", project.root], check=True)
     place = f"dags/flow_approval/dagRuns/{task['dag_run_id']}/taskInstances/decide"
-    eventually(lambda: airflow.get(place)["state"] == "success", "the wait in Airflow is over", 60)
+    eventually(
+        lambda: airflow.get(place)["state"] == "success", "the wait in Airflow is over", 180, told=airflow.unfinished
+    )
     assert airflow.get(f"{place}/-1/hitlDetails")["chosen_options"] == ["Reject"]
     action.write_text(before)
 

@@ -2,12 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
+from http import HTTPStatus
 from typing import Any
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator  # noqa: TID253  this module is for Airflow alone
 from airflow.sdk import Param  # noqa: TID253
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException  # noqa: TID253
+from airflow.sdk.exceptions import (  # noqa: TID253
+    AirflowException,
+    AirflowFailException,
+    AirflowRuntimeError,
+    AirflowSkipException,
+    TaskDeferred,
+)
 from airflow.sdk.execution_time.hitl import (  # noqa: TID253
     get_hitl_detail_content_detail,
     update_hitl_detail_response,
@@ -16,7 +22,7 @@ from airflow.sdk.execution_time.hitl import (  # noqa: TID253
 from airflow.triggers.base import BaseTrigger, TriggerEvent  # noqa: TID253
 
 from streamhouse.errors import ApprovalClosedError, StreamhouseError
-from streamhouse.project.project import Project
+from streamhouse.orchestrator.state import project_state
 from streamhouse.state.approvals import Approval, ApprovalState
 from streamhouse.state.store import StateStore
 
@@ -54,13 +60,39 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
                 'by hand: {"approval": "ID"}, with an ID of: streamhouse approvals'
             )
         try:
-            with _state(self.project) as state:
+            with project_state(self.project) as state:
                 question = state.approvals.get(name)
         except StreamhouseError as error:
             kind = AirflowException if error.retryable else AirflowFailException
             raise kind(str(error)) from None
         if question.state is not ApprovalState.OPEN:
             return self._told(question)
+        if context["task_instance"].try_number > 1:
+            # To ask again would remove an answer that an earlier try got and did not record: first look for one.
+            raise self._waits(context, question.id, is_asked=False)
+        raise self._asks(context, question)
+
+    def execute_complete(self, context: Any, event: dict[str, Any], approval: str = "") -> dict[str, str | None]:
+        """Record an answer that came through Airflow; one that came another way is recorded already.
+
+        Raises:
+            TaskDeferred: the state store is away, and Airflow keeps the answer meanwhile; or it never was asked.
+        """
+        try:
+            with project_state(self.project) as state:
+                if event.get("chosen_options"):
+                    self._answer(state, approval, event)
+                question = state.approvals.get(approval)
+        except StreamhouseError as error:
+            if not error.retryable:
+                raise AirflowFailException(str(error)) from None
+            self.log.warning("%s", error)
+            raise self._waits(context, approval) from None
+        if question.state is ApprovalState.OPEN:
+            raise self._asks(context, question)
+        return self._told(question)
+
+    def _asks(self, context: Any, question: Approval) -> TaskDeferred:
         self.subject = f"{question.flow}: {question.asks}"
         self.body = _evidence(question)
         upsert_hitl_detail(
@@ -74,20 +106,12 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
             assigned_users=self.assigned_users,
         )
         self.log.info("%s\n%s", self.subject, question.evidence)
-        # Not the state `awaiting_input`: there nothing but an answer in Airflow could end the wait.
-        waits = ApprovalTrigger(self.project, question.id, str(context["task_instance"].id))
-        return self.defer(trigger=waits, method_name="execute_complete", kwargs={"approval": question.id})  # type: ignore[no-any-return]
+        return self._waits(context, question.id)
 
-    def execute_complete(self, context: Any, event: dict[str, Any], approval: str = "") -> dict[str, str | None]:  # noqa: ARG002
-        """Record an answer that came through Airflow; one that came another way is recorded already."""
-        try:
-            with _state(self.project) as state:
-                if event.get("chosen_options"):
-                    self._answer(state, approval, event)
-                return self._told(state.approvals.get(approval))
-        except StreamhouseError as error:
-            kind = AirflowException if error.retryable else AirflowFailException
-            raise kind(str(error)) from None
+    def _waits(self, context: Any, approval: str, *, is_asked: bool = True) -> TaskDeferred:
+        # Not the state `awaiting_input`: there nothing but an answer in Airflow could end the wait.
+        waits = ApprovalTrigger(self.project, approval, str(context["task_instance"].id), is_asked=is_asked)
+        return TaskDeferred(trigger=waits, method_name="execute_complete", kwargs={"approval": approval})
 
     def _answer(self, state: StateStore, approval: str, event: dict[str, Any]) -> None:
         grant = event["chosen_options"][0] == self.APPROVE
@@ -118,7 +142,9 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
 class ApprovalTrigger(BaseTrigger):  # type: ignore[misc]
     """Ends when an approval was answered: in Airflow, or anywhere else, which Airflow is then told."""
 
-    def __init__(self, project: str, approval: str, ti_id: str, poll: float = _POLL_S) -> None:
+    def __init__(
+        self, project: str, approval: str, ti_id: str, poll: float = _POLL_S, *, is_asked: bool = True
+    ) -> None:
         """Touches nothing yet.
 
         Args:
@@ -126,53 +152,70 @@ class ApprovalTrigger(BaseTrigger):  # type: ignore[misc]
             approval: Its id.
             ti_id: Id of the task instance that asks.
             poll: Seconds between two looks.
+            is_asked: Airflow shows the question; False: it may not, and then this ends at once.
         """
         super().__init__()
         self.project = project
         self.approval = approval
         self.ti_id = ti_id
         self.poll = poll
+        self.is_asked = is_asked
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """How another triggerer makes it again."""
-        place = f"{type(self).__module__}.{type(self).__qualname__}"
-        return place, {"project": self.project, "approval": self.approval, "ti_id": self.ti_id, "poll": self.poll}
+        names = ("project", "approval", "ti_id", "poll", "is_asked")
+        return f"{type(self).__module__}.{type(self).__qualname__}", {name: getattr(self, name) for name in names}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Look until somebody answered, or nobody did in time. While the state store is away, go on looking."""
+        """Look until somebody answered, or nobody did in time. While a store is away, go on looking."""
         while True:
-            # An answer that came before this task waited did not wake it.
-            given = await asyncio.to_thread(get_hitl_detail_content_detail, ti_id=self.ti_id)
-            if given.response_received and given.chosen_options:
-                user = given.responded_by_user
-                yield TriggerEvent(
-                    {
-                        "chosen_options": list(given.chosen_options),
-                        "params_input": given.params_input or {},
-                        "responded_by_user": {"id": user.id, "name": user.name} if user else None,
-                    }
-                )
-                return
             state = await asyncio.to_thread(self._look)
-            if state in (ApprovalState.GRANTED, ApprovalState.REFUSED):
-                option = ApprovalOperator.APPROVE if state is ApprovalState.GRANTED else ApprovalOperator.REJECT
-                await asyncio.to_thread(
-                    update_hitl_detail_response, ti_id=self.ti_id, chosen_options=[option], params_input={}
-                )
-            if state is not ApprovalState.OPEN:
-                yield TriggerEvent({"state": state.value})
+            if state is ApprovalState.OPEN:
+                payload = await asyncio.to_thread(self._given)
+            elif state is not None:
+                if state is not ApprovalState.EXPIRED:
+                    await asyncio.to_thread(self._tell_airflow, state)
+                payload = {"state": state.value}
+            if state is not None and payload is not None:
+                yield TriggerEvent(payload)
                 return
             await asyncio.sleep(self.poll)
 
-    def _look(self) -> ApprovalState:
+    def _look(self) -> ApprovalState | None:
+        """None: the state store is away."""
         try:
-            with _state(self.project) as state:
+            with project_state(self.project) as state:
                 return state.approvals.get(self.approval).state
         except StreamhouseError as error:
             if not error.retryable:
                 raise
             self.log.warning("%s", error)
-            return ApprovalState.OPEN
+            return None
+
+    def _given(self) -> dict[str, Any] | None:
+        """The answer that Airflow holds; one that came before the task waited did not wake it. None: not yet."""
+        try:
+            given = get_hitl_detail_content_detail(ti_id=self.ti_id)
+        except AirflowRuntimeError as error:
+            if not self.is_asked and (error.error.detail or {}).get("status_code") == HTTPStatus.NOT_FOUND:
+                return {"state": ApprovalState.OPEN.value}
+            self.log.warning("%s", error)  # a trigger that fails would lose the answer
+            return None
+        if not (given.response_received and given.chosen_options):
+            return None
+        user = given.responded_by_user
+        return {
+            "chosen_options": list(given.chosen_options),
+            "params_input": given.params_input or {},
+            "responded_by_user": {"id": user.id, "name": user.name} if user else None,
+        }
+
+    def _tell_airflow(self, state: ApprovalState) -> None:
+        option = ApprovalOperator.APPROVE if state is ApprovalState.GRANTED else ApprovalOperator.REJECT
+        try:
+            update_hitl_detail_response(ti_id=self.ti_id, chosen_options=[option], params_input={})
+        except AirflowRuntimeError as error:  # answered in Airflow at the same moment, or never asked there
+            self.log.warning("%s", error)
 
 
 def _evidence(question: Approval) -> str:
@@ -183,7 +226,3 @@ def _evidence(question: Approval) -> str:
         f"nothing is lost. The question expires at {until}. The same by command: `streamhouse approve {question.id}` "
         f"or `streamhouse refuse {question.id}`."
     )
-
-
-def _state(project: str) -> StateStore:
-    return Project.at(Path(project)).state()

@@ -31,6 +31,7 @@ TRIGGER_DAG, APPROVAL_DAG, COMMITS_DAG = "flow_trigger", "flow_approval", "flow_
 _SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 _FAILURES_IN_A_ROW = 5
 _QUESTIONS_AT_ONCE = 64
+_BEFORE_OTHERS = 100  # a person waits
 _OPERATORS: Mapping[TaskKind, type[BaseOperator]] = {
     TaskKind.STREAM: StreamOperator,
     TaskKind.TIER: TierOperator,
@@ -160,7 +161,13 @@ def _trigger(project: str) -> DAG:
 
 def _approval(project: str) -> DAG:
     with _project_dag(APPROVAL_DAG, "Flow approvals", _APPROVAL_DOC, None, _QUESTIONS_AT_ONCE) as dag:
-        FlowApprovalOperator(task_id="decide", project=project, retries=3, retry_delay=timedelta(seconds=10))
+        FlowApprovalOperator(
+            task_id="decide",
+            project=project,
+            priority_weight=_BEFORE_OTHERS,
+            retries=3,
+            retry_delay=timedelta(seconds=10),
+        )
     return dag
 
 

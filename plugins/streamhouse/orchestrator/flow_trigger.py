@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent  # noqa: TID253  this module is for Airflow alone
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.orchestrator.flow_end import event_of
-from streamhouse.project.project import Project
+from streamhouse.orchestrator.state import project_state
 from streamhouse.state.flow_state import FlowState, SeenFlow, see
 from streamhouse.state.runners import Wanted
 from streamhouse.state.store import StateStore
@@ -44,7 +43,7 @@ class FlowStateTrigger(BaseTrigger):  # type: ignore[misc]
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Look until it is over. While the state store does not answer, nothing is concluded."""
-        store = await asyncio.to_thread(_open, self.project)
+        store = await asyncio.to_thread(project_state, self.project)
         lost, away = 0, False
         try:
             while True:
@@ -73,12 +72,8 @@ class FlowStateTrigger(BaseTrigger):  # type: ignore[misc]
 
 def stop_flow(project: str, flow: str) -> None:
     """Record that a flow is to be stopped, where it still is to run."""
-    with _open(project) as store:
+    with project_state(project) as store:
         store.runners.ask(flow, Wanted.STOPPED, BY_AIRFLOW)
-
-
-def _open(project: str) -> StateStore:
-    return Project.at(Path(project)).state()
 
 
 def _see(store: StateStore, flow: str) -> SeenFlow:

@@ -71,7 +71,8 @@ def airflow_settings(
     bundle = {"name": BUNDLE, "classpath": _CLASS, "kwargs": {"project": str(project), "refresh_interval": 10}}
     chosen = {
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
-        "AIRFLOW__CORE__PARALLELISM": "4",
+        # A task that waits for the engine holds a slot for minutes; an answer of a person must find one at once.
+        "AIRFLOW__CORE__PARALLELISM": "8",
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__API__WORKERS": "1",
         "AIRFLOW__API__INSTANCE_NAME": "Streamhouse",

@@ -3,7 +3,6 @@
 import subprocess
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, ClassVar
 
 from airflow.sdk import BaseOperator  # noqa: TID253  this module is for Airflow alone
@@ -16,7 +15,7 @@ from airflow.sdk.exceptions import (  # noqa: TID253
 from streamhouse.errors import StreamhouseError
 from streamhouse.orchestrator.engine_command import engine_command
 from streamhouse.orchestrator.flow_end import Verdict, failure
-from streamhouse.project.project import Project
+from streamhouse.orchestrator.state import existing_state
 from streamhouse.state.store import StateStore
 
 SOMETHING_CHANGES, SOMEBODY_IS_ASKED, ROWS_ARE_OVERDUE = 10, 11, 12
@@ -84,7 +83,7 @@ class ProjectOperator(BaseOperator):  # type: ignore[misc]
         Raises:
             AirflowSkipException: nothing ever ran, so there is nothing to look at.
         """
-        state = Project.at(Path(self.project)).existing_state()
+        state = existing_state(self.project)
         if state is None:
             raise AirflowSkipException("no flow of this project ever ran")
         return state

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from airflow.sdk import Asset, AssetAlias  # noqa: TID253  this module is for Airflow alone
@@ -11,7 +10,7 @@ from airflow.triggers.base import BaseEventTrigger, TriggerEvent  # noqa: TID253
 from streamhouse.errors import StreamhouseError
 from streamhouse.orchestrator.operators import ProjectOperator
 from streamhouse.orchestrator.spec import table_asset
-from streamhouse.project.project import Project
+from streamhouse.orchestrator.state import existing_state
 from streamhouse.state.store import StateStore
 
 T = TypeVar("T")
@@ -121,7 +120,7 @@ class CommitsOperator(ProjectOperator):
 def _read(project: str, look: Callable[[StateStore], T], say: Callable[[StreamhouseError], None]) -> T | None:
     """None: nothing ever ran, or the state store is away."""
     try:
-        state = Project.at(Path(project)).existing_state()
+        state = existing_state(project)
         if state is None:
             return None
         with state:
