@@ -1,9 +1,11 @@
 """Airflow's door to Streamhouse: the page "Flows" in the navigation, behind Airflow's own sign-in.
 
 The project is the folder that `STREAMHOUSE_PROJECT` names, else the one that `plugins/` lies in. Queries are answered
-by the `streamhouse` command that `STREAMHOUSE_COMMAND` names, of an environment with an engine.
+by the `streamhouse` command of an environment with an engine, which the connection `streamhouse_engine` names, else
+`STREAMHOUSE_COMMAND`.
 """
 
+import logging
 import os
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,13 +17,17 @@ from airflow.api_fastapi.core_api.security import GetUserDep
 from airflow.configuration import conf
 from airflow.plugins_manager import AirflowPlugin
 
+from streamhouse.errors import EnvironmentProblem
+from streamhouse.orchestrator.engine_command import engine_command
+from streamhouse.orchestrator.roots import PROJECT_VARIABLE
 from streamhouse.project.project import Project
+from streamhouse.runtime.command import Command, has_engine, own_command
 from streamhouse.ui.app import Person, create_app
-from streamhouse.ui.asking import engine_command
 from streamhouse.ui.desk import Desk
 
 PREFIX = "/streamhouse"
 _desks: list[Desk] = []
+_log = logging.getLogger(__name__)
 
 
 def desk() -> Desk:
@@ -31,7 +37,7 @@ def desk() -> Desk:
         NotAProjectError: the folder is none.
         DefinitionError: its settings are wrong.
     """
-    named = os.environ.get("STREAMHOUSE_PROJECT")
+    named = os.environ.get(PROJECT_VARIABLE)
     project = Project.at(Path(named) if named else Path(__file__).parent.parent)
     if not _desks or _desks[0].project != project:
         _desks[:] = [Desk(project)]
@@ -48,13 +54,23 @@ def person(user: GetUserDep) -> Person:
     )
 
 
+def engine() -> Command | None:
+    """The command that answers queries, the same that tasks call; None: there is none."""
+    try:
+        found = engine_command(own_command().words if has_engine() else ())
+    except EnvironmentProblem as error:  # flows can be looked at all the same
+        _log.warning("%s", error)
+        return None
+    return found if found.is_there else None
+
+
 class StreamhousePlugin(AirflowPlugin):
     """The page, and its place in the navigation."""
 
     name = "streamhouse"
     fastapi_apps: ClassVar[list[dict[str, Any]]] = [
         {
-            "app": create_app(desk, person, where="airflow", engine=engine_command()),
+            "app": create_app(desk, person, where="airflow", engine=engine),
             "url_prefix": PREFIX,
             "name": "Streamhouse",
         }

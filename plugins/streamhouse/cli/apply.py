@@ -1,12 +1,12 @@
 """`streamhouse apply`: carry out what the files say. `streamhouse changes`: what was asked for, and how far it is."""
 
-import getpass
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.person import whoami
 from streamhouse.cli.plan import compared, compiled, show_diff
 
 if TYPE_CHECKING:
@@ -137,14 +137,14 @@ def _carried_out(
                 app.project,
                 one,
                 environment,
-                getpass.getuser(),
+                whoami(),
                 choices=choices,
                 say=lambda text: view.show(Stage(f"{one.plan.flow}: {text}")),
             )
         return apply(
             app.project,
             one,
-            getpass.getuser(),
+            whoami(),
             choices=choices,
             gate=gate,
             wait=wait,

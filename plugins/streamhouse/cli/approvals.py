@@ -1,13 +1,12 @@
 """`streamhouse approvals`, `approve` and `refuse`: what a person is asked, and the answer."""
 
-import getpass
-import socket
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import Output
+from streamhouse.cli.person import whoami
 
 if TYPE_CHECKING:
     from streamhouse.state.approvals import Approval
@@ -113,14 +112,6 @@ def _decide(app: App, name: str, *, grant: bool, reason: str | None) -> None:
     else:
         then = "it is carried out at the next look of the trigger" if grant else f"{done.flow} goes on without it"
         app.output.line(f"{done.state} {done.id} of {done.flow}: {done.asks}; {then}", style=_STYLES[done.state])
-
-
-def whoami() -> str:
-    """Who decides, for the record: `ada@alpha`."""
-    try:
-        return f"{getpass.getuser()}@{socket.gethostname()}"
-    except (OSError, KeyError):  # a container may know no name for its user
-        return f"unknown@{socket.gethostname()}"
 
 
 def _show(question: "Approval", output: Output) -> None:

@@ -1,6 +1,5 @@
 """`streamhouse runner`: the process that carries flows in the background."""
 
-import getpass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +8,7 @@ import click
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.intervals import interval, so_often, tier_option
 from streamhouse.cli.lazy import LazyGroup
+from streamhouse.cli.person import whoami
 
 if TYPE_CHECKING:
     from streamhouse.cli.output import Output
@@ -68,7 +68,7 @@ def start(
     every = so_often(tier_every)
     names = tuple(dict.fromkeys(flows))
     if foreground:
-        _host(app, names, name, every, by or _person())
+        _host(app, names, name, every, by or whoami())
         return
     from streamhouse.cli.stages import StageView
     from streamhouse.install.stage import Stage
@@ -79,7 +79,7 @@ def start(
             app.project,
             names,
             name=name,
-            by=by or _person(),
+            by=by or whoami(),
             tier_every=tier_every,
             wait=interval(wait, "--wait"),
             say=lambda text: view.show(Stage(text)),
@@ -122,7 +122,7 @@ def stop(app: App, flows: tuple[str, ...], name: str, wait: str, by: str | None)
             app.project,
             tuple(dict.fromkeys(flows)),
             name=name,
-            by=by or _person(),
+            by=by or whoami(),
             wait=interval(wait, "--wait"),
             say=lambda text: view.show(Stage(text)),
         )
@@ -180,13 +180,6 @@ def _check_name(name: str | None) -> None:
 
     if name is not None and not re.match(_RUNNER_NAME, name):
         raise click.BadParameter("a name is of lower-case letters, digits, _ and -", param_hint="--name")
-
-
-def _person() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a container may run under a number that has no name
-        return "somebody"
 
 
 def _show(looked: "Looked", output: "Output") -> None:

@@ -23,7 +23,7 @@ def ui(app: App, port: int | None, opens: bool) -> None:
     The address holds a token, new at each start: who has it may look, ask and decide as you. Flows run
     elsewhere (streamhouse run); the page shows how they are doing, and starts nothing but queries.
     """
-    from streamhouse.cli.approvals import whoami
+    from streamhouse.cli.person import whoami
     from streamhouse.errors import MissingPackageError
 
     try:

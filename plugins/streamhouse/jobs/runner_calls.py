@@ -1,7 +1,6 @@
 """What people and schedulers ask of runners: start, stop, look. The runner itself is `jobs/runner.py`."""
 
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from streamhouse.errors import NotCarriedError, RunnerFailedError
 from streamhouse.jobs.submit import is_cluster, submit
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
+from streamhouse.runtime.command import own_command
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.services.process import Process, spawn
 from streamhouse.state.flow_state import FlowState, SeenFlow, see
@@ -18,7 +18,6 @@ from streamhouse.state.runners import MAIN, Life, RunnerRecord, Wanted
 from streamhouse.state.store import StateStore
 
 _LOOK_S = 0.3
-_PROGRAM = "import sys; from streamhouse.cli.main import main; sys.exit(main())"
 
 
 @dataclass(frozen=True)
@@ -225,7 +224,7 @@ def _launch(project: Project, name: str, tier_every: str) -> Process | None:
         return None
     project.logs.mkdir(parents=True, exist_ok=True)
     return spawn(
-        [sys.executable, "-c", _PROGRAM, *arguments],
+        [*own_command().words, *arguments],
         log=project.runner_log(name),
         folder=project.root,
         environment=os.environ,

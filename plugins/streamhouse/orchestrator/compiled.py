@@ -9,10 +9,11 @@ from pathlib import Path
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.orchestrator.engine_columns import EngineColumns
-from streamhouse.orchestrator.engine_command import COMMAND_VARIABLE, EngineCommand, engine_command, resolve
+from streamhouse.orchestrator.engine_command import EngineCommand, engine_command, resolve
 from streamhouse.orchestrator.spec import FlowSpec, flow_spec
 from streamhouse.project.project import Project
 from streamhouse.registry import Registry
+from streamhouse.runtime.command import COMMAND_VARIABLE
 
 
 @dataclass(frozen=True)

@@ -5,24 +5,21 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 
 from streamhouse.errors import EnvironmentProblem, StreamhouseError
+from streamhouse.runtime.command import COMMAND_VARIABLE, Command
 
 CONNECTION = "streamhouse_engine"
-COMMAND_VARIABLE = "STREAMHOUSE_COMMAND"
 _KNOWN = ("command", "environment", "spark")
 _KNOWN_SPARK = ("master", "conf")
 
 
 @dataclass(frozen=True)
-class EngineCommand:
-    """The engine's command and what is added to its environment, which may hold secrets: it is never shown."""
-
-    words: tuple[str, ...]
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+class EngineCommand(Command):
+    """The engine's command."""
 
     def call(
         self,
@@ -100,13 +97,16 @@ class EngineCallError(StreamhouseError):
         return EngineCallError, (self.message, self.exit_status)
 
 
-def resolve(extra: Mapping[str, Any] | None, environment: Mapping[str, str]) -> EngineCommand:
+def resolve(
+    extra: Mapping[str, Any] | None, environment: Mapping[str, str], otherwise: Sequence[str] = ("streamhouse",)
+) -> EngineCommand:
     """Which command it is.
 
     Args:
         extra: Of the Airflow connection: `command` (text or a list), `environment`, `spark` (`master`, `conf`), all
             of them optional; None: there is no connection.
         environment: Of this process.
+        otherwise: The command where neither names one.
 
     Raises:
         EnvironmentProblem: the connection has something else.
@@ -119,7 +119,7 @@ def resolve(extra: Mapping[str, Any] | None, environment: Mapping[str, str]) -> 
                 f"the Airflow connection '{CONNECTION}' has an unknown key '{place}{key}' in its extra",
                 hint=f"known keys: {', '.join(known)}",
             )
-    command = given.get("command") or environment.get(COMMAND_VARIABLE) or "streamhouse"
+    command = given.get("command") or environment.get(COMMAND_VARIABLE) or otherwise
     words = tuple(shlex.split(command)) if isinstance(command, str) else tuple(map(str, command))
     added = {str(key): str(value) for key, value in given.get("environment", {}).items()}
     if spark.get("master"):
@@ -129,8 +129,11 @@ def resolve(extra: Mapping[str, Any] | None, environment: Mapping[str, str]) -> 
     return EngineCommand(words, added)
 
 
-def engine_command() -> EngineCommand:
-    """The command that this Airflow is set up for; inside a task or trigger. Its secrets are masked in logs.
+def engine_command(otherwise: Sequence[str] = ("streamhouse",)) -> EngineCommand:
+    """The command that this Airflow is set up for; its secrets are masked in logs.
+
+    Args:
+        otherwise: As of `resolve`.
 
     Raises:
         EnvironmentProblem: the connection cannot be read as one.
@@ -145,7 +148,7 @@ def engine_command() -> EngineCommand:
         extra = None
     if extra:
         mask_secret({"environment": extra.get("environment", {}), "conf": extra.get("spark", {}).get("conf", {})})
-    return resolve(extra, os.environ)
+    return resolve(extra, os.environ, otherwise)
 
 
 def _document(text: str) -> dict[str, Any]:

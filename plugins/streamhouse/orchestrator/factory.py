@@ -6,10 +6,10 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streamhouse.orchestrator.roots import PROJECT_VARIABLE
+
 if TYPE_CHECKING:
     from airflow.sdk import DAG
-
-PROJECT_VARIABLE = "STREAMHOUSE_PROJECT"
 
 
 def dags_by_id(file: str) -> "dict[str, DAG]":

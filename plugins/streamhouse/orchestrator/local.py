@@ -24,10 +24,11 @@ from filelock import FileLock, Timeout
 import streamhouse
 from streamhouse.errors import EnvironmentProblem, ServiceStartError, StreamhouseError
 from streamhouse.orchestrator.components import Component, Components, last_lines
-from streamhouse.orchestrator.engine_command import COMMAND_VARIABLE, EngineCommand, resolve
+from streamhouse.orchestrator.engine_command import EngineCommand, resolve
 from streamhouse.orchestrator.local_settings import USER, airflow_settings, secrets_in, write_private
 from streamhouse.project.project import Project
-from streamhouse.services.ports import free_ports, require_free
+from streamhouse.runtime.command import COMMAND_VARIABLE
+from streamhouse.services.ports import LOOPBACK, free_ports, require_free
 from streamhouse.services.services import Services
 from streamhouse.state.runners import Wanted
 
@@ -136,7 +137,7 @@ def _kept(
     stack.callback(components.stop)
     say("starting Airflow (its processes need about a minute) …")
     components.start()
-    address = Address(f"http://127.0.0.1:{chosen}", USER, keys.password)
+    address = Address(f"http://{LOOPBACK}:{chosen}", USER, keys.password)
     stack.callback((home / "address.json").unlink, missing_ok=True)
     _wait(address, components, say)
     for flow in flows:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from streamhouse.orchestrator.roots import PROJECT_VARIABLE
+from streamhouse.services.ports import LOOPBACK
+
 USER = "admin"
 BUNDLE = "flows"
-_HOST = "127.0.0.1"
 _LOCK_S = 60  # how long a process waits for another one's write; the default of 5 s loses tasks
 _CLASS = "streamhouse.orchestrator.bundle.FlowBundle"
 
@@ -67,7 +69,7 @@ def airflow_settings(
         keys: Of this folder.
         given: The environment of this process; what it says of Airflow wins, but for where things are.
     """
-    url = f"http://{_HOST}:{port}"
+    url = f"http://{LOOPBACK}:{port}"
     bundle = {"name": BUNDLE, "classpath": _CLASS, "kwargs": {"project": str(project), "refresh_interval": 10}}
     chosen = {
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
@@ -93,7 +95,7 @@ def airflow_settings(
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}?timeout={_LOCK_S}",
-        "AIRFLOW__API__HOST": _HOST,
+        "AIRFLOW__API__HOST": LOOPBACK,
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__BASE_URL": url,
         "AIRFLOW__API__SECRET_KEY": keys.session,
@@ -101,6 +103,6 @@ def airflow_settings(
         "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST": json.dumps([bundle]),
         "AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_STORAGE_PATH": str(home / "bundles"),
         "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(home / "logs" / "tasks"),
-        "STREAMHOUSE_PROJECT": str(project),
+        PROJECT_VARIABLE: str(project),
     }
     return {**chosen, **given, **fixed}

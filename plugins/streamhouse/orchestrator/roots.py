@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+PROJECT_VARIABLE = "STREAMHOUSE_PROJECT"
+"""Environment variable: the folder of the project, for the page and for DAGs that no bundle makes."""
+
 ROOT_FILE = "project.txt"
 """Beside compiled flows: the project's folder. It is no part of what was compiled."""
 

@@ -43,17 +43,28 @@ def require_free(port: int) -> None:
     Raises:
         PortTakenError: something listens there, or this user may not.
     """
-    with socket.socket() as probe:
-        # As servers do: a connection that has just ended there is no reason to refuse.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((LOOPBACK, port))
-            probe.listen()
-        except OSError as error:
-            raise PortTakenError(
-                f"port {port} of {LOOPBACK} cannot be used: {error.strerror}",
-                hint="stop what listens there, choose another port, or leave the port out: a free one is found",
-            ) from error
+    bound(port).close()
+
+
+def bound(port: int | None) -> socket.socket:
+    """A socket that listens on a port, for its user to close; None: on any that is free.
+
+    Raises:
+        PortTakenError: something else listens there, or this user may not.
+    """
+    listening = socket.socket()
+    # As servers do: a connection that has just ended there is no reason to refuse.
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((LOOPBACK, port or 0))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        raise PortTakenError(
+            f"port {port} of {LOOPBACK} cannot be used: {error.strerror}",
+            hint="stop what listens there, choose another port, or leave the port out: a free one is found",
+        ) from error
+    return listening
 
 
 def answers(port: int) -> bool:

@@ -13,14 +13,14 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from streamhouse.errors import PortTakenError, StreamhouseError
+from streamhouse.errors import StreamhouseError
 from streamhouse.project.project import Project
+from streamhouse.services.ports import LOOPBACK, bound
 from streamhouse.ui import flows
 from streamhouse.ui.app import Person, create_app
 from streamhouse.ui.asking import engine_command
 from streamhouse.ui.desk import Desk
 
-LOOPBACK = "127.0.0.1"
 _NO_TOKEN = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Streamhouse</title>
 <h1>This page needs its token</h1><p>Open the address that <code>streamhouse ui</code> printed: it ends in
 <code>?token=…</code> and is good until that command ends.</p></html>"""
@@ -93,11 +93,11 @@ def serve(project: Project, person: str, port: int | None, ready: Callable[[str]
         PortTakenError: something else listens there.
         KeyboardInterrupt: Ctrl-C, or SIGTERM; what was served is closed.
     """
-    with _bound(port) as listening:
+    with bound(port) as listening:
         number = listening.getsockname()[1]
         gate = Gate(number, person)
         desk = Desk(project)
-        app = create_app(lambda: desk, gate.person, where="alone", engine=engine_command())
+        app = create_app(lambda: desk, gate.person, where="alone", engine=engine_command)
         config = uvicorn.Config(
             gate.around(app), log_level="warning", access_log=False, timeout_graceful_shutdown=2, lifespan="off"
         )
@@ -126,19 +126,6 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._ready()
-
-
-def _bound(port: int | None) -> socket.socket:
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((LOOPBACK, port or 0))
-    except OSError as error:
-        listening.close()
-        raise PortTakenError(
-            f"port {port} of {LOOPBACK} cannot be used: {error.strerror}", hint="take another one, or leave --port out"
-        ) from error
-    return listening
 
 
 def _cookies(scope: Scope) -> str:

@@ -13,6 +13,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streamhouse.errors import StreamhouseError
+from streamhouse.runtime.command import Command
 from streamhouse.ui import actions, changes, flows, graph, problems, tables
 from streamhouse.ui.answers import (
     About,
@@ -63,7 +64,7 @@ def create_app(
     guard: Callable[..., Any],
     *,
     where: Literal["alone", "airflow"],
-    engine: tuple[str, ...] | None,
+    engine: Callable[[], Command | None],
 ) -> FastAPI:
     """The app.
 
@@ -71,7 +72,7 @@ def create_app(
         desk: Gives the project; asked at every request, so that a project that is broken at start can be mended.
         guard: A FastAPI dependency that gives the `Person`, or refuses the request. It stands before every route.
         where: Which shell is around the page.
-        engine: The command that answers queries; None: there is no engine.
+        engine: Gives the command that answers queries; asked at every request. None: there is no engine.
     """
     app = FastAPI(
         title="Streamhouse",
@@ -85,6 +86,7 @@ def create_app(
     app.add_middleware(_Headers)
     Someone = Annotated[Person, Depends(guard)]  # noqa: N806  a type
     At = Annotated[Desk, Depends(desk)]  # noqa: N806  a type
+    Engine = Annotated[Command | None, Depends(engine)]  # noqa: N806  a type
     static = StaticFiles(directory=STATIC)
 
     def deciding(person: Someone) -> Person:
@@ -108,8 +110,8 @@ def create_app(
         return found
 
     @app.get("/api/project")
-    def project(at: At, person: Someone) -> About:
-        asker = Asker(at.project.root, engine)
+    def project(at: At, person: Someone, command: Engine) -> About:
+        asker = Asker(at.project.root, command)
         return About(
             name=at.project.root.name,
             root=str(at.project.root),
@@ -192,8 +194,9 @@ def create_app(
     askers: dict[Path, Asker] = {}
 
     @app.post("/api/query", dependencies=[Depends(_from_our_page), Depends(querying)])
-    async def query(body: QueryRequest, at: At, request: Request) -> QueryAnswer:
-        asker = askers.setdefault(at.project.root, Asker(at.project.root, engine))
+    async def query(body: QueryRequest, at: At, command: Engine, request: Request) -> QueryAnswer:
+        asker = askers.setdefault(at.project.root, Asker(at.project.root, command))
+        asker.engine = command
         return await asker.ask(body.sql, body.limit, request.is_disconnected)
 
     return app

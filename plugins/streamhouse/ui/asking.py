@@ -8,22 +8,17 @@ import contextlib
 import json
 import os
 import shlex
-import shutil
 import signal
-import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from streamhouse.runtime.command import COMMAND_VARIABLE, Command, has_engine, own_command
 from streamhouse.ui.answers import Cell, QueryAnswer, QueryColumn, Trouble
 from streamhouse.ui.problems import ProblemError, made
-
-COMMAND_VARIABLE = "STREAMHOUSE_COMMAND"
-"""Environment variable: the engine's `streamhouse` command, where the page runs without an engine."""
 
 MOST_ROWS = 1_000
 SECONDS = 120.0
@@ -33,14 +28,12 @@ _PATIENCE_S = 10.0  # for a query that was told to stop: what it started is stop
 _EXACT = 2**53  # JavaScript holds no larger whole numbers exactly
 
 
-def engine_command() -> tuple[str, ...] | None:
+def engine_command() -> Command | None:
     """How the engine's `streamhouse` is called; None: there is no engine here, and none is named."""
     if named := os.environ.get(COMMAND_VARIABLE):
-        words = shlex.split(named)
-        return tuple(words) if words and shutil.which(words[0]) else None
-    if find_spec("pyarrow") is not None and find_spec("pyspark") is not None:
-        return (sys.executable, "-c", "import sys; from streamhouse.cli.main import main; sys.exit(main())")
-    return None
+        command = Command(tuple(shlex.split(named)))
+        return command if command.is_there else None
+    return own_command() if has_engine() else None
 
 
 @dataclass
@@ -54,7 +47,7 @@ class Asker:
     """
 
     root: Path
-    engine: Sequence[str] | None
+    engine: Command | None
     seconds: float = SECONDS
 
     def __post_init__(self) -> None:
@@ -103,12 +96,15 @@ class Asker:
         )
 
     async def _run(self, sql: str, limit: int, gone: Callable[[], Awaitable[bool]]) -> dict[str, Any]:
+        engine = self.engine
+        assert engine is not None, "asked before"
         process = await asyncio.create_subprocess_exec(
-            *(self.engine or ()),
+            *engine.words,
             *("query", "--json", "--project", str(self.root), "--limit", str(limit), "-"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, **engine.environment},
             start_new_session=True,  # what it started ends with it, and Ctrl-C is ours to pass on
         )
         talk = asyncio.ensure_future(process.communicate(sql.encode()))

@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from streamhouse import errors
 from streamhouse.errors import (
     ApprovalClosedError,
     DefinitionError,
@@ -18,12 +19,6 @@ from streamhouse.errors import (
     StateConflictError,
     StoreError,
     StreamhouseError,
-    UnknownActionError,
-    UnknownApprovalError,
-    UnknownChangeError,
-    UnknownColumnError,
-    UnknownFlowError,
-    UnknownTableError,
 )
 from streamhouse.ui.answers import Problem, Trouble
 
@@ -31,12 +26,12 @@ MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
 
 _UNKNOWN = (
-    UnknownActionError,
-    UnknownApprovalError,
-    UnknownChangeError,
-    UnknownColumnError,
-    UnknownFlowError,
-    UnknownTableError,
+    errors.UnknownActionError,
+    errors.UnknownApprovalError,
+    errors.UnknownChangeError,
+    errors.UnknownColumnError,
+    errors.UnknownFlowError,
+    errors.UnknownTableError,
 )
 _STATUS: tuple[tuple[tuple[type[StreamhouseError], ...], HTTPStatus], ...] = (
     ((ApprovalClosedError, StateConflictError, LeaseHeldError), HTTPStatus.CONFLICT),

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import httpx
 
+from streamhouse.services.ports import free_ports
 from tests.control_plane import ROOT, program
 
 _PATIENCE_S = 240
@@ -28,10 +28,10 @@ class AirflowServer:
 
 
 @contextmanager
-def airflow_server(home: Path, project: Path) -> Iterator[AirflowServer]:
-    """Start one for a project; its folders are below `home`."""
+def airflow_server(home: Path, project: Path, **more: str) -> Iterator[AirflowServer]:
+    """Start one for a project; its folders are below `home`, and `more` is added to its environment."""
     airflow = program("airflow")
-    port = _free_port()
+    (port,) = free_ports(1)
     passwords = {"admin": "for this test", "viewer": "for this test too"}
     home.mkdir(parents=True)
     (home / "passwords.json").write_text(json.dumps(passwords))
@@ -51,6 +51,7 @@ def airflow_server(home: Path, project: Path) -> Iterator[AirflowServer]:
         "AIRFLOW__API__WORKERS": "1",
         "AIRFLOW__API_AUTH__JWT_SECRET": "no secret: a test on loopback, sixty-four bytes long or somewhat more",
         "STREAMHOUSE_PROJECT": str(project),
+        **more,
     }
     log = home / "server.log"
     with log.open("w") as out:
@@ -88,9 +89,3 @@ def _token(url: str, name: str, password: str) -> str:
     answer = httpx.post(f"{url}/auth/token", json={"username": name, "password": password}, timeout=60)
     answer.raise_for_status()
     return str(answer.json()["access_token"])
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -18,6 +18,7 @@ def test_the_connection_wins_over_the_variable_over_the_path():
     assert resolve({}, variable).words == ("docker", "exec", "engine", "streamhouse")
     assert resolve(None, variable).words == ("docker", "exec", "engine", "streamhouse")
     assert resolve(None, {}).words == ("streamhouse",)
+    assert resolve({}, {}, ()).words == ()
 
 
 def test_settings_reach_the_engine_by_its_environment_and_are_never_shown():

@@ -33,7 +33,7 @@ def client_of(project):
 
     def made(person=None, *, engine=None, raises=True):
         who = person or Person("ada", may_decide=True, may_query=True)
-        app = create_app(lambda: desk, lambda: who, where="alone", engine=engine)
+        app = create_app(lambda: desk, lambda: who, where="alone", engine=lambda: engine)
         return TestClient(app, headers=OURS, raise_server_exceptions=raises)
 
     yield made

@@ -13,6 +13,7 @@ from streamhouse.model.table import Column
 from streamhouse.model.upstream import UpstreamEvent
 from streamhouse.project.compare import Applied, compare
 from streamhouse.project.desired import desired_plans
+from streamhouse.runtime.command import Command
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.records import EpochRecord, RunnerState
 from streamhouse.ui.app import Person, create_app
@@ -211,7 +212,7 @@ def test_another_sites_page_changes_nothing(client, state, headers):
 
 
 def test_who_may_only_look(client_of, state):
-    client = client_of(Person("vic", may_decide=False, may_query=False), engine=("false",))
+    client = client_of(Person("vic", may_decide=False, may_query=False), engine=Command(("false",)))
     asked = state.approvals.ask("orders", "s", "drop a column", "evidence")
     assert client.post(f"/api/approvals/{asked.id}/approve", json={}).status_code == 403
     assert client.post("/api/changes/1/withdraw", json={}).status_code == 403
@@ -225,7 +226,7 @@ def test_every_route_asks_the_guard(project):
     def refuse():
         raise HTTPException(401, "who are you?")
 
-    app = create_app(lambda: pytest.fail("it was let in"), refuse, where="airflow", engine=None)
+    app = create_app(lambda: pytest.fail("it was let in"), refuse, where="airflow", engine=lambda: None)
     client = TestClient(app, headers={"X-Streamhouse": "1"})
     routes = [route for route in app.routes if isinstance(route, APIRoute)]
     assert len(routes) == len(app.routes) > 15
@@ -282,7 +283,7 @@ def test_an_error_nobody_foresaw_is_a_problem_too(project):
     def broken():
         raise RuntimeError("oh")
 
-    app = create_app(broken, lambda: Person("ada", may_decide=True, may_query=True), where="alone", engine=None)
+    app = create_app(broken, lambda: Person("ada", may_decide=True, may_query=True), where="alone", engine=lambda: None)
     answer = TestClient(app, raise_server_exceptions=False).get("/api/flows")
     assert (answer.status_code, answer.json()["code"]) == (500, "SH000")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from streamhouse.runtime.command import Command
 from streamhouse.ui.asking import Asker, engine_command
 from streamhouse.ui.problems import ProblemError
 
@@ -20,7 +21,7 @@ def ask(root, sql, *, engine=None, seconds=60.0, limit=10, gone=waits):
 
 
 def script(text):
-    return (sys.executable, "-c", text)
+    return Command((sys.executable, "-c", text))
 
 
 def test_the_engines_error_is_told_with_its_place(project):

@@ -17,7 +17,7 @@ def gate():
 @pytest.fixture
 def client(gate, project):
     desk = Desk(project)
-    app = create_app(lambda: desk, gate.person, where="alone", engine=None)
+    app = create_app(lambda: desk, gate.person, where="alone", engine=lambda: None)
     yield TestClient(gate.around(app), base_url=HERE)
     desk.close()
 
