@@ -1,26 +1,59 @@
 """Ports of this machine's loopback interface."""
 
+import random
 import socket
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
 
 from streamhouse.errors import PortTakenError
 
 LOOPBACK = "127.0.0.1"
+_RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_IANA_DYNAMIC = 49152
+_LOWEST = 10_000  # below are those that programs are known by
+_SPAN = 16_384
+_KERNEL_TRIES = 64
 
 
 def free_ports(count: int) -> list[int]:
-    """`count` different ports that nothing listens on now.
+    """`count` different ports that nothing listens on now, and that no outgoing connection will be given.
 
-    Another process may take one before its user does: who binds it later must be ready to choose anew.
+    A server that is down for a while finds its port again: the kernel takes those of outgoing connections from a range
+    of its own, and these are below it. Chosen at random, so that two who choose at once seldom meet; as another process
+    may take one before its user does, who binds it later must be ready to choose anew.
+
+    Raises:
+        PortTakenError: there are not so many.
     """
     with ExitStack() as held:
-        ports = []
-        for _ in range(count):
+        ports: list[int] = []
+        for port in _candidates():
+            if len(ports) == count:
+                break
             probe = held.enter_context(socket.socket())
-            probe.bind((LOOPBACK, 0))
-            ports.append(probe.getsockname()[1])
+            with suppress(OSError):
+                probe.bind((LOOPBACK, port))
+                ports.append(probe.getsockname()[1])
+        if len(ports) < count:
+            raise PortTakenError(f"no {count} ports of {LOOPBACK} are free", hint="stop what listens there")
         return ports
+
+
+def _candidates() -> Iterator[int]:
+    """Ports to try, each once; 0, which leaves the choice to the kernel, where its own range leaves no room."""
+    end = _outgoing_from(_RANGE_FILE)
+    below = range(max(_LOWEST, end - _SPAN), end)
+    yield from random.SystemRandom().sample(below, len(below)) if below else ()
+    yield from [0] * _KERNEL_TRIES
+
+
+def _outgoing_from(file: Path) -> int:
+    """The first port that the kernel gives to outgoing connections, as Linux tells it; else where IANA has it."""
+    try:
+        return int(file.read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return _IANA_DYNAMIC
 
 
 def free_again(wanted: Sequence[int]) -> list[int]:
