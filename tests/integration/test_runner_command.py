@@ -137,6 +137,12 @@ def runners_of(folder):
     return found
 
 
+def told(streamhouse):
+    """What people are told befell the runner of the flow."""
+    with Project.at(streamhouse.folder).state() as store:
+        return [event.text for event in store.events("orders", 1000) if event.kind == "runner"]
+
+
 def test_a_killed_runner_is_replaced_and_its_flow_goes_on(streamhouse):
     first = streamhouse("runner", "start", "orders", "--json")
     assert not first["adopted"]
@@ -152,6 +158,10 @@ def test_a_killed_runner_is_replaced_and_its_flow_goes_on(streamhouse):
     second = streamhouse("runner", "start", "--json")
     assert (second["adopted"], second["flows"]) == (False, ["orders"])
     assert second["pid"] != first["pid"]
+    (text,) = told(streamhouse)
+    assert text.startswith(f"runner main: process {first['pid']} on ")
+    assert "fell silent without a word (last heard at " in text
+    assert f"; process {second['pid']} on " in text
     rows_arrive(streamhouse)
     assert epochs(streamhouse) > before
     assert table(streamhouse)["lamp"] >= 2000
@@ -243,6 +253,10 @@ def test_when_sparks_java_dies_the_runner_ends_and_the_next_goes_on(streamhouse)
     add(streamhouse.folder, "after-java", [(9301, "bench", 1, "3.00")])
     second = streamhouse("runner", "start", "--json")
     assert second["pid"] != first["pid"]
+    failed, replaced = told(streamhouse)[-2:]
+    assert f"process {first['pid']} on " in failed
+    assert failed.endswith("failed: SH522 Spark's Java process ended (exit code -9)")
+    assert f" failed; process {second['pid']} on " in replaced
     rows_arrive(streamhouse)
 
 
@@ -255,6 +269,10 @@ def test_services_that_die_are_brought_up_again(streamhouse):
     until(lambda: Services(streamhouse.folder).status().endpoints)
     rows_arrive(streamhouse)
     assert flow(streamhouse).state is FlowState.RUNNING
+    assert told(streamhouse)[-2:] == [
+        "Fluss: tablet died; it is started again, and the flow waits",
+        "Fluss is up again",
+    ]
 
 
 def test_a_runner_that_is_asked_to_end_finishes_its_epochs_and_stays_wanted(streamhouse):

@@ -18,18 +18,26 @@ _log = logging.getLogger(__name__)
 class KeptServices:
     """Does nothing where the project has a Fluss that others run."""
 
-    def __init__(self, project: Project, say: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        say: Callable[[str], None] = lambda _: None,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
         """Touches nothing yet.
 
         Args:
             project: Whose services.
             say: Told what is waited for.
+            tell: Told what died, and when it is there again.
         """
         settings = project.settings
         self._services = None
         if settings.fluss is None:
             self._services = Services(project.root, ivy_settings=settings.ivy_settings)
         self._say = say
+        self._tell = tell
+        self._is_told = False
         self._fluss: str | None = None
         self._started: ServiceState | None = None
         self._look_at = 0.0
@@ -62,11 +70,18 @@ class KeptServices:
         if self._services is None or now < self._look_at:
             return
         self._look_at = now + _LOOK_S
-        if self._services.status().endpoints is not None:
+        status = self._services.status()
+        if status.endpoints is not None:
             return
         try:
             _log.warning("a service of Fluss has died; starting it again")
+            if not self._is_told:
+                dead = ", ".join(one.name for one in status.services if not one.alive) or "every server"
+                self._tell(f"Fluss: {dead} died; it is started again, and the flow waits")
+                self._is_told = True
             self.up()
+            self._tell("Fluss is up again")
+            self._is_told = False
         except RunnerFailedError:
             raise
         except StreamhouseError as error:

@@ -24,7 +24,8 @@ from streamhouse.jobs.tier import tiering_beside
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.runtime.owner import is_alive, this_owner
-from streamhouse.state.runners import Claim, Life, Wanted, WantedFlow
+from streamhouse.state.records import Owner
+from streamhouse.state.runners import Claim, Life, RunnerRecord, Wanted, WantedFlow
 from streamhouse.state.store import StateStore
 
 RUNNER_TTL = timedelta(seconds=15)
@@ -58,6 +59,23 @@ def next_steps(wanted: Sequence[WantedFlow], carried: Sequence[str], waiting: Se
     return Steps(start, tuple(flow for flow in carried if flow not in running))
 
 
+def succession(before: RunnerRecord | None, now: Owner) -> str | None:
+    """What people are told when a process becomes the runner; None: its predecessor ended as it was asked to.
+
+    Args:
+        before: The runner as it was, `lost` when it fell silent; None: there was none.
+        now: That is it from now on.
+    """
+    if before is None or before.life not in (Life.LOST, Life.FAILED):
+        return None
+    fell = (
+        f"fell silent without a word (last heard at {before.beat_at:%Y-%m-%d %H:%M:%S} UTC)"
+        if before.life is Life.LOST
+        else "failed"
+    )
+    return f"runner {before.name}: {before.owner} {fell}; {now} goes on from the same positions"
+
+
 def host(
     project: Project,
     name: str,
@@ -84,7 +102,7 @@ def host(
         StreamhouseError: services or Spark did not start.
     """
     with project.state() as state, _claimed(state, name, log, say) as beating:
-        kept = KeptServices(project, beating.say)
+        kept = KeptServices(project, beating.say, lambda text: _tell_all(state, name, text))
         with ExitStack() as stack:
             stack.callback(kept.close)
             kept.up()
@@ -142,7 +160,10 @@ class _Beating:
 
 @contextmanager
 def _claimed(state: StateStore, name: str, log: str | None, tell: Callable[[str], None]) -> Iterator[_Beating]:
+    before = state.runners.runner(name, alive=is_alive)
     claim = state.runners.claim(name, this_owner(), RUNNER_TTL, alive=is_alive, log=log)
+    if told := succession(before, claim.owner):
+        _tell_all(state, name, told)
     beating = _Beating(state, claim, tell)
     thread = threading.Thread(target=beating.run, name="heartbeat", daemon=True)
     thread.start()
@@ -161,7 +182,16 @@ def _claimed(state: StateStore, name: str, log: str | None, tell: Callable[[str]
             state.runners.end(claim, error)
 
 
+def _tell_all(state: StateStore, name: str, text: str) -> None:
+    """Record what befell a runner as an event of every flow that is wanted of it."""
+    with suppress(StreamhouseError):
+        for wanted in state.runners.all_wanted(name):
+            if wanted.wanted is Wanted.RUNNING:
+                state.append_event(wanted.flow, "runner", text)
+
+
 def _give_up_all(state: StateStore, claim: Claim, error: str) -> None:
+    _tell_all(state, claim.name, f"runner {claim.name}: {claim.owner} failed: {error.splitlines()[0]}")
     with suppress(StreamhouseError):
         for wanted in state.runners.all_wanted(claim.name):
             if wanted.is_due:
