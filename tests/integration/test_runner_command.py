@@ -19,6 +19,7 @@ from streamhouse.services.services import Services
 from streamhouse.state.flow_state import FlowState, see
 from streamhouse.state.records import RunnerState
 from streamhouse.state.runners import Life
+from streamhouse.state.tier_asks import TierAsk
 
 pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
 
@@ -53,6 +54,8 @@ def streamhouse(tmp_path_factory, environment):
 
     call.folder = folder
     subprocess.run([*command, "init", str(folder)], env=environment, check=True, capture_output=True)
+    with (folder / "flows" / "orders.yaml").open("a") as file:
+        file.write("tables:\n  dwd.orders: {tiers: {hot: 7d, warm: 30d}}\n")
     call("services", "up")
     yield call
     call("runner", "stop")
@@ -258,6 +261,22 @@ def test_when_sparks_java_dies_the_runner_ends_and_the_next_goes_on(streamhouse)
     assert failed.endswith("failed: SH522 Spark's Java process ended (exit code -9)")
     assert f" failed; process {second['pid']} on " in replaced
     rows_arrive(streamhouse)
+
+
+def test_a_round_of_tiering_is_done_by_the_runner_that_lives(streamhouse):
+    streamhouse("runner", "start", "orders", "--tier", "never", "--json")
+    rows_arrive(streamhouse)
+    add(streamhouse.folder, "tiered", [(9351, "shelf", 1, "3.00")])
+    rows_arrive(streamhouse)
+    done = streamhouse("tier", "orders", "--json")
+    ((told,),) = [one["moved"] for one in done["flows"]]
+    assert (told["table"], told["target"]) == ("dwd.orders", "warm")
+    assert told["rows"] > 0
+    with Project.at(streamhouse.folder).state() as store:
+        assert '"warm"' in store.tier_asks.answered(TierAsk("orders", is_check=False, number=1))
+    assert streamhouse("tier", "orders", "--check", "--json")["overdue"] == []
+    streamhouse("runner", "stop")
+    assert [one["flow"] for one in streamhouse("tier", "orders", "--json")["flows"]] == ["orders"]
 
 
 def test_services_that_die_are_brought_up_again(streamhouse):

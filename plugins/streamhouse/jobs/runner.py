@@ -20,7 +20,7 @@ from streamhouse.errors import LeaseLostError, RunnerFailedError, StreamhouseErr
 from streamhouse.jobs.hosted import HostedFlow
 from streamhouse.jobs.kept_services import KeptServices
 from streamhouse.jobs.progress import Progress
-from streamhouse.jobs.tier import tiering_beside
+from streamhouse.jobs.tier import tiering_beside, tiering_when_asked
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.runtime.owner import is_alive, this_owner
@@ -107,6 +107,7 @@ def host(
             stack.callback(kept.close)
             kept.up()
             open_ = stack.enter_context(opened(project, say=beating.say))
+            stack.enter_context(tiering_when_asked(open_, name))
             tiered: list[str] = []
             if tier_every is not None:
                 stack.enter_context(tiering_beside(open_, tiered, tier_every))

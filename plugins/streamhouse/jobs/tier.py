@@ -1,5 +1,6 @@
 """Fills the further tiers of flows' tables: once, or again and again (design D9)."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import cast
 
 from streamhouse.change.building import standing
 from streamhouse.errors import StreamhouseError, TableMissingError, UnknownFlowError
+from streamhouse.jobs.asked_rounds import Round, ask_runners, dumped
 from streamhouse.jobs.rounds import rounds
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
@@ -16,9 +18,13 @@ from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
+from streamhouse.state.tier_asks import TierAsk
 from streamhouse.stores.base import LakeStore
 from streamhouse.tiering.move import Moved, tier
 from streamhouse.tiering.overdue import Overdue, overdue
+
+_ASKED_S = 1.0  # so often a runner looks what is asked of it
+_log = logging.getLogger(__name__)
 
 OnMoved = Callable[[str, Moved], None]
 
@@ -50,7 +56,8 @@ def tier_flows(
 ) -> Tiered:
     """Bring each lake's copy of the tables of flows to where their flow is now.
 
-    Flows may run meanwhile; may be killed at any point and called again; two at once move each row once.
+    One round is done by the runner of a flow where one lives, which has Spark and stores at hand; the others are
+    done here. Flows may run meanwhile; may be killed at any point and called again; two at once move each row once.
 
     Args:
         project: Holds the flows.
@@ -71,12 +78,21 @@ def tier_flows(
     """
     chosen = chosen_flows(project, flows, lambda table: len(table.tiers.present) > 1)
     done = Tiered()
+    if every is None:
+        asked = ask_runners(project, chosen, check=check, stop=stop or Event(), say=say)
+        done = Tiered(
+            {flow: list(one.moved) for flow, one in asked.items()},
+            tuple(late for one in asked.values() for late in one.overdue),
+        )
+        chosen = [flow for flow in chosen if flow not in asked]
     if not chosen:
         return done
     with opened(project, say=say) as open_:
         tiering = _Tiering(open_, on_moved, say, stop or Event())
         for began in rounds(every, tiering.stop):
-            done = tiering.round(chosen, began, check=check)
+            own = tiering.round(chosen, began, check=check)
+            kept = done if every is None else Tiered()
+            done = Tiered(kept.moved | own.moved, kept.overdue + own.overdue, own.failed)
     if every is None:
         for error in done.failed.values():
             raise error
@@ -105,6 +121,41 @@ def tiering_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Itera
     finally:
         stop.set()
         thread.join()
+
+
+@contextmanager
+def tiering_when_asked(open_: Open, runner: str) -> Iterator[None]:
+    """Do the rounds that others ask of a runner, in a thread, while the block runs. One in hand at its end is left."""
+    stop = Event()
+
+    def serve() -> None:
+        tiering = _Tiering(open_, lambda _, __: None, lambda _: None, stop)
+        while not stop.wait(_ASKED_S):
+            with suppress(StreamhouseError):  # the state store is away: the flows say so themselves
+                for ask in open_.state.tier_asks.due(runner):
+                    done = _asked_round(tiering, ask)
+                    if stop.is_set():
+                        return
+                    open_.state.tier_asks.answer(ask, dumped(done))
+
+    thread = Thread(target=serve, name="asked-tiering", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _asked_round(tiering: "_Tiering", ask: TierAsk) -> Round:
+    try:
+        done = tiering.round([ask.flow], datetime.now(UTC), check=ask.is_check)
+    except StreamhouseError:
+        raise
+    except Exception:  # noqa: BLE001  whatever it is, who asked waits for an answer
+        _log.exception("tiering of %s", ask.flow)
+        return Round((), (), is_whole=False)
+    return Round(tuple(done.moved.get(ask.flow, ())), done.overdue, is_whole=not done.failed)
 
 
 def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Table], bool]) -> list[str]:

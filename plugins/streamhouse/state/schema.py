@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 metadata = MetaData()
 
@@ -237,4 +237,15 @@ wanted_flow = Table(
     Column("asked_ms", BigInteger, nullable=False),
     Column("over", BigInteger, nullable=False),  # the last `ask` whose try failed; 0: none
     Column("error", Text),  # why
+)
+
+# Rounds of tiering that were asked of a flow's runner: the last one asked, the last one done, and what it did.
+tier_ask = Table(
+    "streamhouse_tier_ask",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("is_check", Integer, primary_key=True, autoincrement=False),  # 1: nothing is moved
+    Column("asked", BigInteger, nullable=False),
+    Column("done", BigInteger, nullable=False),
+    Column("answer", Text),  # JSON
 )

@@ -33,6 +33,7 @@ from streamhouse.state.runners import Runners
 from streamhouse.state.schema import event as events
 from streamhouse.state.schema import lease as lease_table
 from streamhouse.state.schema import plan as plan_table
+from streamhouse.state.tier_asks import TierAsks
 from streamhouse.state.upstream import Upstream
 
 
@@ -61,6 +62,8 @@ class StateStore:
         """What people were asked."""
         self.runners = Runners(self._database)
         """Runners, and what is wanted of them."""
+        self.tier_asks = TierAsks(self._database)
+        """Rounds of tiering that were asked of runners."""
 
     def __enter__(self) -> Self:
         return self
