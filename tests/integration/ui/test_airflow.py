@@ -1,5 +1,8 @@
 """The page inside a real Airflow: its sign-in, its roles, its navigation, its theme."""
 
+import json
+import sys
+
 import httpx
 import pytest
 
@@ -81,3 +84,16 @@ def test_it_is_in_the_navigation_and_follows_the_theme(airflow, browser, shot, t
     assert frame.locator("html").get_attribute("data-theme") == theme
     shot(page, f"airflow-{theme}")
     context.close()
+
+
+def test_the_engine_that_tasks_call_answers_queries(shop, tmp_path_factory):
+    engine = f"{sys.executable} -c 'import sys; from streamhouse.cli.main import main; sys.exit(main())'"
+    connection = json.dumps({"conn_type": "generic", "extra": {"command": engine}})
+    home = tmp_path_factory.mktemp("connected") / "home"
+    with airflow_server(home, shop, AIRFLOW_CONN_STREAMHOUSE_ENGINE=connection) as server:
+        headers = {"Authorization": f"Bearer {server.tokens['admin']}", "X-Streamhouse": "1"}
+        place = f"{server.url}/streamhouse/api"
+        assert httpx.get(f"{place}/project", headers=headers, timeout=60).json()["may_query"]
+        sql = {"sql": "SELECT count(*) AS n FROM ods.orders", "limit": 1}
+        answer = httpx.post(f"{place}/query", headers=headers, json=sql, timeout=120).json()
+        assert answer["rows"] == [[120]], answer
