@@ -6,6 +6,7 @@ from contextlib import nullcontext
 import pytest
 
 from streamhouse.change import apply as applying
+from streamhouse.change import reconcile
 from streamhouse.change.ask import ask
 from streamhouse.change.journal import withdraw
 from streamhouse.cli.main import main
@@ -145,6 +146,69 @@ def test_a_change_of_a_flow_that_runs_waits_for_a_person(open_, segments):
         live.add()
         live.drained()
         live.assert_equals_batch()
+
+
+@pytest.mark.timeout(600)
+def test_a_change_that_waits_catches_up_while_its_flow_runs(open_, monkeypatch):
+    monkeypatch.setattr(reconcile, "_KEEP_UP_S", 0.5)
+    monkeypatch.setattr(reconcile, "_KEEP_UP_SHARE", 0)
+    live = Live(open_)
+    live.add()
+    with live:
+        live.drained()
+        write_action(live.root, "spent", WITH_TAX)
+        asked = ask_of(live, Gate.PERSON)
+        live.until(lambda: open_.state.change(asked.id).waits, "it does not wait")
+        built = stored_name(SPENT, asked.versions[SPENT])
+        table = plan_of(open_.project, FLOW).tables[SPENT].model_copy(update={"name": built})
+
+        def rows():
+            return open_.stores[table.tiers.target].read_state(table)
+
+        stood = values(rows())
+        live.add()
+        wanted = expected(open_)[SPENT]
+        assert values(wanted) != stood
+        live.until(lambda: values(rows()) == values(wanted), "what was built stands still")
+        assert open_.state.change(asked.id).waits
+        assert open_.state.versions() == {}, "it serves only when a person says so"
+        open_.state.let_serve(asked.id)
+        live.until(lambda: not open_.state.change(asked.id).is_open, "it does not serve")
+        assert open_.state.change(asked.id).phase is Phase.APPLIED, open_.state.change(asked.id).error
+        live.add()
+        live.drained()
+        live.assert_equals_batch()
+
+
+@pytest.mark.timeout(600)
+def test_a_change_that_waits_and_cannot_catch_up_goes_on_waiting(open_, monkeypatch):
+    monkeypatch.setattr(reconcile, "_KEEP_UP_S", 0.5)
+    live = Live(open_)
+    live.add()
+    with live:
+        live.drained()
+        action = live.root / "actions" / "spent.sql"
+        few = "output: {primary_key: [customer]}\nexpect: {few: {check: cents < 300, on_violation: fail}}\n"
+        action.write_text(
+            action.read_text().replace("--- */", f"{few}--- */").replace("SUM(cents)", "SUM(cents + tax)")
+        )
+        asked = ask_of(live, Gate.PERSON)
+        live.until(lambda: open_.state.change(asked.id).waits, "it does not wait")
+        assert verdict(open_.state.change(asked.id), SPENT, "expect.few") is Verdict.PASSED
+        live.add()
+        live.add()
+
+        def told():
+            return [event.text for event in open_.state.events(FLOW) if "does not catch up meanwhile" in event.text]
+
+        live.until(told, "nothing is told")
+        assert "few" in told()[0]
+        write_action(live.root, "spent")
+        live.add()
+        live.drained()
+        assert len(told()) == 1
+        assert open_.state.change(asked.id).waits
+        live.assert_equals_batch()  # what serves goes on
 
 
 @pytest.mark.timeout(600)

@@ -263,6 +263,50 @@ def test_a_frozen_flow_waits_for_a_person_and_goes_on_from_where_it_stood(open_)
 
 
 @pytest.mark.timeout(600)
+def test_an_answer_reaches_the_flow_that_runs(open_):
+    """Nobody restarts anything: the segment stands while it is asked, and goes on with the answer."""
+    file = open_.project.root / "flows" / f"{FLOW}.yaml"
+    file.write_text(YAML.replace("schema_change: evolve", "schema_change: {on: {add_column: freeze}}"))
+    upstream, state, failed, runners = Upstream(open_.project.root / "orders"), open_.state, [], []
+    upstream.write()
+    plan = plan_of(open_.project, FLOW)
+
+    def run():
+        try:
+            meter = Meter(plan, lambda _: None, once=False)
+            carry(open_, plan, meter, once=False, follow=True, on_runner=runners.append)
+        except Exception as error:  # noqa: BLE001  told to the test
+            failed.append(error)
+
+    def rows():
+        return open_.stores[Tier.HOT].read_state(state.plan(FLOW)[1].tables["ods.gr_orders"])
+
+    running = threading.Thread(target=run)
+    running.start()
+    try:
+        until(lambda: (last := state.last_epoch(FLOW, "main")) is not None and sum(last.end["orders"].values()), failed)
+        queries = [query.runId for query in open_.spark.streams.active]
+        upstream.grow()
+        upstream.write()
+        until(lambda: state.approvals.list(FLOW), failed)
+        until(lambda: runners[0].held, failed)
+        time.sleep(3)
+        assert rows().num_rows == ROWS, "read without a word"
+        began = time.monotonic()
+        state.approvals.decide(state.approvals.list(FLOW)[0].id, grant=True, by="ann", reason="wanted")
+        until(lambda: rows().num_rows == 2 * ROWS, failed)
+        assert time.monotonic() - began < 12, "it waited for the next look in its turn"
+        found = {row["order_id"]: row["note"] for row in rows().to_pylist()}
+        assert found == {i: None if i < ROWS else f"n{i}" for i in range(2 * ROWS)}
+        assert [query.runId for query in open_.spark.streams.active] == queries
+    finally:
+        for runner in runners:
+            runner.stop()
+        running.join(60)
+    assert not failed, failed
+
+
+@pytest.mark.timeout(600)
 def test_an_edit_is_followed_while_the_flow_runs(open_):
     state, failed, runners = open_.state, [], []
     upstream = Upstream(open_.project.root / "orders")

@@ -31,13 +31,16 @@ class Follower:
     _trigger: Trigger = field(init=False)
     _carry_out: CarryOut | None = None
     _looked: float = 0.0
+    _answers: tuple[int, int] | None = None  # given before a look that left questions open; None: it left none
 
     def __post_init__(self) -> None:
         self._trigger = Trigger(self.open.project, self.open.state, self.open.stores, self._apply)
 
     def due(self, runner: Runner) -> bool:
-        """Whether it is time for a look: soon after an epoch, now and then while there is none."""
+        """Whether it is time for a look: soon after an epoch or an answer, now and then while there is none."""
         now = time.monotonic()
+        if self._answers is not None and self._answers != self._answered():
+            return True
         wait = _ACTIVE_S if runner.beat_at > self._looked else _IDLE_S
         return now - self._looked >= wait
 
@@ -49,6 +52,7 @@ class Follower:
         """Look once, and hold the segments of steps that must not read on."""
         self._looked = time.monotonic()
         self._carry_out = carry_out
+        answers = self._answered()
         found = self._trigger.look([self.flow])
         looked = next((one for one in found if one.flow == self.flow), None)
         if looked is not None:
@@ -58,7 +62,13 @@ class Follower:
                 for segment in runner.plan.segments
                 if any(table_name(step.id) in paused for step in segment.steps)
             )
+            self._answers = answers if looked.approvals else None
         return looked
+
+    def _answered(self) -> tuple[int, int]:
+        """How many questions were answered, and when the last one was."""
+        _, count, last_ms = self.open.state.approvals.stamp()
+        return count, last_ms
 
     def _apply(self, decision: Decided) -> None:
         """See `runtime.trigger.ApplyChange`."""

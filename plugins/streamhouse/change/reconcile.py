@@ -8,7 +8,7 @@ plan and the old tables serve, after it the new ones, whenever this process is k
 2. Tables that are built anew are filled beside those that serve: from their history as of some epoch, then by a
    stream of their own (the candidate), which ends where the flow is. Begun again, it goes on where it was.
 3. What was built is audited and compared with what serves (`change/gate.py`). Where that fails, or a person wants to
-   see it first, the change waits and the flow goes on as it was.
+   see it first, the change waits and the flow goes on as it was; now and then what was built catches up meanwhile.
 4. Between two epochs the plan, the versions of its tables and the positions are recorded together.
 
 A change that needs no new table and no other streams reaches the running query between two of its epochs. Else
@@ -42,6 +42,8 @@ _LOOK_S = 0.5  # between two looks whether something is asked
 _IDLE_LOOK_S = 2.0  # the same, when no epoch ended for a while: hundreds of flows may idle in one process
 _IDLE_AFTER_S = 10.0
 _CAUGHT_UP_S = 2.0  # a round of the candidate that is shorter leaves so little that the flow may wait for the next
+_KEEP_UP_S = 30.0  # between two rounds of a candidate that waits for a person, at least
+_KEEP_UP_SHARE = 10  # such a round rests this many times as long as it took: it must not slow down what serves
 
 
 @dataclass
@@ -57,6 +59,8 @@ class Reconciler:
     _answered: int = 0  # how many of them have been taken
     _building: bool = False  # tables are filled beside those that serve, which may take hours
     _told: Condition = field(default_factory=Condition)  # guards these three
+    _keep_up_at: float = 0.0  # not before this, on the monotonic clock
+    _left_behind: set[int] = field(default_factory=set)  # changes that wait and could not catch up
     _gate: Gatekeeper = field(init=False)
 
     def __post_init__(self) -> None:
@@ -103,6 +107,8 @@ class Reconciler:
                 change = self.open.state.open_change(self.flow)
                 if change is not None and not change.waits:
                     self._running(runner, change)
+                elif change is not None and change.versions:
+                    self._keep_up(change)
                 if self.follower is not None and (asked > self._answered or self.follower.due(runner)):
                     self.follower.look(runner, lambda asked: self._running(runner, asked, hold=True))
             with self._told:
@@ -140,6 +146,33 @@ class Reconciler:
                 self._swap(runner, change, wanted, hold=hold)
         except StreamhouseError as error:
             self._fail(runner, change, error)
+
+    def _keep_up(self, change: Change) -> None:
+        """Let what waits for a person read on, so that its rows are not gone from the logs when the word comes.
+
+        One that cannot goes on waiting as it is, and says so once: a person may still look at it, or mend it.
+        """
+        if change.id in self._left_behind or time.monotonic() < self._keep_up_at:
+            return
+        building, at = Building(self.open, change), reached(self.open.state, change)
+        last = building.last
+        read = furthest(building.plan, last)
+        if not last or covers(read, {name: at[name] for name in read if name in at}):
+            self._keep_up_at = time.monotonic() + _KEEP_UP_S
+            return
+        began = time.monotonic()
+        self._building = True
+        try:
+            building.catch_up()
+        except StreamhouseError as error:
+            if not error.retryable:
+                self._left_behind.add(change.id)
+                text = f"change {change.id} waits and does not catch up meanwhile: {error}"
+                self.open.state.append_event(self.flow, "change", text)
+        finally:
+            self._building = False
+        now = time.monotonic()
+        self._keep_up_at = now + max(_KEEP_UP_S, _KEEP_UP_SHARE * (now - began))
 
     # --- a change that reaches the running query --------------------------------------------------
 
