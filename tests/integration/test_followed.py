@@ -345,6 +345,42 @@ def test_change_type_of_a_source_waits_under_evolve(sourced):
     assert made.column("dwd.fo", "n") == {1: 10, 2: 20, 3: 30}, "refused: as under ignore"
 
 
+TWO = """\
+flow: reader
+schema_change: {policy}
+sources: {{rows: {source}, others: {{files: {{path: more/*.parquet}}}}}}
+steps:
+  - {{use: take, reads: {{rows: rows}}, writes: ods.so}}
+  - {{use: clean, reads: {{rows: ods.so}}, writes: dwd.fo}}
+  - {{use: take, reads: {{rows: others}}, writes: ods.others, isolate: true}}
+tables:
+  ods.so: {{tiers: {{{tier}: 30d}}}}
+"""
+
+
+def test_what_does_not_compile_holds_its_own_readers_alone(world):
+    made = world(TWO, "evolve", Tier.WARM, PARQUET)
+    more = {"id": pa.int64(), "size": pa.int64()}
+    made.file("data/1.parquet", ROWS, **TYPES)
+    made.file("more/1.parquet", [{"id": 1, "size": 5}], **more)
+    made.run()
+    made.file("data/2.parquet", [{"id": 3, "n": BIG, "note": "c"}], **{**TYPES, "n": pa.int64()})  # clean takes int
+    made.file("more/2.parquet", [{"id": 2, "size": 6, "place": "x"}], **more, place=pa.string())
+    with pytest.raises(BlockedError):
+        made.run()
+    assert made.events() == {"widen_type n int → bigint": Status.FAILED, "add_column place string": Status.APPLIED}
+    assert set(made.rows("dwd.fo")) == {1, 2}, "its reader stands still"
+    assert made.column("ods.others", "place") == {1: None, 2: "x"}, "the other one goes on, with its column"
+    action = made.root / "actions" / "clean.sql"
+    action.write_text(action.read_text().replace("n: int,", "n: bigint,"))
+    made.file("more/3.parquet", [{"id": 3, "size": 7, "place": "y", "shelf": 1}], **more, place=pa.string(),
+              shelf=pa.int32())  # fmt: skip
+    made.run()
+    assert set(made.events().values()) == {Status.APPLIED}
+    assert made.column("dwd.fo", "n") == {1: 10, 2: 20, 3: BIG}
+    assert made.column("ods.others", "shelf") == {1: None, 2: None, 3: 1}
+
+
 CDC = "{cdc: {path: data/*.json, primary_key: [id], columns: {id: bigint, n: int, note: string}}}"
 KINDS = {int: "int32", str: "string"}
 

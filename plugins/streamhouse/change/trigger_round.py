@@ -1,6 +1,6 @@
 """One look of the Flow Trigger: decides what was seen, compiles what is allowed, applies or asks, and notes it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -21,7 +21,7 @@ from streamhouse.state.approvals import Approval, ApprovalState
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.store import StateStore
 from streamhouse.state.upstream import Status, UpstreamRecord
-from streamhouse.trigger.ability import follows, granted, is_able
+from streamhouse.trigger.ability import becomes_another, follows, granted, is_able
 from streamhouse.trigger.evidence import decision_text, diff_text
 from streamhouse.trigger.impact import Impact, in_question, is_open, source_object
 from streamhouse.trigger.known import Known, direct, followed
@@ -116,8 +116,10 @@ class Round:
         if self.as_files is None:
             self.as_files = self._compiled(Seen(self._applied))
         as_files = self.as_files
-        followed = Seen(self._applied, self._let_in, {n: frozenset(g) for n, g in self._granted.items()})
-        desired = self._compiled(followed) if self._followed else as_files
+        desired = self._compiled(self._seen()) if self._followed else as_files
+        upstream_first = dict.fromkeys([*as_files.plans, *self._looks])
+        if self._set_apart([n for n in upstream_first if n not in desired.plans], as_files.plans):
+            desired = self._compiled(self._seen())
         order = dict.fromkeys([*as_files.plans, *desired.plans, *self._looks])
         return [self._carry(name, as_files, desired) for name in order if name in self._looks]
 
@@ -253,6 +255,59 @@ class Round:
 
     # --- carry out -----------------------------------------------------------------------------
 
+    def _seen(self) -> Seen:
+        """What flows are told of what they read, by all that is followed."""
+        return Seen(self._applied, self._let_in, {n: frozenset(g) for n, g in self._granted.items()})
+
+    def _set_apart(self, broken: Iterable[str], compiled: Collection[str]) -> bool:
+        """Hold back what flows do not compile with, so that they follow the rest; whether anything was.
+
+        All events of one thing are held or followed together: its columns are read as they are there, or as they were.
+
+        Args:
+            broken: Flows, upstream first, that do not compile with all that they follow.
+            compiled: Those that compile as the files are, and nothing followed.
+        """
+        any_held = False
+        for flow in broken:
+            followed = self._followed.pop(flow, [])
+            let_in, granted = self._let_in.pop(flow, {}), self._granted.pop(flow, set())
+            things: dict[str, list[Decision]] = {}
+            for decision in followed:
+                things.setdefault(decision.event.object, []).append(decision)
+            waiting = dict.fromkeys(things, "")
+            while waiting:  # one may compile only beside another
+                errors = {thing: self._why_not(flow, things[thing], granted) for thing in waiting}
+                found = {thing: error for thing, error in errors.items() if error is not None}
+                if len(found) == len(waiting):
+                    waiting = found
+                    break
+                waiting = found
+            if flow not in compiled and len(waiting) == len(things):  # the files are wrong
+                self._followed[flow], self._let_in[flow], self._granted[flow] = followed, let_in, granted
+                continue
+            any_held = any_held or bool(things)
+            for thing, error in waiting.items():
+                for decision in things[thing]:
+                    self._settle(flow, decision.event, Status.FAILED, _held(decision, error), note=error)
+        return any_held
+
+    def _why_not(self, flow: str, told: list[Decision], granted: set[tuple[str, str]]) -> str | None:
+        """Follow one thing beside what is followed already, or tell why that does not compile; None: it does."""
+        before = list(self._followed.get(flow, [])), dict(self._let_in.get(flow, {})), set(self._granted.get(flow, ()))
+        for decision in told:
+            self._follow(flow, decision)
+        name = told[0].event.object.partition(":")[2] or told[0].event.object
+        self._granted.setdefault(flow, set()).update(one for one in granted if one[0] == name)
+        try:
+            compile_with_upstream(self._project, self._registry, flow, self._seen())
+        except StreamhouseError as error:
+            self._followed[flow], self._let_in[flow], self._granted[flow] = before
+            if not before[0]:
+                del self._followed[flow]
+            return str(error)
+        return None
+
     def _compiled(self, seen: Seen) -> Checked:
         checked = check_project(self._project, self._registry, seen)
         if not checked.errors:
@@ -359,7 +414,7 @@ class Round:
         upstream = bool(followed) and flow in as_files.plans
         text = "\n".join(str(error) for error in (desired if upstream else as_files).errors) or "it does not compile"
         for decision in followed:
-            self._settle(flow, decision.event, Status.FAILED, _not_done(decision, text), note=text)
+            self._settle(flow, decision.event, Status.FAILED, _held(decision, text), note=text)
         if not upstream and flow in self._registry.flows:
             event = UpstreamEvent(
                 type=EventType.EDIT,
@@ -385,9 +440,10 @@ class Round:
         over |= {r.event.after for r in known if r.event.type is EventType.EDIT and r.status is Status.OUTDATED}
         if left := over - {question.subject for question in asked}:
             self._state.approvals.withdraw(flow, left, self._now)
-        if not open_:
-            held = {**look.pins, **look.live}
-            self._state.upstream.save_pins(flow, {n: s.model_dump_json() for n, s in held.items()}, keep=look.unseen)
+        # What is open is compared with what the flow knew before it, and the rest with what it knows now.
+        kept = {*look.unseen, *(record.event.object for record in open_)}
+        pins = {n: s.model_dump_json() for n, s in {**look.pins, **look.live}.items() if n not in kept}
+        self._state.upstream.save_pins(flow, pins, keep=kept)
         return FlowLook(
             flow,
             (*open_, *fresh),
@@ -418,6 +474,15 @@ def _not_done(decision: Decision, why: str) -> Decision:
     if event.was is None:
         return decision
     return decision.model_copy(update={"verdicts": tuple(in_question(v, event, why) for v in decision.verdicts)})
+
+
+def _held(decision: Decision, why: str) -> Decision:
+    """The decision where the flow does not compile with it: who would follow it must not read on without it."""
+    event = decision.event
+    if event.was is not None:
+        return _not_done(decision, why)
+    verdicts = tuple(in_question(v, event, why) if becomes_another(v, event) else v for v in decision.verdicts)
+    return decision.model_copy(update={"verdicts": verdicts})
 
 
 def _edit(flow: str, old: FlowPlan, new: FlowPlan) -> UpstreamEvent:

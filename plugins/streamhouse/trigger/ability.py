@@ -15,10 +15,17 @@ def is_able(told: Verdict) -> bool:
 
 def follows(decision: Decision) -> bool:
     """Whether somebody's plan becomes another one."""
-    discards = decision.event.was is not None  # else of a field that is not read: it stays where it comes from
-    return any(
-        v.spreads or v.tiers or v.values in _FOLLOWED or (discards and v.values is Values.VALUE_DISCARDED)
-        for v in decision.verdicts
+    return any(becomes_another(told, decision.event) for told in decision.verdicts)
+
+
+def becomes_another(told: Verdict, event: UpstreamEvent) -> bool:
+    """Whether a step, or its table, becomes another one by what is decided."""
+    discards = event.was is not None  # else of a field that is not read: it stays where it comes from
+    return (
+        told.spreads
+        or bool(told.tiers)
+        or told.values in _FOLLOWED
+        or (discards and told.values is Values.VALUE_DISCARDED)
     )
 
 

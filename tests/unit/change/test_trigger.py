@@ -483,3 +483,73 @@ def test_a_changed_key_blocks_under_every_policy(cdc):
     (question,) = world.state.approvals.list()
     world.state.approvals.decide(question.id, grant=False, by="ada")
     assert world.look().paused == {"ods.rows"}, "what cannot be ignored goes on waiting"
+
+
+TWO = """flow: shop
+schema_change: evolve
+sources:
+  rows: {files: {path: data/*.json}}
+  others: {files: {path: more/*.json}}
+steps:
+  - {use: take, reads: {rows: rows}, writes: ods.rows}
+  - {use: clean, reads: {rows: ods.rows}, writes: dwd.sales}
+  - {use: take, reads: {rows: others}, writes: ods.others}
+"""
+
+
+@pytest.fixture
+def two(world):
+    (world.project.root / "flows" / "boards.yaml").unlink()
+    (world.project.root / "more").mkdir()
+    world.rows("../more/1", id=1, size=1)
+    world.flow(text=TWO)
+    world.run()
+    world.look()
+    return world
+
+
+def test_what_does_not_compile_holds_itself_alone(two):
+    two.rows("2", id=2, price=5.5, note="b", tax=7)  # clean takes a bigint
+    two.rows("../more/2", id=2, size=1, place="x")
+    found = two.look()
+    wider, tax, place = "widen_type price bigint → double", "add_column tax bigint", "add_column place string"
+    assert two.events() == {wider: Status.FAILED, tax: Status.FAILED, place: Status.APPLIED}
+    assert "place" in two.columns("ods.others")
+    assert not {"tax", "place"} & set(two.columns("ods.rows"))
+    assert "ods.rows" in found.paused, "its rows would be read without what they bring"
+    assert "ods.others" not in found.paused
+    [note] = {r.note for r in two.state.upstream.events("shop") if r.status is Status.FAILED}
+    assert "ods.rows.price is double, but port 'rows' of clean takes bigint" in note
+    # What comes later is followed as well, from what the flow knows by now.
+    two.rows("../more/3", id=3, size=1, place="x", shelf="y")
+    two.look()
+    assert {"place", "shelf"} <= set(two.columns("ods.others"))
+    assert two.events()["add_column shelf string"] is Status.APPLIED
+    assert {str(r.event) for r in two.state.upstream.open("shop")} == {f"shop:rows: {wider}", f"shop:rows: {tax}"}
+    # An edit that has nothing to do with it is applied; the one that mends it lets it go on.
+    two.flow(text=TWO, rules="description: edited\n")
+    two.look()
+    assert two.state.plan("shop")[1].description == "edited"
+    assert two.events()[wider] is Status.FAILED
+    two.action("clean", "price: bigint", "price: double")
+    found = two.look()
+    if found.approvals:  # a wider column of a key table is built anew
+        two.state.approvals.decide(found.approvals[0].id, grant=True, by="ada")
+        found = two.look()
+    assert set(two.events().values()) == {Status.APPLIED}
+    assert found.paused == frozenset()
+    assert two.look().records == ()
+
+
+def test_a_column_that_does_not_compile_holds_its_readers(two):
+    two.action("take", "SELECT *", "SELECT *, 1 AS place")
+    two.run()
+    two.look()
+    two.rows("../more/2", id=2, size=1, place="x")  # the name is taken
+    two.rows("2", id=2, price=5, note="b", tax=7)
+    found = two.look()
+    assert two.events() == {"add_column place string": Status.FAILED, "add_column tax bigint": Status.APPLIED}
+    assert found.paused == {"ods.others"}
+    two.flow(text=TWO.replace("schema_change: evolve", "schema_change: {policy: evolve, tables: {ods.others: ignore}}"))
+    assert two.look().paused == frozenset()
+    assert two.events()["add_column place string"] is Status.NOTED
