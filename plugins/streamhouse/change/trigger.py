@@ -14,7 +14,7 @@ from streamhouse.change.trigger_round import ApplyChange, Change, FlowLook, Roun
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.shape import Shape
-from streamhouse.model.types import Tier
+from streamhouse.model.types import Position, Tier
 from streamhouse.project.check import Checked, load_registry
 from streamhouse.project.project import Project
 from streamhouse.registry import Registry
@@ -113,7 +113,14 @@ class Trigger:
 
     def _observe(self, flow: str, applied: Mapping[str, FlowPlan]) -> Look:
         pins = {name: Shape.model_validate_json(body) for name, body in self._state.upstream.pins(flow).items()}
-        look = self._observer.look(applied[flow], pins, applied.values(), self._state.versions(flow))
+        plan, state = applied[flow], self._state
+
+        def read(source: str) -> list[Position]:
+            segments = [one.name for one in plan.segments if source in one.reads]
+            last = [state.last_epoch(flow, segment) for segment in segments]
+            return [record.end[source] for record in last if record is not None and source in record.end]
+
+        look = self._observer.look(plan, pins, applied.values(), state.versions(flow), read)
         fresh = {name: shape.model_dump_json() for name, shape in look.pins.items() if name not in pins}
         if fresh:
             self._state.upstream.save_pins(flow, fresh, keep=pins)

@@ -1,7 +1,7 @@
 """One look of the Flow Trigger: decides what was seen, compiles what is allowed, applies or asks, and notes it."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -25,6 +25,7 @@ from streamhouse.trigger.ability import becomes_another, follows, granted, is_ab
 from streamhouse.trigger.evidence import decision_text, diff_text
 from streamhouse.trigger.impact import Impact, in_question, is_open, source_object
 from streamhouse.trigger.known import Known, direct, followed
+from streamhouse.trigger.lost import loss_text
 from streamhouse.trigger.observe import Look
 from streamhouse.trigger.reader import Use
 
@@ -131,7 +132,10 @@ class Round:
 
     def _decide(self, flow: str) -> None:
         records = self._record(flow, *self._edits_noted(flow))
-        for record in records:
+        lost = {event.id: event for event in self._looks[flow].events if event.lost}
+        for noted in records:
+            # More rows may have gone since a loss was noted: those are given up that are gone now.
+            record = replace(noted, event=lost.get(noted.event.id, noted.event))
             if record.event.type is EventType.EDIT:
                 continue
             if record.status in (Status.APPLIED, Status.NOTED) and record.decision is not None:
@@ -406,6 +410,8 @@ class Round:
             return change
         self._applied[change.flow] = change.plan
         for one, decision in events:
+            if one.lost:
+                self._state.append_event(change.flow, "loss", loss_text(one))
             self._settle(change.flow, one, Status.APPLIED, decision, plan=change.plan.fingerprint)
         return change
 

@@ -157,6 +157,8 @@ def touched(old: FlowPlan, new: FlowPlan) -> set[str]:
     other = {n for n in {*old.adapted, *new.adapted} if old.adapted.get(n) != new.adapted.get(n)}
     removed = {source.name: source.truncated for source in old.sources}
     other |= {s.name for s in new.sources if s.truncated != removed.get(s.name, s.truncated)}
+    lacks = {source.name: source.given_up for source in old.sources}
+    other |= {s.name for s in new.sources if s.given_up != lacks.get(s.name, s.given_up)}
     for step in old.steps:  # upstream first
         if after.get(step.id) != step or any(read.table in found | other for read in step.reads):
             found.add(step.writes.name)
@@ -188,7 +190,9 @@ def _clock(segment: Segment) -> tuple[object, ...]:
 def _origins(plan: FlowPlan) -> dict[str, object]:
     """Source or table → what its positions depend on."""
     sources: dict[str, object] = {
-        s.name: s.model_copy(update={"columns": (), "loads_first": False, "truncations": "kept", "truncated": {}})
+        s.name: s.model_copy(
+            update={"columns": (), "loads_first": False, "truncations": "kept", "truncated": {}, "given_up": {}}
+        )
         for s in plan.sources
     }
     tables = {t.name: (t.tiers.target, plan.again.get(table_name(t.name))) for t in plan.readable}

@@ -28,6 +28,7 @@ from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep, Truncat
 from streamhouse.model.read_as import ReadAs, as_read
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Ranges
 from streamhouse.registry.problems import Problems
 
 
@@ -66,6 +67,9 @@ class View(Protocol):
 
     def truncated(self, name: str) -> Mapping[str, Truncation]:
         """What a person decided of removals of all rows of a source."""
+
+    def given_up(self, name: str) -> Ranges:
+        """Ranges of a source whose rows are gone, and that a person said to go on behind."""
 
 
 def compile_flow(
@@ -301,6 +305,7 @@ def _plan(
                 loads_first=name in first,
                 truncations=_truncations(flow, name) if readable[name].primary_key else "kept",
                 truncated=dict(view.truncated(name)) if view is not None else {},
+                given_up=view.given_up(name) if view is not None else {},
             )
             for name, source in sorted(flow.sources.items())
             if name in used

@@ -33,6 +33,17 @@ class Source(Protocol):
 
 
 @runtime_checkable
+class ForgetfulSource(Source, Protocol):
+    """A source that removes its oldest rows by itself, whether they were read or not."""
+
+    def oldest(self) -> Position:
+        """The position of the first row that is held, of every part of it."""
+
+    def identity(self) -> str:
+        """Another one when it was removed and made anew under the same name: positions mean nothing then."""
+
+
+@runtime_checkable
 class KeyedSource(Source, Protocol):
     """A source whose rows are updated and deleted by their key; its positions count changes.
 

@@ -14,7 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from streamhouse.errors import Location, MissingPackageError, RowsLostError, SourceError, StoreUnavailableError
 from streamhouse.ingest.options import check_options, stored_types
 from streamhouse.model.table import Column
-from streamhouse.model.types import Frozen, Position
+from streamhouse.model.types import Frozen, Position, Ranges, behind
 from streamhouse.stores.arrow import arrow_schema
 
 if TYPE_CHECKING:
@@ -76,13 +76,20 @@ class Kafka:
     Args:
         options: What to read.
         columns: As a plan has them; None: the declared ones.
+        given_up: Partition → offsets that are read as if they had no messages: these are gone, and somebody decided.
         at: Where the source is defined.
     """
 
     def __init__(
-        self, options: KafkaOptions, *, columns: tuple[Column, ...] | None = None, at: Location | None = None
+        self,
+        options: KafkaOptions,
+        *,
+        columns: tuple[Column, ...] | None = None,
+        given_up: Ranges | None = None,
+        at: Location | None = None,
     ) -> None:
         self._options = options
+        self._given_up = given_up or {}
         self._columns = columns or options.all_columns
         self._at = at
         self._lock = Lock()
@@ -101,9 +108,42 @@ class Kafka:
         """
         return self._offsets("latest")
 
+    def oldest(self) -> Position:
+        """The first offset of every partition that is held.
+
+        Raises:
+            SourceError, StoreUnavailableError: as `available`.
+        """
+        return self._offsets("earliest")
+
+    def identity(self) -> str:
+        """The topic's id.
+
+        Raises:
+            SourceError, StoreUnavailableError: as `available`.
+        """
+        from confluent_kafka import TopicCollection
+
+        with self._lock, self._translated():
+            asked = self._admin.describe_topics(TopicCollection([self._options.topic]), request_timeout=_TIMEOUT_S)
+            (described,) = asked.values()
+            return str(described.result().topic_id)
+
     def advance(self, start: Position, max_rows: int) -> Position:
-        """The same share of each partition's backlog."""
+        """The same share of each partition's backlog.
+
+        Raises:
+            RowsLostError: the topic ends before `start`: it was made anew, or lost its end.
+        """
         oldest, newest = self._offsets("earliest"), self.available()
+        for partition, first in start.items():
+            if first > newest.get(partition, 0):
+                raise RowsLostError(
+                    f"Kafka's {self._options.topic}, partition {partition}, ends at {newest.get(partition, 0)}, "
+                    f"before {first}, up to where it was read",
+                    hint="it is another topic of that name, or lost its end; under another name the source is read "
+                    "from its beginning",
+                )
         waiting = {p: end - max(start.get(p, 0), oldest[p]) for p, end in newest.items()}
         waiting = {p: rows for p, rows in waiting.items() if rows > 0}
         total = sum(waiting.values())
@@ -140,7 +180,7 @@ class Kafka:
         found = {}
         for partition, last in end.items():
             held = oldest.get(partition, 0)
-            first = start.get(partition, held)
+            first = behind(self._given_up.get(partition, ()), start.get(partition, held))
             if first < held and first < last:
                 raise RowsLostError(
                     f"Kafka's {self._options.topic}, partition {partition}, begins at {held}; {first} was to be read",
@@ -355,11 +395,15 @@ def _line(message: "Message") -> bytes:
 
 
 def open_kafka(
-    options: Mapping[str, Any], *, columns: tuple[Column, ...] | None = None, at: Location | None = None
+    options: Mapping[str, Any],
+    *,
+    columns: tuple[Column, ...] | None = None,
+    given_up: Ranges | None = None,
+    at: Location | None = None,
 ) -> Kafka:
     """Check the options; no broker is asked.
 
     Raises:
         SourceError: an option is wrong.
     """
-    return Kafka(check_options(KafkaOptions, "kafka", options, at), columns=columns, at=at)
+    return Kafka(check_options(KafkaOptions, "kafka", options, at), columns=columns, given_up=given_up, at=at)

@@ -67,7 +67,9 @@ def _files(options: Mapping[str, Any], root: Path, planned: PlannedSource | None
 def _kafka(options: Mapping[str, Any], _root: Path, planned: PlannedSource | None, at: Location | None) -> OpenSource:
     from streamhouse.ingest.kafka import open_kafka
 
-    return open_kafka(options, columns=planned.columns if planned is not None else None, at=at)
+    if planned is None:
+        return open_kafka(options, at=at)
+    return open_kafka(options, columns=planned.columns, given_up=planned.given_up, at=at)
 
 
 _OPENERS: dict[str, Opener] = {"cdc": _cdc, "files": _files, "kafka": _kafka, "replay": _replay}

@@ -11,7 +11,7 @@ from streamhouse.model.flow import LOCAL_EPOCH_ROWS
 from streamhouse.model.notice import Notice
 from streamhouse.model.read_as import ReadAs, as_read, as_stored
 from streamhouse.model.table import Column, ComputedColumn, Table, Tiers
-from streamhouse.model.types import Duration, Frozen, History, Layer, ReadMode, StepKind, Strategy
+from streamhouse.model.types import Duration, Frozen, History, Layer, Ranges, ReadMode, StepKind, Strategy
 
 EXPECTATION = "_expectation"
 """Column of a quarantine table: the expectation that its row violates."""
@@ -48,6 +48,11 @@ class PlannedSource(Frozen):
         default_factory=dict,
         exclude_if=lambda found: not found,
         description="removal of all rows, by its id → what a person decided",
+    )
+    given_up: Ranges = Field(
+        default_factory=dict,
+        exclude_if=lambda found: not found,
+        description="part of it → ranges of positions whose rows are gone, and that a person said to go on behind",
     )
 
 

@@ -13,6 +13,22 @@ USE = r"^[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?$"  # an action: name, or name@versio
 TABLE_NAME = r"^(ods|dwd|dws|ads)\.[a-z][a-z0-9_]*$"
 FOREVER = timedelta(days=36500)
 
+Ranges = dict[str, tuple[tuple[int, int], ...]]
+"""Partition or bucket → ranges `[first, end)` of its positions, in order."""
+
+
+def behind(ranges: tuple[tuple[int, int], ...], at: int) -> int:
+    """The first position from `at` on that lies in none of some ranges, which are in order.
+
+    >>> behind(((3, 15), (15, 20)), 4)
+    20
+    """
+    for first, end in ranges:
+        if first <= at < end:
+            at = end
+    return at
+
+
 Position = dict[str, int]
 """Where a reader stands in one table or source, and where the next epoch begins.
 

@@ -4,10 +4,12 @@ import json
 from enum import StrEnum
 from hashlib import sha256
 
+from pydantic import Field
+
 from streamhouse.model.outcome import Outcome, TierChange, worst
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column
-from streamhouse.model.types import Frozen, Tier
+from streamhouse.model.types import Frozen, Ranges, Tier
 
 
 class UpstreamEvent(Frozen):
@@ -28,12 +30,13 @@ class UpstreamEvent(Frozen):
     proved: bool = False  # of nullability tightened: the data holds no NULL
     held_colder: bool = False  # of positions that are lost: a colder tier has the rows
     truncations: tuple[str, ...] = ()  # each removal of all rows, by its id
+    lost: Ranges = Field(default_factory=dict)  # of positions that are lost: those whose rows are gone
     detail: str = ""  # for a person
 
     @property
     def id(self) -> str:
         """Sixteen hex digits: the same change of the same thing between the same versions has the same id."""
-        told = self.model_dump(mode="json", exclude={"detail", "proved", "held_colder", "truncations"})
+        told = self.model_dump(mode="json", exclude={"detail", "proved", "held_colder", "truncations", "lost"})
         return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -41,6 +44,11 @@ class UpstreamEvent(Frozen):
         """The column it concerns, by the name that readers know; empty: none."""
         told = self.was or self.now
         return told.name if told is not None else ""
+
+    @property
+    def of_source(self) -> bool:
+        """Whether it is of a source, not of a table."""
+        return ":" in self.object
 
     def __str__(self) -> str:
         """For a person: `dwd.sales: widen_type amount int → bigint`."""

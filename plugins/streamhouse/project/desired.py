@@ -55,7 +55,7 @@ def _applied(project: Project, compiled: Mapping[str, FlowPlan]) -> dict[str, Fl
 def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:
     """Whether something upstream is other than flows run with."""
     for plan in applied.values():
-        if plan.adapted or plan.again or any(source.truncated for source in plan.sources):
+        if plan.adapted or plan.again or any(source.truncated or source.given_up for source in plan.sources):
             return True
         if any(read.hidden for step in plan.steps for read in step.reads):
             return True

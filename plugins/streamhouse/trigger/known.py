@@ -11,6 +11,7 @@ from streamhouse.model.plan import FlowPlan, PlannedSource, Truncation
 from streamhouse.model.read_as import ReadAs
 from streamhouse.model.schema_change import EventType
 from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Ranges
 from streamhouse.model.upstream import UpstreamEvent, Values, Verdict
 from streamhouse.stores.fitted import can_fit
 from streamhouse.trigger.lattice import common
@@ -38,18 +39,22 @@ class Known:
         adapted: How these are made, where they are not there as they are.
         truncated: Removal of all rows, as `UpstreamEvent.truncations` calls it → what is done about it.
         again: Which time a table was made again; empty: it never was.
+        given_up: Ranges of a source whose rows are gone, and that a person said to go on behind.
     """
 
     origin: PlannedSource | Table
     adapted: tuple[ReadAs, ...] = ()
     truncated: Mapping[str, Truncation] = field(default_factory=dict)
     again: str = ""
+    given_up: Ranges = field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: FlowPlan, origin: PlannedSource | Table) -> "Known":
         """As it runs."""
-        truncated = origin.truncated if isinstance(origin, PlannedSource) else {}
-        return cls(origin, plan.adapted.get(origin.name, ()), truncated, plan.again.get(origin.name, ""))
+        adapted, again = plan.adapted.get(origin.name, ()), plan.again.get(origin.name, "")
+        if not isinstance(origin, PlannedSource):
+            return cls(origin, adapted, again=again)
+        return cls(origin, adapted, origin.truncated, again, origin.given_up)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -143,6 +148,9 @@ def _as_a_whole(known: Known, event: UpstreamEvent, values: set[Values]) -> Know
             return replace(known, truncated={**known.truncated, **dict.fromkeys(event.truncations, done)})
         case EventType.RECREATE_TABLE if isinstance(known.origin, Table) and values == {Values.TAKEN}:
             return replace(known, again=event.id)
+        case EventType.POSITIONS_LOST if event.lost and values == {Values.TAKEN}:
+            more = {part: (*known.given_up.get(part, ()), *found) for part, found in event.lost.items()}
+            return replace(known, given_up={**known.given_up, **more})
     return None
 
 

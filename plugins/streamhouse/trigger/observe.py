@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -10,17 +10,20 @@ from pathlib import Path
 from types import MappingProxyType
 
 from streamhouse.errors import StoreError, StreamhouseError
+from streamhouse.ingest.base import ForgetfulSource
+from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import planned_shape, source_shape
 from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.schema_change import EventType
 from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Table
-from streamhouse.model.types import Tier
+from streamhouse.model.types import Position, Tier
 from streamhouse.model.upstream import UpstreamEvent
 from streamhouse.model.version import Versions, stored_name
 from streamhouse.stores.base import ShapedStore, Store
 from streamhouse.trigger.compare import compare
 from streamhouse.trigger.impact import source_object
+from streamhouse.trigger.lost import positions_lost
 
 _SURE_AFTER_S = (0.5, 1.0)
 """A server that starts does not find its tables for a moment, so one that is gone is looked for again."""
@@ -56,6 +59,7 @@ class Observer:
     def __init__(self, root: Path, stores: Mapping[Tier, Store]) -> None:
         self._root = root
         self._stores = stores
+        self._opened: dict[str, ForgetfulSource | None] = {}  # each holds a connection; None: it forgets nothing
 
     def look(
         self,
@@ -63,6 +67,7 @@ class Observer:
         pins: Mapping[str, Shape],
         owners: Iterable[FlowPlan] = (),
         versions: Versions = MappingProxyType({}),
+        read: Callable[[str], list[Position]] = lambda _: [],
     ) -> Look:
         """What changed in what a flow reads.
 
@@ -71,6 +76,7 @@ class Observer:
             pins: Object → its shape as the flow last took note of it; for what has none, what the plan says.
             owners: Plans of flows as they run: what these did to their own tables is no change upstream.
             versions: Of the tables that the flow reads and writes.
+            read: How far each segment of the flow has read a source.
         """
         seen = _Looking(versions)
         for source in plan.sources:
@@ -88,12 +94,21 @@ class Observer:
                 continue
             planned = planned_shape(name, source)
             first = _declared(planned, live) if declared else planned
+            try:
+                made_as, lost = self._held(name, source, read)
+            except (StreamhouseError, OSError) as error:
+                seen.unseen[name] = str(error)
+                continue
             # An edit of the source's options makes it another source: the edit is judged, and not what it brings.
             identity = _identity(source)
             pinned = pins.get(name)
-            if pinned is None or pinned.identity != identity:
+            if pinned is None or pinned.identity.partition("/")[0] != identity:
                 pinned = first.model_copy(update={"identity": identity})
-            seen.compare(pinned, live.model_copy(update={"identity": identity}))
+            if "/" not in pinned.identity:
+                pinned = pinned.model_copy(update={"identity": f"{identity}{made_as}"})
+            seen.compare(pinned, live.model_copy(update={"identity": f"{identity}{made_as}"}))
+            if lost is not None:
+                seen.events.append(lost)
         made = {name: table for owner in owners for name, table in owner.tables.items()}
         for table in plan.external:
             # What a flow gave up knowing it is told of again, whoever brings it back.
@@ -116,6 +131,11 @@ class Observer:
         """
         for source in plan.sources:
             name = source_object(plan.flow, source.name)
+            if source.name in inputs:
+                with suppress(StreamhouseError, OSError):
+                    opened = self._forgetful(source)
+                    if opened is not None and (name not in live or not live[name].identity.endswith(opened.identity())):
+                        return True  # read on, the first rows of another one would be passed over in silence
             if source.name in inputs and name in live:
                 with suppress(StreamhouseError, OSError):
                     now = source_shape(name, source, self._root)
@@ -128,6 +148,32 @@ class Observer:
                     if _shape(store, table.name, versions) != live[table.name]:
                         return True
         return False
+
+    def _held(
+        self, name: str, source: PlannedSource, read: Callable[[str], list[Position]]
+    ) -> tuple[str, UpstreamEvent | None]:
+        """Of a source that removes its oldest rows by itself: which one it is, and what is gone before it was read."""
+        opened = self._forgetful(source)
+        if opened is None:
+            return "", None
+        positions = read(source.name)  # before the source is asked, which may only be further then
+        for wait_s in (*_SURE_AFTER_S, None):
+            try:
+                identity, oldest, newest = opened.identity(), opened.oldest(), opened.available()
+            except StreamhouseError:  # what was made a moment ago is not known to everybody
+                if wait_s is None:
+                    raise
+                time.sleep(wait_s)
+            else:
+                break
+        return f"/{identity}", positions_lost(name, positions, oldest, newest, source.given_up)
+
+    def _forgetful(self, source: PlannedSource) -> ForgetfulSource | None:
+        key = f"{source.kind} {_identity(source)}"
+        if key not in self._opened:
+            opened = open_source(source, self._root)
+            self._opened[key] = opened if isinstance(opened, ForgetfulSource) else None
+        return self._opened[key]
 
     def _table(self, table: Table, pins: Mapping[str, Shape], made: Table, seen: "_Looking", *, own: bool) -> None:
         store = self._stores.get(table.tiers.target)

@@ -12,6 +12,7 @@ from streamhouse.model.plan import FlowPlan, PlannedSource, Truncation
 from streamhouse.model.read_as import ReadAs
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Ranges
 from streamhouse.trigger.known import Known
 
 _LETS_IN = frozenset({Policy.LENIENT, Policy.EVOLVE, Policy.TRY_EVOLVE})
@@ -29,6 +30,7 @@ class FlowView:
         made: Source or table → how its columns are made of what is there.
         removals: Source → what a person decided of removals of all its rows.
         times: Table of another flow → which time it was made again.
+        lacks: Source → ranges of it whose rows are gone, and that a person said to go on behind.
     """
 
     flow: Flow
@@ -38,6 +40,7 @@ class FlowView:
     made: Mapping[str, tuple[ReadAs, ...]] = field(default_factory=dict)
     removals: Mapping[str, Mapping[str, Truncation]] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
+    lacks: Mapping[str, Ranges] = field(default_factory=dict)
     _known: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
@@ -66,6 +69,7 @@ class FlowView:
         other = {n for n, s in sources.items() if n not in given or not _same(given[n], s.kind, s.options)}
         as_runs = {name: adapted for name, adapted in applied.adapted.items() if name not in other}
         decided = {name: source.truncated for name, source in sources.items() if name not in other}
+        lacks = {name: source.given_up for name, source in sources.items() if name not in other}
         names = frozenset(came) | kept_out
         return cls(
             flow,
@@ -75,6 +79,7 @@ class FlowView:
             as_runs | {name: one.adapted for name, one in told.items()},
             decided | {name: one.truncated for name, one in told.items()},
             {**applied.again, **{name: one.again for name, one in told.items()}},
+            lacks | {name: one.given_up for name, one in told.items()},
             known,
         )
 
@@ -85,6 +90,10 @@ class FlowView:
     def again(self, name: str) -> str:
         """Which time a table of another flow was made again; empty: it never was."""
         return self.times.get(name, "")
+
+    def given_up(self, name: str) -> Ranges:
+        """Ranges of a source whose rows are gone, and that a person said to go on behind."""
+        return dict(self.lacks.get(name, {}))
 
     def truncated(self, name: str) -> Mapping[str, Truncation]:
         """What a person decided of removals of all rows of a source."""

@@ -53,6 +53,8 @@ def drop_table(c: Cell) -> Verdict:
 def recreate(c: Cell) -> Verdict:
     """It is another one under the same name."""
     why = f"{c.event.object} is another table: positions in it mean nothing"
+    if c.event.of_source:
+        return c.block(f"follow {c.event}", why, "named anew in the flow's file, it is read from its beginning")
     if c.policy is Policy.EVOLVE:
         return c.block(f"read {c.event.object} from its beginning into a new version, and keep the old one", why)
     return c.block(f"follow {c.event}", why)
@@ -73,6 +75,8 @@ def new_table(c: Cell) -> Verdict:
 def positions_lost(c: Cell) -> Verdict:
     """Rows not yet read are gone."""
     ask = f"go on behind the rows of {c.event.object} that are gone"
+    if not c.event.lost and c.event.detail:
+        return c.block(ask, c.event.detail, "named anew in the flow's file, it is read from its beginning")
     if c.policy in (Policy.FREEZE, Policy.IGNORE):
         return c.block(ask)
     if c.event.held_colder:

@@ -130,7 +130,10 @@ CASES: dict[EventType, dict[str, tuple[UpstreamEvent, Reader]]] = {
     E.CHANGE_TEXT: {"any": (event(E.CHANGE_TEXT), OPEN)},
     E.TRUNCATE_TABLE: {"any": (event(E.TRUNCATE_TABLE), OPEN)},
     E.DROP_TABLE: {"any": (event(E.DROP_TABLE), OPEN)},
-    E.RECREATE_TABLE: {"any": (event(E.RECREATE_TABLE), OPEN)},
+    E.RECREATE_TABLE: {
+        "any": (event(E.RECREATE_TABLE), OPEN),
+        "a source": (event(E.RECREATE_TABLE).model_copy(update={"object": "shop:orders"}), OPEN),
+    },
     E.NEW_TABLE: {"any": (event(E.NEW_TABLE), OPEN)},
     E.SHARDS_DISAGREE: {
         "passed on, a number holds all": (event(E.SHARDS_DISAGREE, INT, BIG), reader(table=LAKE)),
@@ -146,6 +149,8 @@ CASES: dict[EventType, dict[str, tuple[UpstreamEvent, Reader]]] = {
     E.POSITIONS_LOST: {
         "a colder tier holds the rows": (event(E.POSITIONS_LOST, held_colder=True), OPEN),
         "no tier does": (event(E.POSITIONS_LOST), OPEN),
+        "of a source": (event(E.POSITIONS_LOST, lost={"0": ((3, 15),)}, detail="12 of 0, from 3 to 15"), OPEN),
+        "it ends before where it was read": (event(E.POSITIONS_LOST, detail="0 ends at 5, before 12"), OPEN),
     },
 }
 ALL = [(e, r, policy) for cases in CASES.values() for e, r in cases.values() for policy in Policy]

@@ -44,6 +44,10 @@ def setting_findings(old: FlowPlan, new: FlowPlan) -> Iterator[Finding]:
             proof = f"source {source.name}: when all rows are removed there, they are {source.truncations}"
             proof += f" here; decided: {told}" if told else " here"
             yield Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
+        if was_source is not None and was_source.given_up != source.given_up:
+            told = "; ".join(f"{part}: {a} to {b}" for part, found in source.given_up.items() for a, b in found)
+            proof = f"source {source.name} goes on behind rows that are gone: {told or 'none'}"
+            yield Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
     for name in sorted({*old.adapted, *new.adapted}):
         if old.adapted.get(name) != new.adapted.get(name):
             made = "; ".join(map(str, new.adapted.get(name, ()))) or "as it is"

@@ -1,0 +1,53 @@
+"""Whether rows that a flow has not read are gone from a source; pure."""
+
+from collections.abc import Iterable
+
+from streamhouse.model.schema_change import EventType
+from streamhouse.model.types import Position, Ranges, behind
+from streamhouse.model.upstream import UpstreamEvent
+
+
+def positions_lost(
+    name: str, read: Iterable[Position], oldest: Position, newest: Position, given_up: Ranges
+) -> UpstreamEvent | None:
+    """What is gone of a source; None: nothing is. The same loss has one id, however much more goes meanwhile.
+
+    Args:
+        name: What events call the source.
+        read: How far each of its readers is. What a reader has not begun with it reads from the oldest on.
+        oldest: The first position that is held, of every part.
+        newest: Behind the last one.
+        given_up: Ranges that a person said to go on behind.
+    """
+    lost: Ranges = {}
+    stands: list[str] = []
+    told: list[str] = []
+    ends_before = False
+    for part in sorted({part for position in read for part in position}):
+        at = [behind(given_up.get(part, ()), position[part]) for position in read if part in position]
+        first, end = oldest.get(part, 0), newest.get(part, 0)
+        if max(at) > end:
+            ends_before = True
+            stands.append(f"{part}@{max(at)}>")
+            told.append(f"{part} ends at {end}, before {max(at)}, up to where it was read: another log, or cut off")
+        elif min(at) < first:
+            lost[part] = ((min(at), first),)
+            stands.append(f"{part}@{min(at)}")
+            told.append(f"{first - min(at)} of {part}, from {min(at)} to {first}")
+    if not stands:
+        return None
+    return UpstreamEvent(
+        type=EventType.POSITIONS_LOST,
+        object=name,
+        before=",".join(stands),
+        after="gone",
+        lost={} if ends_before else lost,  # whoever reads on behind the end of another log would miss its rows
+        detail="; ".join(told),
+    )
+
+
+def loss_text(event: UpstreamEvent) -> str:
+    """What a person gave up, for the flow's record."""
+    rows = sum(end - first for found in event.lost.values() for first, end in found)
+    where = "; ".join(f"{part}: {first} to {end}" for part, found in event.lost.items() for first, end in found)
+    return f"up to {rows} rows of {event.object} are gone and were not read: {where}"
