@@ -318,6 +318,7 @@ def test_a_source_without_a_column(sourced, policy):
         ("ignore", {1: 10, 2: 20, 3: 30, 4: None}, None),
         ("discard_row", {1: 10, 2: 20, 3: 30}, None),
         ("discard_value", {1: 10, 2: 20, 3: 30, 4: None}, None),
+        ("rescue", {1: 10, 2: 20, 3: 30, 4: None}, None),
     ],
 )
 def test_change_type_of_a_source(sourced, policy, wanted, second):
@@ -327,10 +328,39 @@ def test_change_type_of_a_source(sourced, policy, wanted, second):
     made.run()
     assert made.events() == {"change_type n int → string": Status.APPLIED}
     assert made.column("dwd.fo", "n") == wanted
-    became = "their rows were left out" if policy == "discard_row" else "they are NULL"
+    became = {"discard_row": "their rows were left out", "rescue": "they are kept in _rescued"}.get(
+        policy, "they are NULL"
+    )
     assert made.losses() == [f"1 values of rows.n do not fit int: {became}"]
     if second is not None:
         assert made.column("dwd.fo", "n__v2") == second
+    if policy == "rescue":
+        assert made.column("dwd.fo", "_rescued") == {1: None, 2: None, 3: None, 4: '{"n": "many"}'}
+
+
+def test_what_does_not_fit_is_rescued_whatever_is_said_of_added_columns_and_in_histories(tabled):
+    made = tabled("{policy: rescue, on: {add_column: ignore}, tables: {dwd.fo: {on: {add_column: freeze}}}}")
+    made.alter("type", "n", "bigint")
+    made.write(id=[3, 4], n=[30, BIG], note=["c", "d"], gone=["z", "z"])
+    made.run()
+    assert made.events() == {"widen_type n int → bigint": Status.APPLIED}
+    kept = {1: None, 2: None, 3: None, 4: f'{{"n": {BIG}}}'}
+    assert made.column("dwd.fo", "_rescued") == kept
+    assert made.column("dwd.fo", "n") == {1: 10, 2: 20, 3: 30, 4: None}
+    assert "_rescued" not in made.state.plan("reader")[1].tables["ads.fo"].column_names
+    made.alter("rename", "n", "m")
+    made.write(id=[5], m=[BIG + 1], note=["e"], gone=["z"])
+    made.run()
+    kept[5] = f'{{"n": {BIG + 1}}}'
+    assert made.column("dwd.fo", "_rescued") == kept, "by whatever name"
+    action = made.root / "actions" / "clean.sql"
+    action.write_text(action.read_text().replace("WHERE id > 0", "WHERE id > 1"))
+    flow = made.root / "flows" / "reader.yaml"
+    flow.write_text(flow.read_text() + "history: rewrite\n")
+    made.run()
+    del kept[1]
+    assert made.state.versions()["dwd.fo"] == 2
+    assert made.column("dwd.fo", "_rescued") == kept, "a table built anew by Spark's tasks holds the same"
 
 
 def test_change_type_of_a_source_waits_under_evolve(sourced):

@@ -10,6 +10,7 @@ from streamhouse.compiler.diff import diff
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.outcome import FlowDiff, Outcome
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep
+from streamhouse.model.read_as import RESCUED
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Table
 from streamhouse.model.upstream import Decision, UpstreamEvent
@@ -250,6 +251,8 @@ class Round:
         known = self._known(flow, decision)
         if known is not None:
             self._let_in.setdefault(flow, {})[known.origin.name] = known
+            if any(one.rescues for one in known.adapted):  # whatever is said of added columns
+                self._granted.setdefault(flow, set()).add((known.origin.name, RESCUED.name))
 
     def _opens(self, step: PlannedStep, read: PlannedRead) -> bool:
         try:

@@ -3,15 +3,16 @@
 The same function works in the driver, in Spark's tasks, and on a table's history.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp, parse_one
 
-from streamhouse.model.read_as import ReadAs, as_stored
+from streamhouse.model.read_as import RESCUED, ReadAs, as_stored
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
 from streamhouse.stores.fitted import fitted
@@ -48,6 +49,9 @@ def adapt(rows: pa.Table, columns: Sequence[Column], adapted: Iterable[ReadAs]) 
         if one is None:
             arrays.append(rows.column(column.name))
             continue
+        if one.rescues:
+            arrays.append(_rescued(rows, [made[name] for name in one.rescues if name in made]))
+            continue
         values, fits = _made(rows, one)
         arrays.append(values)
         if (misfits := len(fits) - (pc.sum(fits).as_py() or 0)) > 0:
@@ -70,7 +74,7 @@ def _made(rows: pa.Table, one: ReadAs) -> tuple[pa.ChunkedArray, pa.ChunkedArray
         there = fitted(given, kind)
         # A value that does not fit is no reason to take another column's, which is older.
         fits = pc.if_else(pc.and_(pc.is_valid(given), pc.and_(pc.is_null(there), pc.is_null(values))), False, fits)
-        values = pc.coalesce(values, there)
+        values = pc.if_else(fits, pc.coalesce(values, there), values)
     if one.default is not None:
         text = parse_one(one.default, dialect="spark")
         value = text.to_py() if isinstance(text, exp.Literal | exp.Boolean | exp.Neg) else text.sql()
@@ -78,6 +82,20 @@ def _made(rows: pa.Table, one: ReadAs) -> tuple[pa.ChunkedArray, pa.ChunkedArray
     if one.required:
         fits = pc.and_(fits, pc.is_valid(values))
     return values, fits
+
+
+def _rescued(rows: pa.Table, made: Sequence[ReadAs]) -> pa.ChunkedArray:
+    """Values that do not fit their columns, as JSON."""
+    found: dict[int, dict[str, Any]] = {}
+    for one in made:
+        if one.misfit != "rescue":
+            continue
+        _, fits = _made(rows, one)
+        for at in pc.indices_nonzero(pc.invert(fits)).to_pylist():
+            given = (rows.column(part.name)[at].as_py() for part in one.of)
+            found.setdefault(at, {})[one.column.name] = next((value for value in given if value is not None), None)
+    texts = [json.dumps(found[at], default=str) if at in found else None for at in range(rows.num_rows)]
+    return pa.chunked_array([pa.array(texts, pa.string())])
 
 
 def stored_names(columns: Iterable[Column], wanted: Iterable[Column], adapted: Sequence[ReadAs]) -> tuple[str, ...]:
@@ -117,7 +135,13 @@ def losses(origin: str, lost: Mapping[str, int], adapted: Iterable[ReadAs]) -> d
     """Text for a person → how many values of an origin did not fit."""
     made = {one.column.name: one for one in adapted}
     return {
-        f"{origin}.{name} do not fit {made[name].column.type}"
-        + (": their rows were left out" if made[name].misfit == "discard" else ": they are NULL"): count
+        f"{origin}.{name} do not fit {made[name].column.type}" + _BECAME[made[name].misfit]: count
         for name, count in lost.items()
     }
+
+
+_BECAME = {
+    "null": ": they are NULL",
+    "discard": ": their rows were left out",
+    "rescue": f": they are kept in {RESCUED.name}",
+}

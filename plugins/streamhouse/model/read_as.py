@@ -3,8 +3,13 @@
 from collections.abc import Iterable
 from typing import Literal
 
+from pydantic import Field
+
 from streamhouse.model.table import Column
 from streamhouse.model.types import Frozen
+
+RESCUED = Column(name="_rescued", type="string")
+"""Values that do not fit their columns, as a JSON object `{"n": "many"}`; NULL where all fit."""
 
 
 class ReadAs(Frozen):
@@ -15,22 +20,27 @@ class ReadAs(Frozen):
         of: The columns it is made of, as they are there; the first that has a value counts. One that is not there, or
             not in every row, is NULL.
         required: NULL does not fit.
-        misfit: What becomes of a value that does not fit `column`: NULL, or its row is left out; both are counted.
+        misfit: What becomes of a value that does not fit `column`: NULL, or its row is left out, or NULL and the value
+            is kept in `RESCUED`; all are counted.
         default: As SQL text of a literal: where there is no value; None: NULL.
         gone: The steps know it no more.
+        rescues: Names of columns; it is `RESCUED` and made of what does not fit them.
     """
 
     column: Column
     of: tuple[Column, ...] = ()
     required: bool = False
-    misfit: Literal["null", "discard"] = "null"
+    misfit: Literal["null", "discard", "rescue"] = "null"
     default: str | None = None
     gone: bool = False
+    rescues: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
 
     def __str__(self) -> str:
         """For a person: `n int of n bigint, what does not fit is null`."""
         if self.gone:
             return f"without {self.column.name}"
+        if self.rescues:
+            return f"{self.column.name} {self.column.type} of what does not fit {', '.join(self.rescues)}"
         of = " or ".join(f"{c.name} {c.type}" for c in self.of) or "nothing"
         default = f", else {self.default}" if self.default is not None else ""
         casts = any(column.type != self.column.type for column in self.of)
@@ -54,6 +64,10 @@ def as_stored(columns: Iterable[Column], adapted: Iterable[ReadAs]) -> tuple[Col
     made = {one.column.name: one for one in adapted}
     found: dict[str, Column] = {}
     for column in columns:
-        for part in made[column.name].of if column.name in made else (column,):
+        one = made.get(column.name)
+        parts = (column,) if one is None else one.of
+        if one is not None and one.rescues:
+            parts = tuple(part for name in one.rescues if name in made for part in made[name].of)
+        for part in parts:
             found.setdefault(part.name, part)
     return tuple(found.values())

@@ -19,6 +19,7 @@ class Policy(StrEnum):
     IGNORE = "ignore"  # go on as if nothing had changed
     DISCARD_ROW = "discard_row"  # leave out rows that do not fit, and count them
     DISCARD_VALUE = "discard_value"  # leave out values that do not fit, and count them
+    RESCUE = "rescue"  # keep values that do not fit in a column beside, as JSON
 
 
 class EventType(StrEnum):

@@ -27,11 +27,15 @@ def decide(event: UpstreamEvent, reader: Reader, rules: SchemaChange) -> Verdict
 
 def verdict(event: UpstreamEvent, reader: Reader, policy: Policy, said: str = "") -> Verdict:
     """The cell of one event and one policy for one reader."""
+    if policy is Policy.RESCUE and event.type not in _RESCUES:
+        return verdict(event, reader, Policy.LENIENT, said).model_copy(update={"policy": policy})
     cell = Cell(event, reader, policy, said)
     if reader.derived and cell.unread and event.was is not None:
         return cell.nothing()  # our own table changed, in a column that the step does not see
     return _ROWS[event.type](cell)
 
+
+_RESCUES = frozenset({EventType.WIDEN_TYPE, EventType.CHANGE_TYPE, EventType.SHARDS_DISAGREE})
 
 _ROWS: Mapping[EventType, Callable[[Cell], Verdict]] = {
     EventType.ADD_COLUMN: columns.add_column,

@@ -10,6 +10,7 @@ from streamhouse.errors import Location, SqlSyntaxError
 from streamhouse.model.action import Action
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedStep
+from streamhouse.model.read_as import RESCUED
 from streamhouse.model.schema_change import EventType, Policy, SchemaChange
 from streamhouse.model.table import Column
 from streamhouse.model.types import Strategy
@@ -172,6 +173,9 @@ class Impact:
     def _further(self, event: UpstreamEvent, told: Verdict, reader: Reader, step: PlannedStep) -> list[UpstreamEvent]:
         """What the readers of a step's table see when the step follows an event."""
         name = reader.table.name
+        if told.values is Values.RESCUED:
+            told_of = {"object": name, "type": EventType.ADD_COLUMN, "was": None, "now": RESCUED, "tier": None}
+            return [event.model_copy(update=told_of)]
         if told.values is Values.BOTH and event.now is not None:  # one more column: the one there was stays
             second = event.now if event.was is None or event.now.name != event.was.name else second_of(event.now)
             told_of = {"object": name, "type": EventType.ADD_COLUMN, "was": None, "now": second, "tier": None}

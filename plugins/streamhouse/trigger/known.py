@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from streamhouse.model.plan import FlowPlan, PlannedSource, Truncation
-from streamhouse.model.read_as import ReadAs
+from streamhouse.model.read_as import RESCUED, ReadAs
 from streamhouse.model.schema_change import EventType
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Ranges
@@ -155,6 +155,8 @@ def _as_a_whole(known: Known, event: UpstreamEvent, values: set[Values]) -> Know
 
 
 def _followed(known: Known, event: UpstreamEvent, told: Verdict) -> Known | None:
+    if any(one.rescues and one.column.name == event.column for one in known.adapted):
+        return None  # what comes has the name of what values are kept in
     if event.type in _ADDS:
         return _added(known, event, told)
     column = known.column(event.column)
@@ -203,7 +205,8 @@ def _renamed(known: Known, event: UpstreamEvent, column: Column, *, beside: bool
     if known.column(now.name) is not None or not can_fit(now.type, column.type):
         return None
     of = (there, *known.parts(column))
-    made = [ReadAs(column=column, of=of)]
+    held = next((one for one in known.adapted if one.column.name == column.name), ReadAs(column=column))
+    made = [held.model_copy(update={"of": of})]  # what does not fit it is treated as it was
     if beside:
         made.append(ReadAs(column=there, of=of))
     return known.read(*made)
@@ -235,7 +238,8 @@ def _typed(known: Known, event: UpstreamEvent, told: Verdict, column: Column) ->
         return known.read(ReadAs(column=wider, of=(newest.model_copy(update={"type": now.type}), *older)))
     # A table tells all its rows in one type; older rows of a source still come as they were.
     kind = now.type if isinstance(known.origin, Table) else common(newest.type, now.type)
-    if told.values not in _CASTS or kind is None:
+    rescues = told.values is Values.RESCUED and told.spreads
+    if not (told.values in _CASTS or rescues) or kind is None:
         return None
     if kind == column.type and not older:
         return known
@@ -246,8 +250,19 @@ def _typed(known: Known, event: UpstreamEvent, told: Verdict, column: Column) ->
         return None
     if known.column(second.name) is not None and len(wanted) > 1:
         return None
+    if rescues:
+        return _rescuing(known, ReadAs(column=column, of=of, misfit="rescue"))
     misfit: Literal["null", "discard"] = "discard" if told.values is Values.ROW_DISCARDED else "null"
     return known.read(*(ReadAs(column=one, of=of, misfit=misfit) for one in wanted))
+
+
+def _rescuing(known: Known, made: ReadAs) -> Known | None:
+    """With a column whose values that do not fit are kept beside it."""
+    held = next((one for one in known.adapted if one.column.name == RESCUED.name), None)
+    if held is None and known.column(RESCUED.name) is not None:
+        return None  # somebody else's column has the name
+    names = dict.fromkeys((*(held.rescues if held is not None else ()), made.column.name))
+    return known.read(made, ReadAs(column=RESCUED, rescues=tuple(names)))
 
 
 def _adapts(origin: PlannedSource | Table) -> bool:

@@ -1,6 +1,7 @@
 """Columns that get another type, or may be NULL otherwise: their rows of the matrix; pure."""
 
 from streamhouse.model.outcome import Ddl, Outcome, TierChange
+from streamhouse.model.read_as import RESCUED
 from streamhouse.model.schema_change import Policy
 from streamhouse.model.table import Column
 from streamhouse.model.types import MergeFunction, Tier
@@ -19,6 +20,8 @@ def widen_type(c: Cell, was: Column, now: Column) -> Verdict:
     match c.policy:
         case Policy.TRY_EVOLVE | Policy.IGNORE:
             return _cast(c, was)
+        case Policy.RESCUE:
+            return _rescue(c, was)
         case Policy.DISCARD_ROW:
             return c.swap(Values.ROW_DISCARDED)
         case Policy.DISCARD_VALUE:
@@ -55,6 +58,8 @@ def change_type(c: Cell, was: Column, now: Column) -> Verdict:
             return c.block(ask)
         case Policy.TRY_EVOLVE:
             return _cast(c, was)
+        case Policy.RESCUE:
+            return _rescue(c, was)
         case Policy.DISCARD_ROW:
             return c.swap(Values.ROW_DISCARDED)
         case Policy.IGNORE | Policy.DISCARD_VALUE if c.is_key:
@@ -136,6 +141,8 @@ def shards(c: Cell) -> Verdict:
         return c.block(f"choose a type for {was.name}", "no type holds what all shards have")
     if c.policy is Policy.TRY_EVOLVE:
         return _cast(c, was)
+    if c.policy is Policy.RESCUE:
+        return _rescue(c, was)
     if now.type == "string" and c.reader.uses in REST_ON_VALUES:
         return c.block(f"make {was.name} text, which is {role(c.reader.uses)}", "only text holds what all shards have")
     done = widen_type(Cell(c.event, c.reader, Policy.LENIENT, c.said))
@@ -146,6 +153,17 @@ def _cast(c: Cell, was: Column) -> Verdict:
     if c.is_key:
         return c.block(f"cast {was.name} to {was.type}, which is part of a key", "a key that does not fit has no place")
     return c.swap(Values.CAST)
+
+
+def _rescue(c: Cell, was: Column) -> Verdict:
+    ask = f"keep values of {was.name} that do not fit {was.type} in {RESCUED.name}"
+    if c.is_key:
+        return c.block(ask, f"{was.name} is part of a key, which cannot be NULL")
+    if not c.reader.open:
+        return c.block(ask, f"{c.reader.step} does not pass on columns that it does not name: they would be lost")
+    tiers = c.tier_changes(lambda tier: added(tier, RESCUED)) if RESCUED.name not in c.table.column_names else ()
+    note = f"{was.name} stays {was.type}; what does not fit is NULL there, and in {RESCUED.name} as JSON"
+    return c.swap(Values.RESCUED, note, tiers=tiers, spreads=True)
 
 
 def _discard_value(c: Cell, was: Column) -> Verdict:

@@ -15,7 +15,7 @@ from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Ranges
 from streamhouse.trigger.known import Known
 
-_LETS_IN = frozenset({Policy.LENIENT, Policy.EVOLVE, Policy.TRY_EVOLVE})
+_LETS_IN = frozenset({Policy.LENIENT, Policy.EVOLVE, Policy.TRY_EVOLVE, Policy.RESCUE})
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,12 @@
 """Rows of something that changed upstream, as steps know them."""
 
+import json
+
 import pyarrow as pa
 
 from streamhouse.engine.adapt import adapt, losses, stored_names
 from streamhouse.engine.inputs import AdaptedInput
-from streamhouse.model.read_as import ReadAs, as_read, as_stored
+from streamhouse.model.read_as import RESCUED, ReadAs, as_read, as_stored
 from streamhouse.model.table import Column
 from streamhouse.stores.base import Changes
 
@@ -68,3 +70,34 @@ def test_a_row_that_is_left_out_takes_the_place_of_the_one_that_was_there():
     assert changes.deletes.to_pylist() == [{"id": 7}, {"id": 2}]
     assert lost == {"n": 1}
     assert [part.to_pylist() for part in adapted.parts({"row": 2}, ("id", "n"))] == [[{"id": 1, "n": 1}]]
+
+
+def test_what_does_not_fit_is_rescued_as_json():
+    n, at, rescued = Column(name="n", type="int"), Column(name="at", type="date"), RESCUED
+    adapted = (
+        ReadAs(column=n, of=(Column(name="m", type="string"), Column(name="n", type="bigint")), misfit="rescue"),
+        ReadAs(column=at, of=(Column(name="at", type="string"),), misfit="rescue"),
+        ReadAs(column=rescued, rescues=("n", "at")),
+    )
+    assert {c.name for c in as_stored((rescued,), adapted)} == {"m", "n", "at"}, "also when it is read alone"
+    rows = pa.table(
+        {
+            "m": pa.array(["1", "many", None, 'sa"y', None]),
+            "n": pa.array([None, 5, 2**40, None, 7]),
+            "at": pa.array(["2026-01-01", "once", None, None, "2026-02-30"]),
+        }
+    )
+    done = adapt(rows, (n, at, rescued), adapted)
+    assert done.rows["n"].to_pylist() == [1, None, None, None, 7], "an older value does not take the place"
+    assert [json.loads(text) if text else None for text in done.rows["_rescued"].to_pylist()] == [
+        None,
+        {"n": "many", "at": "once"},
+        {"n": 2**40},
+        {"n": 'sa"y'},
+        {"at": "2026-02-30"},
+    ]
+    assert losses("rows", done.lost, adapted) == {
+        "rows.n do not fit int: they are kept in _rescued": 3,
+        "rows.at do not fit date: they are kept in _rescued": 2,
+    }
+    assert adapt(rows, (rescued,), adapted).rows["_rescued"].to_pylist() == done.rows["_rescued"].to_pylist()

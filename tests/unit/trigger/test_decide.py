@@ -107,6 +107,7 @@ CASES: dict[EventType, dict[str, tuple[UpstreamEvent, Reader]]] = {
         "key": (event(E.NARROW_TYPE, ID, column("id", "smallint")), KEY),
     },
     E.CHANGE_TYPE: {
+        "passed on, open port": (event(E.CHANGE_TYPE, INT, TEXT), reader(open=True)),
         "not read": (event(E.CHANGE_TYPE, INT, TEXT), CLOSED),
         "passed on": (event(E.CHANGE_TYPE, INT, TEXT), reader()),
         "key": (event(E.CHANGE_TYPE, ID, column("id", "string")), KEY),

@@ -3,7 +3,7 @@
 import pytest
 
 from streamhouse.model.plan import PlannedSource
-from streamhouse.model.read_as import as_read
+from streamhouse.model.read_as import RESCUED, as_read
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.upstream import UpstreamEvent, Values
@@ -39,7 +39,8 @@ def test_every_cell(origin: str, seen: UpstreamEvent, by: Reader, policy: Policy
     assert gone.isdisjoint(column.name for column in found.columns)
     assert found.columns == as_read(found.columns, found.adapted), "a plan compiled again has the same columns"
     if seen.was is not None and told.values not in CHANGES_NOTHING and before.column(seen.column):
-        assert told.values not in NOT_YET, "carried out, though it cannot be"
+        rescued = told.values is Values.RESCUED and told.spreads
+        assert rescued or told.values not in NOT_YET, "carried out, though it cannot be"
         stays = told.values is Values.CAST and seen.type is EventType.NARROW_TYPE
         stays |= told.values is Values.TAKEN and seen.type is EventType.RELAX_NULLABILITY and origin != "table"
         assert found != before or stays, told.values
@@ -52,6 +53,33 @@ def test_readers_that_want_different_things_are_a_question() -> None:
     told = [verdict(seen, reader(), policy) for policy in (Policy.EVOLVE, Policy.TRY_EVOLVE)]
     assert followed(Known(ORIGINS["table"]), seen, told) is None
     assert followed(Known(ORIGINS["table"]), seen, told[:1]) is not None
+
+
+@pytest.mark.parametrize("policy", [Policy.DISCARD_ROW, Policy.RESCUE])
+def test_what_does_not_fit_is_treated_so_under_another_name_too(policy: Policy) -> None:
+    known = Known(ORIGINS["table"])
+    wide = INT.model_copy(update={"type": "bigint"})
+    retyped = event(EventType.WIDEN_TYPE, INT, wide)
+    known = followed(known, retyped, [verdict(retyped, reader(open=True), policy)])
+    assert known is not None
+    renamed = event(EventType.RENAME_COLUMN, wide, LESS.model_copy(update={"type": "bigint"}))
+    known = followed(known, renamed, [verdict(renamed, reader(open=True), Policy.LENIENT)])
+    assert known is not None
+    [amount] = [one for one in known.adapted if one.column.name == "amount"]
+    assert [part.name for part in amount.of] == ["total", "amount"]
+    assert amount.misfit == ("discard" if policy is Policy.DISCARD_ROW else "rescue")
+
+
+def test_what_comes_under_the_name_of_what_is_rescued_is_a_question() -> None:
+    known = Known(ORIGINS["table"])
+    retyped = event(EventType.CHANGE_TYPE, INT, TEXT)
+    known = followed(known, retyped, [verdict(retyped, reader(open=True), Policy.RESCUE)])
+    assert known is not None
+    assert str(known.adapted[-1]) == "_rescued string of what does not fit amount"
+    came = event(EventType.ADD_COLUMN, now=RESCUED)
+    assert followed(known, came, [verdict(came, reader(open=True), Policy.RESCUE)]) is None
+    has = Known(ORIGINS["table"].model_copy(update={"columns": (*COLUMNS, RESCUED)}))
+    assert followed(has, retyped, [verdict(retyped, reader(open=True), Policy.RESCUE)]) is None
 
 
 def test_a_column_that_was_renamed_and_changes_again() -> None:
