@@ -65,6 +65,14 @@ steps:
 tables:
   ods.so: {{tiers: {{{tier}: 30d}}}}
 """
+BESIDE = """\
+flow: reader
+schema_change: {policy}
+sources: {{others: {{files: {{path: more/*.parquet}}}}}}
+steps:
+  - {{use: take, reads: {{rows: others}}, writes: ods.others, isolate: true}}
+  - {{use: clean, reads: {{rows: ods.fo}}, writes: dwd.fo}}
+"""
 ROWS = [{"id": 1, "n": 10, "note": "a", "gone": "x"}, {"id": 2, "n": 20, "note": "b", "gone": "y"}]
 TYPES = {"id": pa.int64(), "n": pa.int32(), "note": pa.string(), "gone": pa.string()}
 
@@ -499,6 +507,29 @@ def test_change_type_told_by_a_schema_part(database, policy):
     assert shop.made.losses() == ["1 values of rows.n do not fit int: they are NULL"]
 
 
+def test_change_key_is_settled_by_giving_the_new_one(database):
+    shop = database("evolve")
+    ddl = {"ddl": "ALTER TABLE t …", "tableChanges": [{"table": {"primaryKeyColumnNames": ["id", "n"]}}]}
+    shop.change("2", ddl, {"id": 3, "n": 30, "note": "c"}, {"id": 1, "n": 11, "note": "A"})
+    with pytest.raises(BlockedError):
+        shop.made.run()
+    assert (
+        "Give the source, and the actions that write by its key, the new one" in shop.made.decide(grant=True).evidence
+    )
+    with pytest.raises(BlockedError):
+        shop.made.run()
+    assert set(shop.made.rows("dwd.fo")) == {1, 2}, "granting alone does not make it so"
+    for name in ("actions/take.sql", "actions/clean.sql", "flows/reader.yaml"):
+        file = shop.made.root / name
+        file.write_text(file.read_text().replace("primary_key: [id]", "primary_key: [id, n]"))
+    shop.made.run()
+    assert set(shop.made.events().values()) == {Status.OUTDATED}
+    rows = served(shop.made.open, "dwd.fo", flow="reader").to_pylist()
+    found = sorted((row["id"], row["n"], row["note"]) for row in rows)
+    assert found == [(1, 10, "a"), (1, 11, "A"), (2, 20, "b"), (3, 30, "c")]
+    assert shop.made.state.versions()["dwd.fo"] == 2
+
+
 TRUNCATED = {"payload": {"op": "t", "before": None, "after": None, "ts_ms": 7}}
 
 
@@ -545,6 +576,32 @@ def test_drop_table(tabled, policy):
     assert made.events() == {"drop_table": Status.WAITING}
     assert set(made.rows("dwd.fo")) == {1, 2}, "the reader stops, its tables stay"
     assert bool(made.state.approvals.list("reader")) == (policy == "evolve")
+
+
+def test_drop_table_is_settled_by_taking_its_readers_out(world):
+    made = world(BESIDE, "evolve")
+    made.file("data/1.parquet", ROWS, **TYPES)
+    made.file("more/1.parquet", [{"id": 1, "size": 5}], id=pa.int64(), size=pa.int64())
+    made.run("owner")
+    made.run()
+    made.open.stores[Tier.WARM].drop("ods.fo")
+    made.file("more/2.parquet", [{"id": 2, "size": 6}], id=pa.int64(), size=pa.int64())
+    with pytest.raises(BlockedError):
+        made.run()
+    assert "take the steps that read it out of the flow" in made.decide(grant=True).evidence
+    with pytest.raises(BlockedError):
+        made.run()
+    assert made.events() == {"drop_table": Status.FAILED}, "granting alone does not make it so"
+    table = made.state.plan("reader")[1].tables["dwd.fo"]
+    flow = made.root / "flows" / "reader.yaml"
+    steps = [line for line in flow.read_text().splitlines() if "ods.fo" not in line]
+    flow.write_text("\n".join(steps) + "\n")
+    made.run()
+    assert made.events() == {"drop_table": Status.OUTDATED}
+    assert set(made.rows("ods.others")) == {1, 2}
+    store = made.open.stores[Tier.HOT]
+    assert sorted(store.read_state(table)["id"].to_pylist()) == [1, 2], "what was made of it stays"
+    store.drop(table.name)
 
 
 @pytest.mark.parametrize("policy", ["lenient", "evolve"])

@@ -23,7 +23,7 @@ from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.store import StateStore
 from streamhouse.state.upstream import Status, UpstreamRecord
 from streamhouse.trigger.ability import becomes_another, follows, granted, is_able
-from streamhouse.trigger.evidence import decision_text, diff_text
+from streamhouse.trigger.evidence import decision_text, diff_text, way_out
 from streamhouse.trigger.impact import Impact, in_question, is_open, source_object
 from streamhouse.trigger.known import Known, direct, followed
 from streamhouse.trigger.lost import loss_text
@@ -201,7 +201,8 @@ class Round:
         event = decision.event
         known = self._known(flow, self._yes(flow, decision))
         if known is None:
-            return "", {}
+            way = way_out(event)
+            return f"\n\nif it is granted, readers go on waiting: nothing carries it out by itself. {way}", {}
         name = known.origin.name
         let_in = {flow: {name: known}}
         came = frozenset({(name, event.now.name)}) if event.now is not None else frozenset()
