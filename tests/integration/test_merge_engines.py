@@ -137,7 +137,7 @@ def assert_equals_model(project, spark, *, tiered):
 
 @pytest.mark.timeout(900)
 def test_every_tier_holds_the_rows_that_win(project, spark, fluss):
-    for number in range(3):
+    for number in range(2):
         add(project, number)
         drain(project, spark, fluss)
         assert_equals_model(project, spark, tiered=False)  # lakes as of the part before, and what came since
@@ -150,7 +150,7 @@ def test_every_tier_holds_the_rows_that_win(project, spark, fluss):
 
 @pytest.mark.timeout(1200)
 def test_killed_and_replayed_the_same_rows_win(project, spark):
-    for number in range(3):
+    for number in range(2):
         add(project, number)
     flow = project.root / "flows" / f"{FLOW}.yaml"  # large epochs: their replay is on the other route
     flow.write_text(flow.read_text().replace("max_rows", "local_epoch_rows: 20\nmax_rows"))
