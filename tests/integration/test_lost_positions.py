@@ -169,3 +169,11 @@ def test_a_topic_that_was_made_anew_is_not_taken_for_the_one_there_was(world):
         world.run()
     assert world.events() == [("recreate_table", Status.FAILED)]
     assert world.ids() == list(range(20)), "nothing is read"
+    flow = world.open.project.root / "flows" / "letters.yaml"
+    flow.write_text(flow.read_text().replace("messages", "anew"))
+    world.run()
+    assert world.events() == [("recreate_table", Status.OUTDATED)]
+    assert world.ids() == list(range(50)), "it is read from its beginning, into a new version"
+    assert world.state.versions()["ods.lp_letters"] == 2
+    sums = {row["part"]: row["letters"] for row in served(world.open, "dws.lp_sums", flow=FLOW).to_pylist()}
+    assert sums == {0: 25, 1: 25}

@@ -276,6 +276,7 @@ class Reconciler:
         for record in built.values():
             at |= record.ends
             at |= {name: record.end[name] for name in replaced(runner.plan, change.plan) if name in record.end}
+        at |= self._first_read(change, wanted, at, built)
         last |= last_epochs(state, wanted)
         records = moved(wanted, at, last, now_ms(), held=runner.held) if last else []
         reach("apply_prepared")
@@ -284,6 +285,24 @@ class Reconciler:
             runner.plan = wanted
             Building(self.open, change).forget_files()
             self._tell(change, f"{len(change.versions)} tables were built anew" if change.versions else "at rest")
+
+    def _first_read(
+        self, change: Change, wanted: FlowPlan, at: Mapping[str, Position], built: Mapping[str, EpochRecord]
+    ) -> dict[str, Position]:
+        """What the flow did not read before, and how far what was built has read it: the flow goes on there."""
+        anew = {stored_name(table, version) for table, version in change.versions.items()}
+        found: dict[str, Position] = {}
+        for record in built.values():
+            for name in record.end.keys() - at.keys() - wanted.tables.keys():
+                others = [
+                    s for s in wanted.steps if s.writes.name not in anew and any(r.table == name for r in s.reads)
+                ]
+                if others or found.setdefault(name, record.end[name]) != record.end[name]:
+                    raise ChangeFailedError(
+                        f"{self.flow} reads {name} for the first time, and not all its readers have read as much of it",
+                        hint="apply it again; or first let the steps read it that are built anew, then the others",
+                    )
+        return found
 
     def _built(self, runner: Runner, change: Change) -> dict[str, EpochRecord]:
         """The candidate, caught up with the flow, which stands still: segment → its last epoch."""
