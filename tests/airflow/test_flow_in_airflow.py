@@ -13,6 +13,7 @@ import pytest
 from streamhouse.project.project import Project
 from streamhouse.state.flow_state import FlowState, see
 from streamhouse.state.runners import Life
+from streamhouse.state.tier_asks import TierAsk
 from tests.airflow.site import ENGINE, eventually, site
 
 pytestmark = [pytest.mark.airflow, pytest.mark.timeout(900)]
@@ -122,6 +123,8 @@ def test_copies_are_filled_and_their_assets_tell_how_many_rows_came(airflow, pro
     eventually(
         lambda: [task for task in airflow.tasks("tier__orders") if task["state"] == "success"], "rows were moved", 180
     )
+    with project.state() as state:
+        assert state.tier_asks.answered(TierAsk("orders", is_check=False, number=1)), "the flow's runner did it"
 
     def told():
         events = airflow.get("assets/events?limit=100")["asset_events"]
