@@ -106,44 +106,44 @@ def tiering_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Itera
     What goes wrong is recorded as an event of the flow. At the end of the block the table in hand is left as far as it
     is, which the next round goes on from.
     """
-    stop = Event()
 
-    def fill() -> None:
-        tiering = _Tiering(open_, lambda _, __: None, lambda _: None, stop)
-        while not stop.wait(every.total_seconds()):
-            with suppress(StreamhouseError):  # the state store is away: the flows say so themselves
-                tiering.round(flows, datetime.now(UTC), check=False)
+    def fill(tiering: _Tiering) -> None:
+        tiering.round(flows, datetime.now(UTC), check=False)
 
-    thread = Thread(target=fill, name="tiering", daemon=True)
-    thread.start()
-    try:
+    with _beside(open_, every.total_seconds(), fill):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 @contextmanager
 def tiering_when_asked(open_: Open, runner: str) -> Iterator[None]:
     """Do the rounds that others ask of a runner, in a thread, while the block runs. One in hand at its end is left."""
-    stop = Event()
 
-    def serve() -> None:
-        tiering = _Tiering(open_, lambda _, __: None, lambda _: None, stop)
-        while not stop.wait(_ASKED_S):
+    def serve(tiering: _Tiering) -> None:
+        for ask in open_.state.tier_asks.due(runner):
+            done = _asked_round(tiering, ask)
+            if tiering.stop.is_set():
+                return
+            open_.state.tier_asks.answer(ask, dumped(done))
+
+    with _beside(open_, _ASKED_S, serve):
+        yield
+
+
+@contextmanager
+def _beside(open_: Open, every_s: float, do: Callable[["_Tiering"], None]) -> Iterator[None]:
+    tiering = _Tiering(open_, lambda _, __: None, lambda _: None, Event())
+
+    def repeat() -> None:
+        while not tiering.stop.wait(every_s):
             with suppress(StreamhouseError):  # the state store is away: the flows say so themselves
-                for ask in open_.state.tier_asks.due(runner):
-                    done = _asked_round(tiering, ask)
-                    if stop.is_set():
-                        return
-                    open_.state.tier_asks.answer(ask, dumped(done))
+                do(tiering)
 
-    thread = Thread(target=serve, name="asked-tiering", daemon=True)
+    thread = Thread(target=repeat, name="tiering", daemon=True)
     thread.start()
     try:
         yield
     finally:
-        stop.set()
+        tiering.stop.set()
         thread.join()
 
 

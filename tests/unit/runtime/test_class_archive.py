@@ -38,7 +38,7 @@ def test_the_process_that_makes_it_makes_no_other(tmp_path, monkeypatch):
 
 
 def test_a_failure_is_kept_for_whoever_looks(tmp_path, monkeypatch):
-    monkeypatch.setattr("streamhouse.runtime.class_archive.__name__", "streamhouse.no_such_module")
+    monkeypatch.setattr("streamhouse.runtime.class_archive._EXERCISE", "streamhouse.no_such_module")
     options, said = told(tmp_path)
     assert (options, said) == ([], ["preparing Spark's classes, once"])
     kept = (tmp_path / "classes.refused").read_text()
