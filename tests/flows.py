@@ -40,11 +40,12 @@ def with_stores(
 
 
 def drop_tables(project: Project, flow: str, spark: "SparkSession") -> None:
-    """Drop every table of the flow."""
+    """Drop every table of the flow, in each tier."""
 
     def drop(plan: FlowPlan, stores: dict[Tier, Store]) -> None:
         for table in plan.tables.values():
-            stores[table.tiers.target].drop(table.name)
+            for tier in table.tiers.present:
+                stores[tier].drop(table.name)
 
     with_stores(project, flow, spark, drop)
 

@@ -1,11 +1,11 @@
 // Search over all that has a name, and the list of keys; both native dialogs.
 import { useData } from "./api.js";
-import { html, useEffect, useRef, useState } from "./html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { go } from "./route.js";
 
 function Dialog({ label, onClose, children }) {
   const dialog = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => { // before anything is painted: who goes on typing at once types into it
     const before = document.activeElement;
     dialog.current.showModal();
     return () => before?.focus?.();
