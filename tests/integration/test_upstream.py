@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -159,16 +160,14 @@ def until(condition, failed):
         time.sleep(0.05)
 
 
-@pytest.mark.timeout(600)
-def test_a_column_added_upstream_reaches_every_open_layer_and_tier_under_load(open_):
-    state, failed, runners = open_.state, [], []
-    upstream = Upstream(open_.project.root / "orders")
-    upstream.write()
-    plan = plan_of(open_.project, FLOW)
+@contextmanager
+def carried(open_, plan):
+    """The flow runs in a thread and follows what changes; gives its runners, and what it failed with."""
+    runners, failed = [], []
 
     def run():
-        meter = Meter(plan, lambda _: None, once=False)
         try:
+            meter = Meter(plan, lambda _: None, once=False)
             carry(open_, plan, meter, once=False, follow=True, on_runner=runners.append)
         except Exception as error:  # noqa: BLE001  told to the test
             failed.append(error)
@@ -176,6 +175,21 @@ def test_a_column_added_upstream_reaches_every_open_layer_and_tier_under_load(op
     running = threading.Thread(target=run)
     running.start()
     try:
+        yield runners, failed
+    finally:
+        for runner in runners:
+            runner.stop()
+        running.join(60)
+    assert not failed, failed
+
+
+@pytest.mark.timeout(600)
+def test_a_column_added_upstream_reaches_every_open_layer_and_tier_under_load(open_):
+    state = open_.state
+    upstream = Upstream(open_.project.root / "orders")
+    upstream.write()
+    plan = plan_of(open_.project, FLOW)
+    with carried(open_, plan) as (_, failed):
         with upstream:
             until(lambda: (last := state.last_epoch(FLOW, "main")) is not None and last.epoch >= 2, failed)
             tier_all(plan, open_.stores)  # so that each lake has a copy, without the column
@@ -194,11 +208,6 @@ def test_a_column_added_upstream_reaches_every_open_layer_and_tier_under_load(op
         last = upstream.files * ROWS
         rows = lambda table: open_.stores[Tier.HOT].read_state(open_.state.plan(FLOW)[1].tables[table])  # noqa: E731
         until(lambda: rows("ods.gr_orders").num_rows >= last, failed)
-    finally:
-        for runner in runners:
-            runner.stop()
-        running.join(60)
-    assert not failed, failed
     now = state.plan(FLOW)[1]
     tier_all(now, open_.stores)
     total = upstream.files * ROWS
@@ -267,23 +276,14 @@ def test_an_answer_reaches_the_flow_that_runs(open_):
     """Nobody restarts anything: the segment stands while it is asked, and goes on with the answer."""
     file = open_.project.root / "flows" / f"{FLOW}.yaml"
     file.write_text(YAML.replace("schema_change: evolve", "schema_change: {on: {add_column: freeze}}"))
-    upstream, state, failed, runners = Upstream(open_.project.root / "orders"), open_.state, [], []
+    upstream, state = Upstream(open_.project.root / "orders"), open_.state
     upstream.write()
     plan = plan_of(open_.project, FLOW)
-
-    def run():
-        try:
-            meter = Meter(plan, lambda _: None, once=False)
-            carry(open_, plan, meter, once=False, follow=True, on_runner=runners.append)
-        except Exception as error:  # noqa: BLE001  told to the test
-            failed.append(error)
 
     def rows():
         return open_.stores[Tier.HOT].read_state(state.plan(FLOW)[1].tables["ods.gr_orders"])
 
-    running = threading.Thread(target=run)
-    running.start()
-    try:
+    with carried(open_, plan) as (runners, failed):
         until(lambda: (last := state.last_epoch(FLOW, "main")) is not None and sum(last.end["orders"].values()), failed)
         queries = [query.runId for query in open_.spark.streams.active]
         upstream.grow()
@@ -299,30 +299,15 @@ def test_an_answer_reaches_the_flow_that_runs(open_):
         found = {row["order_id"]: row["note"] for row in rows().to_pylist()}
         assert found == {i: None if i < ROWS else f"n{i}" for i in range(2 * ROWS)}
         assert [query.runId for query in open_.spark.streams.active] == queries
-    finally:
-        for runner in runners:
-            runner.stop()
-        running.join(60)
-    assert not failed, failed
 
 
 @pytest.mark.timeout(600)
 def test_an_edit_is_followed_while_the_flow_runs(open_):
-    state, failed, runners = open_.state, [], []
+    state = open_.state
     upstream = Upstream(open_.project.root / "orders")
     upstream.write()
     plan = plan_of(open_.project, FLOW)
-
-    def run():
-        try:
-            meter = Meter(plan, lambda _: None, once=False)
-            carry(open_, plan, meter, once=False, follow=True, on_runner=runners.append)
-        except Exception as error:  # noqa: BLE001  told to the test
-            failed.append(error)
-
-    running = threading.Thread(target=run)
-    running.start()
-    try:
+    with carried(open_, plan) as (_, failed):
         until(lambda: state.last_epoch(FLOW, "main") is not None, failed)
         action = open_.project.root / "actions" / "large.sql"
         action.write_text(action.read_text().replace("city, cents FROM", "city, cents, cents * 2 AS twice FROM"))
@@ -339,8 +324,3 @@ def test_an_edit_is_followed_while_the_flow_runs(open_):
         table = state.plan(FLOW)[1].tables["ads.gr_large"]
         until(lambda: set(large()) == wanted, failed)
         assert all(large()[i] == 2 * (i % 203 - 1) for i in wanted if i >= ROWS)
-    finally:
-        for runner in runners:
-            runner.stop()
-        running.join(60)
-    assert not failed, failed
