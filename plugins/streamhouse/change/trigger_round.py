@@ -286,11 +286,9 @@ class Round:
             waiting = dict.fromkeys(things, "")
             while waiting:  # one may compile only beside another
                 errors = {thing: self._why_not(flow, things[thing], granted) for thing in waiting}
-                found = {thing: error for thing, error in errors.items() if error is not None}
-                if len(found) == len(waiting):
-                    waiting = found
+                before, waiting = len(waiting), {thing: error for thing, error in errors.items() if error is not None}
+                if len(waiting) == before:
                     break
-                waiting = found
             if flow not in compiled and len(waiting) == len(things):  # the files are wrong
                 self._followed[flow], self._let_in[flow], self._granted[flow] = followed, let_in, granted
                 continue

@@ -38,14 +38,18 @@ def archive(folder: Path, say: Callable[[str], None] = lambda _: None) -> list[s
         Nothing where there is no archive.
     """
     file, refused = folder / "classes.jsa", folder / "classes.refused"
+
+    def is_settled() -> bool:
+        return file.exists() or refused.exists()
+
     if _is_making():
         return []
     try:
         with writing_to(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            if not file.exists() and not refused.exists():
+            if not is_settled():
                 with held(folder / ".lock", _WAITING, lambda stage: say(stage.text)):
-                    if not file.exists() and not refused.exists():
+                    if not is_settled():
                         say("preparing Spark's classes, once")
                         _make(file, refused)
     except StreamhouseError:

@@ -48,7 +48,7 @@ def interruptible() -> Iterator[None]:
     A Spark job that goes on for more than two seconds after that is cancelled. Does nothing outside the main thread,
     where no handler can be set, and leaves Ctrl-C alone where it is ignored (`nohup`).
     """
-    if threading.current_thread() is not threading.main_thread():
+    if not _sets_handlers():
         yield
         return
     handler = _Deferred()
@@ -73,7 +73,7 @@ def ending(stop: Callable[[], None]) -> Iterator[None]:
     Args:
         stop: Asks for the end; called once at most.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if not _sets_handlers():
         yield
         return
     asked: SimpleQueue[bool] = SimpleQueue()  # unlike an event, a signal handler may put into it at any moment
@@ -112,7 +112,7 @@ def ending(stop: Callable[[], None]) -> Iterator[None]:
 @contextmanager
 def handlers_kept() -> Iterator[None]:
     """After the block Ctrl-C does what it did before: a `SparkContext` takes it for itself."""
-    if threading.current_thread() is not threading.main_thread():
+    if not _sets_handlers():
         yield
         return
     before = signal.getsignal(signal.SIGINT)
@@ -120,6 +120,10 @@ def handlers_kept() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _sets_handlers() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _calls_jvm(frame: FrameType | None) -> bool:
