@@ -269,6 +269,12 @@ class MergeEngineError(DefinitionError):
     code = "SH216"
 
 
+class PartitionError(DefinitionError):
+    """A table names partitions that its columns or its key do not allow."""
+
+    code = "SH217"
+
+
 # --- SH3xx: environment -----------------------------------------------------------------------
 
 

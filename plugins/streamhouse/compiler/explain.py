@@ -37,6 +37,7 @@ class ExplainedStep:
     merge_engine: str | None
     tiers: dict[str, str]
     buckets: int
+    partition_by: tuple[str, ...]
     expect: dict[str, str]
     sql: str
     notices: tuple[str, ...]
@@ -129,6 +130,7 @@ def _step(step: PlannedStep) -> ExplainedStep:
         merge_engine=table.merges_how if table.selects else None,
         tiers=_tiers(table.tiers),
         buckets=table.buckets,
+        partition_by=table.partition_by,
         expect={name: f"{e.check} ({e.on_violation})" for name, e in step.expect.items()},
         sql=step.sql,
         notices=tuple(notice.message for notice in step.notices),
@@ -177,6 +179,8 @@ def _step_lines(step: ExplainedStep) -> list[str]:
         lines.append(f"  merges    {step.merge_engine}")
     lines += [f"  expects   {name}: {check}" for name, check in step.expect.items()]
     lines += [f"  note      {notice}" for notice in step.notices]
+    if step.partition_by:
+        lines.append(f"  parts     by {', '.join(step.partition_by)}")
     return [*lines, f"  kept in   {tiers}{buckets}"]
 
 

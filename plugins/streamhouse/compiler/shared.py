@@ -44,7 +44,7 @@ def disagreements(known: Table | None, part: Table, at: Location) -> list[Stream
             at=at,
             hint="say the same under 'tables' in each flow that writes it",
         )
-        for what in ("tiers", "buckets", "bucket_key")
+        for what in ("tiers", "buckets", "bucket_key", "partition_by")
         if getattr(known, what) != getattr(part, what)
     ]
     return wrong
@@ -54,7 +54,8 @@ def _shown(table: Table, what: str) -> str:
     value = getattr(table, what)
     if isinstance(value, Tiers):
         return ", ".join(f"{tier} {format_duration(getattr(value, tier.value))}" for tier in value.present)
-    return ", ".join(value) or "the primary key" if isinstance(value, tuple) else str(value)
+    nothing = "none" if what == "partition_by" else "the primary key"
+    return ", ".join(value) or nothing if isinstance(value, tuple) else str(value)
 
 
 def with_tables(plan: FlowPlan, tables: dict[str, Table]) -> FlowPlan:

@@ -8,6 +8,7 @@ from sqlglot import exp
 from streamhouse.compiler.check import Readable, check_columns, parameter_literals
 from streamhouse.compiler.expect import plan_expectations
 from streamhouse.compiler.merge_engine import engine_errors, ruled_out, selection
+from streamhouse.compiler.partitions import partition_errors
 from streamhouse.errors import (
     DefinitionErrors,
     Location,
@@ -86,7 +87,13 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         Column(name=c.name, type=c.type, nullable=(c.nullable or shared) and c.name not in how.primary_key)
         for c in query.columns
     )
-    _raise(engine_errors(step, flow, options, how, inputs, columns))
+    partitions_at = flow.places.get(f"tables.{step.writes}.partition_by", options_at)
+    _raise(
+        [
+            *engine_errors(step, flow, options, how, inputs, columns),
+            *partition_errors(step.writes, options, columns, how.primary_key, partitions_at),
+        ]
+    )
     table = _table(step, action, columns, how, options, options_at)
     return PlannedStep(
         action=action.action,
@@ -210,6 +217,7 @@ def _table(
         primary_key=how.primary_key,
         bucket_key=bucket_key,
         buckets=options.buckets,
+        partition_by=tuple(name.lower() for name in options.partition_by),
         tiers=tiers,
         merge=how.merge,
         first_row=first_row,

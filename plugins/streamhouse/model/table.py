@@ -5,7 +5,20 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from streamhouse.model.types import TABLE_NAME, Duration, Frozen, History, Layer, MergeEngine, MergeFunction, Tier
+from streamhouse.model.types import (
+    FOREVER,
+    TABLE_NAME,
+    Duration,
+    Frozen,
+    History,
+    Layer,
+    MergeEngine,
+    MergeFunction,
+    Tier,
+)
+
+PARTITION_TYPES = ("date", "string", "int", "bigint")
+"""Types of the columns that a table can be partitioned by."""
 
 
 class Column(Frozen):
@@ -66,8 +79,13 @@ class Table(Frozen):
     name: str = Field(pattern=TABLE_NAME)
     columns: tuple[Column, ...] = Field(min_length=1)
     primary_key: tuple[str, ...] = ()  # empty: an append-only log table
-    bucket_key: tuple[str, ...] = ()  # empty: the primary key; of a log table: rows go to any bucket
-    buckets: int = Field(default=1, ge=1)  # the same count in hot and warm
+    bucket_key: tuple[
+        str, ...
+    ] = ()  # empty: the primary key but for partition_by; of a log table: rows go to any bucket
+    buckets: int = Field(default=1, ge=1)  # the same count in hot and warm, of each partition
+    partition_by: tuple[str, ...] = Field(  # rows with the same values here are stored, and dropped, together
+        default=(), exclude_if=lambda names: not names
+    )
     tiers: Tiers
     merge: dict[str, MergeFunction] = Field(default_factory=dict)  # empty: one row of a key wins, whole
     first_row: bool = Field(default=False, exclude_if=lambda yes: not yes)  # the first row of a key wins
@@ -92,6 +110,21 @@ class Table(Frozen):
             if column.name == name:
                 return column
         raise KeyError(name)
+
+    @property
+    def hashed(self) -> tuple[str, ...]:
+        """The columns that tell the bucket of a row within its partition; empty: rows go to any bucket."""
+        return self.bucket_key or tuple(name for name in self.primary_key if name not in self.partition_by)
+
+    @property
+    def ages_by(self) -> str | None:
+        """The partition column that tells how old a partition is, in days of UTC; None: none does."""
+        return next((name for name in self.partition_by if self.column(name).type == "date"), None)
+
+    def keeps_all(self, tier: Tier) -> bool:
+        """Whether a tier holds rows for ever, as far as it drops partitions that are past their time."""
+        kept = getattr(self.tiers, tier.value)
+        return self.ages_by is None or kept is None or kept == FOREVER
 
     @property
     def merge_engine(self) -> MergeEngine:
@@ -127,6 +160,7 @@ class Table(Frozen):
         # Tiering copies bucket to bucket without a shuffle, so hot and warm must hash alike.
         if self.primary_key and (stray := sorted(set(self.bucket_key) - set(self.primary_key))):
             raise ValueError(f"bucket_key has {stray}, which primary_key lacks")
+        self._partitions_are_columns()
         if self.merge:
             if not self.primary_key:
                 raise ValueError("a table that merges needs a primary_key")
@@ -141,6 +175,21 @@ class Table(Frozen):
             raise ValueError(f"version_column {self.version_column} is no column outside the primary key")
         return self
 
+    def _partitions_are_columns(self) -> None:
+        names = set(self.column_names)
+        if stray := sorted(set(self.partition_by) - names):
+            raise ValueError(f"partition_by names {stray}, which the table lacks")
+        if odd := [name for name in self.partition_by if self.column(name).type not in PARTITION_TYPES]:
+            raise ValueError(f"partition_by names {odd}, which are none of {', '.join(PARTITION_TYPES)}")
+        if not self.partition_by:
+            return
+        if self.primary_key and (stray := sorted(set(self.partition_by) - set(self.primary_key))):
+            raise ValueError(f"partition_by has {stray}, which primary_key lacks")
+        if stray := sorted(set(self.partition_by) & set(self.bucket_key)):
+            raise ValueError(f"bucket_key has {stray}, by which the table is partitioned")
+        if self.primary_key and not self.hashed:
+            raise ValueError("primary_key needs a column outside partition_by")
+
 
 class TableOptions(Frozen):
     """What a flow's `tables:` says about one table; the rest comes from the step that writes it."""
@@ -148,6 +197,11 @@ class TableOptions(Frozen):
     primary_key: tuple[str, ...] | None = None
     bucket_key: tuple[str, ...] = ()
     buckets: int = Field(default=1, ge=1, description="the same count in hot and warm; cannot change later")
+    partition_by: tuple[str, ...] = Field(
+        default=(),
+        description="rows with the same values of these columns are stored together; by the first that is a date, "
+        "each tier drops whole days that are older than it keeps them",
+    )
     tiers: Tiers | None = None
     merge_engine: MergeEngine | None = Field(
         default=None,

@@ -12,6 +12,7 @@ NAME = r"^[a-z][a-z0-9_]*$"
 USE = r"^[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?$"  # an action: name, or name@version, as far as it is said
 TABLE_NAME = r"^(ods|dwd|dws|ads)\.[a-z][a-z0-9_]*$"
 FOREVER = timedelta(days=36500)
+"""A tier that keeps rows so long drops none."""
 
 Ranges = dict[str, tuple[tuple[int, int], ...]]
 """Partition or bucket → ranges `[first, end)` of its positions, in order."""

@@ -28,6 +28,7 @@ SHAPES_OF_KEYS = {
     "tables": "map tables to options: 'tables: {dwd.orders: {tiers: {hot: 1h, warm: 30d}}}'",
     "primary_key": "write 'primary_key: [order_id]'",
     "bucket_key": "write 'bucket_key: [order_id]'",
+    "partition_by": "write 'partition_by: [order_day]'",
     "tags": "write 'tags: [sales]'",
     "version": "write three numbers, such as 'version: 1.0.0'",
     "examples": "begin each example with '- '",

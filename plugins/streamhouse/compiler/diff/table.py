@@ -28,6 +28,8 @@ def _layout(edited: Edited, *, regrouped: bool) -> Iterator[Finding]:
         yield _rebuild(f"the bucket key was ({', '.join(old.bucket_key)}), is ({', '.join(new.bucket_key)})")
     if old.buckets != new.buckets:
         yield _rebuild(f"buckets: {old.buckets} → {new.buckets}; rows stand in the bucket their key hashes to")
+    if tuple(before.get(name, name) for name in old.partition_by) != new.partition_by:
+        yield _rebuild(f"partitions were by ({', '.join(old.partition_by)}), are by ({', '.join(new.partition_by)})")
     if bool(edited.old.part) != bool(edited.new.part):
         yield _rebuild("merge_engine: other steps may or may not write columns of the same row")
     yield from _merging(edited, old, new)

@@ -126,7 +126,7 @@ def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
             }
             | ({"primary_key": list(table.primary_key)} if table.primary_key else {}),  # Fluss refuses an empty one
             "partition_key": [],
-            "bucket_key": list(table.bucket_key or table.primary_key),
+            "bucket_key": list(table.hashed),
             "bucket_count": table.buckets,
             "properties": properties,
             "custom_properties": {},
@@ -183,7 +183,7 @@ def differences(table: Table, found: Stored) -> list[str]:
     wanted = {
         "columns": [f"{column.name} {column.type}" for column in table.columns],
         "primary key": list(table.primary_key),
-        "bucket key": list(table.bucket_key or table.primary_key),
+        "bucket key": list(table.hashed),
         "bucket count": [str(table.buckets)],
         "merge functions": sorted(f"{name}: {function.value}" for name, function in table.merge.items()),
         "merge engine": [table.merge_engine.value] if table.merge or table.selects else [],

@@ -60,7 +60,7 @@ def additions(table: Table, columns: Sequence[Column]) -> list[Any]:
 def table_options(table: Table) -> dict[str, str]:
     """The options Paimon stores with the table; they decide where and how rows are kept."""
     options = {"write-only": "true", _BUCKETS: str(table.buckets)}  # upkeep compacts and expires, writers do not
-    key = table.bucket_key or table.primary_key
+    key = table.hashed
     if key:
         options |= {"bucket": str(table.buckets), "bucket-key": ",".join(key)}
     else:

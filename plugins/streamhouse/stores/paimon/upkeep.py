@@ -50,7 +50,7 @@ class PaimonUpkeep:
             stored = self._table(table)
             if stored.newSnapshotReader().bucketEntries().isEmpty():
                 return  # Paimon's compaction of appended files fails where there are none
-            by_bucket = bool(table.bucket_key or table.primary_key)
+            by_bucket = bool(table.hashed)
             messages = self._compacted(stored, scratch, full=full) if by_bucket else self._joined(stored, full=full)
             if messages.isEmpty():
                 return
