@@ -54,6 +54,24 @@ SPARK_JARS = (
 )
 
 
+OBJECT_STORE_JARS = (
+    Jar("org.apache.paimon", "paimon-s3", "1.4.2", 96_371_059),
+    Jar("org.apache.iceberg", "iceberg-aws-bundle", "1.12.0", 69_034_612),
+)
+POSTGRESQL_JAR = Jar("org.postgresql", "postgresql", "42.7.8", 1_116_727)
+
+
+def spark_jars(*, object_store: bool, catalog: str | None) -> tuple[Jar, ...]:
+    """What Spark needs to read and write the lakes.
+
+    Args:
+        object_store: Whether one of them is in an object store.
+        catalog: Of the cold tables: the URL of a REST service or a database; None: they are in a folder.
+    """
+    database = (POSTGRESQL_JAR,) if catalog is not None and catalog.startswith("jdbc:postgresql:") else ()
+    return (*SPARK_JARS, *(OBJECT_STORE_JARS if object_store else ()), *database)
+
+
 def cache_folder() -> Path:
     """Where fetched jars are kept: `$STREAMHOUSE_CACHE/jars`, else `~/.cache/streamhouse/jars`."""
     given = os.environ.get("STREAMHOUSE_CACHE")

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from streamhouse.errors import EnvironmentProblem, RunnerFailedError
-from streamhouse.install.jars import SPARK_JARS, fetch
+from streamhouse.install.jars import fetch
 from streamhouse.project.project import Project
-from streamhouse.project.settings import SparkSettings
+from streamhouse.project.settings import SparkSettings, jars_of
 
 _APPLICATION = Path(__file__).parents[1] / "cli" / "cluster_app.py"
 
@@ -87,7 +87,7 @@ def submit(project: Project, name: str, arguments: Sequence[str]) -> None:
         program=_program(),
         name=f"streamhouse-{project.root.name}-{name}",
         application=_APPLICATION,
-        jars=fetch(SPARK_JARS, settings=project.settings.ivy_settings),
+        jars=fetch(jars_of(project.settings), settings=project.settings.ivy_settings),
         properties=properties,
         arguments=arguments,
     )

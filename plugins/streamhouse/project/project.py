@@ -81,7 +81,9 @@ class Project:
 
     @property
     def cold(self) -> str:
-        """The Iceberg warehouse: an absolute path, or the URL of an object store."""
+        """The Iceberg warehouse: an absolute path, or, where there is a catalog, what that knows it by."""
+        if self.settings.cold.catalog and self.settings.cold.warehouse:
+            return self.settings.cold.warehouse
         return self._warehouse(self.settings.cold.warehouse, "cold")
 
     @property

@@ -5,15 +5,17 @@ import os
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, ByteSize, Field, ValidationError
+from pydantic import BeforeValidator, ByteSize, Field, ValidationError, model_validator
 
 from streamhouse.errors import FileFormatError
+from streamhouse.install.jars import Jar, spark_jars
 from streamhouse.model.types import Duration, Frozen
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.shape import build, keep_known
 from streamhouse.registry.yaml_nodes import read_yaml
+from streamhouse.stores.object_store import ObjectStore, is_object_store
 
 FILE_NAME = "streamhouse.yaml"
 
@@ -21,7 +23,10 @@ _FROM_ENVIRONMENT = {
     "STREAMHOUSE_FLUSS": ("fluss",),
     "STREAMHOUSE_STATE": ("state",),
     "STREAMHOUSE_WARM": ("warm", "warehouse"),
+    "STREAMHOUSE_COLD_CATALOG": ("cold", "catalog"),  # before the warehouse, which may need it
     "STREAMHOUSE_COLD": ("cold", "warehouse"),
+    "STREAMHOUSE_S3_ENDPOINT": ("object_store", "endpoint"),
+    "STREAMHOUSE_S3_REGION": ("object_store", "region"),
     "STREAMHOUSE_IVY_SETTINGS": ("ivy_settings",),
     "STREAMHOUSE_SPARK_MASTER": ("spark", "master"),
     "STREAMHOUSE_PATIENCE": ("patience",),
@@ -42,6 +47,27 @@ class WarehouseSettings(Frozen):
     warehouse: str | None = Field(default=None, min_length=1)
 
 
+class ColdSettings(WarehouseSettings):
+    """As `WarehouseSettings`; which tables there are is in a folder too, or told by a catalog."""
+
+    catalog: str | None = Field(
+        default=None,
+        pattern=r"^(https?://|jdbc:)\S+$",
+        description="URL of an Iceberg REST catalog, or a database's (jdbc:postgresql://…); "
+        "a warehouse that is no folder needs one",
+    )
+
+    @model_validator(mode="after")
+    def _who_commits(self) -> Self:
+        if self.catalog is None and self.warehouse is not None and "://" in self.warehouse:
+            raise ValueError(
+                f"{self.warehouse} needs a catalog: no object store can rename a file, which is how commits to a "
+                "folder of tables keep out of each other's way; write 'catalog: http://…' (REST) or "
+                "'catalog: jdbc:postgresql://…'"
+            )
+        return self
+
+
 class SparkSettings(Frozen):
     """Which Spark runs the flows."""
 
@@ -58,7 +84,8 @@ class Settings(Frozen):
         description="host:port of an external Fluss cluster; absent: an embedded one",
     )
     warm: WarehouseSettings = WarehouseSettings()
-    cold: WarehouseSettings = WarehouseSettings()
+    cold: ColdSettings = ColdSettings()
+    object_store: ObjectStore = ObjectStore()
     state: str | None = Field(default=None, min_length=1, description="database URL; absent: SQLite in the project")
     ivy_settings: Path | None = Field(default=None, description="Ivy settings file of a company mirror")
     spark: SparkSettings = SparkSettings()
@@ -77,6 +104,14 @@ class Settings(Frozen):
     patience: Duration = Field(
         default=timedelta(minutes=2),
         description="how long a flow tries again while a store does not answer, before it stops",
+    )
+
+
+def jars_of(settings: Settings) -> tuple[Jar, ...]:
+    """What Spark needs for the lakes of a project."""
+    warehouses = (settings.warm.warehouse, settings.cold.warehouse)
+    return spark_jars(
+        object_store=any(is_object_store(place) for place in warehouses if place), catalog=settings.cold.catalog
     )
 
 
@@ -135,7 +170,8 @@ def _replaced(settings: Settings, path: tuple[str, ...], value: str, variable: s
         return Settings.model_validate(data)
     except ValidationError as error:
         raise FileFormatError(
-            f"the environment variable {variable} cannot be '{value}'", hint=error.errors()[0]["msg"]
+            f"the environment variable {variable} cannot be '{value}'",
+            hint=error.errors()[0]["msg"].removeprefix("Value error, "),
         ) from error
 
 

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 
 from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.errors import EnvironmentProblem
-from streamhouse.install.jars import SPARK_JARS, cache_folder, fetch
+from streamhouse.install.jars import cache_folder, fetch
 from streamhouse.install.java import Java, find_java
 from streamhouse.project.project import Project
+from streamhouse.project.settings import jars_of
 from streamhouse.runtime.class_archive import archive
 from streamhouse.runtime.interrupt import handlers_kept
 from streamhouse.runtime.spark_home import use_installed_python
 from streamhouse.runtime.spark_log import quiet_python_log
+from streamhouse.stores.object_store import ObjectStore, is_object_store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,7 +97,9 @@ def local_session(
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()  # as it is: options given now would change it for all who use it
     java = find_java()
-    jars = fetch(SPARK_JARS, settings=project.settings.ivy_settings, progress=lambda stage: say(stage.text))
+    jars = fetch(
+        jars_of(project.settings), settings=project.settings.ivy_settings, progress=lambda stage: say(stage.text)
+    )
     logs = project.state_dir / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     log4j = logs / "log4j2.properties"
@@ -123,7 +127,7 @@ def local_session(
         "spark.jars": ",".join(str(jar) for jar in jars),
         "spark.driver.extraJavaOptions": _java_options(log4j, classes),
         "spark.sql.warehouse.dir": str(project.state_dir / "spark-warehouse"),
-        **cold_catalog(project.cold),
+        **cold_catalog(project.cold, project.settings.cold.catalog, project.settings.object_store),
         **({**_ALONE, **worker_sockets()} if alone else {}),
         **project.settings.spark.conf,
     }
@@ -139,18 +143,33 @@ def local_session(
         ) from error
 
 
-def cold_catalog(warehouse: str) -> dict[str, str]:
-    """Settings of the Iceberg catalog `cold` over a folder or object store.
+def cold_catalog(warehouse: str, catalog: str | None = None, objects: ObjectStore | None = None) -> dict[str, str]:
+    """Settings of the Iceberg catalog `cold`.
 
     They must be there when the session starts, since the store opens sessions of its own beside it.
+
+    Args:
+        warehouse: A folder; with a catalog the URL of an object store, or what a REST catalog knows it by.
+        catalog: URL of a REST catalog, or of a database; None: the folder is the catalog.
+        objects: Where the object store is.
     """
+    options = {
+        "warehouse": warehouse,
+        # Each session has a cache of its own: with one, rows just committed beside it are not seen.
+        "cache-enabled": "false",
+    }
+    if catalog is None:
+        options["type"] = "hadoop"
+    elif catalog.startswith("jdbc:"):
+        options |= {"type": "jdbc", "uri": catalog, "jdbc.schema-version": "V1"}
+    else:
+        options |= {"type": "rest", "uri": catalog}
+    if is_object_store(warehouse) or options["type"] == "rest":
+        options |= (objects or ObjectStore()).iceberg_options()
     return {
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.cold": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.cold.type": "hadoop",
-        "spark.sql.catalog.cold.warehouse": warehouse,
-        # Each session has a cache of its own: with one, rows just committed beside it are not seen.
-        "spark.sql.catalog.cold.cache-enabled": "false",
+        **{f"spark.sql.catalog.cold.{key}": value for key, value in options.items()},
     }
 
 

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 def places(project: Project, fluss: str | None) -> Places:
     """Where the stores of a project are; `fluss` is host:port of the running server, if any."""
-    return Places(root=project.root, fluss=fluss, warm=project.warm, locks=project.state_dir / "locks")
+    return Places(
+        root=project.root,
+        fluss=fluss,
+        warm=project.warm,
+        objects=project.settings.object_store,
+        locks=project.state_dir / "locks",
+    )
 
 
 def open_upkeep(project: Project, spark: "SparkSession") -> dict[Tier, LakeUpkeep]:
@@ -25,7 +31,7 @@ def open_upkeep(project: Project, spark: "SparkSession") -> dict[Tier, LakeUpkee
 
     where = places(project, None)
     return {
-        Tier.WARM: PaimonUpkeep(lambda: spark, where.warm, where.locks),
+        Tier.WARM: PaimonUpkeep(lambda: spark, where.warm, where.locks, where.objects),
         Tier.COLD: IcebergUpkeep(lambda: spark, where.cold, where.locks),
     }
 

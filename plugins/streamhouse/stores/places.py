@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.model.types import Frozen, Tier
 from streamhouse.stores.base import Store
+from streamhouse.stores.object_store import ObjectStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,6 +19,7 @@ class Places(Frozen):
     fluss: str | None = None  # host:port
     warm: str  # Paimon warehouse
     cold: str = "cold"  # name of the Iceberg catalog in the Spark session
+    objects: ObjectStore = ObjectStore()  # holds what is in one
     locks: Path  # one lock file for each lake table
 
 
@@ -42,7 +44,7 @@ def open_store(tier: Tier, places: Places, spark: "SparkSession | None" = None) 
     if tier is Tier.WARM:
         from streamhouse.stores.paimon.store import PaimonStore
 
-        return PaimonStore(places.warm, places.locks)
+        return PaimonStore(places.warm, places.locks, places.objects)
     from streamhouse.stores.iceberg.store import IcebergStore
 
     if spark is None:

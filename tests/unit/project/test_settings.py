@@ -51,6 +51,8 @@ def test_everything_can_be_set(tmp_path):
         ("spark: {conf: [a]}\n", FileFormatError, "streamhouse.yaml:1:15: SH101"),
         ("- a\n", FileFormatError, "streamhouse.yaml:1:1: SH101 settings are 'key: value' lines"),
         ("a: b: c\n", FileFormatError, "streamhouse.yaml:1:5: SH101 not valid YAML"),
+        ("cold: {warehouse: 's3://b/cold'}\n", FileFormatError, "s3://b/cold needs a catalog"),
+        ("object_store: {endpoint: here}\n", FileFormatError, "streamhouse.yaml:1:26: SH101"),
         ("flus: a\ncolt: b\n", DefinitionErrors, "streamhouse.yaml:2:1: SH102 unknown key 'colt'"),
     ],
 )
@@ -72,6 +74,8 @@ def test_the_environment_wins(tmp_path):
         "fluss: file:1\nwarm: {warehouse: file}\n",
         STREAMHOUSE_FLUSS="environment:2",
         STREAMHOUSE_COLD="s3://cold",
+        STREAMHOUSE_COLD_CATALOG="http://catalog:8181/api/catalog",
+        STREAMHOUSE_S3_ENDPOINT="http://store:9000",
         STREAMHOUSE_SPARK_MASTER="local[1]",
         STREAMHOUSE_STATE="",
     )

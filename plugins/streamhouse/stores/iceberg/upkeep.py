@@ -12,6 +12,7 @@ from streamhouse.model.types import Position, Tier
 from streamhouse.stores.iceberg import snapshots
 from streamhouse.stores.iceberg.failures import translated
 from streamhouse.stores.lock import TableLocks
+from streamhouse.stores.object_store import is_object_store
 from streamhouse.stores.upkeep import Files
 
 if TYPE_CHECKING:
@@ -77,7 +78,10 @@ class IcebergUpkeep:
     def remove_orphans(self, table: Table, older_than: datetime) -> int:
         """See `LakeUpkeep.remove_orphans`."""
         with translated("cleaning", table.name), self._hold(table.name):
-            action = self._actions.deleteOrphanFiles(self._table(table)).olderThan(_millis(older_than))
+            stored = self._table(table)
+            action = self._actions.deleteOrphanFiles(stored).olderThan(_millis(older_than))
+            # Spark's Hadoop knows folders only; an object store is listed by what Iceberg reads and writes through.
+            action = action.usePrefixListing(is_object_store(stored.location()))
             return sum(1 for _ in action.execute().orphanFileLocations())
 
     def _hold(self, name: str) -> AbstractContextManager[None]:

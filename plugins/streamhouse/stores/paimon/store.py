@@ -14,6 +14,7 @@ from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import EPOCH, WRITER, Capabilities, Changes, DataFile, Snapshot, WriteContext
 from streamhouse.stores.keyed import refuse_log, rows_to_set, rows_to_write
 from streamhouse.stores.lock import TableLocks
+from streamhouse.stores.object_store import ObjectStore
 from streamhouse.stores.pace import by_snapshots
 from streamhouse.stores.paimon import commits, metadata, reading
 from streamhouse.stores.paimon.failures import translated
@@ -56,12 +57,13 @@ class PaimonStore:
     )
     _packages: ClassVar[tuple[str, ...]] = ("pypaimon", "pypaimon_rust")
 
-    def __init__(self, warehouse: str | Path, lock_dir: Path) -> None:
+    def __init__(self, warehouse: str | Path, lock_dir: Path, objects: ObjectStore | None = None) -> None:
         """Open a warehouse, which is created with its first table.
 
         Args:
             warehouse: A folder, or a URI that Paimon knows.
             lock_dir: Shared by all processes that commit to this warehouse.
+            objects: Where a warehouse is that is in an object store; None: at Amazon.
 
         Raises:
             MissingPackageError: pypaimon or its Rust engine is not installed.
@@ -76,8 +78,9 @@ class PaimonStore:
 
         self._locks = TableLocks(lock_dir)
         self._rows: dict[tuple[str, int], int] = {}  # table name, snapshot → rows it wrote; asked for in each poll
+        options = (objects or ObjectStore()).paimon_options(str(warehouse))
         with translated("opening", str(warehouse)):
-            self._catalog: Any = CatalogFactory.create({"warehouse": str(warehouse)})
+            self._catalog: Any = CatalogFactory.create({"warehouse": str(warehouse), **options})
 
     def create(self, table: Table) -> None:
         """Create the table and its database; see `Store.create`."""

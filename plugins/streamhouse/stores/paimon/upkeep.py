@@ -11,6 +11,7 @@ from streamhouse.errors import StoreError, StoreUnavailableError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.lock import TableLocks
+from streamhouse.stores.object_store import ObjectStore
 from streamhouse.stores.upkeep import Files
 
 if TYPE_CHECKING:
@@ -26,16 +27,23 @@ class PaimonUpkeep:
 
     tier: Tier = Tier.WARM
 
-    def __init__(self, spark_provider: "Callable[[], SparkSession]", warehouse: str | Path, lock_dir: Path) -> None:
+    def __init__(
+        self,
+        spark_provider: "Callable[[], SparkSession]",
+        warehouse: str | Path,
+        lock_dir: Path,
+        objects: ObjectStore | None = None,
+    ) -> None:
         """Nothing is touched before the first call.
 
         Args:
-            spark_provider: Gives a session whose class path has paimon-bundle.
+            spark_provider: Gives a session whose class path has paimon-bundle; for an object store paimon-s3, too.
             warehouse: A folder, or a URI that Paimon knows.
             lock_dir: Shared by all processes that commit to this warehouse.
+            objects: Where a warehouse is that is in an object store; None: at Amazon.
         """
         self._spark_provider = spark_provider
-        self._warehouse = str(warehouse)
+        self._options = {"warehouse": str(warehouse), **(objects or ObjectStore()).paimon_options(str(warehouse))}
         self._locks = TableLocks(lock_dir)
 
     def files(self, table: Table) -> Files:
@@ -116,7 +124,8 @@ class PaimonUpkeep:
 
     def _table(self, table: Table) -> Any:
         options = self._paimon.options.Options()
-        options.set("warehouse", self._warehouse)
+        for key, value in self._options.items():
+            options.set(key, value)
         catalog = self._paimon.catalog.CatalogFactory.createCatalog(self._paimon.catalog.CatalogContext.create(options))
         dynamic = self._jvm.java.util.HashMap()
         dynamic.put("write-only", "false")  # what writers are told, so that they leave this to upkeep
