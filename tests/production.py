@@ -1,4 +1,4 @@
-"""What a small production has beside us, as plain processes: PostgreSQL, a second tablet server, a Spark cluster."""
+"""What a small production has beside us, as processes: PostgreSQL, S3, a second tablet server, a Spark cluster."""
 
 import os
 import shutil
@@ -8,10 +8,12 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
 from socket import create_connection
 from tempfile import TemporaryDirectory
+from urllib.request import Request, urlopen
 
 from streamhouse.install.jars import SERVER_JARS, fetch
 from streamhouse.install.java import find_java
@@ -68,6 +70,23 @@ def _until_answers(url: str) -> None:
             assert time.monotonic() < end
             time.sleep(0.1)
     engine.dispose()
+
+
+@contextmanager
+def object_store(folder: Path, bucket: str) -> Iterator[dict[str, str]]:
+    """A server that speaks S3, with one empty bucket; gives the variables by which a project reaches it."""
+    (port,) = free_ports(1)
+    address = f"http://{LOOPBACK}:{port}"
+    command = [sys.executable, "-m", "moto.server", "--host", LOOPBACK, "--port", str(port)]
+    with process(command, folder / "object_store.log", signal.SIGTERM):
+        until_open(port)
+        with urlopen(Request(f"{address}/{bucket}", method="PUT")) as answer:
+            assert answer.status == HTTPStatus.OK
+        yield {
+            "STREAMHOUSE_S3_ENDPOINT": address,
+            "AWS_ACCESS_KEY_ID": "a-key",
+            "AWS_SECRET_ACCESS_KEY": "a-secret-that-nobody-may-see",
+        }
 
 
 @contextmanager

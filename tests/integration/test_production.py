@@ -1,4 +1,4 @@
-"""The topology of a small production as plain processes: PostgreSQL, two tablet servers, a Spark cluster."""
+"""The topology of a small production as plain processes: PostgreSQL, S3, two tablet servers, a Spark cluster."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from streamhouse.stores.fluss.catalog import Catalog
 from streamhouse.stores.fluss.wire import Wire
 from tests.flows import assert_equals_batch, drop_tables
 from tests.kills import run
-from tests.production import postgres, second_tablet_server, spark_cluster
+from tests.production import object_store, postgres, second_tablet_server, spark_cluster
 
 ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "tests" / "fixtures" / "spread_sinks"
@@ -45,6 +45,13 @@ def test_the_state_store_is_the_same_on_postgresql(database):
 
 
 @pytest.fixture
+def lake(tmp_path):
+    """The variables by which processes reach an object store with the bucket `lake`."""
+    with object_store(tmp_path / "objects", "lake") as variables:
+        yield variables
+
+
+@pytest.fixture
 def cluster(tmp_path):
     """A Fluss of two tablet servers."""
     services = Services(tmp_path / "cluster")
@@ -57,9 +64,14 @@ def cluster(tmp_path):
 
 
 @pytest.mark.timeout(600)
-def test_a_flow_on_two_tablet_servers_a_spark_cluster_and_postgresql(tmp_path, cluster, database, spark, monkeypatch):
+def test_a_flow_on_two_tablet_servers_a_spark_cluster_and_postgresql(
+    tmp_path, cluster, database, lake, spark, monkeypatch
+):
     root = tmp_path / "project"
     shutil.copytree(PROJECT, root)
+    for name, value in lake.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("STREAMHOUSE_WARM", "s3://lake/warm")
     monkeypatch.setenv("STREAMHOUSE_FLUSS", cluster)
     monkeypatch.setenv("STREAMHOUSE_STATE", database)
     monkeypatch.setenv("STREAMHOUSE_COLD", spark.conf.get("spark.sql.catalog.cold.warehouse"))
