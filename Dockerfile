@@ -26,7 +26,7 @@ ENV STREAMHOUSE_CACHE=/opt/streamhouse/cache \
     AIRFLOW_HOME=/opt/airflow
 # The connectors and the archive of Spark's classes are in the image: nothing is fetched or made when it starts.
 RUN /opt/streamhouse/engine/bin/python -c \
-    "from streamhouse.install.jars import SERVER_JARS, SPARK_JARS, fetch; fetch((*SPARK_JARS, *SERVER_JARS))" \
+    "from streamhouse.install.jars import SERVER_JARS, fetch, spark_jars; fetch((*spark_jars(object_store=True, catalog='jdbc:postgresql:'), *SERVER_JARS))" \
     && cd /tmp && /opt/streamhouse/engine/bin/python -c \
     "from pathlib import Path; from streamhouse.project.project import Project; from streamhouse.project.settings import Settings; from streamhouse.runtime.session import local_session; local_session(Project(Path('/tmp'), Settings())).stop()" \
     && rm -rf /tmp/.streamhouse \
