@@ -110,7 +110,7 @@ def _best(
 
 
 def _timed(folder: Path) -> dict[str, float]:
-    command = [sys.executable, "-c", "import sys; from streamhouse.cli.main import main; sys.exit(main(sys.argv[1:]))"]
+    command = [sys.executable, "-c", "import sys; from streamhouse.cli.main import entry; entry()"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     used, begin = _processor_seconds(), time.perf_counter()

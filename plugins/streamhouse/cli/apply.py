@@ -7,7 +7,7 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.person import whoami
-from streamhouse.cli.plan import compared, compiled, show_diff
+from streamhouse.cli.plan import compared, show_diff
 
 if TYPE_CHECKING:
     from streamhouse.model.outcome import Outcome
@@ -91,7 +91,7 @@ def apply(
     from streamhouse.cli.review import show_review
     from streamhouse.model.review import Gate
 
-    found = [one for name in flows or (None,) for one in compared(app, compiled(app, name))]
+    found = [one for name in flows or (None,) for one in compared(app, name)]
     _check_choices(choose, found)
     if not app.as_json:
         for one in found:

@@ -1,10 +1,13 @@
 """Entry point: commands by name, errors to text and exit codes, signals to a clean end."""
 
+import atexit
 import gc
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
@@ -76,6 +79,19 @@ Start here:
 @shared_options
 def streamhouse() -> None:
     """Declare data flows in SQL and YAML; Streamhouse keeps their tables up to date."""
+
+
+def entry() -> None:
+    """Run the command that the process was started with, and end the process."""
+    code = main()
+    if threading.active_count() == 1:
+        # To take half a million objects apart one by one, only to leave, is a seventh of the time of a plan.
+        with suppress(OSError):  # the reader of our output has gone
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    sys.exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

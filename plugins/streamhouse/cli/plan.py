@@ -8,10 +8,7 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from streamhouse.model.outcome import FlowDiff
-    from streamhouse.model.plan import FlowPlan
     from streamhouse.project.compare import Compared
 
 CHANGES, BLOCKS = 10, 11
@@ -45,7 +42,7 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
     Each step and table gets an outcome, the rule behind it (docs/outcomes.md), and the proof.
     """
     app: App = context.obj
-    found = [one for one in compared(app, compiled(app, flow)) if flow in (None, one.plan.flow)]
+    found = compared(app, flow)
     if app.as_json:
         app.output.models({"flows": [_document(d, explain=explain) for d in found]})
     else:
@@ -59,22 +56,11 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
         context.exit(CHANGES)
 
 
-def compiled(app: App, flow: str | None) -> "dict[str, FlowPlan]":
-    """The compiled plan of a flow; None: of all."""
-    from streamhouse.project.desired import desired_plan, desired_plans
+def compared(app: App, flow: str | None) -> "list[Compared]":
+    """What applying a flow would do; None: all flows."""
+    from streamhouse.project.compare import compare_project
 
-    if flow is not None:
-        return {flow: desired_plan(app.project, flow)}
-    return desired_plans(app.project, processes=app.processes)
-
-
-def compared(app: App, flows: "Mapping[str, FlowPlan]") -> "list[Compared]":
-    """Each flow against what is applied."""
-    from streamhouse.project.compare import Applied, compare
-
-    applied = Applied.in_project(app.project, flows)
-    budget = app.project.settings.rebuild_budget
-    return [compare(plan, applied, flows, budget=budget) for plan in flows.values()]
+    return compare_project(app.project, flow, processes=app.processes)
 
 
 def _show(difference: "Compared", output: Output, *, explain: bool) -> None:

@@ -61,6 +61,11 @@ class AppliedState:
     rows: Mapping[str, int] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
 
+    @property
+    def plans(self) -> dict[str, FlowPlan]:
+        """Flow → the plan applied last."""
+        return {flow: one.plan for flow, one in self.flows.items()}
+
 
 def applied_state(project: Project, compiled: Mapping[str, FlowPlan]) -> AppliedState:
     """What is applied and written; nothing is created where nothing was.

@@ -239,7 +239,7 @@ def _checked(
         _ordered(errors),
         tuple(sorted(notices, key=lambda n: n.at)),
         {} if errors else plans,
-        len(registry.actions),
+        len(registry.action_names),
         len(registry.flows),
     )
     return checked, columns

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from streamhouse.compiler.diff import diff
 from streamhouse.model.outcome import FlowDiff, Outcome
 from streamhouse.model.plan import FlowPlan
-from streamhouse.project.applied import applied_state
+from streamhouse.project.applied import AppliedState
+from streamhouse.project.desired import desired, desired_flow
 from streamhouse.project.project import Project
 
 if TYPE_CHECKING:
@@ -108,19 +109,31 @@ class Applied:
         return cls(plans, ages, lambda: Written(state.rows_written(), state.known_tables()))
 
     @classmethod
-    def in_project(cls, project: Project, compiled: Mapping[str, FlowPlan]) -> "Applied":
-        """What the state store of a project says, or said when its files were as they are.
-
-        Args:
-            project: Its state store is read; none is created.
-            compiled: Plans that are at hand.
-        """
-        found, now = applied_state(project, compiled), datetime.now(UTC)
+    def found(cls, found: AppliedState) -> "Applied":
+        """What the state store of a project says, or said when its files were as they are."""
+        now = datetime.now(UTC)
         return cls(
             {name: (one.revision, one.plan) for name, one in found.flows.items()},
             {name: now - one.since for name, one in found.flows.items()},
             lambda: Written(found.rows, found.tables),
         )
+
+
+def compare_project(project: Project, flow: str | None = None, *, processes: int = 1) -> list[Compared]:
+    """What applying the files of a project would do, flow by flow; no state store is created.
+
+    Args:
+        project: Its files, and its state store, are read.
+        flow: Look at this one alone; others need not be sound then, as far as it reads nothing from them.
+        processes: As for `check_project`.
+
+    Raises:
+        UnknownFlowError: no file defines the flow.
+        DefinitionError, DefinitionErrors: a file is wrong.
+    """
+    looked = desired(project, processes=processes) if flow is None else desired_flow(project, flow)
+    applied, budget = Applied.found(looked.applied), project.settings.rebuild_budget
+    return [compare(plan, applied, looked.plans, budget=budget) for plan in looked.plans.values()]
 
 
 def compare(

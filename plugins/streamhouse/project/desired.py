@@ -4,16 +4,29 @@ A column that came upstream is no edit: the Flow Trigger lets it in, as far as t
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from streamhouse.errors import DefinitionErrors
 from streamhouse.model.plan import FlowPlan
-from streamhouse.project.applied import applied_state
+from streamhouse.project.applied import AppliedState, applied_state
 from streamhouse.project.check import check_project, compile_one, compile_with_upstream, load_registry
 from streamhouse.project.project import Project
 
 
-def desired_plans(project: Project, *, processes: int = 1) -> dict[str, FlowPlan]:
-    """Flow → its plan, of all flows, each after those it reads from; `processes` is as for `check_project`.
+@dataclass(frozen=True)
+class Desired:
+    """What the files say, and what is applied; a plan that was applied as it is, is one object in both.
+
+    Attributes:
+        plans: Flow → its plan, each after those it reads from.
+    """
+
+    plans: Mapping[str, FlowPlan]
+    applied: AppliedState
+
+
+def desired(project: Project, *, processes: int = 1) -> Desired:
+    """What the files of all flows say; `processes` is as for `check_project`.
 
     Raises:
         DefinitionErrors: a file is wrong.
@@ -21,14 +34,44 @@ def desired_plans(project: Project, *, processes: int = 1) -> dict[str, FlowPlan
     checked = check_project(project, processes=processes)
     if checked.errors:
         raise DefinitionErrors(checked.errors)
-    applied = _applied(project, checked.plans)
-    if _sees_more(checked.plans, applied):
+    applied = applied_state(project, checked.plans)
+    running = applied.plans
+    if _sees_more(checked.plans, running):
         from streamhouse.project.seen import Seen
 
-        checked = check_project(project, seen=Seen(applied))
+        checked = check_project(project, seen=Seen(running))
         if checked.errors:
             raise DefinitionErrors(checked.errors)
-    return dict(checked.plans)
+        applied = applied_state(project, checked.plans)
+    return Desired(checked.plans, applied)
+
+
+def desired_plans(project: Project) -> dict[str, FlowPlan]:
+    """Flow → its plan, of all flows, each after those it reads from.
+
+    Raises:
+        DefinitionErrors: a file is wrong.
+    """
+    return dict(desired(project).plans)
+
+
+def desired_flow(project: Project, flow: str) -> Desired:
+    """As `desired`, of one flow; what is applied is told of all.
+
+    Raises:
+        UnknownFlowError: no file defines it.
+        DefinitionError: it, or a flow it reads from, is wrong.
+        DefinitionErrors: several things are.
+    """
+    plan = compile_one(project, flow)
+    applied = applied_state(project, {flow: plan})
+    running = applied.plans
+    if _sees_more({flow: plan}, running):
+        from streamhouse.project.seen import Seen
+
+        plan = compile_with_upstream(project, load_registry(project), flow, Seen(running))
+        applied = applied_state(project, {flow: plan})
+    return Desired({flow: plan}, applied)
 
 
 def desired_plan(project: Project, flow: str) -> FlowPlan:
@@ -39,17 +82,7 @@ def desired_plan(project: Project, flow: str) -> FlowPlan:
         DefinitionError: it, or a flow it reads from, is wrong.
         DefinitionErrors: several things are.
     """
-    plan = compile_one(project, flow)
-    applied = _applied(project, {flow: plan})
-    if _sees_more({flow: plan}, applied):
-        from streamhouse.project.seen import Seen
-
-        return compile_with_upstream(project, load_registry(project), flow, Seen(applied))
-    return plan
-
-
-def _applied(project: Project, compiled: Mapping[str, FlowPlan]) -> dict[str, FlowPlan]:
-    return {name: one.plan for name, one in applied_state(project, compiled).flows.items()}
+    return desired_flow(project, flow).plans[flow]
 
 
 def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:

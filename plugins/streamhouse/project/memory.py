@@ -19,7 +19,7 @@ from streamhouse.project.cache import Cache
 from streamhouse.project.kept import facts, packed, unpacked
 from streamhouse.registry.files import DefinitionFile, DefinitionFiles
 from streamhouse.registry.read_action import ReadAction
-from streamhouse.registry.registry import Registry, understood
+from streamhouse.registry.registry import KnownAction, Registry, understood
 
 T = TypeVar("T")
 
@@ -33,6 +33,20 @@ class KeptAction(Frozen):
 
     action: Action
     notices: tuple[Notice, ...]
+
+
+class KeptHead(Frozen):
+    """What an action is found by."""
+
+    name: str
+    version: str
+    notices: tuple[Notice, ...]
+
+
+class KeptHeads(Frozen):
+    """Key of a file → what its action is found by."""
+
+    heads: dict[str, KeptHead]
 
 
 class Memory:
@@ -55,6 +69,8 @@ class Memory:
         self._processes = processes
         self._is_much = False
         self._facts: dict[int, tuple[Action | Flow, bytes]] = {}  # by id; each is held, so that no other gets its id
+        self._registry: Registry | None = None
+        self._file_keys: Mapping[str, str] = {}  # of the files of that registry
         self._settings: dict[str, bytes] = {}
         self.keys: dict[str, str] = {}
         """Flow → the key of its plan, of those that were compiled without an error."""
@@ -66,23 +82,66 @@ class Memory:
             for file in (*files.actions, *files.flows)
             if file.content is not None
         }
-        held = self._cache.get(keys.values())
-        new = [file for file in (*files.actions, *files.flows) if keys.get(file.name, "") not in held]
+        heads = self._heads(keys)
+        held = self._cache.get(key for name, key in keys.items() if name not in heads)
+        every = {file.name: file for file in (*files.actions, *files.flows)}
+        new = [file for name, file in every.items() if name not in heads and keys.get(name, "") not in held]
         self._is_much = self._processes > 1 and len(new) >= _MANY
         if self._is_much:
             held |= self._ahead(
                 [[file] for file in new],
                 lambda part: {keys[file.name]: data for file in part if (data := _understood(file)) is not None},
             )
-        found = {name: _unpacked(name, held[key]) for name, key in keys.items() if key in held}
-        known = {name: one for name, one in found.items() if one is not None}
+        known: dict[str, KnownAction | Flow] = {name: self._late(every[name], head) for name, head in heads.items()}
+        for name, key in keys.items():
+            found = _unpacked(name, held[key]) if key in held else None
+            if found is not None:
+                known[name] = found if isinstance(found, Flow) else self._at_hand(found, key)
         registry = Registry.of_files(files, known)
         for name, one in registry.read.items():
             if name not in known:
                 self._cache.put(keys[name], _packed(one))
-            definition = one if isinstance(one, Flow) else one.action
-            self._facts[id(definition)] = (definition, keys[name].encode())  # it follows from its file, and so do they
+            self._follows(one if isinstance(one, Flow) else one.action, keys[name])
+        self._registry, self._file_keys = registry, keys
+        if len(heads) < len(registry.found):
+            kept = {
+                keys[one.file]: KeptHead(name=one.name, version=one.version, notices=one.notices)
+                for one in registry.found
+            }
+            self._cache.put(self._cache.key("heads"), packed(KeptHeads(heads=kept)))
         return registry
+
+    def _heads(self, keys: Mapping[str, str]) -> "dict[str, KeptHead]":
+        """File → what its action is found by, of those that are as they were when a registry was last made."""
+        key = self._cache.key("heads")
+        data = self._cache.get([key]).get(key)
+        kept = unpacked(KeptHeads, data) if data is not None else None
+        return {name: kept.heads[key] for name, key in keys.items() if key in kept.heads} if kept is not None else {}
+
+    def _late(self, file: DefinitionFile, head: "KeptHead") -> KnownAction:
+        """An action that is read from the cache when it is asked for: after one edit most never are."""
+
+        def load() -> Action:
+            key = self._cache.key("file", file.name.encode(), file.content or b"")
+            data = self._cache.get([key]).get(key)
+            read = _unpacked(file.name, data) if data is not None else None
+            if read is None:  # the cache was lost meanwhile
+                read = understood(file)
+                self._cache.put(key, _packed(read))
+            if not isinstance(read, ReadAction):
+                raise TypeError(f"{file.name} defines no action")
+            self._follows(read.action, key)
+            return read.action
+
+        return KnownAction(file.name, head.name, head.version, load, head.notices)
+
+    def _at_hand(self, read: ReadAction, key: str) -> KnownAction:
+        self._follows(read.action, key)
+        return KnownAction.of(read.action, read.notices)
+
+    def _follows(self, definition: Action | Flow, key: str) -> None:
+        """Note that a definition follows from its file, and so does what follows from it."""
+        self._facts[id(definition)] = (definition, key.encode())
 
     def compile_flow(
         self, flow: Flow, registry: Actions, source_columns: SourceColumns, external: Mapping[str, Table]
@@ -107,10 +166,13 @@ class Memory:
         """Compile flows in several processes, if there is much to do; `compile_flow` then finds their plans."""
         if not self._is_much:
             return
+        for known in registry.found:
+            known.action  # noqa: B018  copies of this process cannot read on in its database
 
         def compiled(part: Sequence[Flow]) -> Found:
             alone = Memory(self._cache.apart())
             alone._facts = self._facts
+            alone._registry, alone._file_keys = self._registry, self._file_keys
             with suppress(StreamhouseError):
                 compile_project(part, registry, columns, alone.compile_flow)
             return alone._cache.take()
@@ -129,7 +191,7 @@ class Memory:
         """None: an action that it uses is unknown or broken."""
         uses = dict.fromkeys(step.use for step in flow.steps)
         try:
-            actions = [self._action(registry.action(use)) for use in uses]
+            actions = [self._used(registry, use) for use in uses]
         except StreamhouseError:
             return None
         touched = {table for s in flow.steps for table in (s.writes, *(read.table for read in s.reads.values()))}
@@ -150,6 +212,12 @@ class Memory:
             plan = plan_step(step, action, alone, reads)
             self._cache.put(key, packed(plan))
         return plan
+
+    def _used(self, registry: Actions, use: str) -> bytes:
+        """As `_action`, of an action that need not be read for it."""
+        if registry is not self._registry or self._registry is None:
+            return self._action(registry.action(use))
+        return self._file_keys[self._registry.find(use).file].encode()
 
     def _action(self, action: Action) -> bytes:
         """All of an action, also the places in its file, which notices tell."""

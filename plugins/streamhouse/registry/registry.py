@@ -1,7 +1,8 @@
 """All actions and flows of a project, by name."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,6 +40,32 @@ class Broken:
 
 
 @dataclass(frozen=True)
+class KnownAction:
+    """An action that was understood before: what it is found by, and the way to the rest of it.
+
+    Attributes:
+        file: That defines it.
+        load: Gives it; called when it is first asked for.
+    """
+
+    file: str
+    name: str
+    version: str
+    load: Callable[[], Action]
+    notices: tuple[Notice, ...] = ()
+
+    @classmethod
+    def of(cls, action: Action, notices: tuple[Notice, ...] = ()) -> "KnownAction":
+        """One that is at hand."""
+        return cls(action.at.file, action.action, action.version, lambda: action, notices)
+
+    @cached_property
+    def action(self) -> Action:
+        """All of it."""
+        return self.load()
+
+
+@dataclass(frozen=True)
 class Use:
     """One step that uses an action."""
 
@@ -54,7 +81,7 @@ class Registry:
 
     def __init__(
         self,
-        actions: Iterable[Action] = (),
+        actions: Iterable[Action | KnownAction] = (),
         flows: Iterable[Flow] = (),
         *,
         broken: Iterable[Broken] = (),
@@ -68,17 +95,15 @@ class Registry:
             broken: Files that could not be read; two definitions of one name are added to these.
             warnings: What was odd about files without being wrong.
         """
-        self._versions: dict[str, dict[tuple[int, ...], Action]] = {}
+        self._versions: dict[str, dict[tuple[int, ...], KnownAction]] = {}
         self._broken = list(broken)
-        for action in actions:
-            version = _numbers(action.version)
-            first = self._versions.setdefault(action.action, {}).setdefault(version, action)
-            if first is not action:
-                what = f"action '{action.action}' {action.version}"
-                hint = "rename one of them, or give it another version"
-                self._broken.append(Broken(Action, action.action, action.version, _twice(what, first, action, hint)))
-        self.actions: dict[str, Action] = {n: held[max(held)] for n, held in sorted(self._versions.items())}
-        """Each action in its newest version, by name."""
+        for given in actions:
+            known = given if isinstance(given, KnownAction) else KnownAction.of(given)
+            first = self._versions.setdefault(known.name, {}).setdefault(_numbers(known.version), known)
+            if first is not known:
+                what = f"action '{known.name}' {known.version}"
+                error = _twice(what, first.action, known.action, "rename one of them, or give it another version")
+                self._broken.append(Broken(Action, known.name, known.version, error))
         self.flows: dict[str, Flow] = {}
         """Each flow by name."""
         for flow in sorted(flows, key=lambda f: (f.flow, f.at)):
@@ -89,7 +114,7 @@ class Registry:
         self.warnings: tuple[Notice, ...] = tuple(sorted(warnings, key=lambda n: n.at))
         """What is odd about files without being wrong, by place."""
         self.read: Mapping[str, ReadAction | Flow] = {}
-        """File → what it defines, of those that are sound by themselves."""
+        """File → what it defines, of the actions that had to be understood anew, and of all flows."""
 
     @classmethod
     def load(cls, root: Path) -> "Registry":
@@ -101,33 +126,51 @@ class Registry:
         return cls.of_files(read_files(root))
 
     @classmethod
-    def of_files(cls, files: DefinitionFiles, known: Mapping[str, ReadAction | Flow] | None = None) -> "Registry":
+    def of_files(cls, files: DefinitionFiles, known: Mapping[str, KnownAction | Flow] | None = None) -> "Registry":
         """As `load`, of files that are read already.
 
         Args:
             files: In the order of paths.
             known: File → what it defines, of those that were understood before.
         """
-        read = dict(known or {})
-        actions: list[Action] = []
+        known = known or {}
+        read: dict[str, ReadAction | Flow] = {}
+        actions: list[KnownAction] = []
         flows: list[Flow] = []
         broken: list[Broken] = []
         warnings: list[Notice] = []
         for file in (*files.actions, *files.flows):
             try:
-                found = read.get(file.name) or understood(file)
+                found = known.get(file.name) or understood(file)
             except StreamhouseError as error:
                 broken.append(_broken(file, error))
                 continue
-            read[file.name] = found
+            if not isinstance(found, KnownAction):
+                read[file.name] = found
             if isinstance(found, Flow):
                 flows.append(found)
-            else:
-                actions.append(found.action)
-                warnings.extend(found.notices)
+                continue
+            action = found if isinstance(found, KnownAction) else KnownAction.of(found.action, found.notices)
+            actions.append(action)
+            warnings.extend(action.notices)
         registry = cls(actions, flows, broken=broken, warnings=warnings)
         registry.read = read
         return registry
+
+    @cached_property
+    def actions(self) -> dict[str, Action]:
+        """Each action in its newest version, by name."""
+        return {name: held[max(held)].action for name, held in sorted(self._versions.items())}
+
+    @property
+    def found(self) -> tuple[KnownAction, ...]:
+        """Every version of each action, by name, then by file; none of them is read for it."""
+        return tuple(known for _, held in sorted(self._versions.items()) for known in held.values())
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """The name of each action, in order; reads none of them."""
+        return tuple(sorted(self._versions))
 
     @property
     def errors(self) -> tuple[StreamhouseError, ...]:
@@ -159,6 +202,10 @@ class Registry:
             UnknownActionError: no file defines it, or none in that version.
             StreamhouseError: the file that defines it is broken; this is its error.
         """
+        return self.find(use, at=at).action
+
+    def find(self, use: str, *, at: Location | None = None) -> KnownAction:
+        """As `action`, without reading it."""
         name, _, wanted = use.partition("@")
         self._raise_broken(Action, name, wanted)
         held = self._versions.get(name, {})
@@ -167,12 +214,13 @@ class Registry:
         if fitting:
             return held[max(fitting)]
         if not held:
-            raise UnknownActionError(use, self.actions, at=at)
-        raise UnknownActionError(use, [f"{name}@{action.version}" for action in held.values()], at=at)
+            raise UnknownActionError(use, self.action_names, at=at)
+        raise UnknownActionError(use, [f"{name}@{known.version}" for known in held.values()], at=at)
 
     def versions(self, name: str) -> tuple[Action, ...]:
         """Every version of an action, oldest first; empty when there is none."""
-        return tuple(action for _, action in sorted(self._versions.get(name, {}).items()))
+        held = self._versions.get(name, {})
+        return tuple(held[version].action for version in sorted(held))
 
     def flow(self, name: str, *, at: Location | None = None) -> Flow:
         """The flow called `name`.

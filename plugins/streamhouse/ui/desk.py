@@ -101,16 +101,11 @@ class Desk:
         Raises:
             DefinitionErrors: a file is wrong.
         """
-        from streamhouse.project.compare import Applied as What
-        from streamhouse.project.compare import compare
+        from streamhouse.project.compare import compare_project
 
-        desired = self.desired()
         with self._lock:
-            applied = What.in_project(self.project, desired)
-        budget = self.project.settings.rebuild_budget
-        return [
-            compare(plan, applied, desired, budget=budget) for plan in desired.values() if flow in (None, plan.flow)
-        ]
+            found = compare_project(self.project)
+        return [one for one in found if flow in (None, one.plan.flow)]
 
     def seen(self, flow: str) -> "SeenFlow":
         """What a flow is, given what is wanted of it, and how it is doing."""
