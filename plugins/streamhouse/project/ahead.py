@@ -3,9 +3,10 @@
 import gc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 T = TypeVar("T")
 
@@ -27,6 +28,8 @@ def at_once(parts: Sequence[T], work: Callable[[T], Found]) -> Found:
     What a copy that dies should have found is missing. The caller must have one thread only, and find out by itself
     what is missing.
     """
+    from multiprocessing import get_context  # not needed for a single edit, and slow to load
+
     context = get_context("fork")
     running = []
     for part in parts[1:]:
@@ -43,7 +46,7 @@ def at_once(parts: Sequence[T], work: Callable[[T], Found]) -> Found:
     return found
 
 
-def _tell(work: Callable[[T], Found], part: T, sender: Connection) -> None:
+def _tell(work: Callable[[T], Found], part: T, sender: "Connection") -> None:
     gc.freeze()  # a collection would write to, and so copy, every page that is shared with the parent
     with suppress(BaseException):  # the parent meets whatever it is by itself, and tells it
         sender.send(work(part))

@@ -3,10 +3,12 @@
 And what models say as bytes for a key, which is exact where text for people is not.
 """
 
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
@@ -64,8 +66,33 @@ def _exact(value: Any, *, places: bool) -> Any:
     return value
 
 
+@cache
+def _shows_all(kind: type[BaseModel]) -> bool:
+    """Whether a model, and each one that it may hold, leaves out nothing that is not its default when it is shown."""
+    if kind is BaseModel:
+        return False
+    fields_of = kind.model_fields.values()
+    return not any(field.exclude for field in fields_of) and all(
+        _shows_all(held) if issubclass(held, BaseModel) else not is_dataclass(held)
+        for field in fields_of
+        for held in _named(field.annotation)
+    )
+
+
+def _named(annotation: Any) -> Iterator[type]:
+    """The classes that an annotation names, at any depth."""
+    parts = get_args(annotation)
+    if parts:
+        for part in parts:
+            yield from _named(part)
+    elif annotation is Any:
+        yield BaseModel  # which hides what a subclass adds
+    elif isinstance(annotation, type):
+        yield annotation
+
+
 def _plain(value: Any) -> Any:
-    if type(value) in _PLAIN:
+    if type(value) in _PLAIN or (isinstance(value, BaseModel) and _shows_all(type(value))):
         return value
     if isinstance(value, tuple | list):
         return [_plain(held) for held in value]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -33,13 +34,18 @@ class Port:
         own = {c.name.lower(): c for c in self.bound}
         if not self.declared:
             return own
-        seen = {
+        seen = self._declared
+        return {**seen, **{n: c for n, c in own.items() if n not in seen}} if extra else dict(seen)
+
+    @cached_property
+    def _declared(self) -> dict[str, Column]:
+        own = {c.name.lower(): c for c in self.bound}
+        return {
             name.lower(): Column(name=name.lower(), type=canonical_type(kind), nullable=own[name.lower()].nullable)
             for name, kind in self.declared.items()
         }
-        return {**seen, **{n: c for n, c in own.items() if n not in seen}} if extra else seen
 
-    @property
+    @cached_property
     def converts(self) -> bool:
         """Whether a declared type is wider than the table's, so that reading must convert."""
         own = {c.name.lower(): c for c in self.bound}
