@@ -5,6 +5,7 @@ Each test runs a flow over some rows, lets something change upstream, brings mor
 
 import json
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from streamhouse.runtime.stores import open_stores
 from streamhouse.state.upstream import Status
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
+from streamhouse.stores.paimon.upkeep import PaimonUpkeep
 from tests.live import drop_tables, served
 
 pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(300)]
@@ -645,3 +647,62 @@ def test_histories_are_read_as_epochs_are(tabled):
     after = made.rows("dwd.fo")
     assert {key: row["n"] for key, row in after.items()} == {2: 20, 3: 30, 4: None}
     assert {key: row["note"] for key, row in after.items()} == {2: "b", 3: "c", 4: "d"}
+
+
+def expire(made):
+    """Have upkeep forget every snapshot but the newest, as if nobody had told it of the reader."""
+    upkeep = PaimonUpkeep(lambda: made.open.spark, made.open.project.warm, made.root / ".streamhouse" / "locks")
+    table = made.state.plan("owner")[1].tables["ods.fo"]
+    assert upkeep.expire(table, datetime.now(UTC) + timedelta(days=1), {}) > 0
+
+
+@pytest.mark.parametrize("policy", ["lenient", "freeze"])
+def test_positions_lost_of_a_table_whose_snapshots_expired_behind_a_reader(tabled, policy):
+    made = tabled(policy)
+    for number in (3, 4, 5):
+        made.write(id=[number], n=[10 * number], note=["c"], gone=["z"])
+    expire(made)
+    with pytest.raises(BlockedError):
+        made.run()
+    [record] = made.state.upstream.events("reader")
+    assert (record.event.type.value, record.status) == ("positions_lost", Status.WAITING)
+    assert set(made.rows("dwd.fo")) == {1, 2}, "nothing is read meanwhile"
+    with pytest.raises(BlockedError):
+        made.run()
+    question = made.decide(grant=True)
+    assert question.asks == "read ods.fo from its beginning into new versions of what is made of it"
+    assert "Paimon no longer holds snapshot" in question.evidence
+    assert "lost what was not read" in question.evidence
+    made.run()
+    [record] = made.state.upstream.events("reader")
+    assert record.status is Status.APPLIED
+    assert made.column("dwd.fo", "n") == {number: 10 * number for number in range(1, 6)}, "its rows were there"
+    assert made.column("ads.fo", "twice") == {number: 20 * number for number in range(1, 6)}
+    assert made.state.versions()["dwd.fo"] == 2
+    # Nothing is asked any more, and what comes is read on; a loss that comes later is asked for anew.
+    made.write(id=[6], n=[60], note=["c"], gone=["z"])
+    made.run()
+    assert set(made.rows("dwd.fo")) == {1, 2, 3, 4, 5, 6}
+    assert plan_of(made.open.project, "reader") == made.state.plan("reader")[1]
+    for number in (7, 8, 9):
+        made.write(id=[number], n=[10 * number], note=["c"], gone=["z"])
+    expire(made)
+    with pytest.raises(BlockedError):
+        made.run()
+    made.decide(grant=False)
+    with pytest.raises(BlockedError):
+        made.run()
+    assert [r.status for r in made.state.upstream.events("reader")].count(Status.REFUSED) == 1
+    assert set(made.rows("dwd.fo")) == {1, 2, 3, 4, 5, 6}, "its readers go on waiting"
+
+
+def test_snapshots_that_were_read_may_expire(tabled):
+    made = tabled("evolve")
+    for number in (3, 4, 5):
+        made.write(id=[number], n=[10 * number], note=["c"], gone=["z"])
+    made.run()
+    expire(made)
+    made.write(id=[6], n=[60], note=["d"], gone=["z"])
+    made.run()
+    assert made.events() == {}
+    assert set(made.rows("dwd.fo")) == {1, 2, 3, 4, 5, 6}

@@ -15,6 +15,7 @@ from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.shape import Shape
 from streamhouse.model.types import Position, Tier
+from streamhouse.model.version import table_name
 from streamhouse.project.check import Checked, load_registry
 from streamhouse.project.project import Project
 from streamhouse.registry import Registry
@@ -116,7 +117,7 @@ class Trigger:
         plan, state = applied[flow], self._state
 
         def read(source: str) -> list[Position]:
-            segments = [one.name for one in plan.segments if source in one.reads]
+            segments = [one.name for one in plan.segments if table_name(source) in one.reads]
             last = [state.last_epoch(flow, segment) for segment in segments]
             return [record.end[source] for record in last if record is not None and source in record.end]
 

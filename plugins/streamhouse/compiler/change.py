@@ -157,6 +157,7 @@ def touched(old: FlowPlan, new: FlowPlan) -> set[str]:
     other = {n for n in {*old.adapted, *new.adapted} if old.adapted.get(n) != new.adapted.get(n)}
     removed = {source.name: source.truncated for source in old.sources}
     other |= {s.name for s in new.sources if s.truncated != removed.get(s.name, s.truncated)}
+    other |= {n for n in {*old.given_up, *new.given_up} if old.given_up.get(n) != new.given_up.get(n)}
     lacks = {source.name: source.given_up for source in old.sources}
     other |= {s.name for s in new.sources if s.given_up != lacks.get(s.name, s.given_up)}
     for step in old.steps:  # upstream first

@@ -63,13 +63,13 @@ class View(Protocol):
         """How columns of a source, or of a table of another flow, are made of what is there."""
 
     def again(self, name: str) -> str:
-        """Which time a table of another flow was made again; empty: it never was."""
+        """Which time a table of another flow is read from its beginning; empty: the first."""
 
     def truncated(self, name: str) -> Mapping[str, Truncation]:
         """What a person decided of removals of all rows of a source."""
 
     def given_up(self, name: str) -> Ranges:
-        """Ranges of a source whose rows are gone, and that a person said to go on behind."""
+        """Ranges of a source, or a table of another flow, that a person said to go on behind: their rows are gone."""
 
 
 def compile_flow(
@@ -231,7 +231,9 @@ def _adapted(plan: FlowPlan, view: View | None) -> FlowPlan:
         return plan
     found = {name: made for name in names if (made := view.adapted(name))}
     again = {name: time for name in names if (time := view.again(name))}
-    return plan.model_copy(update={"adapted": found, "again": again}) if found or again else plan
+    gone = {table.name: ranges for table in plan.external if (ranges := view.given_up(table.name))}
+    told = {"adapted": found, "again": again, "given_up": gone}
+    return plan.model_copy(update=told) if any(told.values()) else plan
 
 
 def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Action]:

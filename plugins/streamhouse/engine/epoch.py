@@ -22,7 +22,8 @@ from streamhouse.engine.strategies import StepInputs, StepResult, changed_rows, 
 from streamhouse.engine.vector import Vector
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
-from streamhouse.model.types import Layer, Position, ReadMode, Strategy, Tier
+from streamhouse.model.types import Layer, Position, ReadMode, Strategy, Tier, behind
+from streamhouse.model.version import table_name
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes, Store, WriteContext
 from streamhouse.stores.places import Places
@@ -133,6 +134,8 @@ class EpochRun:
 
     def _read_range(self, name: str, given: EpochInput) -> Delta | None:
         start, end = self._start.positions.get(name, {}), self._end.positions.get(name, {})
+        if gone := self._parts.plan.given_up.get(table_name(name)):
+            start = {part: min(behind(gone.get(part, ()), start.get(part, 0)), last) for part, last in end.items()}
         need = self._parts.needs[name]
         if start == end or not (need.changes or need.state):
             return None

@@ -88,7 +88,12 @@ def desired_plan(project: Project, flow: str) -> FlowPlan:
 def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:
     """Whether something upstream is other than flows run with."""
     for plan in applied.values():
-        if plan.adapted or plan.again or any(source.truncated or source.given_up for source in plan.sources):
+        if (
+            plan.adapted
+            or plan.again
+            or plan.given_up
+            or any(source.truncated or source.given_up for source in plan.sources)
+        ):
             return True
         if any(read.hidden for step in plan.steps for read in step.reads):
             return True

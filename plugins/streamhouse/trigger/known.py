@@ -38,8 +38,8 @@ class Known:
         origin: With the columns that steps know.
         adapted: How these are made, where they are not there as they are.
         truncated: Removal of all rows, as `UpstreamEvent.truncations` calls it → what is done about it.
-        again: Which time a table was made again; empty: it never was.
-        given_up: Ranges of a source whose rows are gone, and that a person said to go on behind.
+        again: Which time a table is read from its beginning; empty: the first.
+        given_up: Ranges whose rows are gone, and that a person said to go on behind.
     """
 
     origin: PlannedSource | Table
@@ -53,7 +53,7 @@ class Known:
         """As it runs."""
         adapted, again = plan.adapted.get(origin.name, ()), plan.again.get(origin.name, "")
         if not isinstance(origin, PlannedSource):
-            return cls(origin, adapted, again=again)
+            return cls(origin, adapted, again=again, given_up=plan.given_up.get(origin.name, {}))
         return cls(origin, adapted, origin.truncated, again, origin.given_up)
 
     @property
@@ -151,6 +151,8 @@ def _as_a_whole(known: Known, event: UpstreamEvent, values: set[Values]) -> Know
         case EventType.POSITIONS_LOST if event.lost and values == {Values.TAKEN}:
             more = {part: (*known.given_up.get(part, ()), *found) for part, found in event.lost.items()}
             return replace(known, given_up={**known.given_up, **more})
+        case EventType.POSITIONS_LOST if isinstance(known.origin, Table) and values == {Values.TAKEN}:
+            return replace(known, again=event.id)
     return None
 
 

@@ -1,8 +1,9 @@
-"""Whether rows that a flow has not read are gone from a source; pure."""
+"""Whether rows that a flow has not read are gone from a source or a table; pure."""
 
 from collections.abc import Iterable
 
 from streamhouse.model.schema_change import EventType
+from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Ranges, behind
 from streamhouse.model.upstream import UpstreamEvent
 
@@ -43,6 +44,34 @@ def positions_lost(
         after="gone",
         lost={} if ends_before else lost,  # whoever reads on behind the end of another log would miss its rows
         detail="; ".join(told),
+    )
+
+
+def table_lost(
+    table: Table, read: Iterable[Position], oldest: Position, newest: Position, given_up: Ranges
+) -> UpstreamEvent | None:
+    """As `positions_lost`, of a table whose log forgets its oldest changes.
+
+    Behind lost changes of a keyed table nobody can go on, for they may have been the last ones of their keys: the
+    event then has no `lost`, and the table is to be read from its beginning, which its state stands in for.
+    """
+    begun = [{bucket: position.get(bucket, 0) for bucket in newest} for position in read if any(position.values())]
+    event = positions_lost(table.name, begun, oldest, newest, given_up)
+    if event is None:
+        return None
+    return event.model_copy(update={"tier": table.tiers.target, **({"lost": {}} if table.primary_key else {})})
+
+
+def changes_lost(table: Table, read: Iterable[Position], why: str) -> UpstreamEvent:
+    """A table in a lake whose snapshots since a reader's position are gone: its rows are there, its changes are not."""
+    stands = sorted({f"{part}@{at}" for position in read for part, at in position.items()})
+    return UpstreamEvent(
+        type=EventType.POSITIONS_LOST,
+        object=table.name,
+        before=",".join(stands),
+        after="gone",
+        tier=table.tiers.target,
+        detail=why,
     )
 
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 
-from streamhouse.errors import StoreError, StreamhouseError
+from streamhouse.errors import RowsLostError, StoreError, StreamhouseError
 from streamhouse.ingest.base import ForgetfulSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import planned_shape, source_shape
@@ -17,13 +17,13 @@ from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.schema_change import EventType
 from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Table
-from streamhouse.model.types import Position, Tier
+from streamhouse.model.types import Position, Ranges, Tier
 from streamhouse.model.upstream import UpstreamEvent
 from streamhouse.model.version import Versions, stored_name
-from streamhouse.stores.base import ShapedStore, Store
+from streamhouse.stores.base import LogStore, ShapedStore, Store
 from streamhouse.trigger.compare import compare
 from streamhouse.trigger.impact import source_object
-from streamhouse.trigger.lost import positions_lost
+from streamhouse.trigger.lost import changes_lost, positions_lost, table_lost
 
 _SURE_AFTER_S = (0.5, 1.0)
 """A server that starts does not find its tables for a moment, so one that is gone is looked for again."""
@@ -76,7 +76,7 @@ class Observer:
             pins: Object → its shape as the flow last took note of it; for what has none, what the plan says.
             owners: Plans of flows as they run: what these did to their own tables is no change upstream.
             versions: Of the tables that the flow reads and writes.
-            read: How far each segment of the flow has read a source.
+            read: How far each segment of the flow has read a source, or a table by the name that its store has.
         """
         seen = _Looking(versions)
         for source in plan.sources:
@@ -116,6 +116,7 @@ class Observer:
             owned = made.get(table.name, table)
             kept = tuple(column for column in owned.columns if column.name not in gone)
             self._table(table, pins, owned.model_copy(update={"columns": kept}), seen, own=False)
+            self._lost(table, plan.given_up.get(table.name, {}), read, seen)
         for table in plan.tables.values():
             self._table(table, pins, made.get(table.name, table), seen, own=True)
         return Look(tuple(seen.events), seen.live, seen.pins, seen.unseen)
@@ -167,6 +168,27 @@ class Observer:
             else:
                 break
         return f"/{identity}", positions_lost(name, positions, oldest, newest, source.given_up)
+
+    def _lost(self, table: Table, given_up: Ranges, read: Callable[[str], list[Position]], seen: "_Looking") -> None:
+        """Note what is gone of a table before it was read; one that is another one now is told as that alone."""
+        store, live, pinned = self._stores.get(table.tiers.target), seen.live.get(table.name), seen.pins.get(table.name)
+        stored = table.model_copy(update={"name": stored_name(table.name, seen.versions.get(table.name, 1))})
+        positions = read(stored.name)  # before the store is asked, which may only be further then
+        if store is None or live is None or pinned is None or live.identity != pinned.identity or not positions:
+            return
+        event: UpstreamEvent | None = None
+        try:
+            if isinstance(store, LogStore):
+                event = table_lost(table, positions, store.start(stored), store.end(stored), given_up)
+            else:
+                for position in positions:
+                    store.advance(stored, position, 1)
+        except RowsLostError as error:
+            event = changes_lost(table, positions, error.message)
+        except StoreError as error:
+            seen.unseen[table.name] = error.message
+        if event is not None:
+            seen.events.append(event)
 
     def _forgetful(self, source: PlannedSource) -> ForgetfulSource | None:
         key = f"{source.kind} {_identity(source)}"

@@ -29,8 +29,8 @@ class FlowView:
         granted: Columns that a person let in, by what has them.
         made: Source or table → how its columns are made of what is there.
         removals: Source → what a person decided of removals of all its rows.
-        times: Table of another flow → which time it was made again.
-        lacks: Source → ranges of it whose rows are gone, and that a person said to go on behind.
+        times: Table of another flow → which time it is read from its beginning.
+        lacks: Source or table → ranges of it whose rows are gone, and that a person said to go on behind.
     """
 
     flow: Flow
@@ -69,7 +69,7 @@ class FlowView:
         other = {n for n, s in sources.items() if n not in given or not _same(given[n], s.kind, s.options)}
         as_runs = {name: adapted for name, adapted in applied.adapted.items() if name not in other}
         decided = {name: source.truncated for name, source in sources.items() if name not in other}
-        lacks = {name: source.given_up for name, source in sources.items() if name not in other}
+        lacks = {name: source.given_up for name, source in sources.items() if name not in other} | applied.given_up
         names = frozenset(came) | kept_out
         return cls(
             flow,
@@ -88,11 +88,11 @@ class FlowView:
         return self.made.get(name, ())
 
     def again(self, name: str) -> str:
-        """Which time a table of another flow was made again; empty: it never was."""
+        """Which time a table of another flow is read from its beginning; empty: the first."""
         return self.times.get(name, "")
 
     def given_up(self, name: str) -> Ranges:
-        """Ranges of a source whose rows are gone, and that a person said to go on behind."""
+        """Ranges of a source, or a table of another flow, that a person said to go on behind: their rows are gone."""
         return dict(self.lacks.get(name, {}))
 
     def truncated(self, name: str) -> Mapping[str, Truncation]:

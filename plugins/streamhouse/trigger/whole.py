@@ -74,6 +74,9 @@ def new_table(c: Cell) -> Verdict:
 
 def positions_lost(c: Cell) -> Verdict:
     """Rows not yet read are gone."""
+    if not c.event.lost and c.event.detail and not c.event.of_source:
+        ask = f"read {c.event.object} from its beginning into new versions of what is made of it"
+        return c.block(ask, c.event.detail, f"what it holds now stands in for what {c.reader.step} did not read")
     ask = f"go on behind the rows of {c.event.object} that are gone"
     if not c.event.lost and c.event.detail:
         return c.block(ask, c.event.detail, "named anew in the flow's file, it is read from its beginning")

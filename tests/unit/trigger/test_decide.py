@@ -40,7 +40,8 @@ def column(name: str, kind: str) -> Column:
 
 
 def event(kind: EventType, was: Column | None = None, now: Column | None = None, **more: object) -> UpstreamEvent:
-    return UpstreamEvent(type=kind, object="ods.orders", before="1", after="2", was=was, now=now, **more)
+    told = {"object": "ods.orders", **more}
+    return UpstreamEvent(type=kind, before="1", after="2", was=was, now=now, **told)
 
 
 def reader(use: Use = Use.PASSED, output: str = "amount", table: Table = TABLE, **more: object) -> Reader:
@@ -151,7 +152,14 @@ CASES: dict[EventType, dict[str, tuple[UpstreamEvent, Reader]]] = {
         "a colder tier holds the rows": (event(E.POSITIONS_LOST, held_colder=True), OPEN),
         "no tier does": (event(E.POSITIONS_LOST), OPEN),
         "of a source": (event(E.POSITIONS_LOST, lost={"0": ((3, 15),)}, detail="12 of 0, from 3 to 15"), OPEN),
-        "it ends before where it was read": (event(E.POSITIONS_LOST, detail="0 ends at 5, before 12"), OPEN),
+        "it ends before where it was read": (
+            event(E.POSITIONS_LOST, object="shop:orders", detail="0 ends at 5, before 12"),
+            OPEN,
+        ),
+        "of a table whose changes are gone, not its rows": (
+            event(E.POSITIONS_LOST, detail="Paimon no longer holds snapshot 3"),
+            OPEN,
+        ),
     },
 }
 ALL = [(e, r, policy) for cases in CASES.values() for e, r in cases.values() for policy in Policy]

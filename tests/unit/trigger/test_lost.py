@@ -1,8 +1,12 @@
 """Whether rows that were not read are gone."""
 
+from datetime import timedelta
+
 import pytest
 
-from streamhouse.trigger.lost import loss_text, positions_lost
+from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.model.types import Tier
+from streamhouse.trigger.lost import changes_lost, loss_text, positions_lost, table_lost
 
 NEWEST = {"0": 50, "1": 50}
 
@@ -48,3 +52,28 @@ def test_a_log_that_ends_before_where_it_was_read_has_nothing_to_go_on_behind():
     assert event.lost == {}
     assert "0 ends at 50, before 60" in event.detail
     assert lost([{"2": 1}], {}).detail.startswith("2 ends at 0, before 1"), "a part that is not there any more"
+
+
+LOG = Table(name="ods.log", columns=(Column(name="n", type="int"),), tiers=Tiers(hot=timedelta(hours=1)))
+KEYED = LOG.model_copy(update={"primary_key": ("n",)})
+
+
+def test_a_table_that_is_a_log_is_read_on_behind_what_is_gone():
+    event = table_lost(LOG, [{"0": 3, "1": 9}], {"0": 15, "1": 0}, NEWEST, {})
+    assert (event.object, event.tier, event.lost) == ("ods.log", Tier.HOT, {"0": ((3, 15),)})
+    assert table_lost(LOG, [{"0": 3, "1": 9}], {"0": 15, "1": 0}, NEWEST, event.lost) is None
+    assert table_lost(LOG, [{"0": 3}], {"0": 0, "1": 4}, NEWEST, {}).lost == {"1": ((0, 4),)}, "not begun is at 0"
+    assert table_lost(LOG, [{}], {"0": 15, "1": 15}, NEWEST, {}) is None, "who reads nothing yet lost nothing"
+
+
+def test_nobody_goes_on_behind_lost_changes_of_a_keyed_table():
+    event = table_lost(KEYED, [{"0": 3, "1": 9}], {"0": 15, "1": 0}, NEWEST, {})
+    assert event.lost == {}
+    assert event.detail == "12 of 0, from 3 to 15"
+    assert table_lost(KEYED, [{"0": 0, "1": 0}], {"0": 15, "1": 15}, NEWEST, {}) is None, "its state stands in for it"
+
+
+def test_one_loss_of_changes_in_a_lake_is_one_event_until_the_table_is_read_again():
+    first = changes_lost(LOG, [{"snapshot": 3}], "no snapshot 4")
+    assert first.id == changes_lost(LOG, [{"snapshot": 3}], "no snapshot 7").id
+    assert first.id != changes_lost(LOG, [{"snapshot": 9}], "no snapshot 10").id

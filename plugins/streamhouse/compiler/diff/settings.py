@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.plan import FlowPlan, PlannedSource
-from streamhouse.model.types import format_duration
+from streamhouse.model.types import Ranges, format_duration
 
 _NOTES = ("description", "owner", "tags")
 _SCHEDULES = {"freshness": 34, "max_rows_per_epoch": 39, "local_epoch_rows": 39}
@@ -45,14 +45,21 @@ def setting_findings(old: FlowPlan, new: FlowPlan) -> Iterator[Finding]:
             proof += f" here; decided: {told}" if told else " here"
             yield Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
         if was_source is not None and was_source.given_up != source.given_up:
-            told = "; ".join(f"{part}: {a} to {b}" for part, found in source.given_up.items() for a, b in found)
-            proof = f"source {source.name} goes on behind rows that are gone: {told or 'none'}"
+            proof = f"source {source.name} goes on behind rows that are gone: {_ranges(source.given_up)}"
+            yield Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
+    for name in sorted({*old.given_up, *new.given_up}):
+        if old.given_up.get(name) != new.given_up.get(name):
+            proof = f"{name} is read on behind rows that are gone: {_ranges(new.given_up.get(name, {}))}"
             yield Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
     for name in sorted({*old.adapted, *new.adapted}):
         if old.adapted.get(name) != new.adapted.get(name):
             made = "; ".join(map(str, new.adapted.get(name, ()))) or "as it is"
             proof = f"{name}, which changed upstream, is read in another way: {made}"
             yield Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
+
+
+def _ranges(given_up: Ranges) -> str:
+    return "; ".join(f"{part}: {a} to {b}" for part, found in given_up.items() for a, b in found) or "none"
 
 
 def _shown(value: object) -> str:
@@ -76,7 +83,7 @@ def replaced(old: FlowPlan, new: FlowPlan) -> dict[str, str]:
     before = {source.name: source for source in old.sources}
     told = {s.name: _replaced(before[s.name], s) for s in new.sources if s.name in before}
     again = {name for name, time in new.again.items() if old.again.get(name) != time}
-    told |= {name: f"{name} was dropped and made again; its rows are others" for name in again}
+    told |= {name: f"{name} is read from its beginning: it was made again, or lost what was not read" for name in again}
     return {name: why for name, why in told.items() if why}
 
 
