@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from streamhouse.errors import BlockedError, SourceError
+from streamhouse.errors import BlockedError, ChangeFailedError, SourceError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.table import Column
 from streamhouse.model.types import Tier
@@ -706,3 +706,24 @@ def test_snapshots_that_were_read_may_expire(tabled):
     made.run()
     assert made.events() == {}
     assert set(made.rows("dwd.fo")) == {1, 2, 3, 4, 5, 6}
+
+
+def test_a_source_that_is_new_to_a_flow_is_refused_where_not_all_its_readers_have_read_as_much(world):
+    made = world(TAKES, source="{files: {path: data/*.parquet}}")
+    made.file("data/1.parquet", ROWS, **TYPES)
+    made.run()
+    flow = made.root / "flows" / "reader.yaml"
+    before = made.state.plan("reader")[1]
+    renamed = flow.read_text().replace("{rows: {files", "{fresh: {files").replace("{rows: rows}", "{rows: fresh}")
+    more = "steps:\n  - {use: take, reads: {rows: fresh}, writes: ods.beside}\n"
+    flow.write_text(renamed.replace("steps:\n", more))
+    with pytest.raises(ChangeFailedError, match="reads fresh for the first time, and not all its readers have read"):
+        made.run()
+    assert made.state.plan("reader")[1] == before, "nothing was applied"
+    assert set(made.rows("dwd.fo")) == {1, 2}
+    assert made.state.versions().get("ods.so", 1) == 1
+    # As the hint says: first those that are built anew, then the others.
+    flow.write_text(renamed)
+    made.file("data/2.parquet", [{"id": 3, "n": 30, "note": "c", "gone": "z"}], **TYPES)
+    made.run()
+    assert sorted(made.rows("ods.so")) == [1, 2, 3]
