@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _ROWS_AT_ONCE = 50_000  # of a table, in a worker's memory
+_ROW = "__row"
 _WAIT_S = 60.0
 
 
@@ -58,6 +59,8 @@ def spread_write(
 ) -> SpreadWritten:
     """Append or upsert the rows of `frame` from the executors.
 
+    What a reader of the table could tell of the order of rows is as if one process had appended them: see `ordered`.
+
     Args:
         frame: Has the columns of `table`, in any order. A key stands in one row of it at most: two rows of one key
             could be in two tasks, and either may come last.
@@ -84,7 +87,8 @@ def spread_write(
     spark.sparkContext.addJobTag(tag)
     try:
         work = _Write(table, places, context, Driver.of_workers(spark.sparkContext))
-        written = frame.select(*table.column_names).mapInArrow(work, "rows bigint").collect()
+        rows = ordered(frame.select(*table.column_names), table)
+        written = rows.mapInArrow(work, "rows bigint").collect()
     except BaseException as error:
         _until_no_task_runs(spark, tag, table.name)
         if told := from_worker(error):
@@ -93,6 +97,25 @@ def spread_write(
     finally:
         spark.sparkContext.removeJobTag(tag)
     return SpreadWritten(sum(row.rows for row in written), store.end(table))
+
+
+def ordered(frame: "DataFrame", table: Table) -> "DataFrame":
+    """The rows, cut so that tasks which append them side by side keep the order that the log of `table` keeps.
+
+    That is the order of all rows in a log of one bucket, which one task appends to therefore, else of those with one
+    bucket key; without that key there is none. What is left of a task that died is the beginning of its rows, so the
+    replay, which appends the others, keeps the order too.
+    """
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    if table.primary_key or (table.buckets > 1 and not table.bucket_key):
+        return frame
+    # Not coalesce(1): of rows that are kept in memory Spark may take the parts in another order.
+    numbered = frame.withColumn(_ROW, F.monotonically_increasing_id())
+    tasks, by = (
+        (1, ()) if table.buckets == 1 else (frame.sparkSession.sparkContext.defaultParallelism, table.bucket_key)
+    )
+    return numbered.repartition(tasks, *by).sortWithinPartitions(_ROW).drop(_ROW)
 
 
 @dataclass(frozen=True)
