@@ -3,17 +3,19 @@
 import os
 import shutil
 import signal
+from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
+from streamhouse.ingest.kinds import open_source
 from streamhouse.model.types import Strategy, Tier
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
 from tests import late_workers
-from tests.flows import assert_equals_batch, drop_tables
+from tests.flows import assert_equals_batch, drop_tables, with_stores
 from tests.kills import assert_died_at, records, run
 
 PROJECT = Path(__file__).parents[1] / "fixtures" / "spread_sinks"
@@ -133,3 +135,18 @@ def test_killed_while_tasks_write_it_equals_the_batch(project, spark, tmp_path):
     psutil.wait_procs(late_processes(folder), timeout=3)
     assert not noted(folder, late_workers.SECOND_HALF), "a task outlived its driver, and wrote"
     assert_equals_batch(project, FLOW, spark)
+    given, stored = with_stores(project, FLOW, spark, rows_in_order)
+    assert stored == given, "the log has rows of one household in another order than its source"
+
+
+def rows_in_order(plan, stores):
+    """Household → its lines, as the source gives them and as the log that Spark's tasks wrote has them."""
+    (planned,) = plan.sources
+    source, log = open_source(planned, Path()), plan.tables["ods.spread_log"]
+    found = []
+    for rows in (source.read({}, source.available()), stores[Tier.HOT].read_state(log)):
+        lines = defaultdict(list)
+        for row in rows.select(log.column_names).to_pylist():
+            lines[row["household_id"]].append(tuple(row.values()))
+        found.append(dict(lines))
+    return found

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from streamhouse.engine.adapt import losses
 from streamhouse.engine.delta import Delta, count
-from streamhouse.engine.frames import Frames
+from streamhouse.engine.frames import Frames, may_reorder
 from streamhouse.engine.held import HeldStates
 from streamhouse.engine.inputs import AdaptedInput, EpochInput
 from streamhouse.engine.needs import Need
@@ -206,6 +206,7 @@ class EpochRun:
             and not step.expect
             and not step.part
             and not step.writes.selects  # rows of one key could be in two tasks
+            and not may_reorder(step)  # to be put in order, they must be in one place
             and can_spread(step.writes)
         )
 

@@ -13,7 +13,9 @@ from streamhouse.engine.worker_error import from_worker
 from streamhouse.errors import EpochFailedError, TypeMismatchError
 from streamhouse.model.plan import EXPECTATION, PlannedStep
 from streamhouse.model.table import Column, ComputedColumn, Table
+from streamhouse.model.types import ReadMode, Strategy
 from streamhouse.sql.bind import bind
+from streamhouse.sql.carry import carried
 from streamhouse.sql.dialect import render
 from streamhouse.sql.types import canonical_type
 from streamhouse.stores.arrow import arrow_schema, conform
@@ -81,13 +83,21 @@ class Frames:
         return rows
 
     def run(self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int) -> "DataFrame":
-        """The step's SQL over one DataFrame for each port; clock functions say `at_ms`."""
+        """The step's SQL over one DataFrame for each port; clock functions say `at_ms`.
+
+        Where the rows may come in another order than those they are made of (`may_reorder`), a further column tells
+        that order; `collect`, `kept`, `last_of_each_key` and `winners` know it.
+        """
         from pyspark.errors import AnalysisException
 
         views = {port: _NOT_IN_NAMES.sub("__", f"{step.id}.{port}") for port in inputs}
+        changing = [read.port for read in step.reads if read.mode is ReadMode.CHANGES] if may_reorder(step) else []
         for port, frame in inputs.items():
-            frame.createOrReplaceTempView(views[port])
-        query = with_flags(bind(step.sql, views, at_ms), step.expect)
+            (_numbered(frame) if port in changing else frame).createOrReplaceTempView(views[port])
+        query = bind(step.sql, views, at_ms)
+        if changing:
+            query = carried(query, [views[port] for port in changing], _ROW)
+        query = with_flags(query, step.expect)
         try:
             return self.spark.sql(render(query))
         except AnalysisException as error:
@@ -107,7 +117,7 @@ class Frames:
         from pyspark.errors import PySparkException
 
         try:
-            judged = judge(step, frame.toArrow())
+            judged = judge(step, _in_order(frame.toArrow()))
             return replace(judged, kept=conform(judged.kept, step.columns))
         except (PySparkException, Py4JJavaError) as error:
             if told := from_worker(error):
@@ -124,11 +134,14 @@ class Frames:
             ) from error
 
     def kept(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
-        """The rows that expectations let into the table, with the columns the step writes; no violation is counted."""
+        """The rows that expectations let into the table, with the columns the step writes; no violation is counted.
+
+        A column that tells their order stays.
+        """
         flags = [FLAG + name for name, rule in step.expect.items() if rule.on_violation in ("drop", "quarantine")]
         for flag in flags:
             frame = frame.where(frame[flag])
-        return frame.select([column.name for column in step.columns])
+        return frame.select([*(column.name for column in step.columns), *({_ROW} & set(frame.columns))])
 
     def quarantined(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
         """The rows that expectations keep for the quarantine table, each with the first one that it violates."""
@@ -143,9 +156,8 @@ class Frames:
         """Of rows in the order they happened, the last of each key."""
         from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
-        whole = F.struct(*rows.columns)
-        numbered = rows.withColumn(_ROW, F.monotonically_increasing_id())
-        return numbered.groupBy(*key).agg(F.max_by(whole, F.col(_ROW)).alias(_ROW)).select(f"{_ROW}.*")
+        whole = F.struct(*(name for name in rows.columns if name != _ROW))
+        return _numbered(rows).groupBy(*key).agg(F.max_by(whole, F.col(_ROW)).alias(_ROW)).select(f"{_ROW}.*")
 
     def winners(self, rows: "DataFrame", table: Table) -> "DataFrame":
         """Of rows in the order they happened, the one of each key that the table's merge engine keeps."""
@@ -153,8 +165,8 @@ class Frames:
 
         if not table.selects:
             return self.last_of_each_key(rows, table.primary_key)
-        whole, row = F.struct(*rows.columns), F.col(_ROW)
-        numbered = rows.withColumn(_ROW, F.monotonically_increasing_id()).groupBy(*table.primary_key)
+        whole, row = F.struct(*(name for name in rows.columns if name != _ROW)), F.col(_ROW)
+        numbered = _numbered(rows).groupBy(*table.primary_key)
         if table.version_column is None:
             won = numbered.agg(F.min_by(whole, row).alias(_ROW))
         else:  # NULL is the lowest part of a struct
@@ -182,6 +194,33 @@ class Frames:
                 f"{step.id}: Spark types the result of action '{step.action}' otherwise: {'; '.join(wrong)}",
                 hint="write a CAST around these columns",
             )
+
+
+def may_reorder(step: PlannedStep) -> bool:
+    """Whether Spark may give the rows of a step in another order than those it makes them of.
+
+    Of strategies that make each row of one row, those that look rows up: Spark sorts both sides when it joins them
+    with a large table.
+    """
+    return step.strategy is Strategy.MAP and any(read.mode is ReadMode.LOOKUP for read in step.reads)
+
+
+def _numbered(rows: "DataFrame") -> "DataFrame":
+    """The rows with a column that rises from row to row, if they have none."""
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    return rows if _ROW in rows.columns else rows.withColumn(_ROW, F.monotonically_increasing_id())
+
+
+def _in_order(rows: pa.Table) -> pa.Table:
+    """Rows that are `_numbered` in that order, without the column."""
+    if _ROW not in rows.column_names:
+        return rows
+    number, rows = rows.column(_ROW).to_numpy(), rows.drop_columns([_ROW])
+    if (number[1:] >= number[:-1]).all():
+        return rows
+    # take() lacks nested columns of several chunks. Rows that one row gave stay as they are among each other.
+    return rows.combine_chunks().take(pa.array(number.argsort(kind="stable")))
 
 
 def _too_large(what: str, error: BaseException) -> EpochFailedError | None:

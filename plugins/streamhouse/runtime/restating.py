@@ -140,7 +140,9 @@ class Restating:
     def _kept(self, step: PlannedStep, results: "DataFrame") -> "DataFrame":
         """The rows that the table should hold; each key once."""
         expected = self._frames.kept(step, results)
-        return self._frames.winners(expected, step.writes) if step.writes.primary_key else expected
+        if step.writes.primary_key:
+            return self._frames.winners(expected, step.writes)
+        return expected.select([column.name for column in step.columns])
 
     def _write(self, segment: Segment, step: PlannedStep, table: Table, found: Difference) -> None:
         began = time.time_ns() // 1_000_000
