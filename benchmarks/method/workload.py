@@ -38,7 +38,7 @@ class Chain:
     events: str  # file of events, see `write_events`
     per_second: int | None  # None: all events wait from the start
     freshness_ms: int = 1000
-    max_rows: int = 100_000
+    max_rows: int = 200_000
     buckets: int = 1
     limit: int | None = None  # only the first events
 
