@@ -10,7 +10,7 @@ of its own (`WriteContext.columns`); every other table has one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from streamhouse.model.shape import Shape
@@ -322,3 +322,40 @@ class FilteredStore(Protocol):
         self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition]
     ) -> "pa.Table":
         """`read_state` with every row that fulfils all of `where`; others may be there, too."""
+
+
+Partition = tuple[date | str | int, ...]
+"""The values of `Table.partition_by` that the rows of one partition share, in its order; none of them is NULL."""
+
+
+@runtime_checkable
+class PartitionedStore(Protocol):
+    """A store that keeps the rows of each partition apart, and drops them together.
+
+    Dropping takes rows away without changing the table for those who follow it: `read_changes` over a drop tells no
+    delete, `rows_between` and `advance` count nothing for it, positions before it stay good, and what `write`
+    recorded (epochs, snapshot properties) stands. Rows that were dropped before they were read are lost to
+    readers that had not come so far, as in a log past its time. A row written to a dropped partition makes it anew.
+    """
+
+    def partitions(self, table: Table, since: Position | None = None) -> list[Partition]:
+        """The partitions that are stored, in order; with `since`, those that changed in `[since, now)` only.
+
+        A partition without rows may be among them, and with `since` one that was compacted. Of a table that is
+        not partitioned there are none.
+
+        Raises:
+            RowsLostError: what changed since then is no longer known.
+        """
+
+    def drop_partitions(
+        self, table: Table, gone: Sequence[Partition], covered: Position | None = None
+    ) -> list[Partition]:
+        """Drop the rows of the partitions `gone`, and return those that were dropped; one that is absent is passed over.
+
+        With `covered`, a partition that changed after it stays: a colder tier holds what the table had at `covered`.
+        A lake looks and drops under the table's lock.
+
+        Raises:
+            RowsLostError: what changed since `covered` is no longer known; nothing was dropped.
+        """
