@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+Partition = tuple[date | str | int, ...]
+"""The values of `Table.partition_by` that the rows of one partition share, in its order; none of them is NULL."""
+
+
 @dataclass(frozen=True)
 class Capabilities:
     """What a store can do; ask these, never a store's name. The contract suite keeps them true."""
@@ -170,9 +174,9 @@ class Store(Protocol):
         unless rows without any value are among them. `read_changes` tells whole rows.
 
         Raises:
-            WriteRefusedError: a null key, an absent column, a value that does not fit, a delete
-                where the table cannot delete; a partial write of another kind of table, or of
-                columns that are unknown, of the key, or none.
+            WriteRefusedError: a null in the key or in `Table.partition_by`, an absent column, a value that
+                does not fit, a delete where the table cannot delete; a partial write of another kind of
+                table, or of columns that are unknown, of the key, or none.
         """
 
     def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
@@ -190,6 +194,9 @@ class Store(Protocol):
     def close(self) -> None:
         """Release connections; the store cannot be used afterwards."""
 
+
+DROPPED = "streamhouse.dropped"
+"""Property of a lake's snapshot that only dropped partitions: their number."""
 
 SNAPSHOT_ID = "streamhouse.snapshot"
 WRITER = "streamhouse.writer"
@@ -274,7 +281,7 @@ class Snapshot:
 
     Attributes:
         number: As in a position.
-        kind: `append`, `compact` or `overwrite`, as far as the lake tells them apart.
+        kind: `append`, `compact`, `overwrite` or `drop` (of partitions), as far as the lake tells them apart.
         added_rows: Rows (and deletes) that it wrote.
         total_rows: Rows that the table's files hold since; those that later ones replace may count, too.
         properties: That were kept with it.
@@ -297,6 +304,7 @@ class DataFile:
     bytes: int
     bucket: int | None = None
     deletes: bool = False
+    partition: Partition = ()
 
 
 @runtime_checkable
@@ -324,10 +332,6 @@ class FilteredStore(Protocol):
         """`read_state` with every row that fulfils all of `where`; others may be there, too."""
 
 
-Partition = tuple[date | str | int, ...]
-"""The values of `Table.partition_by` that the rows of one partition share, in its order; none of them is NULL."""
-
-
 @runtime_checkable
 class PartitionedStore(Protocol):
     """A store that keeps the rows of each partition apart, and drops them together.
@@ -351,7 +355,7 @@ class PartitionedStore(Protocol):
     def drop_partitions(
         self, table: Table, gone: Sequence[Partition], covered: Position | None = None
     ) -> list[Partition]:
-        """Drop the rows of the partitions `gone`, and return those that were dropped; one that is absent is passed over.
+        """Drop the rows of the partitions `gone`, and return those that were dropped; those that are absent are none.
 
         With `covered`, a partition that changed after it stays: a colder tier holds what the table had at `covered`.
         A lake looks and drops under the table's lock.

@@ -32,8 +32,9 @@ def rows_to_write(
         upsert outdoes a delete of the same key.
 
     Raises:
-        WriteRefusedError: a key is null, a column is absent, a value does not fit its type,
-            rows are deleted where the table cannot delete, or `owned` does not fit the table.
+        WriteRefusedError: a key or what the table is partitioned by is null, a column is absent, a value
+            does not fit its type, rows are deleted where the table cannot delete, or `owned` does not fit
+            the table.
     """
     columns = table.columns if owned is None else _partial(table, owned)
     deletes = changes.deletes if changes.deletes is not None and changes.deletes.num_rows else None
@@ -50,13 +51,13 @@ def rows_to_write(
             hint="merge_engine: deduplicate lets rows be deleted",
         )
     upserts = _conform(table, changes.upserts, columns)
-    _refuse_null_keys(table, upserts)
+    _refuse_nulls(table, upserts)
     if kind is None:
         return upserts
     parts = [upserts.append_column(kind, pa.repeat(UPSERTED, upserts.num_rows))]
     if deletes is not None:
         keys = _conform(table, deletes, [table.column(name) for name in table.primary_key])
-        _refuse_null_keys(table, keys)
+        _refuse_nulls(table, keys)
         gone = padded(keys, columns)
         parts.insert(0, gone.append_column(kind, pa.repeat(DELETED, gone.num_rows)))
     return winners(pa.concat_tables(parts), table)
@@ -149,6 +150,28 @@ def absent(rows: pa.Table, seen: pa.Table) -> list[int]:
     return missing
 
 
+def in_turn(parts: Sequence[Changes], key: Sequence[str]) -> Changes:
+    """What happened when these changes of a keyed table happened one after the other.
+
+    Args:
+        parts: At least one, whose `upserts` have the columns of the key.
+        key: Primary key.
+    """
+    names = list(key)
+    upserts, deletes, before = parts[0].upserts, parts[0].deletes, parts[0].before
+    for later in parts[1:]:
+        touched = [rows.select(names) for rows in (upserts, deletes) if rows is not None]
+        again = [rows.select(names) for rows in (later.upserts, later.deletes) if rows is not None]
+        if before is not None and later.before is not None:
+            before = pa.concat_tables([before, without_keys(later.before, pa.concat_tables(touched))])
+        changed = pa.concat_tables(again)
+        upserts = pa.concat_tables([without_keys(upserts, changed), later.upserts])
+        gone = [without_keys(deletes, changed)] if deletes is not None else []
+        gone += [later.deletes] if later.deletes is not None else []
+        deletes = pa.concat_tables(gone) if gone else None
+    return Changes(upserts, deletes if deletes is not None and deletes.num_rows else None, before)
+
+
 def padded(rows: pa.Table, columns: Sequence[Column]) -> pa.Table:
     """`rows` with exactly `columns`, by name and with their types; absent ones are null.
 
@@ -233,10 +256,11 @@ def _conform(table: Table, rows: pa.Table, columns: Sequence[Column]) -> pa.Tabl
         raise WriteRefusedError(f"a value does not fit {table.name}: {error}") from error
 
 
-def _refuse_null_keys(table: Table, rows: pa.Table) -> None:
-    for name in table.primary_key:
+def _refuse_nulls(table: Table, rows: pa.Table) -> None:
+    for name in dict.fromkeys([*table.primary_key, *table.partition_by]):
         if count := rows.column(name).null_count:
+            role = "is part of its primary key" if name in table.primary_key else "it is partitioned by"
             raise WriteRefusedError(
-                f"{count} rows for {table.name} have no {name}, which is part of its primary key",
+                f"{count} rows for {table.name} have no {name}, which {role}",
                 hint=f"filter them in the step's SQL: WHERE {name} IS NOT NULL",
             )

@@ -1,12 +1,13 @@
 """The files that a read of an Iceberg table opens, by its own planning."""
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
-from streamhouse.stores.base import DataFile
+from streamhouse.stores.base import DataFile, Partition
 from streamhouse.stores.where import Condition, Value
 
+_EPOCH = date(1970, 1, 1)
 _METHODS = {"<": "lessThan", "<=": "lessThanOrEqual", ">": "greaterThan", ">=": "greaterThanOrEqual", "=": "equal"}
 
 
@@ -14,6 +15,7 @@ def planned(jvm: Any, table: Any, snapshot_id: int, where: Sequence[Condition]) 
     """Data files, and the delete files that belong to them, each once."""
     scan = table.newScan().useSnapshot(snapshot_id).filter(_expression(jvm, where))
     found: dict[str, DataFile] = {}
+    kinds = [str(field.type()) for field in table.spec().partitionType().fields()]
     tasks = scan.planFiles()
     try:
         ahead = tasks.iterator()
@@ -22,7 +24,13 @@ def planned(jvm: Any, table: Any, snapshot_id: int, where: Sequence[Condition]) 
             for file in (task.file(), *task.deletes()):
                 deletes = "DELETES" in str(file.content())
                 path = str(file.location())
-                found[path] = DataFile(path, int(file.recordCount()), int(file.fileSizeInBytes()), deletes=deletes)
+                found[path] = DataFile(
+                    path,
+                    int(file.recordCount()),
+                    int(file.fileSizeInBytes()),
+                    deletes=deletes,
+                    partition=_partition(file.partition(), kinds),
+                )
     finally:
         tasks.close()
     return list(found.values())
@@ -33,16 +41,21 @@ def _expression(jvm: Any, where: Sequence[Condition]) -> Any:
     whole = made.alwaysTrue()
     for one in where:
         if one.operator == "in":
-            part = getattr(made, "in")(one.column, [_literal(value) for value in one.values])
+            part = getattr(made, "in")(one.column, [literal(value) for value in one.values])
         elif one.operator in _METHODS:
-            part = getattr(made, _METHODS[one.operator])(one.column, _literal(one.values[0]))
+            part = getattr(made, _METHODS[one.operator])(one.column, literal(one.values[0]))
         else:
             part = made.isNull(one.column) if one.operator == "is null" else made.notNull(one.column)
         whole = getattr(made, "and")(whole, part)
     return whole
 
 
-def _literal(value: Value) -> Any:
+def _partition(stored: Any, kinds: Sequence[str]) -> Partition:
+    values = [stored.get(number) for number in range(len(kinds))]
+    return tuple(_EPOCH + timedelta(days=v) if kind == "date" else v for v, kind in zip(values, kinds, strict=True))
+
+
+def literal(value: Value) -> Any:
     """As Iceberg's expressions take it: its dates and instants as ISO text."""
     if isinstance(value, datetime):
         return value.isoformat(timespec="microseconds")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from streamhouse.stores.base import SNAPSHOT_ID, WRITER, Snapshot
+from streamhouse.stores.base import DROPPED, SNAPSHOT_ID, WRITER, Snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -84,6 +84,18 @@ def after(table: Any, start: int, end: int) -> list[tuple[int, int]] | None:
     return found[::-1] if start == 0 else None
 
 
+def drops(table: Any, start: int, end: int) -> list[tuple[int, int]]:
+    """The snapshots after `start` up to `end` that only dropped partitions, oldest first: what stood before, number."""
+    found: list[tuple[int, int]] = []
+    for snapshot in _back(table, id_of(table, end)):
+        if snapshot.sequenceNumber() <= start:
+            break
+        if snapshot.summary().containsKey(DROPPED):
+            before = table.snapshot(snapshot.parentId())
+            found.append((int(before.sequenceNumber()) if before else 0, int(snapshot.sequenceNumber())))
+    return found[::-1]
+
+
 def held(table: Any) -> list[Snapshot]:
     """The snapshots of the table's present line that are held, oldest first."""
     return [_described(snapshot) for snapshot in _back(table, _current_id(table))][::-1]
@@ -149,7 +161,7 @@ def _described(snapshot: Any) -> Snapshot:
     return Snapshot(
         number=int(snapshot.sequenceNumber()),
         committed_ms=int(snapshot.timestampMillis()),
-        kind=kinds.get(snapshot.operation(), snapshot.operation()),
+        kind="drop" if DROPPED in summary_ else kinds.get(snapshot.operation(), snapshot.operation()),
         added_rows=int(summary_.get("added-records", 0)) + int(summary_.get("added-position-deletes", 0)),
         total_rows=int(summary_.get("total-records", 0)) - int(summary_.get("total-position-deletes", 0)),
         properties=summary_,

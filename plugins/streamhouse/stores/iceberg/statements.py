@@ -1,6 +1,7 @@
 """The SQL of the cold tier, as syntax trees; types that Iceberg lacks."""
 
 from collections.abc import Sequence
+from datetime import date
 
 from sqlglot import exp
 
@@ -11,6 +12,9 @@ from streamhouse.stores.keyed import DELETED
 _T = exp.DataType.Type
 _SPARK = "spark"
 _TARGET, _SOURCE = "target", "source"
+
+Within = tuple[str, Sequence[date | str | int]]
+"""A column and its values."""
 
 
 def storage_type(name: str) -> str:
@@ -36,12 +40,14 @@ def create_namespace(catalog: str, layer: str) -> str:
 
 
 def create_table(catalog: str, table: Table, properties: dict[str, str]) -> str:
-    """CREATE TABLE with the columns of `table`, all nullable, not partitioned."""
+    """CREATE TABLE with the columns of `table`, all nullable, partitioned by their values as they are."""
+    by = [exp.to_identifier(name, quoted=True) for name in table.partition_by]
+    partitions = [exp.PartitionedByProperty(this=exp.Schema(expressions=by))] if by else []
     options = [exp.Property(this=exp.Literal.string(k), value=exp.Literal.string(v)) for k, v in properties.items()]
     return exp.Create(
         this=exp.Schema(this=_name(catalog, table), expressions=_defined(table.columns)),
         kind="TABLE",
-        properties=exp.Properties(expressions=[exp.FileFormatProperty(this=exp.var("iceberg")), *options]),
+        properties=exp.Properties(expressions=[exp.FileFormatProperty(this=exp.var("iceberg")), *partitions, *options]),
     ).sql(_SPARK)
 
 
@@ -59,8 +65,15 @@ def set_property(catalog: str, table: Table, key: str, value: str) -> str:
     return exp.Alter(this=_name(catalog, table), kind="TABLE", actions=[change]).sql(_SPARK)
 
 
-def merge_into(catalog: str, table: Table, view: str, kind: str) -> str:
+def merge_into(catalog: str, table: Table, view: str, kind: str, within: Sequence[Within] = ()) -> str:
     """MERGE of the rows of `view`, one for each key; those whose `kind` is '-D' delete.
+
+    Args:
+        catalog: Of the table.
+        table: With a key.
+        view: Its columns, and `kind`.
+        kind: Name of a column.
+        within: Partition columns with every value that they have in `view`, so that other partitions are not read.
 
     Example:
         >>> from streamhouse.model.table import Column, Tiers
@@ -69,11 +82,13 @@ def merge_into(catalog: str, table: Table, view: str, kind: str) -> str:
         >>> merge_into("cold", table, "rows", "_rk").split(" WHEN ")[0]
         'MERGE INTO `cold`.`dws`.`t` AS target USING `rows` AS source ON `target`.`k` = `source`.`k`'
     """
-    return _merge(catalog, table, view, kind, table.column_names, _column(_SOURCE, kind).eq(DELETED))
+    return _merge(catalog, table, view, kind, table.column_names, _column(_SOURCE, kind).eq(DELETED), within)
 
 
-def merge_columns(catalog: str, table: Table, view: str, kind: str, others: Sequence[str]) -> str:
-    """MERGE of the columns of `view` but `kind` into rows whose `others` are kept.
+def merge_columns(
+    catalog: str, table: Table, view: str, kind: str, others: Sequence[str], within: Sequence[Within] = ()
+) -> str:
+    """MERGE of the columns of `view` but `kind` into rows whose `others` are kept; `within` as in `merge_into`.
 
     A row whose `kind` is '-D' sets its columns (which must be null) as any other does, and deletes
     the row when all `others` are null.
@@ -88,10 +103,18 @@ def merge_columns(catalog: str, table: Table, view: str, kind: str, others: Sequ
     nothing_left = exp.and_(
         _column(_SOURCE, kind).eq(DELETED), *(_column(_TARGET, name).is_(exp.null()) for name in others)
     )
-    return _merge(catalog, table, view, kind, table.column_names, nothing_left)
+    return _merge(catalog, table, view, kind, table.column_names, nothing_left, within)
 
 
-def _merge(catalog: str, table: Table, view: str, kind: str, names: Sequence[str], delete_when: exp.Condition) -> str:
+def _merge(
+    catalog: str,
+    table: Table,
+    view: str,
+    kind: str,
+    names: Sequence[str],
+    delete_when: exp.Condition,
+    within: Sequence[Within],
+) -> str:
     values = [_column(_SOURCE, name) for name in names]
     return exp.merge(
         exp.When(matched=True, condition=delete_when, then=exp.var("DELETE")),
@@ -113,7 +136,11 @@ def _merge(catalog: str, table: Table, view: str, kind: str, names: Sequence[str
         ),
         into=exp.alias_(_name(catalog, table), _TARGET, table=True),
         using=exp.alias_(exp.table_(view, quoted=True), _SOURCE, table=True),
-        on=exp.and_(*(_column(_TARGET, k).eq(_column(_SOURCE, k)) for k in table.primary_key)),
+        on=exp.and_(
+            *(_column(_TARGET, k).eq(_column(_SOURCE, k)) for k in table.primary_key),
+            # Of a merge-on-read table Spark leaves out no partition by what the source has.
+            *(_column(_TARGET, name).isin(*map(_literal, values)) for name, values in within),
+        ),
     ).sql(_SPARK)
 
 
@@ -136,6 +163,12 @@ def _defined(columns: Sequence[Column]) -> list[exp.ColumnDef]:
 def _name(catalog: str, table: Table) -> exp.Table:
     layer, name = table.name.split(".")
     return exp.table_(name, db=layer, catalog=catalog, quoted=True)
+
+
+def _literal(value: date | str | int) -> exp.Expr:
+    if isinstance(value, date):
+        return exp.cast(exp.Literal.string(value.isoformat()), "date")
+    return exp.Literal.string(value) if isinstance(value, str) else exp.convert(value)
 
 
 def _column(table: str, name: str) -> exp.Column:

@@ -22,13 +22,14 @@ from streamhouse.stores.base import (
     Capabilities,
     Changes,
     DataFile,
+    Partition,
     Snapshot,
     WriteContext,
 )
 from streamhouse.stores.frame import arrow_frame
-from streamhouse.stores.iceberg import files, reading, snapshots, statements
+from streamhouse.stores.iceberg import files, partitions, reading, snapshots, statements
 from streamhouse.stores.iceberg.failures import translated
-from streamhouse.stores.keyed import padded, refuse_log, rows_to_write
+from streamhouse.stores.keyed import in_turn, padded, refuse_log, rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_snapshots
 from streamhouse.stores.where import Condition
@@ -41,6 +42,7 @@ _SNAPSHOT = "snapshot"
 _KEY, _TYPES = "streamhouse.primary-key", "streamhouse.types"
 _VIEW, _KIND = "streamhouse_rows", "_rk"
 _ROWS_PER_FILE = 500_000
+_MOST_VALUES = 1_000  # of a partition column that a MERGE names one by one
 _SNAPSHOTS_HINT = "table$lake$snapshots lists those that are held; upkeep expires old ones"
 _PROPERTIES = {
     "format-version": "2",
@@ -207,9 +209,7 @@ class IcebergStore:
             new_id = self._held(table, stored, last)
             spark = self._spark_provider()
             if table.primary_key:
-                old_id = self._held(table, stored, first)
-                old, new = (reading.frame(spark, self._catalog_name, table, held) for held in (old_id, new_id))
-                return reading.difference(old, new, table, names)
+                return self._keyed_changes(table, stored, first, last, names)
             if not first:
                 found = reading.frame(spark, self._catalog_name, table, new_id)
             else:
@@ -221,6 +221,25 @@ class IcebergStore:
                     )
                 found = reading.appended(spark, self._catalog_name, table, before, new_id)
             return Changes(upserts=reading.collected(found.select(*names), table))
+
+    def _keyed_changes(self, table: Table, stored: Any, start: int, end: int, names: Sequence[str]) -> Changes:
+        """The difference of the states at both ends; around each drop of partitions, which is no change, one more."""
+        drops = snapshots.drops(stored, start, end) if start and table.partition_by else []
+        bounds = zip([start, *(n for _, n in drops)], [*(before for before, _ in drops), end], strict=True)
+        asked = list(dict.fromkeys([*names, *table.primary_key])) if drops else names
+        parts = []
+        for bound in (bound for bound in bounds if bound[0] != bound[1]):
+            states = [
+                reading.frame(self._spark_provider(), self._catalog_name, table, self._held(table, stored, number))
+                for number in bound
+            ]
+            parts.append(reading.difference(states[0], states[1], table, asked))
+        if not parts:
+            nothing = arrow_schema([table.column(name) for name in names]).empty_table()
+            return Changes(nothing, before=nothing)
+        done = in_turn(parts, table.primary_key)
+        before = done.before.select(list(names)) if done.before is not None else None
+        return Changes(done.upserts.select(list(names)), done.deletes, before)
 
     def read_state(self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None) -> pa.Table:
         """All rows at a snapshot (None: the newest), brought into this process; see `Store.read_state`."""
@@ -293,6 +312,28 @@ class IcebergStore:
         with translated("reading", table.name):
             return snapshots.newest_properties(self._table(table.name))
 
+    def partitions(self, table: Table, since: Position | None = None) -> list[Partition]:
+        """See `PartitionedStore.partitions`."""
+        if not table.partition_by:
+            return []
+        with translated("reading", table.name):
+            self._table(table.name)
+            found = self._partitions(table)
+            return sorted(found if since is None else found & self._changed(table, since))
+
+    def drop_partitions(
+        self, table: Table, gone: Sequence[Partition], covered: Position | None = None
+    ) -> list[Partition]:
+        """Drop partitions in one snapshot that reads no file; see `PartitionedStore.drop_partitions`."""
+        with translated("dropping partitions of", table.name), self._hold(table.name):
+            stored = self._table(table.name)
+            these = self._partitions(table) & set(gone)
+            if these and covered is not None:
+                these -= self._changed(table, covered)
+            if these:
+                partitions.drop(self._spark_provider()._jvm, stored, table.partition_by, sorted(these))
+            return sorted(these)
+
     def close(self) -> None:
         """Nothing is held; the Spark session belongs to the caller."""
 
@@ -318,17 +359,24 @@ class IcebergStore:
                 return
             frame.createOrReplaceTempView(_VIEW)
             try:
-                session.sql(self._merge(table, stored, rows) if context.columns else self._upsert(table))
+                session.sql(self._merge(table, stored, rows) if context.columns else self._upsert(table, rows))
             finally:
                 session.catalog.dropTempView(_VIEW)
 
-    def _upsert(self, table: Table) -> str:
-        return statements.merge_into(self._catalog_name, table, _VIEW, _KIND)
+    def _upsert(self, table: Table, rows: pa.Table) -> str:
+        return statements.merge_into(self._catalog_name, table, _VIEW, _KIND, _values(table, rows))
 
     def _merge(self, table: Table, stored: Any, rows: pa.Table) -> str:
         written = table.model_copy(update={"columns": tuple(c for c in table.columns if c.name in rows.column_names)})
         others = [c.name for c in self._columns(table.name, stored) if c.name not in rows.column_names]
-        return statements.merge_columns(self._catalog_name, written, _VIEW, _KIND, others)
+        return statements.merge_columns(self._catalog_name, written, _VIEW, _KIND, others, _values(table, rows))
+
+    def _partitions(self, table: Table) -> set[Partition]:
+        return partitions.stored(self._spark_provider(), f"{self._catalog_name}.{table.name}", table.partition_by)
+
+    def _changed(self, table: Table, since: Position) -> set[Partition]:
+        name, number = f"{self._catalog_name}.{table.name}", since.get(_SNAPSHOT, 0)
+        return partitions.changed(self._spark_provider(), name, table.partition_by, number)
 
     def _session(self) -> "SparkSession":
         """This thread's session beside the caller's: settings made for one commit stay out of others."""
@@ -383,7 +431,12 @@ class IcebergStore:
         key = tuple(json.loads(stored.properties().get(_KEY) or "[]"))
         have = [(c.name, c.type) for c in self._columns(table.name, stored)]
         wanted = [(c.name, c.type) for c in table.columns]
-        for what, ours, theirs in (("columns", wanted, have), ("primary key", table.primary_key, key)):
+        by = tuple(field.name() for field in stored.spec().fields())
+        for what, ours, theirs in (
+            ("columns", wanted, have),
+            ("primary key", table.primary_key, key),
+            ("partitions by", table.partition_by, by),
+        ):
             if ours != theirs:
                 raise SchemaConflictError(
                     f"Iceberg holds {table.name} with {what} {theirs}, the plan has {ours}",
@@ -399,6 +452,12 @@ def _refuse_engine(table: Table) -> None:
             f"the cold tier cannot {cannot} of {table.name}",
             hint="let hot or warm merge, and tier the merged rows to cold",
         )
+
+
+def _values(table: Table, rows: pa.Table) -> list[statements.Within]:
+    """The partition columns that have few values in `rows`, with these."""
+    found = [(name, rows.column(name).unique().to_pylist()) for name in table.partition_by]
+    return [(name, values) for name, values in found if len(values) <= _MOST_VALUES]
 
 
 def _hidden_types(columns: Sequence[Column]) -> dict[str, str]:

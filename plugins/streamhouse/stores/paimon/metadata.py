@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from streamhouse.stores.base import DataFile, Snapshot
+from streamhouse.stores.paimon.partitions import is_drop
 from streamhouse.stores.where import Condition
 
 _METHODS = {"=": "equal", "<": "less_than", "<=": "less_or_equal", ">": "greater_than", ">=": "greater_or_equal"}
@@ -33,7 +34,7 @@ def files(past: Any, where: Sequence[Condition]) -> list[DataFile]:
     """The files that a read of a handle opens."""
     builder = with_conditions(past.new_read_builder(), where)
     return [
-        DataFile(file.file_path, file.row_count, file.file_size, split.bucket)
+        DataFile(file.file_path, file.row_count, file.file_size, split.bucket, partition=tuple(split.partition.values))
         for split in builder.new_scan().plan().splits()
         for file in split.files
     ]
@@ -59,7 +60,7 @@ def _snapshot(stored: Any) -> Snapshot:
     return Snapshot(
         number=stored.id,
         committed_ms=stored.time_millis,
-        kind=stored.commit_kind.lower(),
+        kind="drop" if is_drop(stored) else stored.commit_kind.lower(),
         added_rows=stored.delta_record_count,
         total_rows=stored.total_record_count,
         properties=dict(stored.properties or {}),

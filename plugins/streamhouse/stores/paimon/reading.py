@@ -16,6 +16,7 @@ from streamhouse.stores.keyed import (
     absent,
     completed,
     deciding,
+    in_turn,
     last_of_each_key,
     not_outdone,
     padded,
@@ -23,6 +24,7 @@ from streamhouse.stores.keyed import (
     without_keys,
 )
 from streamhouse.stores.paimon.metadata import with_conditions
+from streamhouse.stores.paimon.partitions import is_drop
 from streamhouse.stores.paimon.schema import KIND, stored_columns
 from streamhouse.stores.where import Condition
 
@@ -115,9 +117,14 @@ def changes(handle: Any, table: Table, start: int, end: int, columns: Sequence[s
     if start == 0:
         return Changes(upserts=state(handle, table, end, columns))
     key = list(table.primary_key)
-    snapshots = [_snapshot(handle, table, number) for number in range(start + 1, end + 1)]
-    if key and any(snapshot.commit_kind == _OVERWRITE for snapshot in snapshots):
-        # `PaimonStore.replace` writes every row anew.
+    snapshots = [snapshot_of(handle, table, number) for number in range(start + 1, end + 1)]
+    if key and any(_replaced(snapshot) for snapshot in snapshots):
+        # `PaimonStore.replace` writes every row anew, and of two states nobody can tell what was deleted or dropped.
+        if drops := [snapshot.id for snapshot in snapshots if is_drop(snapshot)]:
+            bounds = zip([start, *drops], [*(number - 1 for number in drops), end], strict=True)
+            asked = list(dict.fromkeys([*columns, *key]))
+            done = in_turn([changes(handle, table, *bound, asked) for bound in bounds], key)
+            return Changes(done.upserts.select(list(columns)), done.deletes)
         old, new = (state(handle, table, snapshot_id, table.column_names) for snapshot_id in (start, end))
         return _difference(old, new, key, columns)
     if table.merge:
@@ -143,13 +150,22 @@ def rows_written(handle: Any, table: Table, snapshot_id: int) -> int:
     Raises:
         RowsLostError: it was expired.
     """
-    snapshot = _snapshot(handle, table, snapshot_id)
-    if snapshot.commit_kind == _OVERWRITE:
+    snapshot = snapshot_of(handle, table, snapshot_id)
+    if _replaced(snapshot):
         return int(snapshot.total_record_count)
     return int(snapshot.delta_record_count) if snapshot.commit_kind == "APPEND" else 0
 
 
-def _snapshot(handle: Any, table: Table, snapshot_id: int) -> Any:
+def _replaced(snapshot: Any) -> bool:
+    return snapshot.commit_kind == _OVERWRITE and not is_drop(snapshot)
+
+
+def snapshot_of(handle: Any, table: Table, snapshot_id: int) -> Any:
+    """One snapshot.
+
+    Raises:
+        RowsLostError: it was expired.
+    """
     snapshot = handle.snapshot_manager().get_snapshot_by_id(snapshot_id)
     if snapshot is None:
         raise RowsLostError(
@@ -177,7 +193,7 @@ def _delta(handle: Any, table: Table, snapshots: Sequence[Any], columns: Sequenc
     shown = [Column(name=_ROW_KIND, type="string"), *_columns(table, columns)]
     parts = [arrow_schema(shown).empty_table()]
     for snapshot in snapshots:
-        if snapshot.commit_kind == _OVERWRITE:
+        if _replaced(snapshot):
             raise StoreError(
                 f"snapshot {snapshot.id} of {table.name} overwrote rows, so what changed in it cannot be told",
                 hint="rebuild the tables downstream",

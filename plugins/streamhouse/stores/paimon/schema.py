@@ -15,6 +15,7 @@ KIND = "_rk"
 """Hidden column of keyed tables: pypaimon takes the kind of a row ('+U', '-D') from a stored column only."""
 
 _BUCKETS = "streamhouse.buckets"
+_LEGACY_NAMES = "partition.legacy-name"
 _ENGINE, _VERSION = "streamhouse.merge-engine", "streamhouse.version-column"
 
 
@@ -35,7 +36,12 @@ def paimon_schema(table: Table) -> Any:
     schema = arrow_schema(table.columns)
     if has_kind(table):
         schema = schema.append(arrow_schema([Column(name=KIND, type="string")]).field(0))
-    return Schema.from_pyarrow_schema(schema, primary_keys=list(table.primary_key), options=table_options(table))
+    return Schema.from_pyarrow_schema(
+        schema,
+        partition_keys=list(table.partition_by),
+        primary_keys=list(table.primary_key),
+        options=table_options(table),
+    )
 
 
 def additions(table: Table, columns: Sequence[Column]) -> list[Any]:
@@ -66,6 +72,8 @@ def table_options(table: Table) -> dict[str, str]:
     else:
         # Fluss spreads such rows by chance, so no bucket of Paimon could mirror one of Fluss.
         options["bucket"] = "-1"
+    if table.partition_by:
+        options[_LEGACY_NAMES] = "false"  # else the folder of a date is its number of days since 1970
     if table.merge:
         options["merge-engine"] = "aggregation"
         options |= {f"fields.{name}.aggregate-function": how.value for name, how in table.merge.items()}
@@ -141,13 +149,14 @@ def refuse_difference(table: Table, handle: Any) -> None:
     wanted: dict[str, Any] = {"columns": [(c.name, c.type) for c in table.columns]}
     stored: dict[str, Any] = {"columns": [(c.name, c.type) for c in stored_columns(handle)]}
     wanted["primary key"], stored["primary key"] = list(table.primary_key), list(handle.primary_keys)
+    wanted["partitions by"], stored["partitions by"] = list(table.partition_by), list(handle.partition_keys)
     options = {key: value for key, value in handle.table_schema.options.items() if key != "write-only"}
     kept = ("bucket", "merge-engine", "fields.", "rowkind.", _BUCKETS, _ENGINE, _VERSION)
-    wanted |= {key: value for key, value in table_options(table).items() if key != "write-only"}
+    wanted |= {key: value for key, value in table_options(table).items() if key.startswith(kept)}
     stored |= {key: value for key, value in options.items() if key.startswith(kept)}
     if table.merge:  # what folds a column that the plan gave up does not matter
         stored = {key: value for key, value in stored.items() if key in wanted or not key.startswith("fields.")}
-    for what in wanted.keys() | stored.keys():
+    for what in dict.fromkeys([*wanted, *stored]):
         if wanted.get(what) != stored.get(what):
             raise SchemaConflictError(
                 f"Paimon holds {table.name} with {what} {_text(stored.get(what))}, "

@@ -11,12 +11,21 @@ from streamhouse.errors import MissingPackageError, RowsLostError
 from streamhouse.model.shape import Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
-from streamhouse.stores.base import EPOCH, WRITER, Capabilities, Changes, DataFile, Snapshot, WriteContext
+from streamhouse.stores.base import (
+    EPOCH,
+    WRITER,
+    Capabilities,
+    Changes,
+    DataFile,
+    Partition,
+    Snapshot,
+    WriteContext,
+)
 from streamhouse.stores.keyed import refuse_log, rows_to_set, rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import ObjectStore
 from streamhouse.stores.pace import by_snapshots
-from streamhouse.stores.paimon import commits, metadata, reading
+from streamhouse.stores.paimon import commits, metadata, partitions, reading
 from streamhouse.stores.paimon.failures import translated
 from streamhouse.stores.paimon.schema import (
     KIND,
@@ -40,6 +49,8 @@ _HOW = {
     "scan.native-plan.enabled": "true",
     # An epoch without rows may carry properties.
     "snapshot.ignore-empty-commit": "false",
+    # `replace` writes every partition anew, those of which no row is left, too.
+    "dynamic-partition-overwrite": "false",
 }
 
 
@@ -258,12 +269,41 @@ class PaimonStore:
         with translated("reading", table.name):
             return commits.newest_properties(self._handle(table.name))
 
+    def partitions(self, table: Table, since: Position | None = None) -> list[Partition]:
+        """See `PartitionedStore.partitions`."""
+        if not table.partition_by:
+            return []
+        with translated("reading", table.name):
+            handle = self._handle(table.name)
+            found = partitions.stored(handle)
+            return sorted(found if since is None else found & self._changed(handle, table, since))
+
+    def drop_partitions(
+        self, table: Table, gone: Sequence[Partition], covered: Position | None = None
+    ) -> list[Partition]:
+        """Drop partitions in one snapshot, of kind OVERWRITE, that `read_changes` passes over.
+
+        See `PartitionedStore.drop_partitions`.
+        """
+        with self._locks.hold(self.tier, table.name), translated("dropping partitions of", table.name):
+            handle = self._handle(table.name)
+            these = partitions.stored(handle) & set(gone)
+            if these and covered is not None:
+                these -= self._changed(handle, table, covered)
+            if these:
+                partitions.drop(handle, sorted(these))
+            return sorted(these)
+
     def close(self) -> None:
         """Nothing is held open between calls."""
 
     def _handle(self, name: str) -> Any:
         # Loaded anew for each call (0.7 ms): a handle never sees columns added after it was made.
         return self._catalog.get_table(name).copy(_HOW)
+
+    def _changed(self, handle: Any, table: Table, since: Position) -> set[Partition]:
+        numbers = range(since.get(_SNAPSHOT, 0) + 1, self._end(handle)[_SNAPSHOT] + 1)
+        return partitions.changed(handle, (reading.snapshot_of(handle, table, number) for number in numbers))
 
     def _steps(self, table: Table, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Id and rows of each snapshot after `start`; when the first ones are gone, from 0 to the oldest one is one."""
