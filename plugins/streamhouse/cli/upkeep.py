@@ -1,4 +1,4 @@
-"""`streamhouse upkeep`: compact lake tables and expire their snapshots."""
+"""`streamhouse upkeep`: drop old partitions, compact lake tables and expire their snapshots."""
 
 from dataclasses import asdict
 
@@ -9,7 +9,7 @@ from streamhouse.cli.intervals import interval
 
 
 @click.command(
-    short_help="Compact warm and cold tables, remove old snapshots.",
+    short_help="Drop old partitions, compact warm and cold tables, remove old snapshots.",
     epilog="""\b
 Examples:
   streamhouse upkeep                      # all flows, once
@@ -24,11 +24,13 @@ Examples:
 @shared_options
 @click.pass_obj
 def upkeep(app: App, flows: tuple[str, ...], full: bool, orphans: bool, every: str | None) -> None:
-    """Keep the warm and cold tables of each FLOW small and quick to read.
+    """Keep the tables of each FLOW small and quick to read.
 
-    Writers leave many small files and a snapshot for each commit. This writes small files together and removes
-    snapshots older than `keep_snapshots` of streamhouse.yaml, but none from which a flow or tiering has yet to read
-    on. No row changes; flows, tiering and queries may run meanwhile. Stopped or killed, it can be run again.
+    A tier drops the days of a partitioned table that are older than it holds rows, once the colder tiers have them.
+    In warm and cold, writers leave many small files and a snapshot for each commit. This writes small files together
+    and removes snapshots older than `keep_snapshots` of streamhouse.yaml, but none from which a flow or tiering has
+    yet to read on. No other row goes; flows, tiering and queries may run meanwhile. Stopped or killed, it can be run
+    again.
     """
     from streamhouse.cli.stages import StageView
     from streamhouse.install.stage import Stage
@@ -46,20 +48,28 @@ def upkeep(app: App, flows: tuple[str, ...], full: bool, orphans: bool, every: s
     if app.as_json:
         app.output.document({"tables": [asdict(one) for one in done.tables]})
         return
+    parted = any(one.dropped or one.waiting for one in done.tables)
     rows = [
         (
             one.flow,
             one.table,
             one.tier.value,
-            f"{one.before.files:,} → {one.after.files:,}",
-            f"{one.before.size_bytes:,} → {one.after.size_bytes:,}",
+            f"{one.before.files:,} → {one.after.files:,}" if one.before and one.after else "",
+            f"{one.before.size_bytes:,} → {one.after.size_bytes:,}" if one.before and one.after else "",
             one.snapshots,
+            *((len(one.dropped),) if parted else ()),
             *((one.orphans,) if orphans else ()),
         )
         for one in done.tables
     ]
     if rows:
-        columns = ("flow", "table", "tier", "files", "bytes", "snapshots removed")
-        app.output.table((*columns, "orphans removed") if orphans else columns, rows)
+        more = [*(["partitions dropped"] if parted else []), *(["orphans removed"] if orphans else [])]
+        app.output.table(("flow", "table", "tier", "files", "bytes", "snapshots removed", *more), rows)
     else:
         app.output.line("nothing to keep: no table is in a warm or cold tier yet")
+    for one in done.tables:
+        if one.waiting:
+            app.output.line(
+                f"{one.table}: {len(one.waiting)} old partitions stay in {one.tier} until colder tiers and readers "
+                "have their rows: streamhouse tier"
+            )

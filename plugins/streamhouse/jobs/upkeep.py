@@ -1,13 +1,14 @@
-"""Keeps the lake tables of flows small and quick to read: once, or again and again (design D9)."""
+"""Keeps the tables of flows small and quick to read: once, or again and again (design D9)."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Event
 from typing import cast
 
 from streamhouse.change.building import standing
-from streamhouse.errors import StreamhouseError, TableMissingError
+from streamhouse.errors import RowsLostError, StreamhouseError, TableMissingError
 from streamhouse.jobs.rounds import rounds
 from streamhouse.jobs.tier import chosen_flows
 from streamhouse.model.table import Table
@@ -16,10 +17,11 @@ from streamhouse.model.version import table_name
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.runtime.stores import open_upkeep
-from streamhouse.stores.base import LakeStore
+from streamhouse.stores.base import LakeStore, Partition, PartitionedStore
 from streamhouse.stores.upkeep import Files, LakeUpkeep
 from streamhouse.tiering.cut import SNAPSHOT
 from streamhouse.tiering.mark import read_mark
+from streamhouse.tiering.retention import covered, outlived
 
 _SURELY_LOST = timedelta(days=3)  # a file of no snapshot that is younger may belong to a commit that is on its way
 
@@ -29,19 +31,23 @@ class Kept:
     """What upkeep did to one table in one tier.
 
     Attributes:
-        before: What the table consisted of.
+        before: What the table consisted of; None: a tier without files of its own, hot.
         after: The same, afterwards.
         snapshots: Removed.
         orphans: Files of no snapshot that were removed; None: nobody asked for that.
+        dropped: Partitions of rows that were past their time.
+        waiting: Partitions past their time that stay: their rows are not all in the colder tiers, or not read.
     """
 
     flow: str
     table: str
     tier: Tier
-    before: Files
-    after: Files
+    before: Files | None
+    after: Files | None
     snapshots: int
     orphans: int | None = None
+    dropped: tuple[Partition, ...] = ()
+    waiting: tuple[Partition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,10 +68,12 @@ def keep_up(
     stop: Event | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Upkept:
-    """Compact the warm and cold tables of flows, and remove snapshots that nobody may ask for any more.
+    """Drop old partitions of flows' tables, compact those in warm and cold, and remove snapshots nobody may ask for.
 
-    Flows, tiering and queries may run meanwhile. A snapshot from which a flow or tiering has yet to read on stays,
-    whatever its age, and so does any younger than `keep_snapshots`. May be killed at any point and called again.
+    A tier that is not `forever` drops the partitions of days that are past its time, as far as colder tiers hold
+    their rows and flows have read them. Flows, tiering and queries may run meanwhile. A snapshot from which a flow or
+    tiering has yet to read on stays, whatever its age, and so does any younger than `keep_snapshots`. May be killed at
+    any point and called again.
 
     Args:
         project: Holds the flows.
@@ -84,7 +92,7 @@ def keep_up(
         StreamhouseError: of the one round, the first table that could not be kept, after all others were.
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
-    chosen = chosen_flows(project, flows, lambda table: table.tiers.present != (Tier.HOT,))
+    chosen = chosen_flows(project, flows, lambda table: any(_is_kept(table, tier) for tier in table.tiers.present))
     done = Upkept()
     if not chosen:
         return done
@@ -110,17 +118,23 @@ def _round(
 ) -> Upkept:
     kept: list[Kept] = []
     failed: dict[str, StreamhouseError] = {}
-    for flow, table, stored, tier in _lake_tables(open_, flows):
+    for flow, table, stored, tier in _kept_tables(open_, flows):
         what = f"{table_name(table.name)} in {tier}"
-        say(f"compacting {what}")
-        keeper = keepers[tier]
         try:
-            before = keeper.files(stored)
-            keeper.compact(stored, full=full)
-            unread = _unread(open_, table, stored, tier)
-            gone = keeper.expire(stored, now - open_.project.settings.keep_snapshots, unread)
-            lost = keeper.remove_orphans(stored, now - _SURELY_LOST) if orphans else None
-            kept.append(Kept(flow, table_name(table.name), tier, before, keeper.files(stored), gone, lost))
+            say(f"looking for old partitions of {what}")
+            dropped, waiting = _without_old(open_, table, stored, tier, now)
+            before = after = lost = None
+            gone = 0
+            if tier is not Tier.HOT:
+                say(f"compacting {what}")
+                keeper = keepers[tier]
+                before = keeper.files(stored)
+                keeper.compact(stored, full=full)
+                unread = min(_unread(open_, table, stored, tier), key=lambda at: at[SNAPSHOT], default={})
+                gone = keeper.expire(stored, now - open_.project.settings.keep_snapshots, unread)
+                lost = keeper.remove_orphans(stored, now - _SURELY_LOST) if orphans else None
+                after = keeper.files(stored)
+            kept.append(Kept(flow, table_name(table.name), tier, before, after, gone, lost, dropped, waiting))
         except TableMissingError:
             continue  # nothing was written to it yet
         except StreamhouseError as error:
@@ -129,24 +143,48 @@ def _round(
     return Upkept(tuple(kept), failed)
 
 
-def _lake_tables(open_: Open, flows: Sequence[str]) -> Iterator[tuple[str, Table, Table, Tier]]:
-    """Flow, its table, that table as a lake stores it, and which lake."""
+def _without_old(
+    open_: Open, table: Table, stored: Table, tier: Tier, now: datetime
+) -> tuple[tuple[Partition, ...], tuple[Partition, ...]]:
+    """Drop the partitions that are past their time: those that are gone, and those that stay for now."""
+    store = open_.stores[tier]
+    if table.keeps_all(tier) or not isinstance(store, PartitionedStore):
+        return (), ()
+    old = outlived(table, tier, store.partitions(stored), now)
+    held = covered(table, tier, open_.stores, _read_to(open_, stored)) if old else None
+    gone: list[Partition] = []
+    if held is not None:
+        with suppress(RowsLostError):  # nobody knows what changed since then, until tiering has moved on
+            gone = store.drop_partitions(stored, old, held.until)
+    return tuple(gone), tuple(one for one in old if one not in gone)
+
+
+def _is_kept(table: Table, tier: Tier) -> bool:
+    return tier is not Tier.HOT or not table.keeps_all(tier)
+
+
+def _kept_tables(open_: Open, flows: Sequence[str]) -> Iterator[tuple[str, Table, Table, Tier]]:
+    """Flow, its table, that table as a tier stores it, and which tier."""
     for flow in flows:
         for table in standing(open_.state, flow).tables.values():
             for tier in table.tiers.present:
-                if tier is not Tier.HOT:
+                if _is_kept(table, tier):
                     yield flow, table, table if tier is table.tiers.target else table.replica, tier
 
 
-def _unread(open_: Open, table: Table, stored: Table, tier: Tier) -> Position:
-    """The oldest snapshot from which somebody has yet to read on: flows, and tiering into colder lakes."""
+def _read_to(open_: Open, stored: Table) -> list[Position]:
+    """Where each flow stands that reads or writes a table."""
+    epochs = open_.state.newest_epochs()
+    return [at[stored.name] for epoch in epochs for at in (epoch.end, epoch.ends) if at.get(stored.name)]
+
+
+def _unread(open_: Open, table: Table, stored: Table, tier: Tier) -> list[Position]:
+    """The snapshots from which somebody has yet to read on: flows, and tiering into colder lakes."""
     if tier is not table.tiers.target:
-        return {}  # a copy is read as it is; only what a flow writes is read on from
-    found: list[Position] = []
-    for epoch in open_.state.newest_epochs():
-        found += [at[stored.name] for at in (epoch.end, epoch.ends) if stored.name in at]
+        return []  # a copy is read as it is; only what a flow writes is read on from
+    found = _read_to(open_, stored)
     for colder in table.tiers.present[1:]:
         mark = read_mark(cast("LakeStore", open_.stores[colder]), table.replica, tier)
         if mark is not None:  # a first copy is made of what the table is then
             found.append(mark.offsets)
-    return min((at for at in found if at), key=lambda at: at[SNAPSHOT], default={})
+    return [at for at in found if at]

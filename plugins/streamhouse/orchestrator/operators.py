@@ -132,7 +132,7 @@ class TierOperator(FlowOperator):
 
 
 class UpkeepOperator(FlowOperator):
-    """Compacts the warm and cold tables of a flow and removes old snapshots."""
+    """Drops old partitions of a flow's tables, compacts those in warm and cold and removes old snapshots."""
 
     ui_color = "#efe6d8"
 
@@ -140,6 +140,11 @@ class UpkeepOperator(FlowOperator):
         """Keep every table."""
         self.skip_unless_it_ran()
         for one in self.engine("upkeep", self.flow).get("tables", []):
+            if one["dropped"] or one["waiting"]:
+                told = (one["table"], one["tier"], len(one["dropped"]), len(one["waiting"]))
+                self.log.info("%s, %s: %s old partitions dropped, %s wait for colder tiers or readers", *told)
+            if one["before"] is None:
+                continue  # hot
             before, after = one["before"]["files"], one["after"]["files"]
             self.log.info(
                 "%s, %s: %s → %s files, %s snapshots removed",

@@ -36,6 +36,7 @@ _COLUMNS: dict[View, dict[str, str]] = {
         "tier": "string",
         "path": "string",
         "kind": "string",
+        "partition": "string",
         "bucket": "int",
         "rows": "bigint",
         "bytes": "bigint",

@@ -35,10 +35,11 @@ class Base:
 def tiers_read(table: Table, *, through_lake: bool = False) -> tuple[Tier, ...]:
     """The tiers a union read touches, the one the flow writes first.
 
-    That tier keeps every key of a keyed table (only the log of a log table grows old), so its state
-    alone is the answer, and the cheapest one. `through_lake` reads as if it did not.
+    That tier keeps every key of a keyed table (only the log of a log table grows old) unless it drops old
+    partitions, so its state alone is the answer, and the cheapest one. `through_lake` reads as if it did not.
     """
-    if len(table.tiers.present) == 1 or (table.primary_key and not through_lake):
+    target = table.tiers.target
+    if len(table.tiers.present) == 1 or (table.primary_key and table.keeps_all(target) and not through_lake):
         return (table.tiers.target,)
     return (table.tiers.target, table.tiers.present[-1])
 

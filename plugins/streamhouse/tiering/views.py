@@ -141,6 +141,7 @@ def _files(store: LakeMetadata, table: Table, tier: Tier) -> list[dict[str, Any]
             "tier": tier.value,
             "path": one.path,
             "kind": "deletes" if one.deletes else "data",
+            "partition": ", ".join(f"{k}={v}" for k, v in zip(table.partition_by, one.partition, strict=True)) or None,
             "bucket": one.bucket,
             "rows": one.rows,
             "bytes": one.bytes,
