@@ -1,0 +1,167 @@
+"""Old days are dropped from tiers while a flow, tiering and queries go on: nobody misses a row, or has one twice."""
+
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from streamhouse.ingest.kinds import open_source
+from streamhouse.jobs import tier as tier_module
+from streamhouse.jobs import upkeep as module
+from streamhouse.jobs.run import Meter, carry
+from streamhouse.jobs.tier import tier_flows
+from streamhouse.jobs.upkeep import keep_up
+from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
+from streamhouse.runtime.open import Open, plan_of
+from streamhouse.runtime.stores import open_stores
+from streamhouse.tiering.union import union_count, union_frame, union_read
+from tests.live import drop_tables
+from tests.oracle import assert_same_rows, batch
+
+pytestmark = pytest.mark.spark
+
+FLOW = "retention"
+ORDERS = "{order_id: int, sold_on: date, customer: string, cents: bigint}"
+ACTIONS = {
+    "keep": ("ingest", f"{{rows: {ORDERS}}}", "", "SELECT order_id, sold_on, customer, cents FROM rows"),
+    "last": (
+        "clean",
+        f"{{rows: {ORDERS}}}",
+        "output: {primary_key: [order_id, sold_on]}\n",
+        "SELECT order_id, sold_on, customer, cents FROM rows",
+    ),
+    "spent": (
+        "aggregate",
+        f"{{rows: {ORDERS}}}",
+        "",
+        "SELECT customer, SUM(cents) AS cents FROM rows GROUP BY customer",
+    ),
+    "days": (
+        "aggregate",
+        f"{{rows: {ORDERS}}}",
+        "",
+        "SELECT customer, sold_on, SUM(cents) AS cents, AVG(cents) AS average FROM rows GROUP BY customer, sold_on",
+    ),
+}
+YAML = f"""\
+flow: {FLOW}
+freshness: 100ms
+sources: {{orders: {{files: {{path: data/*.csv, columns: {ORDERS}}}}}}}
+steps:
+  - {{use: keep, reads: {{rows: orders}}, writes: ods.rt_orders}}
+  - {{use: last, reads: {{rows: ods.rt_orders}}, writes: dwd.rt_orders}}
+  - {{use: spent, reads: {{rows: ods.rt_orders}}, writes: dws.rt_spent}}
+  - {{use: days, reads: {{rows: dwd.rt_orders}}, writes: dws.rt_days}}
+tables:
+  ods.rt_orders: {{partition_by: [sold_on], tiers: {{warm: 7d, cold: forever}}}}
+  dwd.rt_orders: {{partition_by: [sold_on], tiers: {{warm: 7d, cold: forever}}}}
+  dws.rt_spent: {{tiers: {{warm: forever}}}}
+  dws.rt_days: {{tiers: {{warm: forever}}}}
+"""
+OLD = [date(2024, 1, day) for day in (1, 2, 3)]
+PARTED = ("ods.rt_orders", "dwd.rt_orders")
+
+
+@pytest.fixture
+def open_(tmp_path, spark, monkeypatch):
+    for folder in ("actions", "flows", "data"):
+        (tmp_path / folder).mkdir()
+    for name, (step, inputs, output, query) in ACTIONS.items():
+        text = f"/* ---\naction: {name}\nstep: {step}\ninputs: {inputs}\n{output}--- */\n{query}\n"
+        (tmp_path / "actions" / f"{name}.sql").write_text(text)
+    (tmp_path / "flows" / f"{FLOW}.yaml").write_text(YAML)
+    project = Project(tmp_path, Settings(keep_snapshots=timedelta(0)))
+    stores = open_stores(project, spark, None, [Tier.WARM, Tier.COLD])
+    with project.state() as state:
+        found = Open(project, spark, None, stores, state)
+
+        @contextmanager
+        def as_it_is(*_, **__):
+            yield found
+
+        for opener in (module, tier_module):
+            monkeypatch.setattr(opener, "opened", as_it_is)  # else it would stop the session that all tests share
+        yield found
+        drop_tables(found)
+
+
+def drain(open_):
+    plan = plan_of(open_.project, FLOW)
+    carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
+
+
+def add(open_, number, *, days):
+    """One more file; half of its orders come again from the file before, with other cents."""
+    rows = [(number * 10 + n, day, (number * 10 + n) % 4, number * 100 + n) for n in range(-10, 10) for day in days]
+    lines = [f"{order},{day},c{customer},{cents}" for order, day, customer, cents in rows if order >= 0]
+    new = open_.project.root / "data" / ".new"
+    new.write_text("\n".join(["order_id,sold_on,customer,cents", *lines]) + "\n")
+    new.replace(open_.project.root / "data" / f"{number:04}.csv")
+
+
+def days_in(open_, name, tier):
+    table = plan_of(open_.project, FLOW).tables[name]
+    stored = table if tier is table.tiers.target else table.replica
+    return [day for (day,) in open_.stores[tier].partitions(stored)]
+
+
+def assert_complete(open_):
+    """What each name reads equals one run of the SQL over all rows."""
+    plan = plan_of(open_.project, FLOW)
+    (source,) = plan.sources
+    opened = open_source(source, open_.project.root)
+    wanted = batch(open_.spark, plan, {source.name: opened.read({}, opened.available())})
+    for name, table in plan.tables.items():
+        found = union_read(table, open_.stores)
+        assert_same_rows(found, wanted[name], key=table.primary_key, name=name)
+        assert union_count(table, open_.stores, table.column_names[0]) == found.num_rows
+        if name in PARTED:
+            assert union_frame(open_.spark, table, open_.stores, ("cents",)).count() == found.num_rows
+
+
+def by_table(done):
+    return {(one.table, one.tier): one for one in done.tables if one.table in PARTED}
+
+
+def test_old_days_go_once_colder_tiers_have_them_and_nobody_misses_a_row(open_):
+    today = datetime.now(UTC).date()
+    recent = [today - timedelta(days=1), today]
+    add(open_, 0, days=OLD + recent)
+    drain(open_)
+    done = by_table(keep_up(open_.project, [FLOW]))
+    for name in PARTED:
+        kept = done[name, Tier.WARM]
+        assert (kept.dropped, kept.waiting) == ((), tuple((day,) for day in OLD)), "cold has nothing yet"
+    tier_flows(open_.project)
+    add(open_, 1, days=[OLD[0], today])
+    drain(open_)  # the first day changed, and cold does not have that yet
+    for times in range(2):
+        done = by_table(keep_up(open_.project, [FLOW]))
+        for name in PARTED:
+            kept = done[name, Tier.WARM]
+            assert kept.dropped == (() if times else ((OLD[1],), (OLD[2],)))
+            assert kept.waiting == ((OLD[0],),)
+            assert done[name, Tier.COLD].dropped == ()
+            assert days_in(open_, name, Tier.WARM) == [OLD[0], *recent]
+        assert_complete(open_)
+    tier_flows(open_.project)
+    done = by_table(keep_up(open_.project, [FLOW], full=True))
+    assert_complete(open_)
+    for name in PARTED:
+        assert done[name, Tier.WARM].dropped == ((OLD[0],),)
+        assert days_in(open_, name, Tier.WARM) == recent
+        assert days_in(open_, name, Tier.COLD) == [*OLD, *recent]
+    add(open_, 2, days=[OLD[1], *recent])  # late rows of a day that was dropped
+    drain(open_)
+    assert_complete(open_)
+    for name in PARTED:
+        assert days_in(open_, name, Tier.WARM) == [OLD[1], *recent]
+    tier_flows(open_.project)
+    assert_complete(open_)
+    done = by_table(keep_up(open_.project))
+    assert [done[name, Tier.WARM].dropped for name in PARTED] == [((OLD[1],),)] * 2
+    add(open_, 3, days=[OLD[1], *recent])  # other values for rows that were dropped
+    drain(open_)
+    assert_complete(open_)
