@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from streamhouse.errors import RowsLostError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.jobs import tier as tier_module
 from streamhouse.jobs import upkeep as module
@@ -16,6 +17,11 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
+from streamhouse.tiering.ask import parse_query
+from streamhouse.tiering.epochs import Epochs
+from streamhouse.tiering.explain import reads_of
+from streamhouse.tiering.query import answer
+from streamhouse.tiering.reading import readable
 from streamhouse.tiering.union import union_count, union_frame, union_read
 from tests.live import drop_tables
 from tests.oracle import assert_same_rows, batch
@@ -45,37 +51,42 @@ ACTIONS = {
         "SELECT customer, sold_on, SUM(cents) AS cents, AVG(cents) AS average FROM rows GROUP BY customer, sold_on",
     ),
 }
-YAML = f"""\
-flow: {FLOW}
+YAML = """\
+flow: FLOW
 freshness: 100ms
-sources: {{orders: {{files: {{path: data/*.csv, columns: {ORDERS}}}}}}}
+sources: {orders: {files: {path: data/*.csv, columns: ORDERS}}}
 steps:
-  - {{use: keep, reads: {{rows: orders}}, writes: ods.rt_orders}}
-  - {{use: last, reads: {{rows: ods.rt_orders}}, writes: dwd.rt_orders}}
-  - {{use: spent, reads: {{rows: ods.rt_orders}}, writes: dws.rt_spent}}
-  - {{use: days, reads: {{rows: dwd.rt_orders}}, writes: dws.rt_days}}
+  - {use: keep, reads: {rows: orders}, writes: ods.rt_orders}
+  - {use: last, reads: {rows: ods.rt_orders}, writes: dwd.rt_orders}
+  - {use: spent, reads: {rows: ods.rt_orders}, writes: dws.rt_spent}
+  - {use: days, reads: {rows: dwd.rt_orders}, writes: dws.rt_days}
 tables:
-  ods.rt_orders: {{partition_by: [sold_on], tiers: {{warm: 7d, cold: forever}}}}
-  dwd.rt_orders: {{partition_by: [sold_on], tiers: {{warm: 7d, cold: forever}}}}
-  dws.rt_spent: {{tiers: {{warm: forever}}}}
-  dws.rt_days: {{tiers: {{warm: forever}}}}
+  ods.rt_orders: {partition_by: [sold_on], tiers: TIERS}
+  dwd.rt_orders: {partition_by: [sold_on], tiers: TIERS}
+  dws.rt_spent: {tiers: {warm: forever}}
+  dws.rt_days: {tiers: {warm: forever}}
 """
 OLD = [date(2024, 1, day) for day in (1, 2, 3)]
 PARTED = ("ods.rt_orders", "dwd.rt_orders")
+ROUTES = [pytest.param("{warm: 7d, cold: forever}", id="warm-cold")]
 
 
-@pytest.fixture
-def open_(tmp_path, spark, monkeypatch):
+@pytest.fixture(params=ROUTES)
+def open_(tmp_path, spark, monkeypatch, request):
     for folder in ("actions", "flows", "data"):
         (tmp_path / folder).mkdir()
     for name, (step, inputs, output, query) in ACTIONS.items():
         text = f"/* ---\naction: {name}\nstep: {step}\ninputs: {inputs}\n{output}--- */\n{query}\n"
         (tmp_path / "actions" / f"{name}.sql").write_text(text)
-    (tmp_path / "flows" / f"{FLOW}.yaml").write_text(YAML)
+    (tmp_path / "flows" / f"{FLOW}.yaml").write_text(
+        YAML.replace("FLOW", FLOW).replace("ORDERS", ORDERS).replace("TIERS", request.param)
+    )
     project = Project(tmp_path, Settings(keep_snapshots=timedelta(0)))
-    stores = open_stores(project, spark, None, [Tier.WARM, Tier.COLD])
+    fluss = request.getfixturevalue("fluss") if "hot" in request.param else None
+    tiers = [Tier.HOT, Tier.WARM, Tier.COLD][0 if fluss else 1 :]
+    stores = open_stores(project, spark, fluss, tiers)
     with project.state() as state:
-        found = Open(project, spark, None, stores, state)
+        found = Open(project, spark, fluss, stores, state)
 
         @contextmanager
         def as_it_is(*_, **__):
@@ -125,14 +136,21 @@ def by_table(done):
     return {(one.table, one.tier): one for one in done.tables if one.table in PARTED}
 
 
+def asked(open_, text):
+    tables = plan_of(open_.project, FLOW).tables
+    return answer(parse_query(text, tables), open_.stores, open_.spark).to_pylist()
+
+
 def test_old_days_go_once_colder_tiers_have_them_and_nobody_misses_a_row(open_):
     today = datetime.now(UTC).date()
     recent = [today - timedelta(days=1), today]
+    dropping = [tier for tier in open_.stores if tier is not Tier.COLD]
+    first = dropping[0]
     add(open_, 0, days=OLD + recent)
     drain(open_)
     done = by_table(keep_up(open_.project, [FLOW]))
     for name in PARTED:
-        kept = done[name, Tier.WARM]
+        kept = done[name, first]
         assert (kept.dropped, kept.waiting) == ((), tuple((day,) for day in OLD)), "cold has nothing yet"
     tier_flows(open_.project)
     add(open_, 1, days=[OLD[0], today])
@@ -140,28 +158,48 @@ def test_old_days_go_once_colder_tiers_have_them_and_nobody_misses_a_row(open_):
     for times in range(2):
         done = by_table(keep_up(open_.project, [FLOW]))
         for name in PARTED:
-            kept = done[name, Tier.WARM]
+            kept = done[name, first]
             assert kept.dropped == (() if times else ((OLD[1],), (OLD[2],)))
             assert kept.waiting == ((OLD[0],),)
             assert done[name, Tier.COLD].dropped == ()
-            assert days_in(open_, name, Tier.WARM) == [OLD[0], *recent]
+            assert days_in(open_, name, first) == [OLD[0], *recent]
         assert_complete(open_)
     tier_flows(open_.project)
     done = by_table(keep_up(open_.project, [FLOW], full=True))
     assert_complete(open_)
     for name in PARTED:
-        assert done[name, Tier.WARM].dropped == ((OLD[0],),)
-        assert days_in(open_, name, Tier.WARM) == recent
+        assert done[name, first].dropped == ((OLD[0],),)
+        assert all(days_in(open_, name, tier) == recent for tier in dropping)
         assert days_in(open_, name, Tier.COLD) == [*OLD, *recent]
     add(open_, 2, days=[OLD[1], *recent])  # late rows of a day that was dropped
     drain(open_)
     assert_complete(open_)
-    for name in PARTED:
-        assert days_in(open_, name, Tier.WARM) == [OLD[1], *recent]
+    assert all(days_in(open_, name, first) == [OLD[1], *recent] for name in PARTED)
     tier_flows(open_.project)
     assert_complete(open_)
     done = by_table(keep_up(open_.project))
-    assert [done[name, Tier.WARM].dropped for name in PARTED] == [((OLD[1],),)] * 2
+    assert [done[name, tier].dropped for name in PARTED for tier in dropping] == [((OLD[1],),)] * 2 * len(dropping)
     add(open_, 3, days=[OLD[1], *recent])  # other values for rows that were dropped
     drain(open_)
     assert_complete(open_)
+    assert_told(open_)
+
+
+def assert_told(open_):
+    """What a table tells of itself, once days were dropped from it."""
+    tables = plan_of(open_.project, FLOW).tables
+    for name in PARTED:
+        kinds = {row["_kind"] for row in asked(open_, f"select _kind from {name}$changes")}
+        assert "-D" not in kinds
+        snapshots = asked(open_, f"select distinct kind from {name}$warm$snapshots")
+        assert {"kind": "drop"} in snapshots
+        files = asked(open_, f"select distinct partition from {name}$files where tier = 'cold'")
+        assert {"partition": f"sold_on={OLD[2]}"} in files
+        query = parse_query(f"select cents from {name} where sold_on = DATE'{OLD[2]}'", tables)
+        lake = next(read for read in reads_of(query, readable(query, open_.stores, Epochs())) if read.tier is Tier.COLD)
+        assert 0 < lake.files < lake.of_files
+        assert lake.bytes < lake.of_bytes
+        assert len(lake.where) == 1
+        if tables[name].tiers.target is Tier.WARM:
+            with pytest.raises(RowsLostError, match="as of that moment"):
+                union_read(tables[name], open_.stores, at={"snapshot": 1})

@@ -151,10 +151,10 @@ def _without_old(
     if table.keeps_all(tier) or not isinstance(store, PartitionedStore):
         return (), ()
     old = outlived(table, tier, store.partitions(stored), now)
-    held = covered(table, tier, open_.stores, _read_to(open_, stored)) if old else None
     gone: list[Partition] = []
-    if held is not None:
-        with suppress(RowsLostError):  # nobody knows what changed since then, until tiering has moved on
+    with suppress(RowsLostError):  # nobody knows what changed since then, until tiering has moved on
+        held = covered(table, tier, open_.stores, _read_to(open_, stored)) if old else None
+        if held is not None:
             gone = store.drop_partitions(stored, old, held.until)
     return tuple(gone), tuple(one for one in old if one not in gone)
 

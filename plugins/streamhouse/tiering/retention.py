@@ -60,6 +60,7 @@ def covered(table: Table, tier: Tier, stores: Mapping[Tier, Store], unread: Sequ
 
     Raises:
         StateConflictError: a copy was filled from another tier.
+        RowsLostError: what this tier had then is no longer held.
     """
     source = table.tiers.target
     colder = [one for one in table.tiers.present if list(Tier).index(one) > list(Tier).index(tier)]

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamhouse.errors import StateConflictError, StoreError
+from streamhouse.errors import RowsLostError, StateConflictError, StoreError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, FilteredStore, FrameStore, LakeMetadata, LakeStore, LogStore, Store
@@ -151,7 +151,11 @@ def state_rows(
 
 
 def find_base(table: Table, source: Store, lake: LakeStore, at: Position | None = None) -> Base | None:
-    """The lake's newest snapshot, not beyond `at`, with the offsets it holds; None: none holds any of that."""
+    """The lake's newest snapshot, not beyond `at`, with the offsets it holds; None: none holds any of that.
+
+    Raises:
+        RowsLostError: the snapshots not beyond `at` were expired, and `source` may have dropped what they held.
+    """
     if at is not None:
         return _base_before(table, source, lake, at)
     replica = table.replica
@@ -208,10 +212,18 @@ def _base_before(table: Table, source: Store, lake: LakeStore, at: Position) -> 
         return None
     if not isinstance(lake, LakeMetadata):
         return find_base(table, source, lake)
+    oldest: Mark | None = None
     for snapshot in reversed(lake.list_snapshots(table.replica)):
         mark = Mark.from_properties(snapshot.properties)
         if mark is not None and not behind(at, mark.offsets):
             return Base(lake, {SNAPSHOT: snapshot.number}, mark)
+        oldest = mark or oldest
+    if not table.keeps_all(source.tier) and (oldest is None or oldest.round):
+        # The tier the flow writes had all rows until the first round; since then it may have dropped some.
+        raise RowsLostError(
+            f"{lake.tier} no longer holds the rows of {table.name} as of that moment, and {source.tier} drops old ones",
+            hint="keep_snapshots in streamhouse.yaml says how long the snapshots of lakes are held",
+        )
     return None
 
 
