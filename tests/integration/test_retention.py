@@ -144,7 +144,8 @@ def asked(open_, text):
 def test_old_days_go_once_colder_tiers_have_them_and_nobody_misses_a_row(open_):
     today = datetime.now(UTC).date()
     recent = [today - timedelta(days=1), today]
-    dropping = [tier for tier in open_.stores if tier is not Tier.COLD]
+    tiers = plan_of(open_.project, FLOW).tables[PARTED[0]].tiers.present
+    dropping = [tier for tier in tiers if tier is not Tier.COLD]
     first = dropping[0]
     add(open_, 0, days=OLD + recent)
     drain(open_)
@@ -191,8 +192,9 @@ def assert_told(open_):
     for name in PARTED:
         kinds = {row["_kind"] for row in asked(open_, f"select _kind from {name}$changes")}
         assert "-D" not in kinds
-        snapshots = asked(open_, f"select distinct kind from {name}$warm$snapshots")
-        assert {"kind": "drop"} in snapshots
+        if Tier.WARM in tables[name].tiers.present:
+            snapshots = asked(open_, f"select distinct kind from {name}$warm$snapshots")
+            assert {"kind": "drop"} in snapshots
         files = asked(open_, f"select distinct partition from {name}$files where tier = 'cold'")
         assert {"partition": f"sold_on={OLD[2]}"} in files
         query = parse_query(f"select cents from {name} where sold_on = DATE'{OLD[2]}'", tables)

@@ -7,6 +7,7 @@ from streamhouse.errors import RowsLostError, StateConflictError
 from streamhouse.model.types import Position
 
 SNAPSHOT = "snapshot"  # the key of positions that count commits, not rows
+_PARTITION = "/"  # in the key of a bucket that is one of a partition
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ def cut(lake_end: Position, log_start: Position, log_end: Position) -> list[Offs
     """Choose what a union read takes from the log, so that no row is read twice or missed.
 
     Args:
-        lake_end: bucket → first offset the lake snapshot does NOT hold; absent: never tiered.
+        lake_end: bucket → first offset the lake snapshot does NOT hold; absent: never tiered. The bucket of a
+            partition, `2026-11-21#17/0`, may be one that was dropped since: then nothing is left to be read there.
         log_start: bucket → oldest offset the log still retains; absent: 0, nothing was dropped.
         log_end: bucket → next offset to be written. An entry for each bucket.
 
@@ -43,7 +45,8 @@ def cut(lake_end: Position, log_start: Position, log_end: Position) -> list[Offs
         >>> cut({"0": 5}, {"0": 3, "1": 0}, {"0": 9, "1": 2})
         [OffsetRange(bucket='0', start=5, end=9), OffsetRange(bucket='1', start=0, end=2)]
     """
-    if stray := [bucket for bucket in _ordered(lake_end) if bucket not in log_end and lake_end[bucket] > 0]:
+    gone = [bucket for bucket in _ordered(lake_end) if bucket not in log_end and lake_end[bucket] > 0]
+    if stray := [bucket for bucket in gone if _PARTITION not in bucket]:
         raise _foreign_copy(f"bucket {stray[0]} is tiered, and the table has no such bucket")
     ranges: list[OffsetRange] = []
     for bucket in _ordered(log_end):

@@ -81,3 +81,10 @@ def test_commits_are_taken_whole() -> None:
     assert behind({}, {"snapshot": 1})
     assert not behind({"snapshot": 1}, {"snapshot": 1})
     assert not behind({}, {"0": 0})
+
+
+def test_a_partition_that_was_dropped_since_leaves_nothing_to_read() -> None:
+    lake = {"2026-11-20#3/0": 9, "2026-11-21#4/0": 5}
+    assert cut(lake, {}, {"2026-11-21#4/0": 7}) == [OffsetRange("2026-11-21#4/0", 5, 7)]
+    with pytest.raises(StateConflictError, match="no such bucket"):
+        cut({"0": 9}, {}, {"1": 7})
