@@ -65,7 +65,7 @@ def test_any_range_leads_from_the_state_at_its_start_to_that_at_its_end(
     records, states = log_of(history)
     start = data.draw(st.integers(0, len(records)))
     end = data.draw(st.integers(start, len(records)))
-    log = whole_changes({0: read(records, start, end, size)}, {0: start}, SCHEMA)
+    log = whole_changes({"0": read(records, start, end, size)}, {"0": start}, SCHEMA)
     folded = log.changes(("k",), ("k", "v"))
 
     upserts, before = as_state(folded.upserts), as_state(folded.before)
@@ -81,7 +81,7 @@ def test_undoing_a_log_gives_the_state_before_it(history: list[Change], data: st
     records, states = log_of(history)
     at = data.draw(st.integers(0, len(records)))
     seen = data.draw(st.integers(at, len(records)))  # a scan may show any moment up to the end of the log
-    log = whole_changes({0: read(records, at, len(records), size)}, {0: at}, SCHEMA)
+    log = whole_changes({"0": read(records, at, len(records), size)}, {"0": at}, SCHEMA)
     assert as_state(log.undone(as_rows(states[seen]), ("k",))) == states[at]
 
 
@@ -91,7 +91,7 @@ def test_buckets_do_not_mix() -> None:
         return LogBatch(4, 5, bytes([kind]), rows)
 
     # Offset 4 lies before the range of each bucket: it only counts where it begins an update.
-    log = whole_changes({0: [one(AFTER, 1)], 1: [one(INSERTED, 2)]}, {0: 5, 1: 4}, SCHEMA)
+    log = whole_changes({"0": [one(AFTER, 1)], "1": [one(INSERTED, 2)]}, {"0": 5, "1": 4}, SCHEMA)
     assert as_state(log.changes(("k",), ("k", "v")).upserts) == {2: 0}
 
 

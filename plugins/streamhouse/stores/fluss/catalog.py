@@ -2,8 +2,8 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TypeVar
 
@@ -15,10 +15,21 @@ from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.fluss import proto
 from streamhouse.stores.fluss.ddl import Stored, columns_of, stored
+from streamhouse.stores.fluss.partitions import WHOLE, bucket_key, bucket_of, in_order, name_values, partition_name
 from streamhouse.stores.fluss.wire import Address, LeaderMovedError, Wire, refusal
 
 _CREATE_DATABASE, _CREATE_TABLE, _DROP_TABLE, _TABLE_INFO = 1001, 1005, 1006, 1007
 _TABLE_SCHEMA, _METADATA, _LIST_OFFSETS, _ALTER_TABLE = 1011, 1012, 1021, 1044
+_LIST_PARTITIONS, _CREATE_PARTITION, _DROP_PARTITION, _COMMIT_SNAPSHOT = 1009, 1036, 1037, 1022
+_UNKNOWN_TABLE = "Unknown table id"
+_NO_SNAPSHOT = {
+    "version": 1,
+    "bucket_id": 0,
+    "snapshot_id": -1,
+    "snapshot_location": "none",
+    "kv_snapshot_handle": {"shared_file_handles": [], "private_file_handles": [], "snapshot_incremental_size": 0},
+    "log_offset": -1,
+}
 _LAST = 0  # where a column is added
 _AHEAD_OF_CLOCK = 38
 _CLIENT = -1  # in place of the id of a following server
@@ -43,15 +54,21 @@ class Bound(IntEnum):
 
 @dataclass(frozen=True)
 class Located:
-    """A table and the servers that lead its buckets."""
+    """A table and the servers that lead its buckets.
+
+    Attributes:
+        leaders: Bucket, as positions name it → address; in the order of the buckets.
+        partitions: Name of a partition → its id.
+    """
 
     name: str
     stored: Stored
-    leaders: dict[int, Address]  # bucket → address
+    leaders: dict[str, Address]
+    partitions: dict[str, int] = field(default_factory=dict)
 
-    def by_leader(self, buckets: Iterable[int]) -> dict[Address, list[int]]:
+    def by_leader(self, buckets: Iterable[str]) -> dict[Address, list[str]]:
         """The buckets each server leads."""
-        led: dict[Address, list[int]] = defaultdict(list)
+        led: dict[Address, list[str]] = defaultdict(list)
         for bucket in buckets:
             led[self.leaders[bucket]].append(bucket)
         return led
@@ -80,7 +97,7 @@ class Catalog:
             self._ask_coordinator(_CREATE_TABLE, proto.encode((1, _path(name)), (2, description), (3, 1)), name)
             self.forget(name)
             try:
-                self.on_leaders(name, lambda located: self.offsets(located, Bound.LATEST), _CREATE_PATIENCE_S)
+                self.on_leaders(name, self._serves, _CREATE_PATIENCE_S)
             except LeaderMovedError:
                 # Rarely, a coordinator of 0.9 overlooks a new table (its watcher drops the event when it reads
                 # the node late) and never gives it leaders. What never had a leader holds no rows: begin anew.
@@ -160,26 +177,180 @@ class Catalog:
     def offsets(self, located: Located, bound: Bound, at_ms: int | None = None) -> Position:
         """Bucket → its first retained, or its next offset; with `Bound.TIME` that of `at_ms`.
 
-        It is the next offset when the server's clock has not come so far.
+        It is the next offset when the server's clock has not come so far. The buckets are those of
+        the partitions that there are now.
         """
+        located = self.refreshed(located)
         found = self._offsets(located, located.leaders, bound, at_ms)
-        if behind := [bucket for bucket in located.leaders if str(bucket) not in found]:
+        if behind := [bucket for bucket in located.leaders if bucket not in found]:
             found |= self._offsets(located, behind, Bound.LATEST, None)
-        return dict(sorted(found.items(), key=lambda entry: int(entry[0])))
+        return {bucket: found[bucket] for bucket in in_order(found)}
 
-    def _offsets(self, located: Located, buckets: Iterable[int], bound: Bound, at_ms: int | None) -> Position:
+    def refreshed(self, located: Located) -> Located:
+        """The table with the partitions it has now; itself when it has none by its design.
+
+        Raises:
+            LeaderMovedError: a bucket of a new partition has no leader yet.
+        """
+        if not located.stored.partition_key:
+            return located
+        now = self._list_partitions(located.name, located.stored)
+        if now == located.partitions:
+            return located
+        kept = {id_ for name, id_ in located.partitions.items() if now.get(name) == id_}
+        leaders = {bucket: address for bucket, address in located.leaders.items() if bucket_of(bucket)[0] in kept}
+        leaders |= self._leaders(located.name, located.stored, {n: id_ for n, id_ in now.items() if id_ not in kept})
+        fresh = replace(located, leaders={bucket: leaders[bucket] for bucket in in_order(leaders)}, partitions=now)
+        if located.name in self._located:
+            self._located[located.name] = fresh
+        return fresh
+
+    def create_partitions(self, name: str, partitions: Iterable[str]) -> Located:
+        """Create the partitions that are absent, and wait until all of their buckets have leaders.
+
+        Others may do the same at the same time.
+
+        Returns:
+            The table with the partitions it has then.
+
+        Raises:
+            WriteRefusedError: it has as many partitions, or buckets, as the cluster allows.
+            StoreUnavailableError: a bucket has no leader.
+        """
+        located = self.on_leaders(name, self.refreshed)
+        absent = [partition for partition in partitions if partition not in located.partitions]
+        if absent:
+            self.on_leaders(name, self._refuse_overlooked)
+        for attempt in range(1, _CREATE_ATTEMPTS + 1):
+            for partition in absent:
+                body = proto.encode((1, _path(name)), (2, _spec(located.stored, partition)), (3, 1))
+                self._ask_coordinator(_CREATE_PARTITION, body, name)
+            try:
+                return self.on_leaders(name, lambda found: self._led(found, absent), _CREATE_PATIENCE_S)
+            except LeaderMovedError:
+                # As with tables, see `create`. What had a leader once may hold rows: it stays.
+                overlooked = self._never_led(name, located.stored, absent)
+                if attempt == _CREATE_ATTEMPTS or not overlooked:
+                    raise
+                for partition in overlooked:
+                    self.drop_partition(name, located.stored, partition)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _serves(self, located: Located) -> None:
+        """Raise `LeaderMovedError` where a table that was just made cannot be used yet."""
+        if located.stored.partition_key:
+            self._refuse_overlooked(located)
+        else:
+            self.offsets(located, Bound.LATEST)
+
+    def _refuse_overlooked(self, located: Located) -> None:
+        """Raise `LeaderMovedError` where the coordinator does not know a partitioned table that exists.
+
+        A coordinator of 0.9 sometimes overlooks a new table (see `create`), and to make a partition of
+        such a table stops it from electing any leader of any table until it is started anew. Whether it
+        knows the table it tells when it refuses a snapshot: it looks for the table before it looks for
+        the bucket, and a partitioned table has no bucket outside its partitions.
+        """
+        snapshot = json.dumps(_NO_SNAPSHOT | {"table_id": located.stored.table_id})
+        try:
+            self._ask_coordinator(
+                _COMMIT_SNAPSHOT, proto.encode((1, snapshot), (2, _CLIENT), (3, _CLIENT)), located.name
+            )
+        except StoreError as error:
+            if _UNKNOWN_TABLE in error.message:
+                raise LeaderMovedError(f"Fluss's coordinator does not know {located.name} yet") from error
+            if isinstance(error, StoreUnavailableError) and not isinstance(error, LeaderMovedError):
+                raise
+
+    def _led(self, known: Located, partitions: Iterable[str]) -> Located:
+        """The table with the partitions it has now; the leaders of some have been asked whether they are."""
+        located = self.refreshed(known)
+        asked = {f"{partition}#{located.partitions.get(partition)}" for partition in partitions}
+        buckets = [bucket for bucket in located.leaders if bucket.rpartition("/")[0] in asked]
+        self._offsets(located, buckets, Bound.LATEST, None)
+        return located
+
+    def drop_partition(self, name: str, found: Stored, partition: str) -> None:
+        """Drop a partition and its rows; do nothing when there is none."""
+        body = proto.encode((1, _path(name)), (2, _spec(found, partition)), (3, 1))
+        self._ask_coordinator(_DROP_PARTITION, body, name)
+
+    def _offsets(self, located: Located, buckets: Iterable[str], bound: Bound, at_ms: int | None) -> Position:
         time = () if at_ms is None else ((6, at_ms),)
         position: Position = {}
         for address, led in located.by_leader(buckets).items():
-            body = proto.encode((1, _CLIENT), (2, int(bound)), (3, located.stored.table_id), (5, led), *time)
-            answer = self.wire.call(address, _LIST_OFFSETS, body, located.name)
-            for bucket in proto.messages(answer, 1):
-                if (code := proto.number(bucket, 2)) == _AHEAD_OF_CLOCK:
-                    continue
-                if code:
-                    raise refusal(code, proto.text(bucket, 3), located.name)
-                position[str(proto.number(bucket, 1))] = proto.number(bucket, 4)
+            # One question is about one partition.
+            parts: dict[int | None, dict[int, str]] = defaultdict(dict)
+            for key in led:
+                partition_id, number = bucket_of(key)
+                parts[partition_id][number] = key
+            for partition_id, keys in parts.items():
+                about = ((3, located.stored.table_id), (4, partition_id), (5, list(keys)))
+                body = proto.encode((1, _CLIENT), (2, int(bound)), *about, *time)
+                answer = self.wire.call(address, _LIST_OFFSETS, body, located.name)
+                for bucket in proto.messages(answer, 1):
+                    if (code := proto.number(bucket, 2)) == _AHEAD_OF_CLOCK:
+                        continue
+                    if code:
+                        raise refusal(code, proto.text(bucket, 3), located.name)
+                    position[keys[proto.number(bucket, 1)]] = proto.number(bucket, 4)
         return position
+
+    def _list_partitions(self, name: str, found: Stored) -> dict[str, int]:
+        """Name → id."""
+        answer = self._ask_coordinator(_LIST_PARTITIONS, proto.encode((1, _path(name))), name)
+        listed: dict[str, int] = {}
+        for partition in proto.messages(answer, 1):
+            spec = proto.decode(proto.blob(partition, 2))
+            values = {proto.text(value, 1): proto.text(value, 2) for value in proto.messages(spec, 1)}
+            listed[partition_name([values[column] for column in found.partition_key])] = proto.number(partition, 1)
+        return listed
+
+    def _never_led(self, name: str, found: Stored, partitions: Iterable[str]) -> list[str]:
+        """Those of some partitions of which no bucket ever had a leader."""
+        listed = self._list_partitions(name, found)
+        asked = {partition: listed[partition] for partition in partitions if partition in listed}
+        metadata = proto.messages(self._metadata(name, asked.values()), 4) if asked else []
+        led = {
+            proto.number(partition, 3)
+            for partition in metadata
+            if any(4 in bucket or 2 in bucket for bucket in proto.messages(partition, 4))
+        }
+        return [partition for partition, id_ in asked.items() if id_ not in led]
+
+    def _leaders(self, name: str, found: Stored, partitions: Mapping[str, int]) -> dict[str, Address]:
+        """Bucket → its leader, of the table as a whole (`WHOLE`) or of some partitions.
+
+        Raises:
+            LeaderMovedError: one has none.
+        """
+        if not partitions:
+            return {}
+        names = {id_: partition for partition, id_ in partitions.items() if partition != WHOLE}
+        answer = self._metadata(name, names)
+        servers = {proto.number(node, 1): _endpoint(node) for node in proto.messages(answer, 2)}
+        parts = (
+            [(WHOLE, None, proto.messages(table, 5)) for table in proto.messages(answer, 3)]
+            if WHOLE in partitions
+            else [
+                (names[id_], id_, proto.messages(partition, 4))
+                for partition in proto.messages(answer, 4)
+                if (id_ := proto.number(partition, 3)) in names
+            ]
+        )
+        leaders = {
+            bucket_key(proto.number(bucket, 1), partition, id_): servers[proto.number(bucket, 2, _CLIENT)]
+            for partition, id_, buckets in parts
+            for bucket in buckets
+            if proto.number(bucket, 2, _CLIENT) in servers
+        }
+        if len(leaders) != (wanted := found.buckets * len(partitions)):
+            raise LeaderMovedError(f"{len(leaders)} of {wanted} buckets of {name} have a leader", hint=_NO_LEADER)
+        return leaders
+
+    def _metadata(self, name: str, partition_ids: Iterable[int]) -> proto.Message:
+        ids = list(partition_ids)
+        return self._ask_coordinator(_METADATA, proto.encode((1, _path(name)), (3, ids or None)), name)
 
     def _exists(self, name: str) -> bool:
         try:
@@ -190,19 +361,9 @@ class Catalog:
 
     def _locate(self, name: str) -> Located:
         found = self.stored(name)
-        answer = self._ask_coordinator(_METADATA, proto.encode((1, _path(name))), name)
-        servers = {proto.number(node, 1): _endpoint(node) for node in proto.messages(answer, 2)}
-        leaders = {
-            proto.number(bucket, 1): servers[proto.number(bucket, 2, _CLIENT)]
-            for table in proto.messages(answer, 3)
-            for bucket in proto.messages(table, 5)
-            if proto.number(bucket, 2, _CLIENT) in servers
-        }
-        if len(leaders) != found.buckets:
-            raise LeaderMovedError(
-                f"{len(leaders)} of {found.buckets} buckets of {name} have a leader", hint=_NO_LEADER
-            )
-        located = Located(name, found, leaders)
+        partitions = self._list_partitions(name, found) if found.partition_key else {}
+        leaders = self._leaders(name, found, partitions if found.partition_key else {WHOLE: 0})
+        located = Located(name, found, {bucket: leaders[bucket] for bucket in in_order(leaders)}, partitions)
         self._located[name] = located
         return located
 
@@ -225,6 +386,11 @@ def _stored(name: str, description: bytes, table_id: int, schema_id: int) -> Sto
         return stored(description, table_id, schema_id)
     except ValueError as error:
         raise StoreError(f"{name}: {error}", hint="it was not made by Streamhouse; use another name") from error
+
+
+def _spec(found: Stored, partition: str) -> bytes:
+    pairs = zip(found.partition_key, name_values(partition), strict=True)
+    return proto.encode(*((1, proto.encode((1, column), (2, value))) for column, value in pairs))
 
 
 def _path(name: str) -> bytes:

@@ -1,10 +1,13 @@
 """A change log as rows: each change with its kind, offset and time; pure Arrow."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 
 from streamhouse.stores.base import KIND_COLUMNS
 from streamhouse.stores.fluss.log import AFTER, BEFORE, DELETED, INSERTED, LogBatch
+from streamhouse.stores.fluss.partitions import bucket_of, in_order
 
 LOG_TTL = "rows past the table's log TTL are in warmer tiers only: ask the lake, as table$lake"
 
@@ -12,14 +15,14 @@ _KINDS = {0: "+I", INSERTED: "+I", BEFORE: "-U", AFTER: "+U", DELETED: "-D"}
 _TIME = pa.timestamp("us", tz="UTC")
 
 
-def numbered(batches: dict[int, list[LogBatch]], schema: pa.Schema) -> pa.Table:
+def numbered(batches: Mapping[str, list[LogBatch]], schema: pa.Schema) -> pa.Table:
     """The rows of all buckets behind `KIND_COLUMNS`.
 
     Args:
-        batches: Bucket → its batches, by offset.
+        batches: Bucket → its batches, by offset. Of its name `_bucket` is the number within its partition.
         schema: Of their rows.
     """
-    full = [(b, batch) for b, found in sorted(batches.items()) for batch in found if batch.rows is not None]
+    full = [(bucket_of(b)[1], batch) for b in in_order(batches) for batch in batches[b] if batch.rows is not None]
     counts = [batch.rows.num_rows for _, batch in full if batch.rows is not None]
     codes = b"".join(batch.kinds or bytes(count) for (_, batch), count in zip(full, counts, strict=True))
     offsets = [np.arange(batch.base, batch.base + count) for (_, batch), count in zip(full, counts, strict=True)]

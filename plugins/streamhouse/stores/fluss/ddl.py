@@ -65,6 +65,7 @@ class Stored:
     buckets: int
     merge: dict[str, str]
     properties: dict[str, str]
+    partition_key: tuple[str, ...] = ()
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -125,7 +126,7 @@ def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
                 "highest_field_id": highest,
             }
             | ({"primary_key": list(table.primary_key)} if table.primary_key else {}),  # Fluss refuses an empty one
-            "partition_key": [],
+            "partition_key": list(table.partition_by),
             "bucket_key": list(table.hashed),
             "bucket_count": table.buckets,
             "properties": properties,
@@ -159,6 +160,7 @@ def stored(description: bytes, table_id: int, schema_id: int) -> Stored:
             column["name"]: column["agg_function"]["type"] for column in schema["columns"] if "agg_function" in column
         },
         properties=found.get("properties", {}),
+        partition_key=tuple(found.get("partition_key", ())),
     )
 
 
@@ -185,6 +187,7 @@ def differences(table: Table, found: Stored) -> list[str]:
         "primary key": list(table.primary_key),
         "bucket key": list(table.hashed),
         "bucket count": [str(table.buckets)],
+        "partitions": list(table.partition_by),
         "merge functions": sorted(f"{name}: {function.value}" for name, function in table.merge.items()),
         "merge engine": [table.merge_engine.value] if table.merge or table.selects else [],
         "version column": [table.version_column] if table.version_column is not None else [],
@@ -194,6 +197,7 @@ def differences(table: Table, found: Stored) -> list[str]:
         "primary key": list(found.primary_key),
         "bucket key": list(found.bucket_key),
         "bucket count": [str(found.buckets)],
+        "partitions": list(found.partition_key),
         # What folds a column that the plan gave up does not matter.
         "merge functions": sorted(
             f"{name}: {function}" for name, function in found.merge.items() if name in table.merge or not table.merge

@@ -11,11 +11,12 @@ from streamhouse.errors import RowsLostError, StoreUnavailableError
 from streamhouse.stores.fluss import proto
 from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
 from streamhouse.stores.fluss.log import LogBatch, decode_batches
+from streamhouse.stores.fluss.partitions import bucket_of
 from streamhouse.stores.fluss.remote import read_segments
-from streamhouse.stores.fluss.wire import OUT_OF_RANGE, Address, refusal
+from streamhouse.stores.fluss.wire import OUT_OF_RANGE, Address, LeaderMovedError, refusal
 
-Ranges = dict[int, tuple[int, int]]
-"""Bucket → `[start, end)` offsets."""
+Ranges = dict[str, tuple[int, int]]
+"""Bucket, as positions name it → `[start, end)` offsets."""
 
 RESTORED = "was the table restored from an older state, or dropped and created again?"
 
@@ -40,16 +41,17 @@ class Reader:
         self._projects = len(self._fields) < len(names)  # whether the server is asked to
         self.schema = self._projected(located.stored.schema_id)
 
-    def read(self, ranges: Ranges) -> dict[int, list[LogBatch]]:
-        """Bucket → its batches, in the order of their offsets.
+    def read(self, ranges: Ranges) -> dict[str, list[LogBatch]]:
+        """Bucket → its batches, in the order of their offsets. A bucket whose partition was dropped has none.
 
         Raises:
             RowsLostError: the log begins after a range does, or ends before it.
             LeaderMovedError: look the table up again.
         """
-        found: dict[int, list[LogBatch]] = {bucket: [] for bucket in ranges}
-        for address, buckets in self._located.by_leader(ranges).items():
-            left = {bucket: ranges[bucket] for bucket in buckets if ranges[bucket][0] < ranges[bucket][1]}
+        found: dict[str, list[LogBatch]] = {bucket: [] for bucket in ranges}
+        there = self._there(ranges)
+        for address, buckets in self._located.by_leader(there).items():
+            left = {bucket: ranges[bucket] for bucket in buckets}
             moved_at = monotonic()
             while left:
                 got = self._fetch(address, left)
@@ -69,34 +71,46 @@ class Reader:
                     raise StoreUnavailableError(f"Fluss sends no rows of {self._located.name}, buckets {sorted(left)}")
         return found
 
+    def _there(self, ranges: Ranges) -> list[str]:
+        """The buckets that are to be read and exist; that one does not is not believed to an older look."""
+        wanted = [bucket for bucket, (start, end) in ranges.items() if start < end]
+        if any(bucket not in self._located.leaders for bucket in wanted):
+            self._located = self._catalog.refreshed(self._located)
+        return [bucket for bucket in wanted if bucket in self._located.leaders]
+
     def _refuse_beyond(self, left: Ranges) -> None:
         ends = self._catalog.offsets(self._located, Bound.LATEST)
         for bucket, (_, end) in left.items():
-            if ends[str(bucket)] < end:
+            if bucket not in ends:
+                raise LeaderMovedError(f"{self._located.name} has no bucket {bucket} any more")
+            if ends[bucket] < end:
                 raise RowsLostError(
                     f"{self._located.name}, bucket {bucket}: offset {end} was asked for, "
-                    f"but the log ends at {ends[str(bucket)]}",
+                    f"but the log ends at {ends[bucket]}",
                     hint=RESTORED,
                 )
 
-    def _fetch(self, address: Address, ranges: Ranges) -> dict[int, list[LogBatch]]:
+    def _fetch(self, address: Address, ranges: Ranges) -> dict[str, list[LogBatch]]:
+        keys = {bucket_of(key): key for key in ranges}
         wanted = [
-            (4, proto.encode((2, bucket), (3, start), (4, _BUCKET_BYTES))) for bucket, (start, _) in ranges.items()
+            (4, proto.encode((1, partition_id), (2, number), (3, ranges[key][0]), (4, _BUCKET_BYTES)))
+            for (partition_id, number), key in keys.items()
         ]
         projection = ((2, 1), (3, self._fields)) if self._projects else ((2, 0),)
         table = proto.encode((1, self._located.stored.table_id), *projection, *wanted)
         body = proto.encode((1, _CLIENT), (2, _ANSWER_BYTES), (3, table), (4, _WAIT_MS), (5, 1))
         projected = self._projects
         answer = self._catalog.wire.call(address, _FETCH_LOG, body, self._located.name)
-        return {
-            proto.number(bucket, 2): self._batches(bucket, ranges[proto.number(bucket, 2)], projected)
+        told = {
+            keys[proto.number(bucket, 1) if 1 in bucket else None, proto.number(bucket, 2)]: bucket
             for table_answer in proto.messages(answer, 1)
             for bucket in proto.messages(table_answer, 2)
         }
+        return {key: self._batches(bucket, key, ranges[key], projected) for key, bucket in told.items()}
 
-    def _batches(self, answer: proto.Message, wanted: tuple[int, int], projected: bool) -> list[LogBatch]:
+    def _batches(self, answer: proto.Message, bucket: str, wanted: tuple[int, int], projected: bool) -> list[LogBatch]:
         start, end = wanted
-        name, bucket = self._located.name, proto.number(answer, 2)
+        name = self._located.name
         code = proto.number(answer, 3)
         if code == OUT_OF_RANGE:
             raise RowsLostError(

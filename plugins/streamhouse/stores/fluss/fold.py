@@ -1,6 +1,6 @@
 """What a change log means: changes of a range, and the state at an earlier offset; pure Arrow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ Kinds: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int8]]"
 Indexes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 
 
-def whole_changes(batches: dict[int, list[LogBatch]], starts: dict[int, int], schema: pa.Schema) -> "ChangeLog":
+def whole_changes(batches: Mapping[str, list[LogBatch]], starts: Mapping[str, int], schema: pa.Schema) -> "ChangeLog":
     """One change log of all buckets, each update whole: its two images stand on one side of every cut.
 
     A cut between the images of an update counts as one before both.

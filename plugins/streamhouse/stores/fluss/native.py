@@ -1,10 +1,10 @@
 """What goes through Fluss's Python client: writes, and scans of a key-value state."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from streamhouse.errors import StoreError, StoreUnavailableError, TableMissingError, WriteRefusedError
 from streamhouse.stores.fluss.loop import EventLoop
+from streamhouse.stores.fluss.partitions import bucket_of
 from streamhouse.stores.fluss.sockets import tune
 from streamhouse.stores.fluss.wire import STATUS, Address, LeaderMovedError, refusal
 
@@ -37,6 +38,7 @@ class Target:
     table_id: int
     schema_id: int
     servers: frozenset[Address]
+    partitions: Mapping[str, int] = field(default_factory=dict, compare=False)  # name → id, as they are now
 
 
 class _Session:
@@ -45,9 +47,18 @@ class _Session:
     def __init__(self, connection: Any) -> None:
         self.connection = connection
         self.quick: set[Target] = set()
+        self._partitions: dict[str, dict[str, int]] = {}  # table → its partitions that this session may know
         self._tables: dict[Target, Any] = {}
         self._writers: dict[tuple[Target, Columns], Any] = {}
         self._opening = asyncio.Lock()
+
+    def fits(self, target: Target) -> bool:
+        """Whether it cannot take a partition for one that was dropped; for as long as it lives the client would."""
+        known = self._partitions.setdefault(target.name, {})
+        if any(known.get(name, id_) != id_ for name, id_ in target.partitions.items()):
+            return False
+        known.update(target.partitions)
+        return True
 
     async def table(self, target: Target) -> Any:
         async with self._opening:  # threads come at the same time
@@ -99,13 +110,19 @@ class Native:
         self._lock = Lock()
         self._opening = asyncio.Lock()
 
-    def append(self, target: Target, rows: pa.Table) -> None:
+    def append(self, target: Target, parts: Iterable[pa.Table]) -> None:
         """Append rows, which have all columns in their order, and wait until they are durable.
+
+        Args:
+            target: Where to.
+            parts: The rows of each partition, which exists.
 
         Raises:
             StoreUnavailableError: not confirmed in time; the rows may arrive, but not after the next write.
         """
-        writes = self._write(target, lambda writer: [writer.write_arrow_batch(b) for b in rows.to_batches()])
+        # The client looks for a batch's partition in its first row.
+        batches = [batch for rows in parts for batch in rows.to_batches() if batch.num_rows]
+        writes = self._write(target, lambda writer: [writer.write_arrow_batch(batch) for batch in batches])
         self.confirm(target.name, writes)
 
     def upsert(self, target: Target, rows: pa.Table, deletes: pa.Table | None, columns: Columns = None) -> list[Write]:
@@ -180,16 +197,22 @@ class Native:
         if writes:
             self._run(name, work, self._session)
 
-    def scan(self, target: Target, bucket: int, columns: Sequence[str]) -> pa.Table:
+    def scan(self, target: Target, bucket: str, columns: Sequence[str]) -> pa.Table:
         """The state of one bucket of a keyed table: what its newest visible offset says, or a little more."""
-        session = self._current(target.name)
+        session = self._current(target)
+        partition_id, number = bucket_of(bucket)
 
         async def work() -> pa.Table:
             import fluss
 
             table = await session.table(target)
             scan = table.new_scan().project_by_name(list(columns)).limit(_WHOLE_BUCKET)
-            return await scan.create_bucket_batch_scanner(fluss.TableBucket(target.table_id, bucket)).to_arrow()
+            place = (
+                fluss.TableBucket(target.table_id, number)
+                if partition_id is None
+                else fluss.TableBucket.with_partition(target.table_id, partition_id, number)
+            )
+            return await scan.create_bucket_batch_scanner(place).to_arrow()
 
         return self._run(target.name, work, session)
 
@@ -212,7 +235,7 @@ class Native:
 
     def _write_alone(self, target: Target, enqueue: Callable[[Any], list[Write]], columns: Columns) -> list[Write]:
         self.settle(target.name)
-        session = self._current(target.name)
+        session = self._current(target)
         writer = self._run(target.name, lambda: session.writer(target, columns), session)
         try:
             # On the caller's thread: it converts rows, and waits while the client's buffer is full.
@@ -250,15 +273,16 @@ class Native:
             EventLoop.current().submit(lambda: flush.session.remind(name))
         return flush.done.result(max(left, 0))
 
-    def _current(self, name: str) -> _Session:
+    def _current(self, target: Target) -> _Session:
         async def work() -> _Session:
             # Threads come at the same time, and one connection is to serve them all.
             async with self._opening, asyncio.timeout(_PATIENCE_S):
-                if self._session is None:
+                if self._session is None or not self._session.fits(target):
                     self._session = _Session(await self._connect())
+                    self._session.fits(target)
                 return self._session
 
-        return self._run(name, work, None)
+        return self._run(target.name, work, None)
 
     async def _connect(self) -> Any:
         import fluss

@@ -1,6 +1,6 @@
 """The hot tier as the engine sees it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -12,13 +12,21 @@ from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.arrow import arrow_schema, conform
-from streamhouse.stores.base import KIND_COLUMNS, Capabilities, Changes, WriteContext
+from streamhouse.stores.base import KIND_COLUMNS, Capabilities, Changes, Partition, WriteContext
 from streamhouse.stores.fluss import ddl
 from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
 from streamhouse.stores.fluss.changelog import LOG_TTL, numbered
 from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader
 from streamhouse.stores.fluss.fold import ChangeLog, whole_changes
 from streamhouse.stores.fluss.native import Native, Target
+from streamhouse.stores.fluss.partitions import (
+    by_partition,
+    in_order,
+    name_of,
+    partition_name,
+    partition_values,
+    partitions_in,
+)
 from streamhouse.stores.fluss.replay import not_yet_written, settled_end
 from streamhouse.stores.fluss.wire import Wire
 from streamhouse.stores.keyed import (
@@ -44,6 +52,9 @@ _STATE_ROWS = 50  # so many rows of a table's state are read while one write is 
 
 class FlussStore:
     """Tables in an Apache Fluss cluster. Positions are `{bucket: next offset}`; an absent bucket is at 0.
+
+    Of a partitioned table a bucket is named `day#17/0` (see `partitions`); one whose partition was
+    dropped has no rows. Partitions come to be when a row is written to them.
 
     Args:
         bootstrap: `host:port` of a coordinator or tablet server; several with commas.
@@ -122,7 +133,8 @@ class FlussStore:
             version=f"{found.table_id}.{found.schema_id}",
             columns=tuple(SeenColumn(name=c.name, type=c.type, nullable=c.nullable) for c in found.columns),
             primary_key=found.primary_key,
-            layout=f"{found.buckets} buckets by ({', '.join(found.bucket_key)})",
+            layout=f"{found.buckets} buckets by ({', '.join(found.bucket_key)})"
+            + (f", partitions by ({', '.join(found.partition_key)})" if found.partition_key else ""),
         )
 
     def end(self, table: Table) -> Position:
@@ -148,13 +160,13 @@ class FlussStore:
         found = self._catalog.on_leaders(
             table.name, lambda located: self._catalog.offsets(located, Bound.TIME, at_ms + 1)
         )
-        if any(0 < first == found[bucket] for bucket, first in oldest.items()):
+        if any(0 < first == found.get(bucket) for bucket, first in oldest.items()):
             raise RowsLostError(f"Fluss's log of {table.name} does not go back so far", hint=LOG_TTL)
         return found
 
     def read_log(self, table: Table, start: Position, end: Position, columns: tuple[str, ...]) -> pa.Table:
-        """See `LoggedStore.read_log`; `_offset` is the offset in `_bucket`."""
-        ranges = {bucket: (start.get(str(bucket), 0), end.get(str(bucket), 0)) for bucket in range(table.buckets)}
+        """See `LoggedStore.read_log`; `_offset` is the offset in `_bucket`, which is one of the row's partition."""
+        ranges = _ranges(start, end)
 
         def read(located: Located) -> pa.Table:
             reader = Reader(self._catalog, located, columns)
@@ -168,11 +180,14 @@ class FlussStore:
 
     def advance(self, table: Table, start: Position, max_rows: int) -> Position:
         """The same share of each bucket's backlog; see `Store.advance`."""
-        further = by_offsets(start, self.end(table), max_rows)
+        end = self.end(table)
+        further = by_offsets(start, end, max_rows)
         if table.primary_key and not any(start.values()):
             # Before its log begins, the state of a keyed table cannot be read.
-            return {bucket: max(first, further[bucket]) for bucket, first in self.start(table).items()}
-        return further
+            return {bucket: max(first, further.get(bucket, 0)) for bucket, first in self.start(table).items()}
+        if not table.partition_by or not offsets_between(start, end):
+            return further
+        return {bucket: offset for bucket, offset in further.items() if bucket in end}  # others were dropped
 
     def read_changes(
         self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
@@ -183,7 +198,7 @@ class FlussStore:
         log was cut short can still be read from its very beginning: its state stands in for the log.
         """
         names = table.column_names if columns is None else columns
-        ranges = {bucket: (start.get(str(bucket), 0), end.get(str(bucket), 0)) for bucket in range(table.buckets)}
+        ranges = _ranges(start, end)
         if not table.primary_key:
             return Changes(upserts=self._appended(table, ranges, names))
         try:
@@ -206,13 +221,16 @@ class FlussStore:
         if not table.primary_key:
             return self.read_changes(table, {}, self.end(table) if at is None else at, names).upserts
         wanted = _with_key(table, names)
-        state = self._state(table, wanted)
+        # A partition that had no row yet is left out: neither its state nor its log needs to be read.
+        begun = {bucket for bucket, offset in at.items() if offset} if at is not None and table.partition_by else None
+        state = self._state(table, wanted, begun)
         if at is not None:
             # The end is read after the state, so the log tells every change the state holds.
             ends = self.end(table)
-            if beyond := {bucket: offset for bucket, offset in at.items() if offset > ends.get(bucket, 0)}:
+            held = at if begun is None else {bucket: at[bucket] for bucket in begun if bucket in ends}
+            if beyond := {bucket: offset for bucket, offset in held.items() if offset > ends.get(bucket, 0)}:
                 raise RowsLostError(f"{table.name} ends at {ends}, before {beyond}", hint=RESTORED)
-            ranges = {int(bucket): (at.get(bucket, 0), end) for bucket, end in ends.items()}
+            ranges = _ranges(at, {bucket: end for bucket, end in ends.items() if begun is None or bucket in begun})
             state = self._log(table, ranges, wanted).undone(state, table.primary_key)
         return state.select(list(names))
 
@@ -256,6 +274,7 @@ class FlussStore:
             return self.write(table, changes, context)
         rows, deletes = _apart(table, rows_to_set(table, changes, _KIND, context.columns))
         located = self._located(table, table.column_names)
+        located, deletes = self._with_partitions(table, located, rows, deletes)
         if located.stored.properties.get(ddl.DELETES) != ddl.DELETES_ALLOWED:
             raise SchemaConflictError(
                 f"values of {table.name} cannot be set: it ignores deletes",
@@ -273,10 +292,35 @@ class FlussStore:
         self._native.confirm(table.name, [writes[i] for i in self._unseen(table, before, rows)])
         return self.end(table)
 
+    def partitions(self, table: Table, since: Position | None = None) -> list[Partition]:
+        """See `PartitionedStore.partitions`."""
+        if not table.partition_by:
+            return []
+        located = self._catalog.on_leaders(table.name, self._catalog.refreshed)
+        names = located.partitions if since is None else self._changed(table, since)
+        return sorted(partition_values(table, name) for name in names)
+
+    def drop_partitions(
+        self, table: Table, gone: Sequence[Partition], covered: Position | None = None
+    ) -> list[Partition]:
+        """See `PartitionedStore.drop_partitions`; a row written between the look at the log and the drop is lost."""
+        located = self._catalog.on_leaders(table.name, self._catalog.refreshed)
+        names = {partition_name(values): values for values in gone}
+        kept = set() if covered is None else self._changed(table, covered)
+        dropped = {name: values for name, values in names.items() if name in located.partitions and name not in kept}
+        for name in dropped:
+            self._catalog.drop_partition(table.name, located.stored, name)
+        return list(dropped.values())
+
     def close(self) -> None:
         """See `Store.close`."""
         self._native.close()
         self._wire.close()
+
+    def _changed(self, table: Table, since: Position) -> set[str]:
+        """Names of the partitions that were written to after a position."""
+        behind = (bucket for bucket, end in self.end(table).items() if end > since.get(bucket, 0))
+        return {name_of(bucket) for bucket in behind}
 
     def _left_to_write(self, table: Table, rows: pa.Table, replay_from: Position) -> pa.Table:
         self._native.settle(table.name)  # an attempt of this very process may still be on its way
@@ -285,13 +329,14 @@ class FlussStore:
             return not_yet_written(table.name, rows, self.read_changes(table, replay_from, end).upserts)
         # An epoch folds each key in at most once, so a key that changed since has this epoch's value in it.
         # One that was folded without a change (0 was added) may be missing here; folding it again changes nothing.
-        ranges = {int(bucket): (replay_from.get(bucket, 0), to) for bucket, to in end.items()}
+        ranges = _ranges(replay_from, end)
         return without_keys(rows, self._log(table, ranges, table.primary_key).rows.select(list(table.primary_key)))
 
     def _send(self, table: Table, rows: pa.Table, deletes: pa.Table | None, *, partial: bool = False) -> None:
         if not rows.num_rows and not deletes:
             return
         located = self._located(table, tuple(rows.column_names))
+        located, deletes = self._with_partitions(table, located, rows, deletes)
         if not partial:
             rows = padded(rows, located.stored.columns)  # Fluss may hold newer columns than the plan
         target = _target(located)
@@ -301,10 +346,25 @@ class FlussStore:
             elif table.primary_key:
                 self._upsert(table, target, rows, deletes)
             else:
-                self._native.append(target, rows)
+                self._native.append(target, by_partition(table, rows).values())
         except StoreError:
             self._catalog.forget(table.name)
             raise
+
+    def _with_partitions(
+        self, table: Table, located: Located, rows: pa.Table, deletes: pa.Table | None
+    ) -> tuple[Located, pa.Table]:
+        """The table with a partition for every row, and those of the deletes that can meet one."""
+        if deletes is None:
+            deletes = rows.slice(0, 0).select(list(table.primary_key))
+        if not table.partition_by:
+            return located, deletes
+        # Asked at every write: the client would wait for one that was dropped, and for ever.
+        located = self._catalog.create_partitions(table.name, partitions_in(table, rows))
+        if not deletes:
+            return located, deletes
+        parts = [part for name, part in by_partition(table, deletes).items() if name in located.partitions]
+        return located, pa.concat_tables([deletes.slice(0, 0), *parts])
 
     def _upsert(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None) -> None:
         keys = rows.select(list(table.primary_key))
@@ -317,7 +377,7 @@ class FlussStore:
         # wait for those that are not there: deletes of absent keys, and what was refused.
         before = self.end(table)
         writes = self._native.upsert(target, rows, deletes)
-        after = {int(bucket): (before[bucket], end) for bucket, end in self.end(table).items()}
+        after = _ranges(before, self.end(table))
         seen = self._log(table, after, table.primary_key).rows.select(list(table.primary_key))
         numbered = keys.append_column(_KIND, pa.array(range(keys.num_rows)))
         if table.selects:  # so there are no deletes, and these are the rows
@@ -344,7 +404,7 @@ class FlussStore:
         """Indexes of the rows that the log since `before` does not show; as in `_upsert`, but values count, too."""
         if before is None:
             return list(range(written.num_rows))
-        after = {int(bucket): (before[bucket], end) for bucket, end in self.end(table).items()}
+        after = _ranges(before, self.end(table))
         names = tuple(written.column_names)
         return absent(written, self._log(table, after, names).images().select(names))
 
@@ -370,7 +430,7 @@ class FlussStore:
                 found = reader.read(wider)
             except RowsLostError:
                 oldest = self._catalog.offsets(located, Bound.EARLIEST)
-                held = {b: (max(start, oldest[str(b)]), end) for b, (start, end) in wider.items()}
+                held = {b: (max(start, oldest.get(b, start)), end) for b, (start, end) in wider.items()}
                 if held == wider or any(start > ranges[b][0] for b, (start, _) in held.items()):
                     raise
                 found = reader.read(held)  # only offsets before a range are gone
@@ -378,10 +438,16 @@ class FlussStore:
 
         return self._on_leaders(table, columns, read)
 
-    def _state(self, table: Table, columns: tuple[str, ...]) -> pa.Table:
-        def scan(located: Located) -> pa.Table:
+    def _state(self, table: Table, columns: tuple[str, ...], buckets: Collection[str] | None = None) -> pa.Table:
+        """The rows of some buckets; None: of all."""
+
+        def scan(known: Located) -> pa.Table:
+            located = self._catalog.refreshed(known)
             target = _target(located)
-            parts = [self._native.scan(target, bucket, columns) for bucket in sorted(located.leaders)]
+            read = [bucket for bucket in located.leaders if buckets is None or bucket in buckets]
+            parts = [self._native.scan(target, bucket, columns) for bucket in read]
+            if not parts:
+                return arrow_schema(_pick(table, columns)).empty_table()
             return conform(pa.concat_tables(parts), _pick(table, columns))
 
         return self._on_leaders(table, columns, scan)
@@ -420,4 +486,9 @@ def _pick(table: Table, names: tuple[str, ...]) -> list[Column]:
 
 def _target(located: Located) -> Target:
     stored = located.stored
-    return Target(located.name, stored.table_id, stored.schema_id, frozenset(located.leaders.values()))
+    servers = frozenset(located.leaders.values())
+    return Target(located.name, stored.table_id, stored.schema_id, servers, located.partitions)
+
+
+def _ranges(start: Position, end: Position) -> Ranges:
+    return {bucket: (start.get(bucket, 0), end[bucket]) for bucket in in_order(end)}

@@ -52,7 +52,13 @@ def refusal(code: int, message: str, subject: str) -> StoreError:
         return LeaderMovedError(f"Fluss is moving {subject}: {reason}")
     if code in _TRANSIENT:
         return StoreUnavailableError(f"Fluss cannot serve {subject} now: {reason}")
-    if code in (13, 14, 35, 57):
+    if code in (45, 49):
+        return WriteRefusedError(
+            f"Fluss makes no further partition of {subject}: {reason}",
+            hint="tables that keep their rows for some days only lose old partitions by themselves; else raise "
+            "max.partition.num and max.bucket.num of the Fluss servers",
+        )
+    if code in (13, 14, 35, 43, 57):
         return WriteRefusedError(f"Fluss refuses rows for {subject}: {reason}")
     return StoreError(f"Fluss refuses a request for {subject}: {reason} (code {code})")
 
