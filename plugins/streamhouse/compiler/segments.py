@@ -79,14 +79,17 @@ def check_streams(flow: Flow, cut: tuple[Segment, ...], readable_tables: Mapping
                     kept = "first" if step.writes.first_row else "last"
                     raise StrategyError(
                         f"{step.id} keeps the {kept} row of each key, and {table.name} keeps no order between its"
-                        f" {table.buckets} buckets",
+                        f" {'partitions' if table.partition_by else f'{table.buckets} buckets'}",
                         at=flow.places.get(f"tables.{table.name}", flow.at),
-                        hint=f"give {table.name} one bucket, or a bucket_key that is part of its reader's key",
+                        hint=f"give {table.name} one bucket, or a bucket_key that is part of its reader's key"
+                        + (", and a partition_by that is, too" if table.partition_by else ""),
                     )
 
 
 def loses_order(step: PlannedStep, log: Table) -> bool:
     """Whether rows of one key may come from several buckets of a log, whose rows have no order then."""
-    if step.strategy is not Strategy.MAP or not step.writes.primary_key or log.primary_key or log.buckets == 1:
+    if step.strategy is not Strategy.MAP or not step.writes.primary_key or log.primary_key:
         return False
-    return not log.bucket_key or not set(log.bucket_key) <= set(step.writes.primary_key)
+    key = set(step.writes.primary_key)
+    in_one_bucket = log.buckets == 1 or (log.bucket_key and set(log.bucket_key) <= key)
+    return not (in_one_bucket and set(log.partition_by) <= key)

@@ -38,6 +38,10 @@ class TableInput:
         """About how many rows the range has."""
         return self.store.rows_between(self.table, start, end)
 
+    def standing(self, position: Position) -> Position:
+        """A position without the partitions that were dropped since: nobody gets there any more."""
+        return without_dropped(self.table, position, self.available())
+
     def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
         """What happened in the range."""
         return self.store.read_changes(self.table, start, end, columns)
@@ -60,6 +64,10 @@ class SourceInput:
         self.advance = source.advance
         self.rows_between = source.rows_between
 
+    def standing(self, position: Position) -> Position:
+        """The position: a source drops nothing of it."""
+        return position
+
     def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
         """The rows of the range."""
         return Changes(self.source.read(start, end, columns))
@@ -78,6 +86,10 @@ class KeyedSourceInput:
         self.available = source.available
         self.advance = source.advance
         self.rows_between = source.rows_between
+
+    def standing(self, position: Position) -> Position:
+        """The position: a source drops nothing of it."""
+        return position
 
     def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
         """What happened in the range; the rows before it are known to whoever holds the state."""
@@ -112,6 +124,7 @@ class AdaptedInput:
         self.available = given.available
         self.advance = given.advance
         self.rows_between = given.rows_between
+        self.standing = given.standing
 
     def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
         """What happened in the range."""
@@ -147,6 +160,13 @@ class AdaptedInput:
 
     def _names(self, wanted: Sequence[Column]) -> tuple[str, ...]:
         return stored_names(self._columns.values(), wanted, self._adapted)
+
+
+def without_dropped(table: Table, position: Position, end: Position) -> Position:
+    """A position in a table without its parts that `end` lacks: in the hot tier each partition has parts of its own."""
+    if not table.partition_by or table.tiers.target is not Tier.HOT:
+        return position
+    return {part: offset for part, offset in position.items() if part in end}
 
 
 def ranges(given: Input, start: Position, at: Position) -> Iterator[tuple[Position, Position]]:
@@ -190,4 +210,5 @@ __all__ = [
     "TableInput",
     "open_inputs",
     "ranges",
+    "without_dropped",
 ]

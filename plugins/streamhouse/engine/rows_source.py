@@ -76,7 +76,7 @@ def spread_changes(
     if isinstance(given, PlannedSource):
         read = _ReadSource(source_shares(open_source(given, root), start, end, tasks), wanted, given, root)
     else:
-        read = _ReadTable(table_shares(given.buckets, start, end, tasks), wanted, given, places)
+        read = _ReadTable(table_shares(start, end, tasks), wanted, given, places)
     schema = from_arrow_schema(arrow_schema(wanted), prefer_timestamp_ntz=True)
     numbers = spark.range(0, len(read.shares), 1, max(1, len(read.shares)))
     return numbers.mapInArrow(read, schema)
@@ -98,18 +98,27 @@ def source_shares(source: Source, start: Position, end: Position, tasks: int) ->
     return (*shares, (start, end)) if source.rows_between(start, end) else tuple(shares)
 
 
-def table_shares(buckets: int, start: Position, end: Position, tasks: int) -> tuple[Share, ...]:
-    """Cut a range of a log table into shares, each of one bucket and none larger than a `tasks`-th of all."""
-    spans = {str(bucket): (start.get(str(bucket), 0), end.get(str(bucket), 0)) for bucket in range(buckets)}
+def table_shares(start: Position, end: Position, tasks: int) -> tuple[Share, ...]:
+    """Cut a range of a log table into shares, none larger than a `tasks`-th of all; small buckets share one."""
+    spans = {bucket: (start.get(bucket, 0), last) for bucket, last in end.items()}
     rows = sum(max(0, last - first) for first, last in spans.values())
     size = max(-(-rows // tasks), _FEWEST_ROWS)
-    return tuple(
-        ({bucket: first + at}, {bucket: min(first + at + step, last)})
+    pieces = (
+        (bucket, first + at, min(first + at + step, last))
         for bucket, (first, last) in spans.items()
         if first < last
         for step in [_even(last - first, size)]
         for at in range(0, last - first, step)
     )
+    shares: list[Share] = []
+    left = 0
+    for bucket, first, last in pieces:  # two of one bucket are together larger than a share
+        if last - first > left:
+            shares.append(({}, {}))
+            left = size
+        shares[-1][0][bucket], shares[-1][1][bucket] = first, last
+        left -= last - first
+    return tuple(shares)
 
 
 def _even(rows: int, size: int) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from streamhouse.engine.epoch import EpochRun, Outcome, SegmentParts
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.held import HeldStates
-from streamhouse.engine.inputs import EpochInput, TableInput
+from streamhouse.engine.inputs import EpochInput, TableInput, without_dropped
 from streamhouse.engine.needs import needs_of
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
@@ -117,9 +117,9 @@ class SegmentRunner:
         found = {name: end.result() for name, end in asked.items()}
         for name, end in found.items():
             # Iceberg's snapshots bear random numbers.
-            if parts.segment.tables[name].tiers.target is not Tier.COLD and not covers(
-                {name: end}, {name: recorded.get(name, {})}
-            ):
+            table = parts.segment.tables[name]
+            left = without_dropped(table, recorded.get(name, {}), end)
+            if table.tiers.target is not Tier.COLD and not covers({name: end}, {name: left}):
                 raise _removed(name, f"ends at {end}, before {recorded[name]}, where the flow left it")
         return found
 

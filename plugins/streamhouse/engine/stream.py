@@ -257,7 +257,7 @@ class SegmentStream:
         around, plan, segment = self._around, self._around.plan, self._segment
         begin = self._begin()
         unfinished = around.state.unfinished(plan.flow, segment.name)
-        drained = until is not None and covers(begin.positions, until) and not self._needs_tick()
+        drained = until is not None and self._reached(begin, until) and not self._needs_tick()
         if drained and unfinished is None:
             return
         next_epoch = self._last.epoch + 1 if self._last else 0
@@ -347,11 +347,18 @@ class SegmentStream:
                 if self._failure is None:
                     self._failure = _stream_error(query)
                 return
-            drained = until is not None and self._end is not None and covers(self._end.positions, until)
+            drained = until is not None and self._end is not None and self._reached(self._end, until)
             if drained and not self._needs_tick():
                 return
             with suppress(Empty):
                 self._bell.get(timeout=_LOOK_S)
+
+    def _reached(self, end: Vector, until: Mapping[str, Position]) -> bool:
+        """Whether an epoch's end is at or beyond a goal, of which partitions may have been dropped meanwhile."""
+        behind = {name: at for name, at in until.items() if not covers(end.positions, {name: at})}
+        inputs = self._ready.inputs
+        left = {name: inputs[name].standing(at) if name in inputs else at for name, at in behind.items()}
+        return covers(end.positions, left)
 
     def _needs_tick(self) -> bool:
         """Whether a `full` step with an interval may still lack the last rows."""
