@@ -563,7 +563,7 @@ def test_segments_that_were_moved_away_read_like_the_log(
     bucket = proto.encode((2, 0), (3, 0), (4, 1 << 20))
     request = proto.encode((1, -1), (2, 1 << 20), (3, proto.encode((1, located.stored.table_id), (2, 0), (4, bucket))))
     with Wire(fluss) as wire:
-        answer = wire.call(located.leaders[0], 1015, request, table.name)
+        answer = wire.call(located.leaders["0"], 1015, request, table.name)
     segment = proto.blob(proto.messages(proto.messages(answer, 1)[0], 2)[0], 8)
     (tmp_path / "id").mkdir()
     (tmp_path / "id" / f"{0:020d}.log").write_bytes(segment)

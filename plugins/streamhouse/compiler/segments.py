@@ -79,10 +79,11 @@ def check_streams(flow: Flow, cut: tuple[Segment, ...], readable_tables: Mapping
                     kept = "first" if step.writes.first_row else "last"
                     raise StrategyError(
                         f"{step.id} keeps the {kept} row of each key, and {table.name} keeps no order between its"
-                        f" {'partitions' if table.partition_by else f'{table.buckets} buckets'}",
+                        f" {f'{table.buckets} buckets' if _ordered_partitions(step, table) else 'partitions'}",
                         at=flow.places.get(f"tables.{table.name}", flow.at),
                         hint=f"give {table.name} one bucket, or a bucket_key that is part of its reader's key"
-                        + (", and a partition_by that is, too" if table.partition_by else ""),
+                        if _ordered_partitions(step, table)
+                        else f"partition {table.name} by columns of its reader's key: {', '.join(step.writes.primary_key)}",
                     )
 
 
@@ -90,6 +91,10 @@ def loses_order(step: PlannedStep, log: Table) -> bool:
     """Whether rows of one key may come from several buckets of a log, whose rows have no order then."""
     if step.strategy is not Strategy.MAP or not step.writes.primary_key or log.primary_key:
         return False
-    key = set(step.writes.primary_key)
-    in_one_bucket = log.buckets == 1 or (log.bucket_key and set(log.bucket_key) <= key)
-    return not (in_one_bucket and set(log.partition_by) <= key)
+    one_bucket = log.buckets == 1 or (log.bucket_key and set(log.bucket_key) <= set(step.writes.primary_key))
+    return not (one_bucket and _ordered_partitions(step, log))
+
+
+def _ordered_partitions(step: PlannedStep, log: Table) -> bool:
+    """Whether rows of one key are all in one partition of a log."""
+    return set(log.partition_by) <= set(step.writes.primary_key)

@@ -124,7 +124,10 @@ class AdaptedInput:
         self.available = given.available
         self.advance = given.advance
         self.rows_between = given.rows_between
-        self.standing = given.standing
+
+    def standing(self, position: Position) -> Position:
+        """A position without the partitions that were dropped since."""
+        return self._given.standing(position)
 
     def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
         """What happened in the range."""
