@@ -83,7 +83,8 @@ def check_streams(flow: Flow, cut: tuple[Segment, ...], readable_tables: Mapping
                         at=flow.places.get(f"tables.{table.name}", flow.at),
                         hint=f"give {table.name} one bucket, or a bucket_key that is part of its reader's key"
                         if _ordered_partitions(step, table)
-                        else f"partition {table.name} by columns of its reader's key: {', '.join(step.writes.primary_key)}",
+                        else f"partition {table.name} by columns of its reader's key, which is"
+                        f" ({', '.join(step.writes.primary_key)})",
                     )
 
 

@@ -20,7 +20,8 @@ STATUS = "streamhouse services status tells whether it runs"
 _HEAD = struct.Struct(">ihhi")  # size, api, version, request
 _REPLY = struct.Struct(">ibi")  # size, kind, request
 _GONE = (4, 7)  # DATABASE_NOT_EXIST, TABLE_NOT_EXIST
-_MOVED = (9, 12, 21, 24, 36, 44)  # schema, leader, bucket or partition not (yet) known to this server
+# Schema, leader, bucket or partition not (yet) known to this server; 37: the table was made anew without partitions.
+_MOVED = (9, 12, 21, 24, 36, 37, 44)
 _SERVER_FAILED, _AWAY = -1, 1
 _STARTING = "is not initialized yet"
 # Storage, no server up, timeout, replicas, back-pressure; 31 and 33: the server knows another writer, or none.
