@@ -3,8 +3,10 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from time import monotonic, sleep
 from typing import TypeVar
 
 import pyarrow as pa
@@ -36,6 +38,7 @@ _CLIENT = -1  # in place of the id of a following server
 
 _CREATE_ATTEMPTS = 4
 _CREATE_PATIENCE_S = 6.0
+_DROP_PATIENCE_S, _DROP_LOOK_S = 5.0, 0.02
 _NO_LEADER = (
     "while Fluss starts, try again; if it stays so, its tablet server is down or cannot follow: "
     "streamhouse services status tells, and where its log is"
@@ -269,6 +272,19 @@ class Catalog:
         buckets = [bucket for bucket in located.leaders if bucket.rpartition("/")[0] in asked]
         self._offsets(located, buckets, Bound.LATEST, None)
         return located
+
+    def drop_partitions(self, located: Located, partitions: Iterable[str]) -> None:
+        """Drop partitions, and wait a little until no leader serves their rows any more."""
+        dropped = list(partitions)
+        for partition in dropped:
+            self.drop_partition(located.name, located.stored, partition)
+        until = monotonic() + _DROP_PATIENCE_S
+        for partition in dropped:
+            bucket = bucket_key(0, partition, located.partitions[partition])
+            with suppress(StoreUnavailableError):  # it is not there any more, or whoever reads on will see
+                while monotonic() < until:
+                    self._offsets(located, [bucket], Bound.LATEST, None)
+                    sleep(_DROP_LOOK_S)
 
     def drop_partition(self, name: str, found: Stored, partition: str) -> None:
         """Drop a partition and its rows; do nothing when there is none."""

@@ -308,8 +308,7 @@ class FlussStore:
         names = {partition_name(values): values for values in gone}
         kept = set() if covered is None else self._changed(table, covered)
         dropped = {name: values for name, values in names.items() if name in located.partitions and name not in kept}
-        for name in dropped:
-            self._catalog.drop_partition(table.name, located.stored, name)
+        self._catalog.drop_partitions(located, dropped)
         return list(dropped.values())
 
     def close(self) -> None:

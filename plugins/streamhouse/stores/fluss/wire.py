@@ -100,9 +100,9 @@ class Link:
             self._socket.sendall(_HEAD.pack(len(body) + 8, api, 0, self._request) + body)
             size, kind, request = _REPLY.unpack(self._receive(_REPLY.size))
             if kind not in (_OK, _REFUSED):  # a server failure has no request number
-                raise self._lost(ConnectionError("the server failed"))
+                raise ConnectionError("the server failed")
             if request != self._request:
-                raise self._lost(ConnectionError("an answer to another request came"))
+                raise ConnectionError("an answer to another request came")
             answer = proto.decode(self._receive(size - 5))
         except (OSError, ValueError, IndexError) as error:
             self.close()
