@@ -68,7 +68,11 @@ tables:
 """
 OLD = [date(2024, 1, day) for day in (1, 2, 3)]
 PARTED = ("ods.rt_orders", "dwd.rt_orders")
-ROUTES = [pytest.param("{warm: 7d, cold: forever}", id="warm-cold")]
+ROUTES = [
+    pytest.param("{warm: 7d, cold: forever}", id="warm-cold"),
+    pytest.param("{hot: 7d, warm: 30d, cold: forever}", id="hot-warm-cold", marks=pytest.mark.services),
+    pytest.param("{hot: 7d, cold: forever}", id="hot-cold", marks=pytest.mark.services),
+]
 
 
 @pytest.fixture(params=ROUTES)

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
+from typing import Any, Self
 
 from sqlglot import exp
 
@@ -19,7 +20,7 @@ from streamhouse.errors import (
 )
 from streamhouse.model.action import Action, Parameter
 from streamhouse.model.flow import Flow, Step
-from streamhouse.model.table import Column
+from streamhouse.model.table import Column, Table
 from streamhouse.model.types import ReadMode
 from streamhouse.sql.parameters import typed_literal
 from streamhouse.sql.types import canonical_type, fits
@@ -32,6 +33,14 @@ class Readable:
     columns: tuple[Column, ...]
     primary_key: tuple[str, ...] = ()
     source: bool = False
+    forgets_after: timedelta | None = None  # days that are older are dropped from the tier that readers follow
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """A table of a flow."""
+        first = table.tiers.target
+        forgets = None if table.keeps_all(first) else getattr(table.tiers, first.value)
+        return cls(table.columns, table.primary_key, forgets_after=forgets)
 
 
 def read_place(step: Step, port: str) -> Location:

@@ -137,7 +137,7 @@ def compile_flow(
             known = shared.get(step.writes, external.get(step.writes))
             problems.add(*disagreements(known, table, writes_place(step)))
             table = shared[step.writes] = joined(known, table)
-        readable[step.writes] = Readable(table.columns, table.primary_key)
+        readable[step.writes] = Readable.of(table)
     problems.raise_any()
     return _adapted(with_tables(_plan(flow, planned, readable, external, view), shared), view)
 
@@ -256,7 +256,7 @@ def _readable(
 ) -> dict[str, Readable]:
     used = {read.table for step in flow.steps for read in step.reads.values()}
     tables = {name: external[name] for name in sorted(used) if name in external}
-    readable = {name: Readable(table.columns, table.primary_key) for name, table in tables.items()}
+    readable = {name: Readable.of(table) for name, table in tables.items()}
     for name, source in flow.sources.items():
         if name not in used:
             continue

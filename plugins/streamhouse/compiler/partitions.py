@@ -1,9 +1,12 @@
 """Checks the partitions that a flow names for a table; pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
 
 from streamhouse.errors import Location, PartitionError, StreamhouseError, UnknownColumnError, did_you_mean
-from streamhouse.model.table import PARTITION_TYPES, Column, TableOptions
+from streamhouse.model.notice import Notice
+from streamhouse.model.table import PARTITION_TYPES, Column, Table, TableOptions
+from streamhouse.model.types import Strategy, format_duration
 
 
 def partition_errors(
@@ -67,3 +70,46 @@ def partition_errors(
             )
         )
     return errors
+
+
+def refuse_lost_parts(table: Table, at: Location, *, shared: bool) -> None:
+    """Do nothing when late rows of days that the first tier dropped find in it all that they need.
+
+    Args:
+        table: As its step writes it.
+        at: Where the flow says how it is partitioned.
+        shared: Whether several steps write columns of one row.
+
+    Raises:
+        PartitionError: they would be folded into, or compared with, nothing, and take the place of the whole row in
+            the colder tiers.
+    """
+    first = table.tiers.target
+    if table.keeps_all(first) or len(table.tiers.present) == 1 or not (table.merge or table.selects or shared):
+        return
+    how = "adds up rows of a key" if table.merge else "has several writers" if shared else f"is {table.merge_engine}"
+    raise PartitionError(
+        f"{table.name} {how}, and its {first} tier drops days: a late row would begin anew there, and replace what the "
+        f"{table.tiers.present[-1]} tier has",
+        at=at,
+        hint=f"keep the first tier for ever, '{first}: forever', or leave {table.ages_by} out of partition_by",
+    )
+
+
+def partial_reads(
+    table: str, strategy: Strategy, forget: Mapping[str, timedelta | None], at: Location
+) -> Iterator[Notice]:
+    """What a person should know of a step that looks at rows its inputs may have dropped.
+
+    Args:
+        table: That the step writes.
+        strategy: Of the step.
+        forget: Table whose changes it reads → after what time days are dropped; None: they are not.
+        at: Where the step stands.
+    """
+    if strategy not in (Strategy.RECOMPUTE, Strategy.FULL):
+        return
+    for name, kept in forget.items():
+        if kept is not None:
+            text = f"{table} is made of what {name} holds, which drops days after {format_duration(kept)}"
+            yield Notice(text, at, f"keep {name} for ever in its first tier for results over all its rows")

@@ -8,7 +8,7 @@ from sqlglot import exp
 from streamhouse.compiler.check import Readable, check_columns, parameter_literals
 from streamhouse.compiler.expect import plan_expectations
 from streamhouse.compiler.merge_engine import engine_errors, ruled_out, selection
-from streamhouse.compiler.partitions import partition_errors
+from streamhouse.compiler.partitions import partial_reads, partition_errors, refuse_lost_parts
 from streamhouse.errors import (
     DefinitionErrors,
     Location,
@@ -95,6 +95,9 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         ]
     )
     table = _table(step, action, columns, how, options, options_at)
+    refuse_lost_parts(table, partitions_at, shared=shared)
+    changing = [read.table for read in step.reads.values() if read.mode is ReadMode.CHANGES]
+    forget = {name: readable[name].forgets_after for name in changing}
     return PlannedStep(
         action=action.action,
         version=action.version,
@@ -108,7 +111,11 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         isolate=step.isolate,
         part=tuple(c for c in table.column_names if c not in table.primary_key) if shared else (),
         expect=expect,
-        notices=(*query.notices, *_deprecation(step, action)),
+        notices=(
+            *query.notices,
+            *_deprecation(step, action),
+            *partial_reads(step.writes, how.strategy, forget, step.at),
+        ),
         history=options.history or flow.history or History.of(table.layer),
         renamed=action.output.renamed,
         params=dict(step.params),
