@@ -138,9 +138,14 @@ def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: tim
     tables = {table.name: table for table in plan.readable}
     for read in step.reads:
         table = tables.get(read.table)
-        if table is None or table.primary_key:  # a source is read again; a keyed table holds every key
+        if table is None:  # a source is read again
             continue
-        held = max(getattr(table.tiers, tier.value) for tier in table.tiers.present)
+        if not table.keeps_all(table.tiers.target):  # who begins reads the first tier, which drops days
+            held = getattr(table.tiers, table.tiers.target.value)
+        elif table.primary_key:  # every key is held
+            continue
+        else:
+            held = max(getattr(table.tiers, tier.value) for tier in table.tiers.present)
         if held < age:
             proof = (
                 f"it needs all of {table.name}, which holds {format_duration(held)}, and the flow has run for longer; "
