@@ -28,7 +28,7 @@ airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in i
 
 test: check $(AIRFLOW_STAMP) ## Every test there is: the checks, then real Fluss, Spark, Paimon, Iceberg and Airflow
 	$(BIN)/pytest tests/unit -m proof -q -n 2
-	$(BIN)/pytest tests/contract tests/integration tests/airflow -n 2 --dist loadfile
+	$(BIN)/pytest tests/contract tests/integration tests/airflow -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minute, no Java
 	$(BIN)/ruff format --check .

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 
+import pytest
 from hypothesis import settings
 
 pytest_plugins = ["tests.golden", "tests.plugins_fluss", "tests.plugins_spark"]
@@ -18,3 +19,30 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
 # A run in the background of a script ignores Ctrl-C, and so would every process that a test sends it to.
 if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Files that take longest go first, each to one process: begun last, one of them alone would keep the others waiting.
+_LONGEST = (
+    "test_epochs",
+    "test_tiering",
+    "test_outages",
+    "test_runner_command",
+    "test_flow_in_airflow",
+    "test_outcomes_run",
+    "test_benchmarks",
+    "test_production",
+    "test_changes_killed",
+    "test_retention",
+    "test_demo",
+    "test_sql_coverage",
+    "test_object_store",
+    "test_merge_engines",
+    "test_airflow_stream",
+    "test_spread_epochs",
+    "test_parsing",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort whole files, which `--no-loadscope-reorder` then keeps in this order."""
+    rank = {name: number for number, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
