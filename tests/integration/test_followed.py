@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from streamhouse.errors import BlockedError, ChangeFailedError, SourceError
+from streamhouse.errors import BlockedError, ChangeFailedError, RowsLostError, SourceError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.table import Column
 from streamhouse.model.types import Tier
@@ -694,6 +694,44 @@ def test_positions_lost_of_a_table_whose_snapshots_expired_behind_a_reader(table
         made.run()
     assert [r.status for r in made.state.upstream.events("reader")].count(Status.REFUSED) == 1
     assert set(made.rows("dwd.fo")) == {1, 2, 3, 4, 5, 6}, "its readers go on waiting"
+
+
+def test_rows_that_a_hot_log_dropped_unread_are_told_and_gone_on_behind(world, monkeypatch):
+    """As if the log's time had passed: the real store, but what lies before a position cannot be read any more."""
+    made = world(READER, "evolve", tier=Tier.HOT)
+    made.file("data/1.parquet", ROWS, **TYPES)
+    made.run("owner")
+    made.run()
+    made.file("data/2.parquet", [{**ROWS[0], "id": 3}, {**ROWS[0], "id": 4}], **TYPES)
+    made.run("owner")
+    hot = made.open.stores[Tier.HOT]
+    log = made.state.plan("owner")[1].tables["ods.fo"]
+    kept_from = hot.end(log)
+    made.file("data/3.parquet", [{**ROWS[0], "id": 5}], **TYPES)
+    made.run("owner")
+    start, read_changes = hot.start, hot.read_changes
+
+    def read(table, begin, end, columns=None):
+        if table.name == "ods.fo" and any(begin.get(bucket, 0) < first for bucket, first in kept_from.items()):
+            raise RowsLostError(f"{table.name} begins at {kept_from}")
+        return read_changes(table, begin, end, columns)
+
+    monkeypatch.setattr(hot, "start", lambda table: kept_from if table.name == "ods.fo" else start(table))
+    monkeypatch.setattr(hot, "read_changes", read)
+    with pytest.raises(BlockedError):
+        made.run()
+    assert set(made.rows("dwd.fo")) == {1, 2}
+    question = made.decide(grant=True)
+    assert question.asks == "go on behind the rows of ods.fo that are gone"
+    made.run()
+    assert set(made.rows("dwd.fo")) == {1, 2, 5}
+    assert made.column("ads.fo", "twice") == {1: 20, 2: 40, 5: 20}
+    assert [record.status for record in made.state.upstream.events("reader")] == [Status.APPLIED]
+    assert made.losses() == ["0: 2 to 4"]
+    made.file("data/4.parquet", [{**ROWS[0], "id": 6}], **TYPES)
+    made.run("owner")
+    made.run()
+    assert set(made.rows("dwd.fo")) == {1, 2, 5, 6}
 
 
 def test_snapshots_that_were_read_may_expire(tabled):
