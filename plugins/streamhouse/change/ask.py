@@ -1,8 +1,9 @@
 """Asks for changes: what follows from a comparison is written into the journal."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from streamhouse.compiler.change import copied, followers, marks, tables_anew, taken_up
+from streamhouse.compiler.change import copied, followers, marks, overtaken, tables_anew, taken_up
 from streamhouse.errors import BlockedError, StateConflictError
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
 from streamhouse.model.plan import FlowPlan
@@ -72,7 +73,7 @@ def ask(
         gate: See `Wish`.
 
     Raises:
-        BlockedError: a change blocks, and nobody chose what to do.
+        BlockedError: a change blocks, and nobody chose what to do; or rows would pass a reader by.
     """
     found = compared.decided(choices or {})
     refuse_blocked(compared.plan.flow, found)
@@ -80,12 +81,28 @@ def ask(
 
 
 def wish_of(state: StateStore, plan: FlowPlan, found: FlowDiff) -> Wish:
-    """What is to be asked for, so that a plan takes the place of the applied one."""
+    """What is to be asked for, so that a plan takes the place of the applied one.
+
+    Raises:
+        BlockedError: rows would pass a reader by.
+    """
     applied = state.plan(plan.flow)
     again = taken_up(applied[1] if applied is not None else None, plan, state.columns_ever(plan.flow))
     anew = tables_anew(found, plan, state.known_tables(), again)
-    copies = copied(found, plan, anew, again)
-    return Wish(plan, found.outcome, anew, followers=followers(found), copies=copies, marks=marks(found, anew, copies))
+    copies, following = copied(found, plan, anew, again), followers(found)
+    if applied is not None and anew:
+        others = [other for name, (_, other) in state.plans().items() if name != plan.flow]
+        _refuse_overtaken(plan.flow, overtaken(applied[1], plan, anew, others, following))
+    return Wish(plan, found.outcome, anew, followers=following, copies=copies, marks=marks(found, anew, copies))
+
+
+def _refuse_overtaken(flow: str, found: Mapping[str, str]) -> None:
+    for table, other in found.items():
+        raise BlockedError(
+            f"{flow}: {other} is built anew, with rows of something that it is made of for the first time, "
+            f"and {table}, which is not built anew, would never get them",
+            hint=f"apply it in two steps: first what builds {other} anew for another reason, then what it reads more",
+        )
 
 
 def refuse_blocked(flow: str, found: FlowDiff) -> None:

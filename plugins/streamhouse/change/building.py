@@ -13,7 +13,7 @@ from shutil import rmtree
 
 from streamhouse.compiler.change import candidate
 from streamhouse.compiler.diff import replaced
-from streamhouse.engine.moved import positions
+from streamhouse.engine.moved import furthest, positions
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import RowsLostError, StateConflictError
@@ -139,6 +139,11 @@ class Building:
         bounds = {name: position for name, position in at.items() if name not in plan.tables}
         try:
             self.runner().run(once=True, bounds=bounds)
+            # One after the other they may have found more and more of what has no bound, as the flow never read it.
+            ends = furthest(plan, self.last)
+            free = ends.keys() - bounds.keys()
+            if any(r.end[name] != ends[name] for r in self.last.values() for name in free & r.end.keys()):
+                self.runner().run(once=True, bounds=ends | bounds)
         except RowsLostError:
             for name, version in self.change.versions.items():
                 self.open.state.version_dropped(name, version)

@@ -26,7 +26,6 @@ from streamhouse.change.building import Building, drop_version, last_epochs, now
 from streamhouse.change.follow import Follower
 from streamhouse.change.gate import Gatekeeper
 from streamhouse.compiler.change import same_streams, touched
-from streamhouse.compiler.diff import replaced
 from streamhouse.engine.moved import furthest, moved
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
@@ -275,7 +274,6 @@ class Reconciler:
         at = reached(state, change)
         for record in built.values():
             at |= record.ends
-            at |= {name: record.end[name] for name in replaced(runner.plan, change.plan) if name in record.end}
         at |= self._first_read(change, wanted, at, built)
         last |= last_epochs(state, wanted)
         records = moved(wanted, at, last, now_ms(), held=runner.held) if last else []
@@ -289,7 +287,7 @@ class Reconciler:
     def _first_read(
         self, change: Change, wanted: FlowPlan, at: Mapping[str, Position], built: Mapping[str, EpochRecord]
     ) -> dict[str, Position]:
-        """What the flow did not read before, and how far what was built has read it: the flow goes on there."""
+        """What the flow reads from its beginning, and how far what was built has read it: the flow goes on there."""
         anew = {stored_name(table, version) for table, version in change.versions.items()}
         found: dict[str, Position] = {}
         for record in built.values():

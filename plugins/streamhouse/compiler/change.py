@@ -3,8 +3,10 @@
 Pure; `change/reconcile.py` acts on it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
+from streamhouse.compiler.diff import replaced
 from streamhouse.compiler.segments import loses_order
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, TableChange, worst
 from streamhouse.model.plan import FlowPlan, Segment
@@ -47,9 +49,56 @@ def tables_anew(found: FlowDiff, new: FlowPlan, known: Collection[str], again: C
         if rebuilt or has_history or (change.change == "new" and change.table in known):
             anew.add(change.table)
     anew &= {step.writes.name for step in new.steps}
-    while more := _unordered(new, anew):
+    added = {change.step for change in found.steps if change.change == "new"}
+    while more := _unordered(new, anew) | _begun_behind(new, anew, added):
         anew |= more
     return frozenset(anew)
+
+
+def _begun_behind(plan: FlowPlan, anew: Collection[str], added: Collection[str]) -> set[str]:
+    """Tables of new steps that would begin at the end of what they follow, which is filled with its history."""
+    return {
+        step.writes.name
+        for step in plan.steps
+        if step.id in added and step.writes.name not in anew and not step.follows.isdisjoint(anew)
+    }
+
+
+def overtaken(
+    old: FlowPlan,
+    new: FlowPlan,
+    anew: Collection[str],
+    others: Iterable[FlowPlan] = (),
+    following: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> dict[str, str]:
+    """Table → one built anew that its step follows, with rows that no position of that step stands for.
+
+    A step goes on at the end of the version that is to serve. So that must have been made of what the one before was
+    made of, or it holds rows that the step never gets. The same is true of a table that it did not follow before.
+
+    Args:
+        old: As applied.
+        new: The plan wanted.
+        anew: Tables that are built anew.
+        others: Other flows, as they run.
+        following: Other flow → its tables that are built anew afterwards; see `followers`.
+    """
+    before = {step.id: step.follows for step in old.steps}
+    fresh = set(replaced(old, new))
+    for step in new.steps:  # upstream first
+        if step.writes.name in anew and not step.follows <= before.get(step.id, frozenset()) - fresh:
+            fresh.add(step.writes.name)
+    fresh &= set(anew)
+    found: dict[str, str] = {}
+    for plan in (new, *others):
+        built = anew if plan is new else following.get(plan.flow, ())
+        for step in plan.steps:
+            if step.writes.name in built or step.strategy is Strategy.FULL:
+                continue
+            passed = before.get(step.id, frozenset()) if plan is new else step.follows
+            if missed := step.follows & (fresh | (set(anew) - passed)):
+                found[step.writes.name] = min(missed)
+    return found
 
 
 def copied(found: FlowDiff, new: FlowPlan, anew: Collection[str], again: Collection[str] = ()) -> frozenset[str]:

@@ -98,6 +98,11 @@ class PlannedStep(Frozen):
         return f"{self.writes.name}:{self.action}" if self.part else self.writes.name
 
     @property
+    def follows(self) -> frozenset[str]:
+        """Sources and tables whose rows it takes as they come; of others it looks rows up."""
+        return frozenset(read.table for read in self.reads if read.mode is not ReadMode.LOOKUP)
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of its table that it writes."""
         table = self.writes

@@ -19,17 +19,26 @@ class Affected:
     columns: frozenset[str] = frozenset()
     rows: bool = False
     swaps: bool = False  # another version of the table, with the same values in it
+    more: bool = False  # another version, with rows that never came into the one before: a reader cannot go on behind
 
 
-def affected(findings: list[Finding]) -> Affected | None:
-    """What a step's findings change for those who read its table; None: nothing."""
+def affected(findings: list[Finding], *, more: bool = False) -> Affected | None:
+    """What a step's findings change for those who read its table; None: nothing.
+
+    Args:
+        findings: Of the step.
+        more: It follows what it did not follow before, or reads it from the beginning.
+    """
     meant = [f for f in findings if f.outcome in _MEANT and not f.keeps_values]
     if meant:
         return Affected(
             max((f.outcome for f in meant), key=lambda outcome: outcome.weight),
             frozenset(name for f in meant for name in f.columns),
             any(f.rows for f in meant),
+            more=more and any(f.outcome is Outcome.REBUILD for f in meant),
         )
+    if more and any(f.rule == 0 and f.restate for f in findings):  # a new step, in a table that others write as well
+        return Affected(Outcome.REBUILD, rows=True, more=True)
     moved = [f for f in findings if f.outcome is Outcome.REBUILD]
     return Affected(Outcome.REBUILD, rows=True, swaps=True) if moved else None
 
@@ -53,9 +62,9 @@ def consumers(table: str, change: Affected, plans: Mapping[str, Around]) -> list
                 continue
             found[flow, step.id] = consumer
             if consumer.outcome in _MEANT:
-                pending.append(
-                    (step.writes.name, Affected(consumer.outcome, frozenset(consumer.columns), consumer.rows))
-                )
+                more = part.more and consumer.outcome is Outcome.REBUILD and name in step.follows
+                spread = Affected(consumer.outcome, frozenset(consumer.columns), consumer.rows, more=more)
+                pending.append((step.writes.name, spread))
     return list(found.values())
 
 
@@ -72,16 +81,18 @@ def _consumer(flow: str, around: Around, step: PlannedStep, table: str, change: 
     changed = {(table, column.lower()) for column in touched}
     rows = change.rows or bool({(t, c.lower()) for t, c in meaning.decides} & changed)
     columns = tuple(name for name, made in meaning.values.items() if {(t, c.lower()) for t, c in made} & changed)
-    outcome, why = _demands(step, change.outcome)
+    outcome, why = _demands(step, change.outcome, more=change.more and table in step.follows)
     proof = f"reads {', '.join(reads)} of {table}; {why}"
     return Consumer(flow=flow, step=step.id, outcome=outcome, reads=reads, columns=columns, rows=rows, proof=proof)
 
 
-def _demands(step: PlannedStep, parent: Outcome) -> tuple[Outcome, str]:
+def _demands(step: PlannedStep, parent: Outcome, *, more: bool) -> tuple[Outcome, str]:
     if step.strategy is Strategy.FULL:
         return Outcome.SWAP, "each run computes its whole table"
     if parent is Outcome.FORWARD:
         return Outcome.FORWARD, "its older rows rest on the old meaning"
+    if more:
+        return Outcome.REBUILD, "the new version has rows that the one before never got"
     if step.strategy is Strategy.MAP and step.history is History.KEEP:
         return Outcome.FORWARD, "its layer keeps the rows it has"
     return Outcome.REBUILD, "its rows are computed anew from the new version"

@@ -9,7 +9,7 @@ from streamhouse.compiler.diff.around import Around, arounds
 from streamhouse.compiler.diff.choices import decided
 from streamhouse.compiler.diff.consumers import affected, consumers
 from streamhouse.compiler.diff.semver import version_advice
-from streamhouse.compiler.diff.settings import setting_findings, source_findings
+from streamhouse.compiler.diff.settings import replaced, setting_findings, source_findings
 from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, StepChange, TableChange, worst
 from streamhouse.model.plan import FlowPlan, PlannedStep
@@ -47,18 +47,23 @@ def diff(
     before = {step.id: step for step in old.steps} if old is not None else {}
     after = {step.id: step for step in new.steps}
     owners = _owners(others) if after.keys() - before.keys() else {}
-    found = {name: _findings(step, before.get(name), was, now, owners, age) for name, step in after.items()}
+    found: dict[str, list[Finding]] = {}
+    known = was.known if was is not None else frozenset()
+    for name, step in after.items():  # upstream first
+        found[name] = _findings(step, before.get(name), was, now, owners, known, age)
+        if name not in before and any(finding.restate for finding in found[name]):
+            known |= {step.writes.name}
     if old is not None:
         for name, findings in source_findings(old, new).items():
             found[name] = sorted([*found[name], *findings], key=lambda finding: -finding.outcome.weight)
     decide = _Decide(choices)
-    _spread(now, found, set(before), decide)
+    more = _spread(now, found, before, frozenset(replaced(old, new)) if old is not None else frozenset(), decide)
     for name, step in after.items():
         guards = [*_unheld(step, new, found[name], age), *_starved(step, found[name], others)]
         found[name] += decide(step, guards, found[name])
     reaches = any(affected(findings) is not None for findings in found.values())
     plans = {**(arounds(others.values()) if reaches else {}), new.flow: now}
-    steps = [_change(step, before.get(name), found[name], plans) for name, step in after.items()]
+    steps = [_change(step, before.get(name), found[name], plans, more=name in more) for name, step in after.items()]
     steps += [_removed(step, others) for name, step in before.items() if name not in after]
     settings = tuple(setting_findings(old, new)) if old is not None else ()
     outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in settings))
@@ -111,6 +116,7 @@ def _findings(
     before: Around | None,
     after: Around,
     owners: Mapping[str, str],
+    known: frozenset[str],
     age: timedelta,
 ) -> list[Finding]:
     if was is not None and before is not None:
@@ -118,12 +124,11 @@ def _findings(
             return []
         from streamhouse.compiler.diff.steps import step_findings  # loads sqlglot, which nothing else here needs
 
-        return step_findings(was, step, before, after, age)
+        return step_findings(was, step, before, after, known, age)
     table = step.writes.name
     if table in owners and not step.part:
         proof = f"the flow {owners[table]} writes {table} as it runs; apply that flow without it first"
         return [Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)]
-    known = before.known if before is not None else frozenset()
     missed = sorted({read.table for read in step.reads if read.table in known})
     proof = f"{table} is created, kept up to date by {step.strategy}: {step.reason}"
     if missed:
@@ -172,18 +177,42 @@ def _starved(writer: PlannedStep, findings: list[Finding], others: Mapping[str, 
     return found
 
 
-def _spread(around: Around, found: dict[str, list[Finding]], known_steps: set[str], decide: "_Decide") -> None:
-    """Steps that ran before and read what changes, upstream first, find so."""
+def _spread(
+    around: Around,
+    found: dict[str, list[Finding]],
+    before: Mapping[str, PlannedStep],
+    again: frozenset[str],
+    decide: "_Decide",
+) -> set[str]:
+    """Steps that ran before and read what changes, upstream first, find so.
+
+    Args:
+        around: The plan wanted.
+        found: Step → its findings, to which others are added.
+        before: Step → as applied.
+        again: From `replaced`.
+        decide: Applies a person's choices.
+
+    Returns:
+        Steps whose table gets a new version, with rows that never came into the one before.
+    """
+    more: set[str] = set()
+    fresh = set(again)  # what is read from its beginning, and tables of `more`
     for step in around.plan.steps:
         found[step.id] = decide(step, found[step.id])
-        change = affected(found[step.id])
+        passed = before[step.id].follows - fresh if step.id in before else frozenset()
+        change = affected(found[step.id], more=not step.follows <= passed)
         if change is None:
             continue
+        if change.more:
+            more.add(step.id)
+            fresh.add(step.writes.name)
         for consumer in consumers(step.writes.name, change, {around.plan.flow: around}):
             known = found[consumer.step]
-            if consumer.step not in known_steps:
+            if consumer.step not in before:
                 continue
-            if worst(*(finding.outcome for finding in known)).weight >= consumer.outcome.weight:
+            counted = [finding.outcome for finding in known if not (change.more and finding.keeps_values)]
+            if worst(*counted).weight >= consumer.outcome.weight:
                 continue
             known.insert(
                 0,
@@ -196,14 +225,15 @@ def _spread(around: Around, found: dict[str, list[Finding]], known_steps: set[st
                     keeps_values=change.swaps,
                 ),
             )
+    return more
 
 
 def _change(
-    step: PlannedStep, was: PlannedStep | None, findings: list[Finding], plans: Mapping[str, Around]
+    step: PlannedStep, was: PlannedStep | None, findings: list[Finding], plans: Mapping[str, Around], *, more: bool
 ) -> StepChange:
     outcome = worst(*(finding.outcome for finding in findings))
     ordered = tuple(sorted(findings, key=lambda finding: -finding.outcome.weight))
-    change = affected(list(ordered))
+    change = affected(list(ordered), more=more)
     return StepChange(
         step=step.id,
         table=step.writes.name,

@@ -36,7 +36,8 @@ class Edited:
 
     Attributes:
         keys: Table or source → its primary key, after the edit.
-        known: Tables and sources that the flow read or wrote before the edit: it stands beyond their older rows.
+        known: Tables and sources that the flow read or wrote before the edit, and new tables that get their history:
+            it stands beyond their older rows.
         renames: Column → the name it had.
         age: How long the flow has run: rows may be as old.
     """

@@ -17,7 +17,9 @@ _GROUPING = frozenset({15, 22})
 _LAYOUT = frozenset({29, 33})
 
 
-def step_findings(old: PlannedStep, new: PlannedStep, before: Around, after: Around, age: timedelta) -> list[Finding]:
+def step_findings(
+    old: PlannedStep, new: PlannedStep, before: Around, after: Around, known: frozenset[str], age: timedelta
+) -> list[Finding]:
     """What an edit did to a step that is, or reads, something else than before.
 
     Args:
@@ -25,9 +27,10 @@ def step_findings(old: PlannedStep, new: PlannedStep, before: Around, after: Aro
         new: Of the same id, among `after`.
         before: Says what the tables were that `old` reads.
         after: Likewise for `new`.
+        known: Tables and sources of which older rows have passed by, or will have when the edit is done.
         age: How long the flow has run.
     """
-    edited = Edited(old, new, after.keys, before.known, renames_of(old, new), age)
+    edited = Edited(old, new, after.keys, known, renames_of(old, new), age)
     try:
         was, now = before.meaning(old), after.meaning(new)
     except DefinitionError as error:  # such as SQL that a former version applied and this one does not know
