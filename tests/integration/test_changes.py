@@ -76,6 +76,28 @@ def test_an_aggregate_that_changes_is_built_anew_while_the_flow_runs(live):
     live.assert_equals_batch()
 
 
+def test_a_source_with_more_rows_reaches_a_flow_that_runs_on_several_clocks(open_):
+    live = Live(open_)
+    live.isolate("dwd.lv_orders")  # its layer keeps the rows it has
+    live.add()
+    with live:
+        live.drained()
+        assert len(open_.state.plan(FLOW)[1].segments) == 2
+        (live.root / "data_more").mkdir()
+        add(live.root, 7)
+        (live.root / "data" / "0007.csv").rename(live.root / "data_more" / "0007.csv")
+        file = live.root / "flows" / f"{FLOW}.yaml"
+        file.write_text(file.read_text().replace("path: data/*.csv", 'path: "data*/*.csv"'))
+        live.add()
+        found, change = live.apply()
+        assert found.outcome is Outcome.REBUILD
+        assert change.phase is Phase.APPLIED, change.error
+        live.add()
+        live.drained()
+        assert max(live.rows("dwd.lv_orders")["order_id"].to_pylist()) == 159
+        live.assert_equals_batch()
+
+
 READER = """\
 flow: reader
 steps:

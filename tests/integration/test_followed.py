@@ -735,6 +735,7 @@ def test_rows_that_a_hot_log_dropped_unread_are_told_and_gone_on_behind(world, m
 
 
 APART = "  - {use: clean, reads: {rows: dwd.fo}, writes: dwd.apart, isolate: true}\n"
+APART = "  - {{use: clean, reads: {{rows: dwd.fo}}, writes: dwd.apart, isolate: true}}\n"
 
 
 def test_positions_lost_are_read_anew_into_what_keeps_its_history_on_another_clock(world):
@@ -752,7 +753,8 @@ def test_positions_lost_are_read_anew_into_what_keeps_its_history_on_another_clo
     made.run()
     assert made.column("dwd.fo", "n") == {number: 10 * number for number in range(1, 6)}
     assert made.column("dwd.apart", "n") == {number: 10 * number for number in range(1, 6)}
-    assert made.state.versions("reader") == {"dwd.fo": 2, "ads.fo": 2, "dwd.apart": 2}
+    versions = made.state.versions("reader")
+    assert [versions[name] for name in ("dwd.fo", "ads.fo", "dwd.apart")] == [2, 2, 2]
     made.write(id=[6], n=[60], note=["d"], gone=["z"])
     made.run()
     assert set(made.rows("dwd.apart")) == {1, 2, 3, 4, 5, 6}
@@ -810,4 +812,19 @@ def test_a_source_that_is_new_to_a_flow_is_refused_where_not_all_its_readers_hav
     made.file("data/2.parquet", [{"id": 3, "n": 30, "note": "c", "gone": "z"}], **TYPES)
     made.run()
     assert sorted(made.rows("ods.so")) == [1, 2, 3]
+    assert set(made.rows("dwd.fo")) == {1, 2, 3}
+
+
+def test_new_steps_behind_each_other_get_the_history_of_what_the_flow_has_read(world):
+    made = world(TAKES, source=PARQUET)
+    made.file("data/1.parquet", ROWS, **TYPES)
+    made.run()
+    flow = made.root / "flows" / "reader.yaml"
+    more = "  - {use: clean, reads: {rows: ods.so}, writes: dwd.more}\n"
+    more += "  - {use: double, reads: {rows: dwd.more}, writes: ads.more, isolate: true}\n"
+    flow.write_text(flow.read_text().replace("steps:\n", f"steps:\n{more}"))
+    made.file("data/2.parquet", [{"id": 3, "n": 30, "note": "c", "gone": "z"}], **TYPES)
+    made.run()
+    assert made.column("dwd.more", "n") == {1: 10, 2: 20, 3: 30}
+    assert made.column("ads.more", "twice") == {1: 20, 2: 40, 3: 60}
     assert set(made.rows("dwd.fo")) == {1, 2, 3}

@@ -101,7 +101,7 @@ def _refuse_overtaken(flow: str, found: Mapping[str, str]) -> None:
         raise BlockedError(
             f"{flow}: {other} is built anew, with rows of something that it is made of for the first time, "
             f"and {table}, which is not built anew, would never get them",
-            hint=f"apply it in two steps: first what builds {other} anew for another reason, then what it reads more",
+            hint=f"apply it in two steps: first with {other} made of what it was made of, then with what it reads more",
         )
 
 

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from streamhouse.compiler.change import (
     blocked,
     candidate,
@@ -9,6 +11,7 @@ from streamhouse.compiler.change import (
     decided,
     followers,
     marks,
+    overtaken,
     same_streams,
     shared,
     tables_anew,
@@ -182,3 +185,67 @@ def test_a_column_that_comes_back_gets_another_version(tmp_path):
     assert again == {"dwd.orders"}
     anew = tables_anew(found, new, (), again)
     assert "dwd.orders" in copied(found, new, anew, again)
+
+
+def test_what_follows_a_table_of_another_source_is_built_anew_whatever_keeps_its_history(tmp_path):
+    old, new, others, found = case("37_another_source", tmp_path)
+    anew = tables_anew(found, new, ())
+    assert anew == set(new.tables) - {"ods.returns", "ods.customers", "ads.totals"}, "what is computed at each run"
+    assert followers(found) == {"reports": {"dws.by_note"}}
+    assert overtaken(old, new, anew, others.values(), followers(found)) == {}
+    readers = {s.writes.name for s in new.steps if "ods.orders" in s.follows}
+    assert set(overtaken(old, new, {"ods.orders"})) == readers
+    assert overtaken(old, new, anew, others.values()) == {"dws.by_note": "dwd.orders"}
+
+
+def test_what_follows_a_table_whose_rows_are_of_what_they_were_goes_on_at_its_end(tmp_path):
+    for name in ("13_filter_merge", "08_wider_integer_map", "14_expression_history_of_the_flow", "29_buckets"):
+        old, new, others, found = case(name, tmp_path / name)
+        anew = tables_anew(found, new, ())
+        assert anew
+        assert overtaken(old, new, anew, others.values(), followers(found)) == {}, name
+
+
+def test_a_new_step_behind_a_new_one_that_gets_its_history_gets_it_too(tmp_path):
+    steps = (
+        "steps:\n  - {use: clean_orders, reads: {orders: ods.orders}, writes: dwd.more}\n"
+        "  - {use: sums_by_store, reads: {orders: dwd.more}, writes: dws.more}\n"
+    )
+    (tmp_path / "layer" / "flows").mkdir(parents=True)
+    flow = (OUTCOMES / "base" / "flows" / "shop.yaml").read_text().replace("steps:\n", steps)
+    (tmp_path / "layer" / "flows" / "shop.yaml").write_text(flow)
+    old, new = project(tmp_path / "old")["shop"], project(tmp_path / "new", tmp_path / "layer")["shop"]
+    found = diff(old, new, {})
+    anew = tables_anew(found, new, ())
+    assert anew == {"dwd.more", "dws.more"}
+    told = next(step for step in found.steps if step.table == "dws.more")
+    assert "older rows by a backfill" in told.findings[0].proof
+    assert overtaken(old, new, anew) == {}
+
+
+@pytest.mark.parametrize(
+    ("store", "tables", "again"),
+    [("store", "  dwd.both: {buckets: 3}\n", ()), ("CAST(store AS bigint)", "", ()), ("store", "", {"dwd.both"})],
+)
+def test_rows_of_an_arm_over_something_new_pass_no_reader_by(tmp_path, store, tables, again):
+    """Where the table gets another version, its readers are built anew as well; what no finding tells is refused."""
+    arms = OUTCOMES / "cases" / "37_new_arm_of_a_union_map"
+    below = "  - {use: large_orders, reads: {orders: dwd.both}, writes: ads.below}\n"
+
+    def made(layer, sql, store, tables):
+        (tmp_path / layer / "actions").mkdir(parents=True)
+        (tmp_path / layer / "flows").mkdir()
+        columns = f"SELECT id, {store} AS store, 'x' AS note, "
+        (tmp_path / layer / "actions" / "both.sql").write_text(sql.read_text().replace("SELECT id, ", columns))
+        flow = (arms / layer / "flows" / "shop.yaml").read_text()
+        (tmp_path / layer / "flows" / "shop.yaml").write_text(flow.replace("tables:\n", f"{below}tables:\n{tables}"))
+        return project(tmp_path / f"{layer}-project", tmp_path / layer)["shop"]
+
+    old = made("old", OUTCOMES / "base" / "actions" / "both.sql", "store", "")
+    new = made("new", arms / "new" / "actions" / "both.sql", store, tables)
+    found = diff(old, new, {})
+    anew = tables_anew(found, new, (), again)
+    if again:
+        assert (anew, overtaken(old, new, anew)) == ({"dwd.both"}, {"ads.below": "dwd.both"})
+    else:
+        assert (anew, overtaken(old, new, anew)) == ({"dwd.both", "ads.below"}, {})

@@ -40,7 +40,7 @@ def affected(findings: list[Finding], *, more: bool = False) -> Affected | None:
     if more and any(f.rule == 0 and f.restate for f in findings):  # a new step, in a table that others write as well
         return Affected(Outcome.REBUILD, rows=True, more=True)
     moved = [f for f in findings if f.outcome is Outcome.REBUILD]
-    return Affected(Outcome.REBUILD, rows=True, swaps=True) if moved else None
+    return Affected(Outcome.REBUILD, rows=True, swaps=not more, more=more) if moved else None
 
 
 def consumers(table: str, change: Affected, plans: Mapping[str, Around]) -> list[Consumer]:
