@@ -734,7 +734,6 @@ def test_rows_that_a_hot_log_dropped_unread_are_told_and_gone_on_behind(world, m
     assert set(made.rows("dwd.fo")) == {1, 2, 5, 6}
 
 
-APART = "  - {use: clean, reads: {rows: dwd.fo}, writes: dwd.apart, isolate: true}\n"
 APART = "  - {{use: clean, reads: {{rows: dwd.fo}}, writes: dwd.apart, isolate: true}}\n"
 
 

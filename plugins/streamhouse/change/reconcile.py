@@ -260,11 +260,11 @@ class Reconciler:
         """How far a candidate that ran by itself, in an environment, has read: the flow is to read no less."""
         if not change.versions:
             return {}
-        building = Building(self.open, change)
+        building, at = Building(self.open, change), reached(self.open.state, change)
         return {
             name: {key: max(value, own[name].get(key, 0)) for key, value in position.items()}
             for name, position in furthest(building.plan, building.last).items()
-            if name in own
+            if name in own and name in at  # a position in a source that becomes another one is none in this one
         }
 
     def _switch(self, runner: Runner, change: Change, wanted: FlowPlan, built: dict[str, EpochRecord]) -> None:
