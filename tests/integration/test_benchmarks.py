@@ -10,6 +10,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
+@pytest.mark.skipif(not os.environ.get("STREAMHOUSE_SOAK"), reason="three minutes of five arms: make soak")
 @pytest.mark.services
 @pytest.mark.spark
 def test_a_drain_is_compared_with_both_peers():

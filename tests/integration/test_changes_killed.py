@@ -64,12 +64,18 @@ def edit(root):
 
 SOAK = bool(os.environ.get("STREAMHOUSE_SOAK"))
 FILLED = [f"apply_filled:{stored_name(name, 2)}" for name in (SPENT, "ads.lv_best")]
-POINTS = ["apply_expanded", FILLED[0], "apply_audited", "apply_prepared", "apply_completed"]
-RUNNING = [("apply_audited", True), ("apply_prepared", True), ("apply_completed", False)]
+POINTS = ["apply_expanded", FILLED[0], "apply_prepared"]
+RUNNING = [("apply_audited", True), ("apply_completed", False)]
 WAITED = ["after_last_write"]  # of the candidate, which catches up
 if SOAK:
-    POINTS += [FILLED[1], "apply_caught_up"]
-    RUNNING += [("apply_expanded", True), ("apply_expanded", False), (FILLED[0], True), (FILLED[1], True)]
+    POINTS += [FILLED[1], "apply_caught_up", "apply_audited", "apply_completed"]
+    RUNNING += [
+        ("apply_prepared", True),
+        ("apply_expanded", True),
+        ("apply_expanded", False),
+        (FILLED[0], True),
+        (FILLED[1], True),
+    ]
     RUNNING += [("apply_caught_up", True), ("apply_prepared", False), ("apply_completed", True)]
     WAITED += ["after_offset_log", "after_begin", "during_write", "between_writes", "before_commit_log"]
     WAITED += ["apply_caught_up", "apply_audited", "apply_prepared", "apply_completed"]
