@@ -28,7 +28,6 @@ _LONGEST = (
     "test_runner_command",
     "test_flow_in_airflow",
     "test_outcomes_run",
-    "test_benchmarks",
     "test_production",
     "test_changes_killed",
     "test_retention",

@@ -38,9 +38,7 @@ class Readable:
     @classmethod
     def of(cls, table: Table) -> Self:
         """A table of a flow."""
-        first = table.tiers.target
-        forgets = None if table.keeps_all(first) else getattr(table.tiers, first.value)
-        return cls(table.columns, table.primary_key, forgets_after=forgets)
+        return cls(table.columns, table.primary_key, forgets_after=table.forgets_after)
 
 
 def read_place(step: Step, port: str) -> Location:

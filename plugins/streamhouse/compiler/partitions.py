@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 
-from streamhouse.errors import Location, PartitionError, StreamhouseError, UnknownColumnError, did_you_mean
+from streamhouse.errors import Location, PartitionError, StreamhouseError
 from streamhouse.model.notice import Notice
 from streamhouse.model.table import PARTITION_TYPES, Column, Table, TableOptions
 from streamhouse.model.types import Strategy, format_duration
@@ -16,7 +16,7 @@ def partition_errors(
 
     Args:
         table: Name.
-        options: Of the table.
+        options: Of the table; `partition_by` names some of `columns`.
         columns: Of the table.
         primary_key: Of the table; empty: it is a log.
         at: Where the flow says it.
@@ -24,16 +24,7 @@ def partition_errors(
     types = {column.name: column.type for column in columns}
     errors: list[StreamhouseError] = []
     for name in (name.lower() for name in options.partition_by):
-        if name not in types:
-            known = f"output columns: {', '.join(types)}"
-            errors.append(
-                UnknownColumnError(
-                    f"partition_by names '{name}', which is no output column",
-                    at=at,
-                    hint=did_you_mean(name, list(types), known),
-                )
-            )
-        elif types[name] not in PARTITION_TYPES:
+        if types[name] not in PARTITION_TYPES:
             errors.append(
                 PartitionError(
                     f"{table} cannot be partitioned by {name}, which is {types[name]}",

@@ -77,14 +77,17 @@ def check_streams(flow: Flow, cut: tuple[Segment, ...], readable_tables: Mapping
                     )
                 if loses_order(step, table):
                     kept = "first" if step.writes.first_row else "last"
+                    if _ordered_partitions(step, table):
+                        parts = f"{table.buckets} buckets"
+                        hint = f"give {table.name} one bucket, or a bucket_key that is part of its reader's key"
+                    else:
+                        parts, key = "partitions", ", ".join(step.writes.primary_key)
+                        hint = f"partition {table.name} by columns of its reader's key, which is ({key})"
                     raise StrategyError(
                         f"{step.id} keeps the {kept} row of each key, and {table.name} keeps no order between its"
-                        f" {f'{table.buckets} buckets' if _ordered_partitions(step, table) else 'partitions'}",
+                        f" {parts}",
                         at=flow.places.get(f"tables.{table.name}", flow.at),
-                        hint=f"give {table.name} one bucket, or a bucket_key that is part of its reader's key"
-                        if _ordered_partitions(step, table)
-                        else f"partition {table.name} by columns of its reader's key, which is"
-                        f" ({', '.join(step.writes.primary_key)})",
+                        hint=hint,
                     )
 
 

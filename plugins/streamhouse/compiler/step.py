@@ -54,6 +54,7 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
     options = flow.tables.get(step.writes, TableOptions())
     declared = options.primary_key if options.primary_key is not None else action.output.primary_key
     options_at = flow.places.get(f"tables.{step.writes}", flow.at)
+    partitions_at = flow.places.get(f"tables.{step.writes}.partition_by", options_at)
     key_at = options_at if options.primary_key is not None else action.at
     expect, unmet = plan_expectations(action, query.columns, literals)
     _raise(
@@ -61,6 +62,7 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
             *_unknown(declared, "primary_key", query, key_at),
             *_unknown(tuple(action.output.renamed), "renamed", query, action.at),
             *_unknown(options.bucket_key, "bucket_key", query, options_at),
+            *_unknown(options.partition_by, "partition_by", query, partitions_at),
             *_unknown((action.output.event_time,) if action.output.event_time else (), "event_time", query, action.at),
             *unmet,
         ]
@@ -87,7 +89,6 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         Column(name=c.name, type=c.type, nullable=(c.nullable or shared) and c.name not in how.primary_key)
         for c in query.columns
     )
-    partitions_at = flow.places.get(f"tables.{step.writes}.partition_by", options_at)
     _raise(
         [
             *engine_errors(step, flow, options, how, inputs, columns),

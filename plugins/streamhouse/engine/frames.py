@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
+from streamhouse.engine.row_order import ROW, in_order, numbered
 from streamhouse.engine.spill import Spilled, spilled_frame
 from streamhouse.engine.worker_error import from_worker
 from streamhouse.errors import EpochFailedError, TypeMismatchError
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-_ROW = "__row"
 _TOO_LARGE = re.compile(
     r"Total size of serialized results of .* \((?P<found>[^)]+)\) is bigger than .* \((?P<limit>[^)]+)\)"
 )
@@ -93,10 +93,10 @@ class Frames:
         views = {port: _NOT_IN_NAMES.sub("__", f"{step.id}.{port}") for port in inputs}
         changing = [read.port for read in step.reads if read.mode is ReadMode.CHANGES] if may_reorder(step) else []
         for port, frame in inputs.items():
-            (_numbered(frame) if port in changing else frame).createOrReplaceTempView(views[port])
+            (numbered(frame) if port in changing else frame).createOrReplaceTempView(views[port])
         query = bind(step.sql, views, at_ms)
         if changing:
-            query = carried(query, [views[port] for port in changing], _ROW)
+            query = carried(query, [views[port] for port in changing], ROW)
         query = with_flags(query, step.expect)
         try:
             return self.spark.sql(render(query))
@@ -117,7 +117,7 @@ class Frames:
         from pyspark.errors import PySparkException
 
         try:
-            judged = judge(step, _in_order(frame.toArrow()))
+            judged = judge(step, in_order(frame.toArrow()))
             return replace(judged, kept=conform(judged.kept, step.columns))
         except (PySparkException, Py4JJavaError) as error:
             if told := from_worker(error):
@@ -141,7 +141,7 @@ class Frames:
         flags = [FLAG + name for name, rule in step.expect.items() if rule.on_violation in ("drop", "quarantine")]
         for flag in flags:
             frame = frame.where(frame[flag])
-        return frame.select([*(column.name for column in step.columns), *({_ROW} & set(frame.columns))])
+        return frame.select([*(column.name for column in step.columns), *({ROW} & set(frame.columns))])
 
     def quarantined(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
         """The rows that expectations keep for the quarantine table, each with the first one that it violates."""
@@ -156,8 +156,8 @@ class Frames:
         """Of rows in the order they happened, the last of each key."""
         from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
-        whole = F.struct(*(name for name in rows.columns if name != _ROW))
-        return _numbered(rows).groupBy(*key).agg(F.max_by(whole, F.col(_ROW)).alias(_ROW)).select(f"{_ROW}.*")
+        whole = F.struct(*(name for name in rows.columns if name != ROW))
+        return numbered(rows).groupBy(*key).agg(F.max_by(whole, F.col(ROW)).alias(ROW)).select(f"{ROW}.*")
 
     def winners(self, rows: "DataFrame", table: Table) -> "DataFrame":
         """Of rows in the order they happened, the one of each key that the table's merge engine keeps."""
@@ -165,13 +165,13 @@ class Frames:
 
         if not table.selects:
             return self.last_of_each_key(rows, table.primary_key)
-        whole, row = F.struct(*(name for name in rows.columns if name != _ROW)), F.col(_ROW)
-        numbered = _numbered(rows).groupBy(*table.primary_key)
+        whole, row = F.struct(*(name for name in rows.columns if name != ROW)), F.col(ROW)
+        by_key = numbered(rows).groupBy(*table.primary_key)
         if table.version_column is None:
-            won = numbered.agg(F.min_by(whole, row).alias(_ROW))
+            won = by_key.agg(F.min_by(whole, row).alias(ROW))
         else:  # NULL is the lowest part of a struct
-            won = numbered.agg(F.max_by(whole, F.struct(table.version_column, row)).alias(_ROW))
-        return won.select(f"{_ROW}.*")
+            won = by_key.agg(F.max_by(whole, F.struct(table.version_column, row)).alias(ROW))
+        return won.select(f"{ROW}.*")
 
     def check(self, step: PlannedStep, input_columns: Mapping[str, tuple[Column, ...]]) -> None:
         """Compare what Spark says of the step's result with the plan, without reading a row.
@@ -203,24 +203,6 @@ def may_reorder(step: PlannedStep) -> bool:
     with a large table.
     """
     return step.strategy is Strategy.MAP and any(read.mode is ReadMode.LOOKUP for read in step.reads)
-
-
-def _numbered(rows: "DataFrame") -> "DataFrame":
-    """The rows with a column that rises from row to row, if they have none."""
-    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
-
-    return rows if _ROW in rows.columns else rows.withColumn(_ROW, F.monotonically_increasing_id())
-
-
-def _in_order(rows: pa.Table) -> pa.Table:
-    """Rows that are `_numbered` in that order, without the column."""
-    if _ROW not in rows.column_names:
-        return rows
-    number, rows = rows.column(_ROW).to_numpy(), rows.drop_columns([_ROW])
-    if (number[1:] >= number[:-1]).all():
-        return rows
-    # take() lacks nested columns of several chunks. Rows that one row gave stay as they are among each other.
-    return rows.combine_chunks().take(pa.array(number.argsort(kind="stable")))
 
 
 def _too_large(what: str, error: BaseException) -> EpochFailedError | None:

@@ -16,6 +16,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from streamhouse.engine.orphan import Driver, end_with
+from streamhouse.engine.row_order import ROW, numbered
 from streamhouse.engine.worker_error import from_worker, telling
 from streamhouse.engine.worker_store import hot_store
 from streamhouse.errors import EngineError, StateConflictError
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _ROWS_AT_ONCE = 50_000  # of a table, in a worker's memory
-_ROW = "__row"
 _WAIT_S = 60.0
 
 
@@ -106,16 +106,13 @@ def ordered(frame: "DataFrame", table: Table) -> "DataFrame":
     bucket key; without that key there is none. What is left of a task that died is the beginning of its rows, so the
     replay, which appends the others, keeps the order too.
     """
-    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
-
     if table.primary_key or (table.buckets > 1 and not table.bucket_key):
         return frame
     # Not coalesce(1): of rows that are kept in memory Spark may take the parts in another order.
-    numbered = frame.withColumn(_ROW, F.monotonically_increasing_id())
     tasks, by = (
         (1, ()) if table.buckets == 1 else (frame.sparkSession.sparkContext.defaultParallelism, table.bucket_key)
     )
-    return numbered.repartition(tasks, *by).sortWithinPartitions(_ROW).drop(_ROW)
+    return numbered(frame).repartition(tasks, *by).sortWithinPartitions(ROW).drop(ROW)
 
 
 @dataclass(frozen=True)

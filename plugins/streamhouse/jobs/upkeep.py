@@ -92,7 +92,7 @@ def keep_up(
         StreamhouseError: of the one round, the first table that could not be kept, after all others were.
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
-    chosen = chosen_flows(project, flows, lambda table: any(_is_kept(table, tier) for tier in table.tiers.present))
+    chosen = chosen_flows(project, flows, lambda table: bool(table.kept_up))
     done = Upkept()
     if not chosen:
         return done
@@ -159,17 +159,12 @@ def _without_old(
     return tuple(gone), tuple(one for one in old if one not in gone)
 
 
-def _is_kept(table: Table, tier: Tier) -> bool:
-    return tier is not Tier.HOT or not table.keeps_all(tier)
-
-
 def _kept_tables(open_: Open, flows: Sequence[str]) -> Iterator[tuple[str, Table, Table, Tier]]:
     """Flow, its table, that table as a tier stores it, and which tier."""
     for flow in flows:
         for table in standing(open_.state, flow).tables.values():
-            for tier in table.tiers.present:
-                if _is_kept(table, tier):
-                    yield flow, table, table if tier is table.tiers.target else table.replica, tier
+            for tier in table.kept_up:
+                yield flow, table, table if tier is table.tiers.target else table.replica, tier
 
 
 def _read_to(open_: Open, stored: Table) -> list[Position]:

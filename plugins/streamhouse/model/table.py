@@ -1,5 +1,6 @@
 """Columns and tables, whichever tiers hold their rows."""
 
+from datetime import timedelta
 from hashlib import sha256
 from typing import Self
 
@@ -125,6 +126,17 @@ class Table(Frozen):
         """Whether a tier holds rows for ever, as far as it drops partitions that are past their time."""
         kept = getattr(self.tiers, tier.value)
         return self.ages_by is None or kept is None or kept == FOREVER
+
+    @property
+    def forgets_after(self) -> timedelta | None:
+        """After what time days are dropped from the tier that readers follow; None: never."""
+        first = self.tiers.target
+        return None if self.keeps_all(first) else getattr(self.tiers, first.value)
+
+    @property
+    def kept_up(self) -> tuple[Tier, ...]:
+        """The tiers in which upkeep has something to do: the lakes, and a hot tier that drops days."""
+        return tuple(tier for tier in self.tiers.present if tier is not Tier.HOT or not self.keeps_all(tier))
 
     @property
     def merge_engine(self) -> MergeEngine:

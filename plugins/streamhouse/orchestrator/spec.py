@@ -149,8 +149,7 @@ def _tier_every(tables: Iterable[Table]) -> timedelta:
 
 
 def _upkeep(plan: FlowPlan) -> DagSpec | None:
-    kept = [(t, tier) for t in plan.tables.values() for tier in t.tiers.present]
-    kept = [(t, tier) for t, tier in kept if tier is not Tier.HOT or not t.keeps_all(tier)]
+    kept = [(t, tier) for t in plan.tables.values() for tier in t.kept_up]
     if not kept:
         return None
     text = f"Compacts the warm and cold tables of {plan.flow} and removes old snapshots"

@@ -92,7 +92,9 @@ class Memory:
                 [[file] for file in new],
                 lambda part: {keys[file.name]: data for file in part if (data := _understood(file)) is not None},
             )
-        known: dict[str, KnownAction | Flow] = {name: self._late(every[name], head) for name, head in heads.items()}
+        known: dict[str, KnownAction | Flow] = {
+            name: self._late(every[name], keys[name], head) for name, head in heads.items()
+        }
         for name, key in keys.items():
             found = _unpacked(name, held[key]) if key in held else None
             if found is not None:
@@ -111,18 +113,17 @@ class Memory:
             self._cache.put(self._cache.key("heads"), packed(KeptHeads(heads=kept)))
         return registry
 
-    def _heads(self, keys: Mapping[str, str]) -> "dict[str, KeptHead]":
+    def _heads(self, keys: Mapping[str, str]) -> dict[str, KeptHead]:
         """File → what its action is found by, of those that are as they were when a registry was last made."""
         key = self._cache.key("heads")
         data = self._cache.get([key]).get(key)
         kept = unpacked(KeptHeads, data) if data is not None else None
         return {name: kept.heads[key] for name, key in keys.items() if key in kept.heads} if kept is not None else {}
 
-    def _late(self, file: DefinitionFile, head: "KeptHead") -> KnownAction:
+    def _late(self, file: DefinitionFile, key: str, head: KeptHead) -> KnownAction:
         """An action that is read from the cache when it is asked for: after one edit most never are."""
 
         def load() -> Action:
-            key = self._cache.key("file", file.name.encode(), file.content or b"")
             data = self._cache.get([key]).get(key)
             read = _unpacked(file.name, data) if data is not None else None
             if read is None:  # the cache was lost meanwhile

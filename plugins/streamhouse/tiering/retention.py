@@ -63,7 +63,7 @@ def covered(table: Table, tier: Tier, stores: Mapping[Tier, Store], unread: Sequ
         RowsLostError: what this tier had then is no longer held.
     """
     source = table.tiers.target
-    colder = [one for one in table.tiers.present if list(Tier).index(one) > list(Tier).index(tier)]
+    colder = table.tiers.present[table.tiers.present.index(tier) + 1 :]
     marks = [read_mark(cast("LakeStore", stores[one]), table.replica, source) for one in colder]
     ends = [mark.offsets for mark in marks if mark is not None]
     if len(ends) < len(colder):

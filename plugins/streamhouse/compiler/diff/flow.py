@@ -145,8 +145,8 @@ def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: tim
         table = tables.get(read.table)
         if table is None:  # a source is read again
             continue
-        if not table.keeps_all(table.tiers.target):  # who begins reads the first tier, which drops days
-            held = getattr(table.tiers, table.tiers.target.value)
+        if table.forgets_after is not None:  # who begins reads the first tier
+            held = table.forgets_after
         elif table.primary_key:  # every key is held
             continue
         else:
