@@ -1,8 +1,5 @@
 """The types of function calls; `functions` has what holds for a function wherever it stands."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
@@ -11,21 +8,17 @@ from streamhouse.sql import spark_type as t
 from streamhouse.sql.literals import date_part_type, json_type, whole_number
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
+from streamhouse.sql.typed import Lambda, Types
 from streamhouse.sql.words import words
-
-if TYPE_CHECKING:
-    from streamhouse.sql.infer import Inference
 
 _CASTS = words(
     """
     bigint binary boolean date decimal double float int smallint string timestamp tinyint
     """
 )
-Lambda = Mapping[str, SparkType | None]
-"""Names of a lambda expression → their types."""
 
 
-def call_type(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+def call_type(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     """The type of a call of a function; None: it cannot be told."""
     name = function_name(node)
     fixed = functions.FIXED.get(name)
@@ -45,7 +38,7 @@ def call_type(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -
     return rule([types.type_of(a, scope, names) for a in arguments if not isinstance(a, exp.Lambda)])
 
 
-def _shaped(types: "Inference", name: str, arguments: list[exp.Expr], scope: Scope, names: Lambda) -> SparkType | None:
+def _shaped(types: Types, name: str, arguments: list[exp.Expr], scope: Scope, names: Lambda) -> SparkType | None:
     if name in _CASTS and len(arguments) == 1:
         return t.spark_type(name)
     if name in {"datediff", "date_diff"}:
@@ -73,13 +66,13 @@ def _shaped(types: "Inference", name: str, arguments: list[exp.Expr], scope: Sco
 
 
 def _lambda(
-    types: "Inference", node: exp.Lambda, given: list[SparkType | None], scope: Scope, names: Lambda
+    types: Types, node: exp.Lambda, given: list[SparkType | None], scope: Scope, names: Lambda
 ) -> SparkType | None:
     own = {p.name: kind for p, kind in zip(node.expressions, given, strict=False)}
     return types.type_of(node.this, scope, {**names, **own})
 
 
-def _named_struct(types: "Inference", arguments: list[exp.Expr], scope: Scope, names: Lambda) -> SparkType | None:
+def _named_struct(types: Types, arguments: list[exp.Expr], scope: Scope, names: Lambda) -> SparkType | None:
     fields = []
     for name, value in zip(arguments[::2], arguments[1::2], strict=False):
         kind = types.type_of(value, scope, names)

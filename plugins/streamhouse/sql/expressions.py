@@ -1,54 +1,51 @@
 """The type of one expression from the types of its parts: a rule for each class of syntax tree."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql import functions
 from streamhouse.sql import spark_type as t
-from streamhouse.sql.calls import Lambda, call_type
+from streamhouse.sql.calls import call_type
 from streamhouse.sql.literals import date_part_type, digits_of, literal_type, time_arithmetic
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
-
-if TYPE_CHECKING:
-    from streamhouse.sql.infer import Inference
+from streamhouse.sql.typed import Lambda, Types
 
 _DAYS = frozenset({"DAY", "DAYS", "WEEK", "WEEKS"})
 _MONTHS = frozenset({"MONTH", "MONTHS", "YEAR", "YEARS", "QUARTER"})
 
 
-def _column(types: "Inference", node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
+def _column(types: Types, node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
     found = types.resolve(node, scope) if isinstance(node, exp.Column) else None
     return found.type if found else None
 
 
-def _inner(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+def _inner(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     return types.type_of(node.this, scope, names)
 
 
-def _name(_types: "Inference", node: exp.Expr, _scope: Scope, names: Lambda) -> SparkType | None:
+def _name(_types: Types, node: exp.Expr, _scope: Scope, names: Lambda) -> SparkType | None:
     return names.get(node.name)
 
 
-def _literal(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+def _literal(_types: Types, node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
     return literal_type(node) if isinstance(node, exp.Literal) else None
 
 
-def _cast(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+def _cast(_types: Types, node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
     return t.from_tree(node.args["to"])
 
 
-def _case(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+def _case(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     results = [branch.args["true"] for branch in node.args["ifs"]]
     if node.args.get("default") is not None:
         results.append(node.args["default"])
     return t.widest(*(types.type_of(r, scope, names) for r in results))
 
 
-def _binary(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+def _binary(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     operator = _OPERATORS[type(node)]
     left, right = (types.type_of(e, scope, names) for e in (node.this, node.expression))
     if left is None or right is None:
@@ -64,17 +61,17 @@ def _binary(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> 
     return t.arithmetic(operator, left, right)
 
 
-def _bits(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+def _bits(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     wide = t.widest(*(types.type_of(e, scope, names) for e in (node.this, node.expression)))
     return wide if wide and wide.integral else None
 
 
-def _concat(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+def _concat(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     parts = [types.type_of(e, scope, names) for e in (node.this, node.expression)]
     return functions.RULES["concat"](parts)
 
 
-def _interval(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+def _interval(_types: Types, node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
     unit = node.args.get("unit")
     if not isinstance(unit, exp.Var):
         return None
@@ -83,7 +80,7 @@ def _interval(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> 
     return SparkType("day_interval" if unit.name.upper() in _DAYS else "time_interval")
 
 
-def _dot(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+def _dot(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     owner, name = types.type_of(node.this, scope, names), node.expression.name
     if owner is None:
         return None
@@ -93,7 +90,7 @@ def _dot(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> Spa
     return owner.fields[1][1] if owner.kind == "map" else owner.field(name)
 
 
-def _bracket(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+def _bracket(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     owner = types.type_of(node.this, scope, names)
     if owner is None or len(node.expressions) != 1:
         return None
@@ -103,17 +100,17 @@ def _bracket(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) ->
     return owner.fields[1][1] if owner.kind == "map" else owner.element
 
 
-def _subquery(types: "Inference", node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
+def _subquery(types: Types, node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
     inner = next((s for s in scope.subquery_scopes if s.expression is node.this), None)
     columns = types.outputs(inner) if inner is not None else ()
     return columns[0].type if len(columns) == 1 else None
 
 
-def _extract(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+def _extract(_types: Types, node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
     return date_part_type(node.name)
 
 
-def _struct(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+def _struct(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     fields = []
     for i, item in enumerate(node.expressions):
         value = item.expression if isinstance(item, exp.PropertyEQ) else item.unalias()
@@ -125,7 +122,7 @@ def _struct(types: "Inference", node: exp.Expr, scope: Scope, names: Lambda) -> 
     return t.struct_of(*fields)
 
 
-def _within_group(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+def _within_group(_types: Types, node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
     call = node.this
     order = node.args.get("expression")
     ordered = order.expressions if isinstance(order, exp.Order) else []
@@ -135,7 +132,7 @@ def _within_group(_types: "Inference", node: exp.Expr, _scope: Scope, _: Lambda)
     return t.STRING if name in {"listagg", "string_agg"} else None
 
 
-def _explode(types: "Inference", node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
+def _explode(types: Types, node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
     columns = types.generator(node, scope)
     return columns[0] if len(columns) == 1 else None
 
@@ -148,7 +145,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Mod: "%",
     exp.IntDiv: "div",
 }
-Rule = Callable[["Inference", exp.Expr, Scope, Lambda], SparkType | None]
+Rule = Callable[[Types, exp.Expr, Scope, Lambda], SparkType | None]
 
 
 def _always(kind: SparkType) -> Rule:

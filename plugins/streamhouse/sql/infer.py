@@ -5,28 +5,18 @@ it is right about names and wrong about decimals, integer division and many func
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.model.table import Column
 from streamhouse.sql import spark_type as t
-from streamhouse.sql.calls import Lambda, call_type
+from streamhouse.sql.calls import call_type
 from streamhouse.sql.expressions import RULES
 from streamhouse.sql.nullability import nullable
 from streamhouse.sql.scopes import function_name, inner_query
 from streamhouse.sql.spark_type import SparkType
-
-
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """One output column of a scope; `type` None: it cannot be told."""
-
-    name: str
-    type: SparkType | None
-    nullable: bool
-    node: exp.Expr
+from streamhouse.sql.typed import Lambda, Typed
 
 
 class Inference:

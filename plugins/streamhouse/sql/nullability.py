@@ -1,17 +1,13 @@
 """Which expressions are never NULL."""
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql.scopes import conjuncts, function_name
-
-if TYPE_CHECKING:
-    from streamhouse.sql.infer import Inference
+from streamhouse.sql.typed import Types
 
 
-def nullable(types: "Inference", node: exp.Expr, scope: Scope) -> bool:
+def nullable(types: Types, node: exp.Expr, scope: Scope) -> bool:
     """False only where no row can hold NULL."""
     if isinstance(node, exp.Column):
         if _required(node, scope):

@@ -4,10 +4,11 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.model.types import ReadMode
-from streamhouse.sql.infer import Inference, Typed
+from streamhouse.sql.infer import Inference
 from streamhouse.sql.rows import Inputs, NotProvenError
 from streamhouse.sql.tracer import Tracer, identical
 from streamhouse.sql.traces import Own, Relation
+from streamhouse.sql.typed import Typed
 
 
 def key_columns(scope: Scope, key: tuple[str, ...], inputs: Inputs, inference: Inference) -> dict[str, dict[str, Own]]:

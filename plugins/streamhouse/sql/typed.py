@@ -1,0 +1,43 @@
+"""What the rules for types ask of whoever walks the query."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from streamhouse.sql.spark_type import SparkType
+
+Lambda = Mapping[str, SparkType | None]
+"""Names of a lambda expression → their types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """One output column of a scope; `type` None: it cannot be told."""
+
+    name: str
+    type: SparkType | None
+    nullable: bool
+    node: exp.Expr
+
+
+class Types(Protocol):
+    """The types of one query's parts."""
+
+    def type_of(self, node: exp.Expr, scope: Scope, names: Lambda | None = None) -> SparkType | None:
+        """The type of an expression that stands in `scope`; None: it cannot be told."""
+        ...
+
+    def outputs(self, scope: Scope) -> tuple[Typed, ...]:
+        """The output columns of a scope, in order."""
+        ...
+
+    def generator(self, call: exp.Expr, scope: Scope) -> list[SparkType | None]:
+        """The types of the columns that a call like `explode(…)` makes."""
+        ...
+
+    def resolve(self, column: exp.Column, scope: Scope) -> Typed | None:
+        """The column of a source that a qualified column means; None: there is none."""
+        ...
