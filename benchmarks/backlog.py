@@ -2,7 +2,8 @@
 
 One Parquet file of a million rows stands in the source's folder a hundred times, as hard links, so that the disk
 holds little; the source counts and reads each as a file of its own. Rows go into a log table of Fluss and from there
-into a table that adds them up. Memory is PSS, of the driver's Python and of its JVM, five epochs in and at the end.
+into a table that adds them up. Memory is PSS, of the driver's Python and of its JVM, after a tenth of the epochs, when
+the JVM has compiled what it compiles, and at the end.
 
     python benchmarks/backlog.py [--quick | --all]
 """
@@ -33,7 +34,6 @@ from streamhouse.runtime.open import Open, opened, plan_of
 FILE_ROWS = 1_000_000
 ITEMS = 10_000
 EPOCH_ROWS = 250_000
-EARLY = 5  # epochs until memory is looked at first
 GROWTH = 1.2
 FLOW = f"""\
 flow: backlog
@@ -113,7 +113,8 @@ def _measure(
     open_: Open, files: int, epochs: int | None, part_sums: "np.ndarray[tuple[int], np.dtype[np.int64]]"
 ) -> None:
     plan = plan_of(open_.project, "backlog")
-    meter = _Looking(plan, lambda _: None, once=True, open_=open_, last=epochs)
+    tenth = (epochs or files * FILE_ROWS // EPOCH_ROWS) // 10
+    meter = _Looking(plan, lambda _: None, once=True, open_=open_, first=tenth, last=epochs)
     load, cpu_s = LoadMeter(), cpu_seconds([os.getpid()])
     carry(open_, plan, meter, once=True, on_runner=meter.runners.append)
     cpu_s = cpu_seconds([os.getpid()]) - cpu_s
@@ -124,33 +125,37 @@ def _measure(
     rate = (late.read_rows - early.read_rows) / max(1, late.finished_ms - early.finished_ms) * 1000
     print(f"{files * FILE_ROWS:,} rows behind; {cpu_s / late.read_rows * 1e6:.1f} CPU-s per M rows; {load.load()}")
     per_file = (late.entry_bytes - early.entry_bytes) / max(1, (late.read_rows - early.read_rows) / FILE_ROWS)
+    grown = {
+        "driver's memory": late.driver_mb / early.driver_mb,
+        "JVM's memory": late.jvm_mb / early.jvm_mb,
+        "alive in the JVM": late.heap_mb / early.heap_mb,
+    }
     show(
         [
             Figure("rows taken", "rows/s", rate, more_is_better=True),
-            Figure("driver's memory, last ÷ fifth epoch", "x", late.driver_mb / early.driver_mb, bound=Bound(GROWTH)),
-            Figure("JVM's memory, last ÷ fifth epoch", "x", late.jvm_mb / early.jvm_mb, bound=Bound(GROWTH)),
-            Figure("alive in the JVM, last ÷ fifth epoch", "x", late.heap_mb / early.heap_mb, bound=Bound(GROWTH)),
+            *(Figure(f"{what}, end ÷ after a tenth", "x", times, bound=Bound(GROWTH)) for what, times in grown.items()),
             Figure("offset log entry, longer by each file taken", "bytes", per_file),
         ]
     )
 
 
 class _Looking(Meter):
-    """Looks at memory after some epochs, and stops the runner after the last."""
+    """Looks at memory from some epoch on, now and then, and stops the runner after the last."""
 
-    def __init__(self, *args: object, open_: Open, last: int | None, **more: object) -> None:
+    def __init__(self, *args: object, open_: Open, first: int, last: int | None, **more: object) -> None:
         super().__init__(*args, **more)  # type: ignore[arg-type]
         self.runners: list[Runner] = []
         self.looked: list[Looked] = []
         self.epochs = 0
         self._open = open_
+        self._first = first
         self._last = last
 
     def beat(self, beat: Beat) -> None:
         super().beat(beat)
         self.epochs += 1
         done = self.epochs == self._last or beat.read_rows >= beat.waiting_rows
-        if self.epochs == EARLY or self.epochs % 20 == 0 or done:
+        if self.epochs >= self._first and (self.epochs % self._first == 0 or done):
             self.looked.append(_look(self._open, beat))
             print(self.looked[-1], flush=True)
         if self.epochs == self._last:
