@@ -34,7 +34,7 @@ class Summary:
         epochs: Finished by this run; 0: there was nothing new to read.
         rows: Table written → rows written by this run.
         seconds: From the first epoch's begin to the last one's end; 0 without epochs.
-        freshness_ms: Layer → median over the run's epochs.
+        freshness_ms: Layer → median over the run's last 1,000 epochs.
         warnings: What the run took over from edited files that leaves older rows as they were.
     """
 

@@ -1,7 +1,7 @@
 """Runs a flow: brings services, Spark, stores, the runner and what was edited together."""
 
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
@@ -28,6 +28,7 @@ from streamhouse.runtime.open import Open, opened, plans_of, runner_of
 
 OnProgress = Callable[[Progress], None]
 _RATE_WINDOW_S = 10.0
+_REMEMBERED = 1_000  # epochs, whose ages give the median
 
 
 def run_flows(
@@ -152,21 +153,27 @@ def carry(
 
 @dataclass
 class Meter:
-    """Turns the beats of a runner into progress and, in the end, a summary."""
+    """Turns the beats of a runner into progress and, in the end, a summary.
+
+    It holds no more after a million epochs than after `_REMEMBERED`.
+    """
 
     plan: FlowPlan
     on_progress: OnProgress
     once: bool
     warnings: tuple[str, ...] = ()
-    _beats: list[Beat] = field(default_factory=list)
+    _epochs: int = 0
+    _rows: dict[str, int] = field(default_factory=dict)  # table → written
+    _lags: dict[Layer, deque[int]] = field(default_factory=lambda: defaultdict(lambda: deque(maxlen=_REMEMBERED)))
     _recent: deque[tuple[float, int]] = field(default_factory=deque)
+    _first: Beat | None = None
+    _last: Beat | None = None
     _newest: dict[str, Beat] = field(default_factory=dict)  # segment → its last beat
     _lock: Lock = field(default_factory=Lock)
 
     def stage(self, text: str) -> None:
         """Say what happens before, between or after epochs."""
-        last = self._beats[-1] if self._beats else None
-        self.on_progress(self._progress(last, text))
+        self.on_progress(self._progress(self._last, text))
 
     def beat(self, beat: Beat) -> None:
         """Take note of a finished epoch."""
@@ -175,8 +182,14 @@ class Meter:
         self.on_progress(self._progress(beat, "running"))
 
     def _note(self, beat: Beat) -> None:
-        self._beats.append(beat)
+        self._epochs += 1
+        self._first, self._last = self._first or beat, beat
         self._newest[beat.record.segment] = beat
+        for table, count in beat.record.rows.items():
+            name = table_name(table)
+            self._rows[name] = self._rows.get(name, 0) + count
+        for layer, lag in _freshness(beat).items():
+            self._lags[layer].append(lag)
         self._recent.append((time.monotonic(), self._read_rows))
         while len(self._recent) > 2 and self._recent[-1][0] - self._recent[0][0] > _RATE_WINDOW_S:
             self._recent.popleft()
@@ -187,22 +200,15 @@ class Meter:
 
     def summary(self) -> Summary:
         """What the run did."""
-        rows = dict.fromkeys(self.plan.tables, 0)
-        lags: dict[Layer, list[int]] = {layer: [] for layer in self.plan.layers}
-        for beat in self._beats:
-            for table, count in beat.record.rows.items():
-                name = table_name(table)
-                rows[name] = rows.get(name, 0) + count
-            for layer, lag in _freshness(beat).items():
-                lags[layer].append(lag)
-        first, last = (self._beats[0].record, self._beats[-1].record) if self._beats else (None, None)
-        seconds = (last.finished_ms - first.started_ms) / 1000 if first and last else 0.0
+        seconds = 0.0
+        if self._first and self._last:
+            seconds = (self._last.record.finished_ms - self._first.record.started_ms) / 1000
         return Summary(
             self.plan.flow,
-            len(self._beats),
-            rows,
+            self._epochs,
+            dict.fromkeys(self.plan.tables, 0) | self._rows,
             seconds,
-            {layer: round(median(values)) for layer, values in lags.items() if values},
+            {layer: round(median(self._lags[layer])) for layer in self.plan.layers if layer in self._lags},
             self.warnings,
         )
 
