@@ -1,8 +1,9 @@
 """Partitioned tables in Fluss: partitions that appear, are dropped and made anew, under writers and readers."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, PartitionedStore, WriteContext
 from streamhouse.stores.fluss import FlussStore
+from streamhouse.stores.lock import TableLocks
 
 pytestmark = pytest.mark.services
 
@@ -21,6 +23,8 @@ Make = Callable[..., Table]
 FIRST = WriteContext("flow/segment", 0)
 DAY = date(2026, 11, 21)
 NEXT = DAY + timedelta(days=1)
+FAR = date(2999, 1, 1)  # never past its time
+OLD = date(2024, 1, 1)
 
 
 @pytest.fixture
@@ -153,7 +157,7 @@ def test_keyed_states_and_changes_over_new_partitions(fluss_store: FlussStore, m
     old = [(DAY, n, 0) for n in range(count)]
     first = fluss_store.write(table, Changes(rows(table, *old)), FIRST)
     new = [(DAY, 0, 7), (NEXT, 0, 8), *((NEXT, n, 1) for n in range(1, count))]
-    gone = rows(table, (DAY, 1, None), (date(2026, 1, 1), 1, None)).select(["d", "k"])
+    gone = rows(table, (DAY, 1, None), (FAR, 1, None)).select(["d", "k"])
     second = fluss_store.write(table, Changes(rows(table, *new), gone), FIRST)
     kept = [row for row in old if row[1] > 1]
     assert listed(fluss_store.read_state(table)) == sorted([*kept, *new])
@@ -304,6 +308,56 @@ def test_what_is_not_covered_is_not_dropped(fluss_store: FlussStore, make: Make)
     assert fluss_store.partitions(table, {}) == [(DAY,)]
     assert fluss_store.drop_partitions(table, [(DAY,)], fluss_store.end(table)) == [(DAY,)]
     assert listed(fluss_store.read_state(table)) == []
+
+
+def test_a_late_row_is_not_lost_when_its_day_is_dropped_at_that_moment(
+    fluss: str, make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = make()
+    locks = TableLocks(tmp_path / "locks")
+    writer, keeper = (FlussStore(fluss, locks=locks) for _ in range(2))
+    try:
+        writer.create(table)
+        covered = writer.write(table, Changes(rows(table, (OLD, 1, 1))), FIRST)
+        drop = keeper._catalog.drop_partitions
+        with ThreadPoolExecutor(2) as pool:
+            late: list[Future[Position]] = []
+
+            def drop_late(*given: Any) -> None:
+                written = [Changes(rows(table, (day, 2, 2))) for day in (OLD, FAR)]
+                late.extend(pool.submit(writer.write, table, changes, FIRST) for changes in written)
+                late[1].result()  # a row of a recent day waits for nobody
+                assert not wait(late[:1], 0.5).done
+                drop(*given)
+
+            monkeypatch.setattr(keeper._catalog, "drop_partitions", drop_late)
+            assert keeper.drop_partitions(table, [(OLD,)], covered) == [(OLD,)]
+        assert listed(writer.read_state(table)) == [(OLD, 2, 2), (FAR, 2, 2)]
+        assert [write.exception() for write in late] == [None, None]
+    finally:
+        for store in (writer, keeper):
+            store.close()
+
+
+@pytest.mark.parametrize("count", [3, 60])
+def test_a_delete_of_rows_that_only_colder_tiers_hold_is_told(fluss_store: FlussStore, make: Make, count: int) -> None:
+    table = make(key=("d", "k"))
+    fluss_store.create(table)
+    fluss_store.write(table, Changes(rows(table, *((day, n, 1) for n in range(count) for day in (OLD, FAR)))), FIRST)
+    fluss_store.drop_partitions(table, [(OLD,)])
+    at = fluss_store.write(table, Changes(rows(table, (OLD, 0, 2))), FIRST)  # made anew, without the others
+    gone = rows(table, *((day, n, None) for n in range(count + 1) for day in (OLD, FAR))).select(["d", "k"])
+    end = fluss_store.write(table, Changes(rows(table, (OLD, 99, 9)), gone), FIRST)
+    found = fluss_store.read_changes(table, at, end)
+    assert found.deletes is not None
+    assert found.before is not None
+    assert listed(found.upserts) == [(OLD, 99, 9)]
+    assert listed(found.deletes) == [*((OLD, n) for n in range(count + 1)), *((FAR, n) for n in range(count))]
+    assert listed(found.before) == [(OLD, 0, 2), *((FAR, n, 1) for n in range(count))]
+    assert listed(fluss_store.read_state(table)) == [(OLD, 99, 9)]
+    hot_only = Table.model_validate(table.model_dump() | {"name": f"{table.name}_hot", "tiers": {"hot": "1d"}})
+    fluss_store.create(hot_only)
+    assert fluss_store.write(hot_only, Changes(rows(hot_only), gone), FIRST) == {}
 
 
 def test_many_partitions_at_once(fluss_store: FlussStore, make: Make) -> None:

@@ -7,7 +7,7 @@ dead attempt left (`WriteContext.replay_from`); hence a task never writes twice,
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from streamhouse.engine.worker_store import hot_store
 from streamhouse.errors import EngineError, StateConflictError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
-from streamhouse.stores.base import Changes, Store, WriteContext
+from streamhouse.stores.base import Changes, GuardedStore, Store, WriteContext
 from streamhouse.stores.places import Places
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def spread_write(
     try:
         work = _Write(table, places, context, Driver.of_workers(spark.sparkContext))
         rows = ordered(frame.select(*table.column_names), table)
-        written = rows.mapInArrow(work, "rows bigint").collect()
+        # Whether a row is of a day that may be dropped now, only the tasks see.
+        with store.undropped(table) if isinstance(store, GuardedStore) else nullcontext():
+            written = rows.mapInArrow(work, "rows bigint").collect()
     except BaseException as error:
         _until_no_task_runs(spark, tag, table.name)
         if told := from_worker(error):

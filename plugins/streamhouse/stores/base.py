@@ -9,6 +9,7 @@ of its own (`WriteContext.columns`); every other table has one.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -362,4 +363,20 @@ class PartitionedStore(Protocol):
 
         Raises:
             RowsLostError: what changed since `covered` is no longer known; nothing was dropped.
+        """
+
+
+@runtime_checkable
+class GuardedStore(PartitionedStore, Protocol):
+    """A store that looks and drops in two steps: `write` of rows that are past their time waits while it does.
+
+    So no row is lost that is written when its partition is dropped. Others that write in the place of `write`, as
+    Spark's tasks, are guarded by whoever sends them.
+    """
+
+    def undropped(self, table: Table) -> AbstractContextManager[None]:
+        """A block in which `drop_partitions` of the table waits; `write` of late rows in it, by this process, too.
+
+        Raises:
+            StoreUnavailableError: another holder kept it for too long.
         """

@@ -63,6 +63,13 @@ def rows_to_write(
     return winners(pa.concat_tables(parts), table)
 
 
+def apart(table: Table, rows: pa.Table, kind: str) -> tuple[pa.Table, pa.Table]:
+    """Of what `rows_to_write` gave with a `kind`: the rows to upsert, and the keys to delete."""
+    deleted = pc.equal(rows.column(kind), DELETED)
+    upserts = rows.filter(pc.invert(deleted)).drop_columns([kind])
+    return upserts, rows.filter(deleted).select(list(table.primary_key))
+
+
 def winners(rows: pa.Table, table: Table) -> pa.Table:
     """Of rows in the order they happened, the one of each key that the table's merge engine keeps; order is kept."""
     if table.first_row:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.model.types import Frozen, Tier
 from streamhouse.stores.base import Store
+from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import ObjectStore
 
 if TYPE_CHECKING:
@@ -20,16 +21,17 @@ class Places(Frozen):
     warm: str  # Paimon warehouse
     cold: str = "cold"  # name of the Iceberg catalog in the Spark session
     objects: ObjectStore = ObjectStore()  # holds what is in one
-    locks: Path  # one lock file for each lake table
+    locks: Path  # one lock file for each lake table, and for each hot one that drops days
 
 
-def open_store(tier: Tier, places: Places, spark: "SparkSession | None" = None) -> Store:
+def open_store(tier: Tier, places: Places, spark: "SparkSession | None" = None, *, guarded: bool = False) -> Store:
     """Connect to one tier.
 
     Args:
         tier: Which.
         places: Where it is.
         spark: Needed for the cold tier.
+        guarded: Another process holds the locks that writing needs, see `GuardedStore`.
 
     Raises:
         StoreUnavailableError: the tier has no address, or needs a Spark session.
@@ -40,7 +42,7 @@ def open_store(tier: Tier, places: Places, spark: "SparkSession | None" = None) 
 
         if places.fluss is None:
             raise StoreUnavailableError("no Fluss is running for this project", hint="streamhouse services up")
-        return FlussStore(places.fluss)
+        return FlussStore(places.fluss, locks=None if guarded else TableLocks(places.locks))
     if tier is Tier.WARM:
         from streamhouse.stores.paimon.store import PaimonStore
 

@@ -8,10 +8,11 @@ from time import monotonic
 import pyarrow as pa
 
 from streamhouse.errors import RowsLostError, StoreUnavailableError
+from streamhouse.model.types import Position
 from streamhouse.stores.fluss import proto
 from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
 from streamhouse.stores.fluss.log import LogBatch, decode_batches
-from streamhouse.stores.fluss.partitions import bucket_of
+from streamhouse.stores.fluss.partitions import bucket_of, in_order
 from streamhouse.stores.fluss.remote import read_segments
 from streamhouse.stores.fluss.wire import OUT_OF_RANGE, Address, LeaderMovedError, refusal
 
@@ -28,6 +29,11 @@ _BUCKET_BYTES = 16 << 20
 _WAIT_MS = 100  # only spent when rows that exist are not there yet
 _BEYOND_S = 1.0  # a new leader learns within it how far its predecessor was
 _STALL_S = 10.0
+
+
+def ranges_between(start: Position, end: Position) -> Ranges:
+    """What was written after `start` and before `end`, bucket by bucket in their order."""
+    return {bucket: (start.get(bucket, 0), end[bucket]) for bucket in in_order(end)}
 
 
 class Reader:

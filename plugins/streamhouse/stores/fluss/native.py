@@ -7,11 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 
 from streamhouse.errors import StoreError, StoreUnavailableError, TableMissingError, WriteRefusedError
+from streamhouse.stores.fluss.catalog import Located
 from streamhouse.stores.fluss.loop import EventLoop
 from streamhouse.stores.fluss.partitions import bucket_of
 from streamhouse.stores.fluss.sockets import tune
@@ -39,6 +40,12 @@ class Target:
     schema_id: int
     servers: frozenset[Address]
     partitions: Mapping[str, int] = field(default_factory=dict, compare=False)  # name → id, as they are now
+
+    @classmethod
+    def of(cls, located: Located) -> Self:
+        """The table as the catalog found it."""
+        stored, servers = located.stored, frozenset(located.leaders.values())
+        return cls(located.name, stored.table_id, stored.schema_id, servers, located.partitions)
 
 
 class _Session:
@@ -125,7 +132,15 @@ class Native:
         writes = self._write(target, lambda writer: [writer.write_arrow_batch(batch) for batch in batches])
         self.confirm(target.name, writes)
 
-    def upsert(self, target: Target, rows: pa.Table, deletes: pa.Table | None, columns: Columns = None) -> list[Write]:
+    def upsert(
+        self,
+        target: Target,
+        rows: pa.Table,
+        deletes: pa.Table | None,
+        columns: Columns = None,
+        *,
+        first: pa.Table | None = None,
+    ) -> list[Write]:
         """Send deletes of keys (in the order of the primary key), then upserts.
 
         Args:
@@ -133,6 +148,7 @@ class Native:
             rows: With all columns in their order, or with `columns`.
             deletes: With `columns`, Fluss nulls those and drops the row when nothing is left in it.
             columns: Those to change; others keep their values.
+            first: Rows that are sent before all others, and deleted then; with all columns.
 
         Returns:
             One write for each delete, then for each row, in their order. All have been sent and
@@ -141,14 +157,16 @@ class Native:
         Raises:
             StoreUnavailableError: not answered in time; the rows may arrive, but not after the next write.
         """
-        return self._write(
-            target,
-            lambda writer: [
+
+        def enqueue(writer: Any) -> list[Write]:
+            for row in _tuples(first):
+                writer.upsert(row)
+            return [
                 *(writer.delete(key) for key in _tuples(deletes)),
                 *(writer.upsert(row) for row in _tuples(rows)),
-            ],
-            columns,
-        )
+            ]
+
+        return self._write(target, enqueue, columns)
 
     def overwrite(self, target: Target, rows: pa.Table, keys: pa.Table, deletes: pa.Table | None) -> list[Write]:
         """Send deletes of keys, then each row behind a delete of its own key, which a merge then begins with.

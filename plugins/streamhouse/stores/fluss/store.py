@@ -1,11 +1,11 @@
 """The hot tier as the engine sees it."""
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from streamhouse.errors import RowsLostError, SchemaConflictError, StoreError, TableMissingError, WriteRefusedError
 from streamhouse.model.shape import SeenColumn, Shape
@@ -16,12 +16,12 @@ from streamhouse.stores.base import KIND_COLUMNS, Capabilities, Changes, Partiti
 from streamhouse.stores.fluss import ddl
 from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
 from streamhouse.stores.fluss.changelog import LOG_TTL, numbered
-from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader
+from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader, ranges_between
 from streamhouse.stores.fluss.fold import ChangeLog, whole_changes
+from streamhouse.stores.fluss.late import Guard, forgotten
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.partitions import (
     by_partition,
-    in_order,
     name_of,
     partition_name,
     partition_values,
@@ -30,8 +30,8 @@ from streamhouse.stores.fluss.partitions import (
 from streamhouse.stores.fluss.replay import not_yet_written, settled_end
 from streamhouse.stores.fluss.wire import Wire
 from streamhouse.stores.keyed import (
-    DELETED,
     absent,
+    apart,
     deciding,
     not_outdone,
     padded,
@@ -40,6 +40,7 @@ from streamhouse.stores.keyed import (
     rows_to_write,
     without_keys,
 )
+from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_offsets, offsets_between
 from streamhouse.stores.widen import missing, with_columns
 
@@ -61,6 +62,7 @@ class FlussStore:
         min_log_ttl: Change logs of new tables are kept at least so long; a table's TTL cannot be
             changed later, and rows past it are lost to whoever has not read them.
         timeout_s: A server that does not answer for so long counts as away.
+        locks: Keep writes of late rows and drops of partitions apart; None: whoever opens the store does.
     """
 
     tier = Tier.HOT
@@ -68,11 +70,18 @@ class FlussStore:
         add_merged_columns=False, replaces_selected=False, cuts_commits=True, before_images=True, state_as_of=True
     )
 
-    def __init__(self, bootstrap: str, min_log_ttl: timedelta = ddl.SAFE_LOG_TTL, timeout_s: float = 60.0) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        min_log_ttl: timedelta = ddl.SAFE_LOG_TTL,
+        timeout_s: float = 60.0,
+        locks: TableLocks | None = None,
+    ) -> None:
         self._wire = Wire(bootstrap, timeout_s)
         self._catalog = Catalog(self._wire)
         self._native = Native(bootstrap, timeout_s)
         self._min_log_ttl = min_log_ttl
+        self._guard = Guard(locks)
 
     def create(self, table: Table) -> None:
         """See `Store.create`.
@@ -166,7 +175,7 @@ class FlussStore:
 
     def read_log(self, table: Table, start: Position, end: Position, columns: tuple[str, ...]) -> pa.Table:
         """See `LoggedStore.read_log`; `_offset` is the offset in `_bucket`, which is one of the row's partition."""
-        ranges = _ranges(start, end)
+        ranges = ranges_between(start, end)
 
         def read(located: Located) -> pa.Table:
             reader = Reader(self._catalog, located, columns)
@@ -198,7 +207,7 @@ class FlussStore:
         log was cut short can still be read from its very beginning: its state stands in for the log.
         """
         names = table.column_names if columns is None else columns
-        ranges = _ranges(start, end)
+        ranges = ranges_between(start, end)
         if not table.primary_key:
             return Changes(upserts=self._appended(table, ranges, names))
         try:
@@ -230,7 +239,9 @@ class FlussStore:
             held = at if begun is None else {bucket: at[bucket] for bucket in begun if bucket in ends}
             if beyond := {bucket: offset for bucket, offset in held.items() if offset > ends.get(bucket, 0)}:
                 raise RowsLostError(f"{table.name} ends at {ends}, before {beyond}", hint=RESTORED)
-            ranges = _ranges(at, {bucket: end for bucket, end in ends.items() if begun is None or bucket in begun})
+            ranges = ranges_between(
+                at, {bucket: end for bucket, end in ends.items() if begun is None or bucket in begun}
+            )
             state = self._log(table, ranges, wanted).undone(state, table.primary_key)
         return state.select(list(names))
 
@@ -245,15 +256,16 @@ class FlussStore:
         rows = rows_to_write(table, changes, _KIND if plain_key else None, context.columns)
         deletes = None
         if plain_key:
-            rows, deletes = _apart(table, rows)
+            rows, deletes = apart(table, rows, _KIND)
         elif context.replay_from is not None:
             rows = self._left_to_write(table, rows, context.replay_from)
         partial = context.columns is not None
-        if plain_key:
-            # Safe to repeat, which a server that has not yet heard of an added column asks for.
-            self._catalog.on_leaders(table.name, lambda _: self._send(table, rows, deletes, partial=partial))
-        elif rows.num_rows:
-            self._send(table, rows, None, partial=partial)
+        with self._guard.hold_if_late(table, rows, deletes):
+            if plain_key:
+                # Safe to repeat, which a server that has not yet heard of an added column asks for.
+                self._catalog.on_leaders(table.name, lambda _: self._send(table, rows, deletes, partial=partial))
+            elif rows.num_rows:
+                self._send(table, rows, None, partial=partial)
         return self.end(table)
 
     def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
@@ -272,7 +284,11 @@ class FlussStore:
             )
         if not table.merge:
             return self.write(table, changes, context)
-        rows, deletes = _apart(table, rows_to_set(table, changes, _KIND, context.columns))
+        rows, deletes = apart(table, rows_to_set(table, changes, _KIND, context.columns), _KIND)
+        with self._guard.hold_if_late(table, rows, deletes):
+            return self._overwrite(table, rows, deletes)
+
+    def _overwrite(self, table: Table, rows: pa.Table, deletes: pa.Table) -> Position:
         located = self._located(table, table.column_names)
         located, deletes = self._with_partitions(table, located, rows, deletes)
         if located.stored.properties.get(ddl.DELETES) != ddl.DELETES_ALLOWED:
@@ -283,7 +299,7 @@ class FlussStore:
         before = self._mark(table, rows)
         keys = rows.select(list(table.primary_key))
         try:
-            writes = self._native.overwrite(_target(located), padded(rows, located.stored.columns), keys, deletes)
+            writes = self._native.overwrite(Target.of(located), padded(rows, located.stored.columns), keys, deletes)
         except StoreError:
             self._catalog.forget(table.name)
             raise
@@ -303,13 +319,18 @@ class FlussStore:
     def drop_partitions(
         self, table: Table, gone: Sequence[Partition], covered: Position | None = None
     ) -> list[Partition]:
-        """See `PartitionedStore.drop_partitions`; a row written between the look at the log and the drop is lost."""
-        located = self._catalog.on_leaders(table.name, self._catalog.refreshed)
+        """See `PartitionedStore.drop_partitions`; no late row is written between its look and its drop."""
         names = {partition_name(values): values for values in gone}
-        kept = set() if covered is None else self._changed(table, covered)
-        dropped = {name: values for name, values in names.items() if name in located.partitions and name not in kept}
-        self._catalog.drop_partitions(located, dropped)
+        with self.undropped(table):
+            located = self._catalog.on_leaders(table.name, self._catalog.refreshed)
+            kept = set() if covered is None else self._changed(table, covered)
+            dropped = {name: day for name, day in names.items() if name in located.partitions and name not in kept}
+            self._catalog.drop_partitions(located, dropped)
         return list(dropped.values())
+
+    def undropped(self, table: Table) -> AbstractContextManager[None]:
+        """See `GuardedStore.undropped`."""
+        return self._guard.hold(table)
 
     def close(self) -> None:
         """See `Store.close`."""
@@ -328,22 +349,24 @@ class FlussStore:
             return not_yet_written(table.name, rows, self.read_changes(table, replay_from, end).upserts)
         # An epoch folds each key in at most once, so a key that changed since has this epoch's value in it.
         # One that was folded without a change (0 was added) may be missing here; folding it again changes nothing.
-        ranges = _ranges(replay_from, end)
+        ranges = ranges_between(replay_from, end)
         return without_keys(rows, self._log(table, ranges, table.primary_key).rows.select(list(table.primary_key)))
 
     def _send(self, table: Table, rows: pa.Table, deletes: pa.Table | None, *, partial: bool = False) -> None:
         if not rows.num_rows and not deletes:
             return
         located = self._located(table, tuple(rows.column_names))
-        located, deletes = self._with_partitions(table, located, rows, deletes)
+        lost = rows.slice(0, 0)
         if not partial:
             rows = padded(rows, located.stored.columns)  # Fluss may hold newer columns than the plan
-        target = _target(located)
+            lost = padded(forgotten(table, deletes), located.stored.columns)
+        located, deletes = self._with_partitions(table, located, pa.concat_tables([rows, lost]), deletes)
+        target = Target.of(located)
         try:
             if partial:
                 self._update(table, target, rows, deletes)
             elif table.primary_key:
-                self._upsert(table, target, rows, deletes)
+                self._upsert(table, target, rows, deletes, lost)
             else:
                 self._native.append(target, by_partition(table, rows).values())
         except StoreError:
@@ -365,18 +388,18 @@ class FlussStore:
         parts = [part for name, part in by_partition(table, deletes).items() if name in located.partitions]
         return located, pa.concat_tables([deletes.slice(0, 0), *parts])
 
-    def _upsert(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None) -> None:
+    def _upsert(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None, lost: pa.Table) -> None:
         keys = rows.select(list(table.primary_key))
         if deletes:
             keys = pa.concat_tables([deletes, keys])
         if keys.num_rows <= _FEW_ROWS:
-            self._native.confirm(table.name, self._native.upsert(target, rows, deletes))
+            self._native.confirm(table.name, self._native.upsert(target, rows, deletes, first=lost))
             return
         # To wait for every single write takes ten times as long as to send it. So look in the change log, and
         # wait for those that are not there: deletes of absent keys, and what was refused.
         before = self.end(table)
-        writes = self._native.upsert(target, rows, deletes)
-        after = _ranges(before, self.end(table))
+        writes = self._native.upsert(target, rows, deletes, first=lost)
+        after = ranges_between(before, self.end(table))
         seen = self._log(table, after, table.primary_key).rows.select(list(table.primary_key))
         numbered = keys.append_column(_KIND, pa.array(range(keys.num_rows)))
         if table.selects:  # so there are no deletes, and these are the rows
@@ -403,7 +426,7 @@ class FlussStore:
         """Indexes of the rows that the log since `before` does not show; as in `_upsert`, but values count, too."""
         if before is None:
             return list(range(written.num_rows))
-        after = _ranges(before, self.end(table))
+        after = ranges_between(before, self.end(table))
         names = tuple(written.column_names)
         return absent(written, self._log(table, after, names).images().select(names))
 
@@ -442,7 +465,7 @@ class FlussStore:
 
         def scan(known: Located) -> pa.Table:
             located = self._catalog.refreshed(known)
-            target = _target(located)
+            target = Target.of(located)
             read = [bucket for bucket in located.leaders if buckets is None or bucket in buckets]
             parts = [self._native.scan(target, bucket, columns) for bucket in read]
             if not parts:
@@ -468,26 +491,9 @@ class FlussStore:
         return located
 
 
-def _apart(table: Table, rows: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """The rows to upsert, and the keys to delete."""
-    deleted = pc.equal(rows.column(_KIND), DELETED)
-    upserts = rows.filter(pc.invert(deleted)).drop_columns([_KIND])
-    return upserts, rows.filter(deleted).select(list(table.primary_key))
-
-
 def _with_key(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*table.primary_key, *names)))
 
 
 def _pick(table: Table, names: tuple[str, ...]) -> list[Column]:
     return [table.column(name) for name in names]
-
-
-def _target(located: Located) -> Target:
-    stored = located.stored
-    servers = frozenset(located.leaders.values())
-    return Target(located.name, stored.table_id, stored.schema_id, servers, located.partitions)
-
-
-def _ranges(start: Position, end: Position) -> Ranges:
-    return {bucket: (start.get(bucket, 0), end[bucket]) for bucket in in_order(end)}
