@@ -2,6 +2,7 @@
 
 import threading
 import time
+from datetime import date
 from itertools import count
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from streamhouse.errors import RowsLostError
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
@@ -17,11 +19,14 @@ from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.where import Condition
+from streamhouse.tiering import union
 from streamhouse.tiering.move import tier
-from streamhouse.tiering.union import union_read
+from streamhouse.tiering.retention import covered
+from streamhouse.tiering.union import union_count, union_frame, union_read
 from streamhouse.tiering.views import changes
 
 COLUMNS = (Column(name="k", type="bigint"), Column(name="v", type="bigint"))
+DAYS = [date(2024, 1, day) for day in (1, 2)]  # long past the time that any first tier here holds them
 _numbers = count()
 
 KEYS = st.sets(st.integers(0, 7), max_size=5)
@@ -33,18 +38,32 @@ STEPS = st.lists(
     min_size=2,
     max_size=9,
 )
+STEPS_AND_DROPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), KEYS, KEYS),
+        st.tuples(st.just("tier"), st.integers(3, 99)),
+        st.tuples(st.just("drop")),
+    ),
+    min_size=4,
+    max_size=12,
+)
 
 
 class Written:
     """A table and what it held after each write, by its position then."""
 
-    def __init__(self, stores, tiers, key):
+    def __init__(self, stores, tiers, key, *, by_day=False):
         self.table = Table(
-            name=f"dwd.history_{next(_numbers)}", columns=COLUMNS, primary_key=key, buckets=2, tiers=tiers
+            name=f"dwd.history_{next(_numbers)}",
+            columns=(*COLUMNS, Column(name="d", type="date")) if by_day else COLUMNS,
+            primary_key=("d", *key) if by_day and key else key,
+            partition_by=("d",) if by_day else (),
+            buckets=2,
+            tiers=tiers,
         )
         self.source, self.stores = stores[self.table.tiers.target], stores
         self.source.create(self.table)
-        self.rows, self.clock = [], 0
+        self.rows, self.clock, self.dropped_at = [], 0, 0
         self.past = [(self.source.end(self.table), [])]
 
     def write(self, upserts, deletes=()):
@@ -52,8 +71,9 @@ class Written:
         added = [(key, self.clock) for key in sorted(upserts)]
         gone = sorted(set(deletes) - set(upserts)) if keyed else []
         schema = arrow_schema(self.table.columns)
-        rows = pa.Table.from_pylist([{"k": k, "v": v} for k, v in added], schema=schema)
-        deleted = pa.table({"k": pa.array(gone, pa.int64())}) if gone else None
+        rows = pa.Table.from_pylist([{"k": k, "v": v, "d": DAYS[k % 2]} for k, v in added], schema=schema)
+        keys = pa.schema([schema.field(name) for name in self.table.primary_key])
+        deleted = pa.Table.from_pylist([{"k": k, "d": DAYS[k % 2]} for k in gone], schema=keys) if gone else None
         context = WriteContext(writer="test/history", epoch=self.clock)
         at = self.source.write(self.table, Changes(rows, deleted), context)
         self.clock += 1
@@ -64,9 +84,19 @@ class Written:
     def tier(self, max_rows):
         tier(self.table, self.source, self.stores[self.table.tiers.present[-1]], max_rows=max_rows)
 
+    def drop(self):
+        """What upkeep does: the days go that a colder tier holds."""
+        held = covered(self.table, self.table.tiers.target, self.stores, [])
+        gone = self.source.drop_partitions(self.table, [(day,) for day in DAYS], held.until) if held else []
+        self.dropped_at = len(self.past) - 1 if gone else self.dropped_at
+        return gone
+
     def read(self, **options):
-        found = union_read(self.table, self.stores, **options)
-        return sorted(zip(found.column("k").to_pylist(), found.column("v").to_pylist(), strict=True))
+        return pairs(union_read(self.table, self.stores, **options))
+
+
+def pairs(found):
+    return sorted(zip(found.column("k").to_pylist(), found.column("v").to_pylist(), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -84,15 +114,25 @@ def stores(tmp_path_factory, request):
         store.close()
 
 
-def check(stores, steps, tiers, key):
-    written = Written(stores, tiers, key)
+def check(stores, steps, tiers, key, *, by_day=False):
+    written = Written(stores, tiers, key, by_day=by_day)
     for what, *how in steps:
-        if what == "write":
-            written.write(*how)
-        else:
-            written.tier(*how)
+        getattr(written, what)(*how)
         for through_lake in (False, True):
             assert written.read(through_lake=through_lake) == sorted(written.rows)
+    if not by_day:
+        check_moments(written, key)
+        return
+    for number, (at, rows) in enumerate(written.past):
+        for through_lake in (False, True):
+            try:
+                assert written.read(at=at, through_lake=through_lake) == rows
+            except RowsLostError:
+                assert number < written.dropped_at, "nothing was dropped since then"
+
+
+def check_moments(written, key):
+    """The past can be read, and the changes since any moment of it."""
     for at, rows in written.past:
         assert written.read(at=at) == rows
         some = written.read(at=at, where=[Condition("k", "<=", (3,))], through_lake=not key)
@@ -123,6 +163,59 @@ def test_hot_and_warm(stores, key):
         check(stores(Tier.HOT, Tier.WARM), steps, {"hot": "1h", "warm": "forever"}, key)
 
     history()
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "key"])
+def test_hot_and_warm_by_days_that_are_dropped(stores, key):
+    @SOME
+    @given(STEPS_AND_DROPS)
+    def history(steps):
+        check(stores(Tier.HOT, Tier.WARM), steps, {"hot": "1d", "warm": "forever"}, key, by_day=True)
+
+    history()
+
+
+@pytest.mark.parametrize("tiers", [(Tier.HOT, Tier.WARM), (Tier.WARM, Tier.COLD)], ids=["hot-warm", "warm-cold"])
+@pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "key"])
+@pytest.mark.parametrize("tiered", [True, False], ids=["tiered", "new"])
+@pytest.mark.services
+@pytest.mark.spark
+def test_a_day_that_is_tiered_and_dropped_between_two_looks_of_a_reader(stores, monkeypatch, spark, tiers, key, tiered):
+    first, last = tiers
+    written = Written(stores(*tiers), {first.value: "1d", last.value: "forever"}, key, by_day=True)
+    written.write({0, 1})
+    if tiered:
+        written.tier(99)
+    written.write({2, 3}, {0})
+    moment, rows = written.past[-1]
+    looks, find = [], union.find_base
+
+    def find_then_drop(*given):
+        found = find(*given)
+        if not looks:
+            looks.append(found)
+            written.tier(99)
+            assert written.drop() == [(day,) for day in DAYS]
+        return found
+
+    reads = [
+        written.read,
+        lambda: pairs(union_frame(spark, written.table, written.stores, through_lake=True).toArrow()),
+        lambda: union_count(written.table, written.stores, "v"),
+    ]
+    for read in reads:
+        monkeypatch.setattr(union, "find_base", find)
+        written.write({4, 5})
+        looks.clear()
+        monkeypatch.setattr(union, "find_base", find_then_drop)
+        found = read()
+        assert found == (len(written.rows) if isinstance(found, int) else sorted(written.rows))
+    if first is Tier.HOT:  # a lake still has what a snapshot of it had
+        with pytest.raises(RowsLostError):
+            written.read(at=moment)
+    else:
+        assert written.read(at=moment) == rows
 
 
 @pytest.mark.services

@@ -1,8 +1,8 @@
 """One name reads all tiers: what a lake holds, and what came after it in the tier the flow writes."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -20,16 +20,23 @@ from streamhouse.tiering.mark import Mark, read_mark
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+T = TypeVar("T")
+
 _TRIES = 20
 
 
 @dataclass(frozen=True)
 class Base:
-    """A lake's snapshot `at`, which holds the table up to `mark.offsets` of the tier the flow writes."""
+    """A lake's snapshot `at`, which holds the table up to `mark.offsets` of the tier the flow writes.
+
+    Of a tier that drops days, `before` is where it ended before anybody looked at the lake; as of a moment in the past,
+    what of that moment the lake took in after the snapshot.
+    """
 
     lake: LakeStore
     at: Position
     mark: Mark
+    before: Position = field(default_factory=dict)
 
 
 def tiers_read(table: Table, *, through_lake: bool = False) -> tuple[Tier, ...]:
@@ -70,19 +77,18 @@ def union_read(
     wanted = columns or table.column_names
     source, base = sides(table, stores, through_lake=through_lake, at=at)
     if base is None:
-        return state_rows(source, table, at, wanted, where)
+        rows = state_rows(source, table, at, wanted, where)
+        base = _tiered_since(table, stores, at, through_lake=through_lake)
+        if base is None:
+            return rows
     needed = _with_key(table, wanted)
-    for left in reversed(range(_TRIES)):
+
+    def read(base: Base) -> pa.Table:
         tail = read_tail(table, source, base, needed, at)
-        try:
-            held = state_rows(base.lake, table.replica, base.at, needed, where)
-            break
-        except StoreError:
-            newer = find_base(table, source, base.lake, at)
-            if newer is None or newer == base or not left:
-                raise
-            base = newer  # upkeep removed the snapshot in the moment since it was found
-    return pa.concat_tables([without_changed(held, tail, table.primary_key), tail.upserts]).select(wanted)
+        held = state_rows(base.lake, table.replica, base.at, needed, where)
+        return pa.concat_tables([without_changed(held, tail, table.primary_key), tail.upserts]).select(wanted)
+
+    return _from_newest(table, source, base, at, read)
 
 
 def union_frame(
@@ -99,9 +105,14 @@ def union_frame(
     wanted = columns or table.column_names
     source, base = sides(table, stores, through_lake=through_lake, at=at)
     if base is None:
-        return state_frame(spark, source, table, at, wanted, where)
+        rows = state_frame(spark, source, table, at, wanted, where)
+        base = _tiered_since(table, stores, at, through_lake=through_lake)
+        if base is None:
+            return rows
     needed = _with_key(table, wanted)
-    tail = read_tail(table, source, base, needed, at)
+    base, tail = _from_newest(
+        table, source, base, at, lambda found: (found, read_tail(table, source, found, needed, at))
+    )
     held = state_frame(spark, base.lake, table.replica, base.at, needed, where)
     changed = changed_keys(tail, table.primary_key)
     if changed is not None and changed.num_rows:
@@ -113,10 +124,15 @@ def union_count(table: Table, stores: Mapping[Tier, Store], column: str, *, thro
     """How many rows `union_read` has; reads no more than `column`, and of a lake that counts by itself nothing."""
     source, base = sides(table, stores, through_lake=through_lake)
     if base is None:
-        return state_count(source, table, None, column)
+        rows = state_count(source, table, None, column)
+        base = _tiered_since(table, stores, None, through_lake=through_lake)
+        if base is None:
+            return rows
     if table.primary_key:
         return int(union_read(table, stores, (column,), through_lake=through_lake).num_rows)
-    tail = read_tail(table, source, base, (column,))
+    base, tail = _from_newest(
+        table, source, base, None, lambda found: (found, read_tail(table, source, found, (column,)))
+    )
     return state_count(base.lake, table.replica, base.at, column) + int(tail.upserts.num_rows)
 
 
@@ -159,6 +175,7 @@ def find_base(table: Table, source: Store, lake: LakeStore, at: Position | None 
     if at is not None:
         return _base_before(table, source, lake, at)
     replica = table.replica
+    before = {} if table.keeps_all(source.tier) else source.end(table)
     mark = read_mark(lake, replica, source.tier)
     for _ in range(_TRIES):
         if mark is None:
@@ -167,7 +184,7 @@ def find_base(table: Table, source: Store, lake: LakeStore, at: Position | None 
         again = read_mark(lake, replica, source.tier)
         # Between two equal answers no round was committed: the snapshot `at` is the mark's, or a compaction of it.
         if again == mark:
-            return Base(lake, at, mark)
+            return Base(lake, at, mark, before)
         mark = again
     raise StateConflictError(
         f"{table.name}: its {lake.tier} copy changed {_TRIES} times while it was being read",
@@ -176,12 +193,45 @@ def find_base(table: Table, source: Store, lake: LakeStore, at: Position | None 
 
 
 def read_tail(table: Table, source: Store, base: Base, columns: tuple[str, ...], at: Position | None = None) -> Changes:
-    """What `source` holds, up to `at` (None: its end), that `base` does not."""
+    """What `source` holds, up to `at` (None: its end), that `base` does not.
+
+    Raises:
+        RowsLostError: rows were dropped that `base` does not hold. As of now a newer base does.
+    """
     oldest = source.start(table) if isinstance(source, LogStore) else {}
     end = source.end(table) if at is None else at
     cut(base.mark.offsets, oldest, end)
     changes = source.read_changes(table, base.mark.offsets, end, columns)
+    if not table.keeps_all(source.tier):
+        wanted = base.before | end if at is None else base.before
+        _refuse_dropped(table, source, base.lake, base.mark.offsets, wanted)
     return Changes(upserts=changes.upserts.select(columns), deletes=changes.deletes)
+
+
+def _refuse_dropped(table: Table, source: Store, lake: LakeStore, held: Position, wanted: Position) -> None:
+    """Raise where buckets are gone of which rows are wanted that a lake's snapshot, up to `held`, does not have."""
+    now = source.end(table)
+    if gone := [bucket for bucket, end in wanted.items() if bucket not in now and end > held.get(bucket, 0)]:
+        raise RowsLostError(
+            f"{table.name}: {source.tier} dropped {gone[0]}, and {lake.tier} had not all of its rows by then",
+            hint="ask for a later moment: they were tiered before they were dropped",
+        )
+
+
+def _from_newest(table: Table, source: Store, base: Base, at: Position | None, read: Callable[[Base], T]) -> T:
+    """`read(base)`, again with a newer base when what it needs is gone since its base was found.
+
+    Upkeep removes snapshots of the lake, and drops days that the lake holds by now.
+    """
+    for left in reversed(range(_TRIES)):
+        try:
+            return read(base)
+        except StoreError:
+            newer = find_base(table, source, base.lake, at)
+            if newer is None or newer == base or not left:
+                raise
+            base = newer
+    raise AssertionError("the last try returns or raises")
 
 
 def changed_keys(tail: Changes, keys: tuple[str, ...]) -> pa.Table | None:
@@ -213,17 +263,22 @@ def _base_before(table: Table, source: Store, lake: LakeStore, at: Position) -> 
     if not isinstance(lake, LakeMetadata):
         return find_base(table, source, lake)
     oldest: Mark | None = None
+    later: set[str] = set()  # buckets of which newer snapshots hold rows
     for snapshot in reversed(lake.list_snapshots(table.replica)):
         mark = Mark.from_properties(snapshot.properties)
         if mark is not None and not behind(at, mark.offsets):
-            return Base(lake, {SNAPSHOT: snapshot.number}, mark)
-        oldest = mark or oldest
+            return Base(lake, {SNAPSHOT: snapshot.number}, mark, {one: end for one, end in at.items() if one in later})
+        if mark is not None:
+            oldest = mark
+            later |= mark.offsets.keys()
     if not table.keeps_all(source.tier) and (oldest is None or oldest.round):
         # The tier the flow writes had all rows until the first round; since then it may have dropped some.
         raise RowsLostError(
             f"{lake.tier} no longer holds the rows of {table.name} as of that moment, and {source.tier} drops old ones",
             hint="keep_snapshots in streamhouse.yaml says how long the snapshots of lakes are held",
         )
+    if not table.keeps_all(source.tier):
+        _refuse_dropped(table, source, lake, {}, at)
     return None
 
 
@@ -236,6 +291,15 @@ def sides(
     if len(tiers) == 1:
         return source, None
     return source, find_base(table, source, cast("LakeStore", stores[tiers[1]]), at)
+
+
+def _tiered_since(
+    table: Table, stores: Mapping[Tier, Store], at: Position | None, *, through_lake: bool
+) -> Base | None:
+    """What a lake holds now of a table that drops days, and did not when its first tier began to be read."""
+    if at is not None or table.keeps_all(table.tiers.target):
+        return None
+    return sides(table, stores, through_lake=through_lake)[1]
 
 
 def _with_key(table: Table, columns: tuple[str, ...]) -> tuple[str, ...]:
