@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from streamhouse.engine import stream
 from streamhouse.errors import RowsLostError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.jobs import tier as tier_module
@@ -211,3 +212,35 @@ def assert_told(open_):
         if tables[name].tiers.target is Tier.WARM:
             with pytest.raises(RowsLostError, match="as of that moment"):
                 union_read(tables[name], open_.stores, at={"snapshot": 1})
+
+
+@pytest.mark.parametrize("epochs", [0, 1], ids=["the first one", "a later one"])
+def test_days_stay_that_an_epoch_made_before_it_died(open_, monkeypatch, epochs):
+    if epochs:
+        add(open_, 0, days=[datetime.now(UTC).date()])
+        drain(open_)
+    add(open_, 1, days=OLD)
+
+    def die(point, *_):
+        if point == "after_last_write":
+            raise RuntimeError("died")
+
+    with monkeypatch.context() as dying:
+        dying.setattr(stream, "reach", die)
+        with pytest.raises(Exception, match="died"):
+            drain(open_)
+    first = plan_of(open_.project, FLOW).tables[PARTED[0]].tiers.target
+    assert days_in(open_, PARTED[0], first)[: len(OLD)] == OLD
+    for _ in range(2):
+        tier_flows(open_.project)
+        done = by_table(keep_up(open_.project, [FLOW]))
+        for name in PARTED:
+            assert done[name, first].dropped == (), "who replays the epoch looks for what it wrote"
+            assert done[name, first].waiting == tuple((day,) for day in OLD)
+    drain(open_)
+    assert_complete(open_)
+    tier_flows(open_.project)
+    done = by_table(keep_up(open_.project, [FLOW]))
+    for name in PARTED:
+        assert done[name, first].dropped == tuple((day,) for day in OLD)
+    assert_complete(open_)

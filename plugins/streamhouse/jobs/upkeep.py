@@ -11,12 +11,14 @@ from streamhouse.change.building import standing
 from streamhouse.errors import RowsLostError, StreamhouseError, TableMissingError
 from streamhouse.jobs.rounds import rounds
 from streamhouse.jobs.tier import chosen_flows
+from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
-from streamhouse.model.version import table_name
+from streamhouse.model.version import at_versions, table_name
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.runtime.stores import open_upkeep
+from streamhouse.state.store import StateStore
 from streamhouse.stores.base import LakeStore, Partition, PartitionedStore
 from streamhouse.stores.upkeep import Files, LakeUpkeep
 from streamhouse.tiering.cut import SNAPSHOT
@@ -168,9 +170,25 @@ def _kept_tables(open_: Open, flows: Sequence[str]) -> Iterator[tuple[str, Table
 
 
 def _read_to(open_: Open, stored: Table) -> list[Position]:
-    """Where each flow stands that reads or writes a table."""
+    """Where each flow stands that reads or writes a table; empty: at its beginning."""
     epochs = open_.state.newest_epochs()
-    return [at[stored.name] for epoch in epochs for at in (epoch.end, epoch.ends) if at.get(stored.name)]
+    found = [at[stored.name] for epoch in epochs for at in (epoch.end, epoch.ends) if stored.name in at]
+    finished = {(epoch.flow, epoch.segment) for epoch in epochs}
+    for flow, plan in _plans(open_.state).items():
+        # A first epoch that died has recorded nothing, and its replay looks for what it wrote.
+        found += [
+            {}
+            for segment in plan.segments
+            if (stored.name in segment.tables or stored.name in segment.reads)
+            and (flow, segment.name) not in finished
+            and open_.state.unfinished(flow, segment.name) is not None
+        ]
+    return found
+
+
+def _plans(state: StateStore) -> dict[str, FlowPlan]:
+    """Each flow's plan, over the names that stores hold."""
+    return {flow: at_versions(plan, state.versions(flow)) for flow, (_, plan) in state.plans().items()}
 
 
 def _unread(open_: Open, table: Table, stored: Table, tier: Tier) -> list[Position]:
