@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.errors import QueryFailedError, QueryRefusedError, StoreUnavailableError
-from streamhouse.jobs.query import Asking, catalog_of, run_query
+from streamhouse.jobs.query import Asking, Engine, catalog_of, run_query
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import StepKind, Strategy, Tier
@@ -235,6 +235,30 @@ def test_a_query_of_the_lake_needs_no_fluss(project, spark):
     assert (read.columns, read.rows, read.files, read.of_files) == (("id",), 2, 1, 1)
     assert not (project.state_dir / "fluss").exists()
     assert spark.sql("select 1").count() == 1  # a session that was there before stays
+
+
+def test_a_query_of_hot_and_cold_needs_no_spark(project, stores, fluss, spark):
+    cold = {"warehouse": spark.conf.get("spark.sql.catalog.cold.warehouse")}
+    settings = Settings.model_validate({"fluss": fluss, "cold": cold})
+    told = []
+    with Asking(Project(project.root, settings), say=told.append) as asking:
+        for sql, rows in (
+            ("select count(*) as n, sum(cents) as cents from dwd.query_sales", [{"n": 10, "cents": 4500}]),
+            ("select id, at from dwd.query_sales where id in (5, 6) order by id", None),
+            ("select max(id) as id from dwd.query_sales$cold", [{"id": 5}]),
+            ("select kind, sum(added_rows) as n from dwd.query_sales$lake$snapshots group by kind order by kind", None),
+            ("select sum(rows) as n from dwd.query_sales$files", [{"n": 6}]),
+            ("select count(*) as n from dws.query_later$cold", [{"n": 0}]),
+        ):
+            answer = asking.ask(sql, measure=True)
+            assert (answer.engine, told) == ("this process", [])
+            assert rows is None or answer.rows.to_pylist() == rows
+            there = asking.ask(sql, engine=Engine.SPARK, measure=True)
+            assert there.rows.to_pylist() == answer.rows.to_pylist()
+            assert [read.files for read in there.reads] == [read.files for read in answer.reads]
+            told.clear()
+        nested = asking.ask("select id from dwd.query_sales where tags is null")
+        assert (nested.engine, nested.reason) == ("Spark", "column tags of the cold tier is array<string>")
 
 
 def test_a_store_that_is_away_is_told(project, spark):

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.install.stage import Stage
@@ -14,6 +15,8 @@ from streamhouse.model.version import at_versions, table_at
 from streamhouse.project.project import Project
 from streamhouse.state.epochs import KEPT_EPOCHS
 from streamhouse.state.records import EpochRecord
+from streamhouse.stores.base import NeedsSparkError
+from streamhouse.stores.object_store import is_object_store
 from streamhouse.tiering.ask import Catalog, Query, needed_tiers, parse_query, table_names
 from streamhouse.tiering.epochs import Epochs
 from streamhouse.tiering.explain import Read, reads_of
@@ -110,31 +113,41 @@ class Asking:
 
     def _answered(self, query: Query, limit: int | None, engine: Engine, begun: float, *, measure: bool) -> Answer:
         tiers = needed_tiers(query)
-        reason = "asked for" if engine is Engine.SPARK else ""
-        try:
-            if not reason and Tier.COLD in tiers:
-                raise NotPlainError("the cold tier is read by Spark")
-            simple = None if reason else plain(query)
-        except NotPlainError as error:
-            simple, reason = None, str(error)
-        tables = None
-        if simple is not None:
-            from streamhouse.tiering.embedded import answer_here
-
-            tables = readable(query, self._opened(tiers), epochs_of(self._project))
+        reason = "asked for"
+        if engine is not Engine.SPARK:
             try:
-                rows = answer_here(query, simple, tables, limit=limit)
-            except NotPlainError as error:
+                return self._answered_here(query, limit, begun, measure=measure)
+            except (NotPlainError, NeedsSparkError) as error:
                 reason = str(error)
-            else:
-                return self._told(query, tables, rows, "this process", "", begun, measure=measure)
         from streamhouse.tiering.query import answer_by_spark
 
         spark = self._session()
-        tables = tables or readable(query, self._opened(tiers), epochs_of(self._project))
+        tables = readable(query, self._opened(tiers), epochs_of(self._project))
         self._say("running the query")
         rows = answer_by_spark(query, tables, spark, limit=limit)
         return self._told(query, tables, rows, "Spark", reason, begun, measure=measure)
+
+    def _answered_here(self, query: Query, limit: int | None, begun: float, *, measure: bool) -> Answer:
+        """The answer of this process.
+
+        Raises:
+            NotPlainError: the query is Spark's.
+            NeedsSparkError: a table is.
+        """
+        tiers = needed_tiers(query)
+        if Tier.COLD in tiers and not self._cold_is_light:
+            raise NotPlainError("the cold tier is not a folder of this machine")
+        simple = plain(query)
+        from streamhouse.tiering.embedded import answer_here
+
+        tables = readable(query, self._opened(tiers, light=True), epochs_of(self._project))
+        rows = answer_here(query, simple, tables, limit=limit)
+        return self._told(query, tables, rows, "this process", "", begun, measure=measure)
+
+    @property
+    def _cold_is_light(self) -> bool:
+        """Whether cold tables are in a folder of this machine, without a catalog beside it."""
+        return self._project.settings.cold.catalog is None and not is_object_store(self._project.cold)
 
     def _without_fluss(self, query: Query) -> Query:
         """The query of lakes alone, where Fluss is down and they hold all that it would tell."""
@@ -148,7 +161,10 @@ class Asking:
         lakes = lakes_instead(query, epochs)
         if lakes is None:
             return query
-        return at_rest(query, self._opened(lakes), epochs) or query
+        try:
+            return at_rest(query, self._opened(lakes, light=self._cold_is_light), epochs) or query
+        except NeedsSparkError:
+            return at_rest(query, self._opened(lakes), epochs) or query
 
     def _told(
         self, query: Query, tables: Readable, rows: "pa.Table", engine: str, reason: str, begun: float, *, measure: bool
@@ -169,7 +185,13 @@ class Asking:
                 self._stack.callback(self._spark.stop)
         return self._spark
 
-    def _opened(self, tiers: frozenset[Tier]) -> "dict[Tier, Store]":
+    def _opened(self, tiers: frozenset[Tier], *, light: bool = False) -> "dict[Tier, Store]":
+        """The stores of some tiers; `light`: the cold one as this process reads it."""
+        if light and Tier.COLD in tiers:
+            from streamhouse.stores.iceberg.light import IcebergReader
+
+            reader = cast("Store", IcebergReader(Path(self._project.cold)))
+            return {**self._opened(tiers - {Tier.COLD}), Tier.COLD: reader}
         from streamhouse.runtime.stores import open_stores
 
         if self._fluss is None and Tier.HOT in tiers:

@@ -204,6 +204,10 @@ WRITER = "streamhouse.writer"
 EPOCH = "streamhouse.epoch"
 
 
+class NeedsSparkError(Exception):
+    """A reader that does without Spark cannot read a table, or not quickly; the text says why."""
+
+
 class LakeStore(Store, Protocol):
     """A store whose commits are snapshots that carry properties: warm and cold."""
 

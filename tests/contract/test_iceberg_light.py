@@ -1,0 +1,212 @@
+"""Cold tables read without Spark: rows, history and files are those that Spark and Iceberg tell of."""
+
+import os
+import random
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pytest
+
+from streamhouse.errors import RowsLostError, StoreError, TableMissingError
+from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import Changes, LakeMetadata, NeedsSparkError, WriteContext
+from streamhouse.stores.iceberg import IcebergStore
+from streamhouse.stores.iceberg.light import IcebergReader
+from streamhouse.stores.iceberg.upkeep import IcebergUpkeep
+from streamhouse.stores.where import Condition
+from tests.oracle import assert_same_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+TYPES = {
+    "k": "bigint",
+    "day": "date",
+    "tiny": "tinyint",
+    "small": "smallint",
+    "n": "int",
+    "price": "decimal(12,2)",
+    "wide": "decimal(38,10)",
+    "x": "double",
+    "y": "float",
+    "s": "string",
+    "flag": "boolean",
+    "raw": "binary",
+    "at": "timestamp",
+    "ntz": "timestamp_ntz",
+}
+DAYS = [date(1969, 12, 30), date(2024, 2, 29), date(2026, 1, 1)]
+TIERS = Tiers(cold="1d")
+KEY, DAY = ("day", "k"), ("day",)
+KINDS = [((), DAY), (KEY, ())] + ([((), ()), (KEY, DAY)] if os.environ.get("STREAMHOUSE_SOAK") else [])
+
+
+class Both(NamedTuple):
+    spark: IcebergStore
+    upkeep: IcebergUpkeep
+    light: IcebergReader
+
+
+@pytest.fixture(scope="module")
+def both(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Both:
+    locks = tmp_path_factory.mktemp("light") / "locks"
+    warehouse = spark.conf.get("spark.sql.catalog.cold.warehouse")
+    assert warehouse is not None
+    return Both(
+        IcebergStore(lambda: spark, "cold", locks),
+        IcebergUpkeep(lambda: spark, "cold", locks),
+        IcebergReader(Path(warehouse)),
+    )
+
+
+def make_table(name: str, key: tuple[str, ...] = (), by: tuple[str, ...] = (), types: dict[str, str] = TYPES) -> Table:
+    columns = tuple(Column(name=name, type=kind) for name, kind in types.items())
+    return Table(name=f"dwd.light_{name}", columns=columns, primary_key=key, partition_by=by, tiers=TIERS)
+
+
+def row(rng: random.Random, number: int) -> dict[str, Any]:
+    def maybe(value: Any) -> Any:
+        return None if rng.random() < 0.2 else value
+
+    return {
+        "k": number,
+        "day": rng.choice(DAYS),
+        "tiny": maybe(rng.choice([-128, 0, 127])),
+        "small": maybe(rng.choice([-32768, 32767])),
+        "n": maybe(rng.randrange(-5, 5)),
+        "price": maybe(Decimal(rng.randrange(-10_000, 10_000)) / 100),
+        "wide": maybe(Decimal("12345678901234567890.0123456789")),
+        "x": maybe(rng.choice([float("nan"), -0.0, 0.1])),
+        "y": maybe(0.5),
+        "s": maybe(rng.choice(["", "ä", "😀"])),
+        "flag": maybe(True),
+        "raw": maybe(b"\x00\xff"),
+        "at": maybe(datetime(1960, 1, 1, 1, 2, 3, 456789, tzinfo=UTC)),
+        "ntz": maybe(datetime(2024, 1, 1, 0, 0, 0, 1)),
+    }
+
+
+def write(store: IcebergStore, table: Table, epoch: int, rows: list[dict[str, Any]], deletes: Any = ()) -> None:
+    schema = arrow_schema(table.columns)
+    keys = pa.schema([schema.field(name) for name in table.primary_key])
+    gone = pa.Table.from_pylist(list(deletes), schema=keys) if deletes else None
+    context = WriteContext("test/light", epoch, properties={"n": str(epoch)})
+    store.write(table, Changes(pa.Table.from_pylist(rows, schema=schema), gone), context)
+
+
+def assert_alike(both: Both, table: Table) -> None:
+    """Now and at every snapshot."""
+    assert both.light.snapshot_properties(table) == both.spark.snapshot_properties(table)
+    assert both.light.end(table) == both.spark.end(table)
+    assert both.light.list_snapshots(table) == both.spark.list_snapshots(table)
+    moments = [None, *({"snapshot": one.number} for one in both.spark.list_snapshots(table)), {"snapshot": 0}]
+    for at in moments:
+        ours, theirs = both.light.read_state(table, at), both.spark.read_state(table, at)
+        assert ours.schema == theirs.schema
+        assert_same_rows(ours, theirs, key=table.primary_key, name=f"{table.name} at {at}")
+        files = both.light.list_files(table, at)
+        assert sorted(files, key=str) == sorted(both.spark.list_files(table, at), key=str)
+    assert both.light.read_state(table, columns=("s", "k")).column_names == ["s", "k"]
+
+
+@pytest.mark.parametrize(("key", "by"), KINDS)
+def test_rows_and_history_are_those_of_spark(both: Both, key: tuple[str, ...], by: tuple[str, ...]) -> None:
+    rng = random.Random(3)
+    table = make_table(f"{'keyed' if key else 'log'}_{len(by)}", key, by)
+    assert both.light.columns(table.name) is None
+    with pytest.raises(TableMissingError):
+        both.light.end(table)
+    both.spark.create(table)
+    assert both.light.columns(table.name) is not None
+    assert both.light.read_state(table).num_rows == 0
+    at_ms = 0
+    for epoch in range(3):
+        rows = [row(rng, n) for n in range(epoch * 10, epoch * 10 + 20)]
+        gone = [{"day": one["day"], "k": one["k"] + 10} for one in rows[:5]] if key else ()
+        write(both.spark, table, epoch, rows, gone)
+        at_ms = both.spark.list_snapshots(table)[-1].committed_ms
+    assert_alike(both, table)
+    wider = table.model_copy(update={"columns": (*table.columns, Column(name="late", type="smallint"))})
+    both.spark.add_columns(wider)
+    assert both.light.read_state(wider).column("late").null_count == both.light.read_state(table).num_rows
+    write(both.spark, wider, 3, [{**row(rng, 99), "late": 7}])
+    if by:
+        both.spark.drop_partitions(wider, [(DAYS[0],)])
+    both.upkeep.compact(wider, full=bool(by))
+    both.upkeep.expire(wider, datetime.now(UTC) + timedelta(days=1), {})
+    assert_alike(both, wider)
+    assert both.light.position_at(wider, at_ms + 10**9) == both.spark.position_at(wider, at_ms + 10**9)
+    with pytest.raises(RowsLostError):
+        both.light.position_at(wider, 1)
+    for number in (1, 99_999):
+        with pytest.raises(RowsLostError):
+            both.light.read_state(wider, {"snapshot": number})
+
+
+def test_conditions_leave_out_the_files_of_other_partitions(both: Both) -> None:
+    table = make_table("days", by=("day", "s"), types={"k": "int", "day": "date", "s": "string"})
+    both.spark.create(table)
+    write(both.spark, table, 0, [{"k": n, "day": day, "s": s} for n, day in enumerate(DAYS) for s in ("a", "b")])
+    assert isinstance(both.light, LakeMetadata)
+    for where, files in (
+        ([Condition("day", "=", (DAYS[1],))], 2),
+        ([Condition("day", ">", (DAYS[0],)), Condition("s", "=", ("a",))], 2),
+        ([Condition("day", "in", (DAYS[0], DAYS[2]))], 4),
+        ([Condition("day", "<=", (DAYS[0],)), Condition("k", "=", (7,))], 2),
+        ([Condition("s", "is null")], 0),
+        ([Condition("s", "is not null")], 6),
+    ):
+        assert len(both.light.list_files(table, None, where)) == files
+        assert both.light.read_where(table, None, ("k",), where).num_rows == files
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda folder: (folder / "metadata" / "version-hint.text").unlink(), "version hint"),
+        (lambda folder: (folder / "metadata" / "version-hint.text").write_text("77"), "version hint"),
+        (lambda folder: (folder / "metadata" / "version-hint.text").write_text("x"), "version hint"),
+    ],
+)
+def test_what_cannot_be_read_alike_is_left_to_spark(both: Both, change: Callable[[Path], object], why: str) -> None:
+    table = make_table("odd", types={"k": "int"})
+    both.spark.create(table)
+    write(both.spark, table, 0, [{"k": 1}])
+    folder = Path(both.light._warehouse) / "dwd" / "light_odd"
+    try:
+        change(folder)
+        with pytest.raises(NeedsSparkError, match=why):
+            both.light.read_state(table)
+    finally:
+        (folder / "metadata" / "version-hint.text").write_text("1")
+    assert both.light.read_state(table).num_rows == 1  # the hint is behind, as between a commit and its hint
+    both.spark.drop(table.name)
+
+
+def test_nested_columns_and_large_tables_are_left_to_spark(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make_table("nested", types={"k": "int", "tags": "array<string>"})
+    both.spark.create(table)
+    write(both.spark, table, 0, [{"k": 1, "tags": ["a"]}, {"k": 2, "tags": None}])
+    assert both.light.read_state(table, columns=("k",)).num_rows == 2
+    with pytest.raises(NeedsSparkError, match="tags"):
+        both.light.read_state(table)
+    monkeypatch.setattr("streamhouse.stores.iceberg.light._MOST_ROWS", 1)
+    with pytest.raises(NeedsSparkError, match="2 rows"):
+        both.light.read_state(table, columns=("k",))
+
+
+def test_a_file_that_upkeep_removed_is_told(both: Both) -> None:
+    table = make_table("gone", types={"k": "int"})
+    both.spark.create(table)
+    write(both.spark, table, 0, [{"k": 1}])
+    (file,) = both.light.list_files(table)
+    Path(file.path.removeprefix("file:")).unlink()
+    with pytest.raises(StoreError, match="is gone"):
+        both.light.read_state(table)
