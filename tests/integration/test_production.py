@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "tests" / "fixtures" / "spread_sinks"
 FLOW = "spread"
 LOG = "ods.spread_log"
+PARTITIONS = "reader_takes_up or at_that_moment or made_anew or (by_days and key)"
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -31,17 +32,22 @@ def database():
         yield url
 
 
-def test_the_state_store_is_the_same_on_postgresql(database):
+def pass_with(tests, **environment):
+    """Run tests in a process of their own, over what the environment names."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "tests/unit/state"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *tests],
         cwd=ROOT,
-        env={**os.environ, "STREAMHOUSE_TEST_DATABASE": database},
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-4000:]
     assert " passed" in done.stdout
+
+
+def test_the_state_store_is_the_same_on_postgresql(database):
+    pass_with(["tests/unit/state"], STREAMHOUSE_TEST_DATABASE=database)
 
 
 @pytest.fixture
@@ -51,16 +57,27 @@ def lake(tmp_path):
         yield variables
 
 
-@pytest.fixture
-def cluster(tmp_path):
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
     """A Fluss of two tablet servers."""
-    services = Services(tmp_path / "cluster")
+    folder = tmp_path_factory.mktemp("fluss")
+    services = Services(folder / "cluster")
     try:
         address = services.up().fluss
-        with second_tablet_server(tmp_path / "cluster", tmp_path / "second"):
+        with second_tablet_server(folder / "cluster", folder / "second"):
             yield address
     finally:
         services.down()
+
+
+@pytest.mark.timeout(600)
+def test_partitions_on_two_tablet_servers(cluster):
+    """Rows, reads, drops and tiering of partitioned tables, as on one."""
+    chosen = [] if os.environ.get("STREAMHOUSE_SOAK") else ["-k", PARTITIONS]
+    contract, histories = "tests/contract/test_hot_partitions.py", "tests/integration/test_reading_histories.py"
+    pass_with(
+        [contract, f"{histories}::test_hot_and_warm_by_days_that_are_dropped", *chosen], STREAMHOUSE_TEST_FLUSS=cluster
+    )
 
 
 @pytest.mark.timeout(600)
