@@ -5,7 +5,7 @@ a Parquet file, which costs less to read: into an Iceberg table as ours does for
 Spark has no Paimon here. Arms take turns. Processor seconds are those of this process, its JVM and its workers;
 those of the Fluss servers stand beside them.
 
-    python benchmarks/tiering.py [--rows 10000000 | --quick]
+    python benchmarks/tiering.py [--rows 10000000 | --quick] [--only warm cold keyed freshness]
 """
 
 import argparse
@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -52,6 +52,9 @@ COLUMNS = {
     "sold_at": "timestamp",
 }
 AT_ONCE = 100_000  # rows of a write
+FEW = 200_000  # of a keyed table
+KEYED = "first copy of a keyed table to warm"
+PARTS = ("warm", "cold", "keyed", "freshness")
 PER_CORE = 200_000
 BEHIND_S = 1.0
 FLUSS = "org.apache.fluss"
@@ -70,6 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000, help="1,000,000 unless said otherwise")
     parser.add_argument("--quick", action="store_true", help="100,000 rows, once")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="what to measure")
     given = parser.parse_args()
     rows, rounds = (100_000, 1) if given.quick else (given.rows, 3 if given.rows <= 1_000_000 else 1)
     with tempfile.TemporaryDirectory() as folder:
@@ -77,17 +81,24 @@ def main() -> None:
         with running(project.root) as services:
             spark = local_session(project)
             stores = open_stores(project, spark, services.fluss)
-            _copies(project, spark, stores, rows, rounds)
-            _freshness(stores, 1.0 if given.quick else 10.0)
+            if copied := [part for part in PARTS[:3] if part in given.only]:
+                _copies(project, spark, stores, rows, rounds, copied)
+            if "freshness" in given.only:
+                _freshness(stores, 1.0 if given.quick else 10.0)
             for store in stores.values():
                 store.close()
             spark.stop()
 
 
-def _copies(project: Project, spark: "SparkSession", stores: dict[Tier, Store], rows: int, rounds: int) -> None:
-    file, appended = project.root / "events.parquet", project.root / "appended"
-    pq.write_table(_events(0, rows), file)
-    source = stores[Tier.HOT]
+def _copies(
+    project: Project,
+    spark: "SparkSession",
+    stores: dict[Tier, Store],
+    rows: int,
+    rounds: int,
+    parts: Sequence[str],
+) -> None:
+    appended, source, few = project.root / "appended", stores[Tier.HOT], min(rows, FEW)
 
     def filled(name: str, key: tuple[str, ...], count: int) -> Table:
         table = _table(name, key)
@@ -97,8 +108,12 @@ def _copies(project: Project, spark: "SparkSession", stores: dict[Tier, Store], 
             source.write(table, Changes(part), WriteContext("bench/tiering", number))
         return table
 
-    few = min(rows, 200_000)
-    log, keyed = filled("log", (), rows), filled("keyed", ("event_id",), few)
+    def file_of(name: str, count: int) -> str:
+        file = project.root / f"{name}.parquet"
+        with pq.ParquetWriter(file, _events(0, 0).schema) as writer:
+            for first in range(0, count, AT_ONCE):
+                writer.write_table(_events(first, min(count, first + AT_ONCE)))
+        return str(file)
 
     def ours(table: Table, lake: Tier, count: int) -> None:
         target = stores[lake]
@@ -106,23 +121,31 @@ def _copies(project: Project, spark: "SparkSession", stores: dict[Tier, Store], 
         moved = tier(table, source, _lake(target))
         assert moved.rows == count, moved
 
-    def append() -> None:
-        spark.read.parquet(str(file)).writeTo("cold.peer").append()
+    def append(file: str) -> None:
+        spark.read.parquet(file).writeTo("cold.peer").append()
 
-    def files() -> None:
+    def files(file: str) -> None:
         shutil.rmtree(appended, ignore_errors=True)
-        spark.read.parquet(str(file)).write.parquet(str(appended))
+        spark.read.parquet(file).write.parquet(str(appended))
 
-    arms: dict[tuple[str, str], Callable[[], None]] = {
-        ("warm", "ours"): lambda: ours(log, Tier.WARM, rows),
-        ("warm", "spark"): files,
-        ("cold", "ours"): lambda: ours(log, Tier.COLD, rows),
-        ("cold", "spark"): append,
-        ("first copy of a keyed table to warm", "ours"): lambda: ours(keyed, Tier.WARM, few),
-    }
-    spark.read.parquet(str(file)).limit(0).writeTo("cold.peer").create()
-    for arm in arms.values():  # classes are loaded, code is compiled
+    def arms_of(name: str, count: int) -> dict[tuple[str, str], Callable[[], None]]:
+        found: dict[tuple[str, str], Callable[[], None]] = {}
+        if {"warm", "cold"} & set(parts):
+            log, file = filled(name, (), count), file_of(name, count)
+            if "warm" in parts:
+                found |= {("warm", "ours"): lambda: ours(log, Tier.WARM, count), ("warm", "spark"): lambda: files(file)}
+            if "cold" in parts:
+                found |= {("cold", "ours"): lambda: ours(log, Tier.COLD, count)}
+                found |= {("cold", "spark"): lambda: append(file)}
+        if "keyed" in parts:
+            keyed = filled(f"{name}_keyed", ("event_id",), few)
+            found[KEYED, "ours"] = lambda: ours(keyed, Tier.WARM, few)
+        return found
+
+    spark.createDataFrame(_events(0, 0)).writeTo("cold.peer").create()
+    for arm in arms_of("small", few).values():  # classes are loaded, code is compiled
         arm()
+    arms = arms_of("log", rows)
     costs: dict[tuple[str, str], list[Cost]] = {name: [] for name in arms}
     meter = LoadMeter()
     for name in in_turn(list(arms), rounds):
@@ -130,7 +153,7 @@ def _copies(project: Project, spark: "SparkSession", stores: dict[Tier, Store], 
     print(f"{rows:,} rows, {rounds} rounds; {meter.load()}", flush=True)
     figures = []
     for (what, who), found in costs.items():
-        count = few if "keyed" in what else rows
+        count = few if what == KEYED else rows
         seconds, cpu_s, fluss = (
             median(getattr(one, name) for one in found) for name in ("seconds", "cpu_s", "fluss_cpu_s")
         )
