@@ -1,5 +1,6 @@
 """Random histories with tiering between: every moment is read as the model was then, and no view goes back in time."""
 
+import os
 import threading
 import time
 from datetime import date
@@ -27,6 +28,7 @@ from streamhouse.tiering.views import changes
 
 COLUMNS = (Column(name="k", type="bigint"), Column(name="v", type="bigint"))
 DAYS = [date(2024, 1, day) for day in (1, 2)]  # long past the time that any first tier here holds them
+DROPPING = [(Tier.HOT, Tier.WARM), *([(Tier.WARM, Tier.COLD)] if os.environ.get("STREAMHOUSE_SOAK") else [])]
 _numbers = count()
 
 KEYS = st.sets(st.integers(0, 7), max_size=5)
@@ -176,7 +178,7 @@ def test_hot_and_warm_by_days_that_are_dropped(stores, key):
     history()
 
 
-@pytest.mark.parametrize("tiers", [(Tier.HOT, Tier.WARM), (Tier.WARM, Tier.COLD)], ids=["hot-warm", "warm-cold"])
+@pytest.mark.parametrize("tiers", DROPPING, ids=lambda tiers: "-".join(tiers))
 @pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "key"])
 @pytest.mark.parametrize("tiered", [True, False], ids=["tiered", "new"])
 @pytest.mark.services

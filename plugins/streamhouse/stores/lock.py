@@ -1,4 +1,4 @@
-"""One lock for each table of a lake tier.
+"""One lock for each table of a lake tier, and for each hot one that drops days.
 
 The commits of Paimon and of Iceberg's Hadoop catalog check and then rename: two of them at once
 can lose one. Whatever commits to a lake table (a flow, tiering, compaction, expiry) holds the
