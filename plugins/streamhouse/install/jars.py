@@ -54,22 +54,25 @@ SPARK_JARS = (
 )
 
 
-OBJECT_STORE_JARS = (
-    Jar("org.apache.paimon", "paimon-s3", "1.4.2", 96_371_059),
-    Jar("org.apache.iceberg", "iceberg-aws-bundle", "1.12.0", 69_034_612),
-)
+PAIMON_S3_JAR = Jar("org.apache.paimon", "paimon-s3", "1.4.2", 96_371_059)
+ICEBERG_S3_JAR = Jar("org.apache.iceberg", "iceberg-aws-bundle", "1.12.0", 69_034_612)
 POSTGRESQL_JAR = Jar("org.postgresql", "postgresql", "42.7.8", 1_116_727)
 
 
-def spark_jars(*, object_store: bool, catalog: str | None) -> tuple[Jar, ...]:
+def spark_jars(*, warm_in_store: bool, cold_in_store: bool, catalog: str | None) -> tuple[Jar, ...]:
     """What Spark needs to read and write the lakes.
 
     Args:
-        object_store: Whether one of them is in an object store.
+        warm_in_store: Whether the warm tables are in an object store.
+        cold_in_store: Whether cold tables are, or may be, since only their catalog knows.
         catalog: Of the cold tables: the URL of a REST service or a database; None: they are in a folder.
     """
-    database = (POSTGRESQL_JAR,) if catalog is not None and catalog.startswith("jdbc:postgresql:") else ()
-    return (*SPARK_JARS, *(OBJECT_STORE_JARS if object_store else ()), *database)
+    wanted = {
+        PAIMON_S3_JAR: warm_in_store,
+        ICEBERG_S3_JAR: cold_in_store,
+        POSTGRESQL_JAR: catalog is not None and catalog.startswith("jdbc:postgresql:"),
+    }
+    return (*SPARK_JARS, *(jar for jar, needed in wanted.items() if needed))
 
 
 def cache_folder() -> Path:

@@ -81,9 +81,10 @@ class Project:
 
     @property
     def cold(self) -> str:
-        """The Iceberg warehouse: an absolute path, or, where there is a catalog, what that knows it by."""
-        if self.settings.cold.catalog and self.settings.cold.warehouse:
-            return self.settings.cold.warehouse
+        """The Iceberg warehouse: an absolute path, or, where there is a catalog, what that knows it by ("": one)."""
+        cold = self.settings.cold
+        if cold.is_rest or (cold.catalog and cold.warehouse):
+            return cold.warehouse or ""
         return self._warehouse(self.settings.cold.warehouse, "cold")
 
     @property

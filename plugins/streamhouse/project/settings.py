@@ -24,6 +24,8 @@ _FROM_ENVIRONMENT = {
     "STREAMHOUSE_STATE": ("state",),
     "STREAMHOUSE_WARM": ("warm", "warehouse"),
     "STREAMHOUSE_COLD_CATALOG": ("cold", "catalog"),  # before the warehouse, which may need it
+    "STREAMHOUSE_COLD_CREDENTIAL": ("cold", "credential"),
+    "STREAMHOUSE_COLD_SCOPE": ("cold", "scope"),
     "STREAMHOUSE_COLD": ("cold", "warehouse"),
     "STREAMHOUSE_S3_ENDPOINT": ("object_store", "endpoint"),
     "STREAMHOUSE_S3_REGION": ("object_store", "region"),
@@ -33,6 +35,7 @@ _FROM_ENVIRONMENT = {
 }
 
 _SPARK_CONF = "STREAMHOUSE_SPARK_CONF"
+_SECRET = ("STREAMHOUSE_STATE", "STREAMHOUSE_COLD_CATALOG", "STREAMHOUSE_COLD_CREDENTIAL")  # no message shows them
 
 
 def _spark_text(value: Any) -> Any:
@@ -56,6 +59,15 @@ class ColdSettings(WarehouseSettings):
         description="URL of an Iceberg REST catalog, or a database's (jdbc:postgresql://…); "
         "a warehouse that is no folder needs one",
     )
+    credential: str | None = Field(
+        default=None,
+        pattern=r"^[^:\s]+:\S+$",
+        repr=False,
+        description="'id:secret' of OAuth2, for a REST catalog; better given as STREAMHOUSE_COLD_CREDENTIAL",
+    )
+    scope: str | None = Field(
+        default=None, min_length=1, description="of OAuth2, such as PRINCIPAL_ROLE:ALL for Polaris"
+    )
 
     @model_validator(mode="after")
     def _who_commits(self) -> Self:
@@ -65,7 +77,14 @@ class ColdSettings(WarehouseSettings):
                 "folder of tables keep out of each other's way; write 'catalog: http://…' (REST) or "
                 "'catalog: jdbc:postgresql://…'"
             )
+        if (self.credential or self.scope) and not self.is_rest:
+            raise ValueError("credential and scope are for a REST catalog; write 'catalog: http://…'")
         return self
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether a REST catalog tells which tables there are, and where."""
+        return self.catalog is not None and not self.catalog.startswith("jdbc:")
 
 
 class SparkSettings(Frozen):
@@ -109,9 +128,11 @@ class Settings(Frozen):
 
 def jars_of(settings: Settings) -> tuple[Jar, ...]:
     """What Spark needs for the lakes of a project."""
-    warehouses = (settings.warm.warehouse, settings.cold.warehouse)
+    cold = settings.cold
     return spark_jars(
-        object_store=any(is_object_store(place) for place in warehouses if place), catalog=settings.cold.catalog
+        warm_in_store=is_object_store(settings.warm.warehouse or ""),
+        cold_in_store=cold.is_rest or is_object_store(cold.warehouse or ""),
+        catalog=cold.catalog,
     )
 
 
@@ -169,10 +190,11 @@ def _replaced(settings: Settings, path: tuple[str, ...], value: str, variable: s
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
+        shown = "what it is" if variable in _SECRET else f"'{value}'"
         raise FileFormatError(
-            f"the environment variable {variable} cannot be '{value}'",
+            f"the environment variable {variable} cannot be {shown}",
             hint=error.errors()[0]["msg"].removeprefix("Value error, "),
-        ) from error
+        ) from (None if variable in _SECRET else error)  # the error holds the value
 
 
 def _with_spark_conf(settings: Settings, text: str) -> Settings:

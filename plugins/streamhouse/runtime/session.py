@@ -16,7 +16,7 @@ from streamhouse.errors import EnvironmentProblem
 from streamhouse.install.jars import cache_folder, fetch
 from streamhouse.install.java import Java, find_java
 from streamhouse.project.project import Project
-from streamhouse.project.settings import jars_of
+from streamhouse.project.settings import ColdSettings, jars_of
 from streamhouse.runtime.class_archive import archive
 from streamhouse.runtime.interrupt import handlers_kept
 from streamhouse.runtime.spark_home import use_installed_python
@@ -58,6 +58,8 @@ _TUNED = {
     "spark.task.maxFailures": "1",
     "spark.stage.maxConsecutiveAttempts": "1",
     "spark.speculation": "false",
+    # Spark's own, with what a catalog of cold tables is reached by: its URL may hold a password.
+    "spark.redaction.regex": r"(?i)secret|password|token|access[.]?key|credential|catalog[.]\w+[.]uri",
 }
 # What the name of a Unix socket may have on every system, and what Spark adds to the folder: /.<uuid>.sock
 _SOCKET_PATH, _SOCKET_NAME = 103, 43
@@ -127,7 +129,7 @@ def local_session(
         "spark.jars": ",".join(str(jar) for jar in jars),
         "spark.driver.extraJavaOptions": _java_options(log4j, classes),
         "spark.sql.warehouse.dir": str(project.state_dir / "spark-warehouse"),
-        **cold_catalog(project.cold, project.settings.cold.catalog, project.settings.object_store),
+        **cold_catalog(project.cold, project.settings.cold, project.settings.object_store),
         **({**_ALONE, **worker_sockets()} if alone else {}),
         **project.settings.spark.conf,
     }
@@ -143,29 +145,31 @@ def local_session(
         ) from error
 
 
-def cold_catalog(warehouse: str, catalog: str | None = None, objects: ObjectStore | None = None) -> dict[str, str]:
+def cold_catalog(
+    warehouse: str, cold: ColdSettings | None = None, objects: ObjectStore | None = None
+) -> dict[str, str]:
     """Settings of the Iceberg catalog `cold`.
 
     They must be there when the session starts, since the store opens sessions of its own beside it.
 
     Args:
-        warehouse: A folder; with a catalog the URL of an object store, or what a REST catalog knows it by.
-        catalog: URL of a REST catalog, or of a database; None: the folder is the catalog.
+        warehouse: A folder; with a catalog the URL of an object store, or what a REST catalog knows it by ("": one).
+        cold: Names the catalog, if there is one; without, the folder is the catalog.
         objects: Where the object store is.
     """
-    options = {
-        "warehouse": warehouse,
-        # Each session has a cache of its own: with one, rows just committed beside it are not seen.
-        "cache-enabled": "false",
-    }
-    if catalog is None:
-        options["type"] = "hadoop"
-    elif catalog.startswith("jdbc:"):
-        options |= {"type": "jdbc", "uri": catalog, "jdbc.schema-version": "V1"}
+    cold, objects = cold or ColdSettings(), objects or ObjectStore()
+    # Each session has a cache of its own: with one, rows just committed beside it are not seen.
+    given = {"warehouse": warehouse, "cache-enabled": "false", "uri": cold.catalog}
+    if cold.catalog is None:
+        given["type"] = "hadoop"
+    elif not cold.is_rest:
+        given |= {"type": "jdbc", "jdbc.schema-version": "V1"}
     else:
-        options |= {"type": "rest", "uri": catalog}
-    if is_object_store(warehouse) or options["type"] == "rest":
-        options |= (objects or ObjectStore()).iceberg_options()
+        # Where its tables are, only the catalog knows, so each path is read by what can.
+        given |= {"type": "rest", "credential": cold.credential, "scope": cold.scope, **objects.iceberg_client()}
+    if not cold.is_rest and is_object_store(warehouse):
+        given |= objects.iceberg_options()
+    options = {key: value for key, value in given.items() if value}
     return {
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.cold": "org.apache.iceberg.spark.SparkCatalog",

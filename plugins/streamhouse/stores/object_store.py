@@ -43,11 +43,11 @@ class ObjectStore(Frozen):
 
     def iceberg_options(self) -> dict[str, str]:
         """Options of an Iceberg catalog whose tables are in it; the JVM finds the keys by itself."""
-        options = {
-            "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
-            "client.region": self.region,
-            "s3.path-style-access": str(self.path_style).lower(),
-        }
+        return {"io-impl": "org.apache.iceberg.aws.s3.S3FileIO", **self.iceberg_client()}
+
+    def iceberg_client(self) -> dict[str, str]:
+        """Options of an Iceberg catalog some of whose tables may be in it."""
+        options = {"client.region": self.region, "s3.path-style-access": str(self.path_style).lower()}
         return options | ({"s3.endpoint": self.endpoint} if self.endpoint else {})
 
 

@@ -52,6 +52,7 @@ def test_everything_can_be_set(tmp_path):
         ("- a\n", FileFormatError, "streamhouse.yaml:1:1: SH101 settings are 'key: value' lines"),
         ("a: b: c\n", FileFormatError, "streamhouse.yaml:1:5: SH101 not valid YAML"),
         ("cold: {warehouse: 's3://b/cold'}\n", FileFormatError, "s3://b/cold needs a catalog"),
+        ("cold: {credential: 'a:b'}\n", FileFormatError, "credential and scope are for a REST catalog"),
         ("object_store: {endpoint: here}\n", FileFormatError, "streamhouse.yaml:1:26: SH101"),
         ("flus: a\ncolt: b\n", DefinitionErrors, "streamhouse.yaml:2:1: SH102 unknown key 'colt'"),
     ],
@@ -86,6 +87,22 @@ def test_the_environment_wins(tmp_path):
 def test_a_wrong_variable_is_named(tmp_path):
     with pytest.raises(FileFormatError, match="environment variable STREAMHOUSE_FLUSS cannot be 'x'"):
         load_settings(tmp_path, {"STREAMHOUSE_FLUSS": "x"})
+
+
+@pytest.mark.parametrize("name", ["COLD_CREDENTIAL", "COLD_CATALOG"])
+def test_a_wrong_secret_is_not_shown(tmp_path, name):
+    with pytest.raises(FileFormatError, match=f"STREAMHOUSE_{name} cannot be what it is") as refused:
+        load_settings(tmp_path, {f"STREAMHOUSE_{name}": "no-url-but-hush"})
+    assert refused.value.__cause__ is None
+    assert "hush" not in str(refused.value)
+
+
+def test_a_rest_catalog_by_the_environment(tmp_path):
+    given = {"CATALOG": "http://catalog/api", "CREDENTIAL": "root:hush", "SCOPE": "PRINCIPAL_ROLE:ALL"}
+    settings = load_settings(tmp_path, {f"STREAMHOUSE_COLD_{key}": value for key, value in given.items()})
+    assert settings.cold.is_rest
+    assert settings.cold.credential == "root:hush"
+    assert "hush" not in repr(settings)
 
 
 @pytest.mark.parametrize("mark", ["flows/", "streamhouse.yaml"])

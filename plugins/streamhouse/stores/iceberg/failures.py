@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from streamhouse.errors import DiskFullError, StoreError, StoreUnavailableError
 
 _RETRYABLE = ("CommitFailedException", "CommitStateUnknownException", "ServiceUnavailableException")
+_AWAY = ("ConnectException", "SocketTimeoutException", "NoHttpResponseException", "UnknownHostException")
 
 
 @contextmanager
@@ -18,7 +19,8 @@ def translated(doing: str, table: str) -> Iterator[None]:
 
     Raises:
         DiskFullError: no room is left.
-        StoreUnavailableError: the session ended or a commit lost a race; the call may be repeated.
+        StoreUnavailableError: the session ended, the catalog or the object store does not answer, or a commit lost a
+            race; the call may be repeated.
         StoreError: anything else Iceberg refuses.
     """
     from py4j.protocol import Py4JError, Py4JNetworkError
@@ -33,7 +35,7 @@ def translated(doing: str, table: str) -> Iterator[None]:
         cause = _cause(text)
         if "No space left on device" in text:
             raise DiskFullError(f"no room left while {doing} Iceberg table {table}") from error
-        kind = StoreUnavailableError if any(name in text for name in _RETRYABLE) else StoreError
+        kind = StoreUnavailableError if any(name in text for name in (*_RETRYABLE, *_AWAY)) else StoreError
         raise kind(f"{doing} Iceberg table {table} failed: {cause}") from error
 
 
