@@ -1,13 +1,16 @@
-"""The lakes in an object store that speaks S3, with the cold tables' catalog in PostgreSQL: all by the commands."""
+"""The lakes in an object store that speaks S3, the catalog of cold tables by REST or in PostgreSQL: all by commands."""
 
 import json
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from streamhouse.services.layout import ServicesFolder
+from tests.iceberg_rest import SECRET, rest_catalog
 from tests.production import object_store, postgres
 
 KEEP = """\
@@ -38,29 +41,35 @@ tables:
   dws.spent: {tiers: {warm: forever, cold: forever}}
 """
 ROWS = 200
+SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(420)]
 
 
-@pytest.fixture
-def shop(tmp_path, monkeypatch):
+@pytest.fixture(
+    params=[
+        "rest",
+        pytest.param("jdbc", marks=pytest.mark.skipif(not SOAKING, reason="as with the other catalog: make soak")),
+    ]
+)
+def shop(request, tmp_path, monkeypatch):
     """A project whose lakes are all in the object store."""
     root = tmp_path / "shop"
     for name, text in (("actions/keep.sql", KEEP), ("actions/spent.sql", SPENT), ("flows/shop.yaml", FLOW)):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     (root / "data").mkdir()
-    with postgres() as database, object_store(tmp_path, "lake") as variables:
-        host = database.partition("@")[2]
-        catalog = f"jdbc:postgresql://{host}?user=streamhouse"
-        places = {"WARM": "s3://lake/warm", "COLD": "s3://lake/cold", "COLD_CATALOG": catalog}
-        for name, value in {**variables, **{f"STREAMHOUSE_{key}": where for key, where in places.items()}}.items():
+    with ExitStack() as stack:
+        store = stack.enter_context(object_store(tmp_path, "lake"))
+        given = {**store, "STREAMHOUSE_WARM": "s3://lake/warm", "STREAMHOUSE_COLD": "s3://lake/cold"}
+        if request.param == "rest":
+            given |= stack.enter_context(rest_catalog(tmp_path / "catalog", "s3://lake/cold", store)).variables
+        else:
+            host = stack.enter_context(postgres()).partition("@")[2]
+            given["STREAMHOUSE_COLD_CATALOG"] = f"jdbc:postgresql://{host}?user=streamhouse"
+        for name, value in given.items():
             monkeypatch.setenv(name, value)
-        _done(root, "services", "up")  # once, not by each command
-        try:
-            yield root
-        finally:
-            _done(root, "services", "down")
+        yield root
 
 
 def test_a_flow_its_tiers_and_their_upkeep(shop):
@@ -79,9 +88,10 @@ def test_a_flow_its_tiers_and_their_upkeep(shop):
     assert _asked(shop, counted) == [{"n": rows, "ids": rows, "cents": sum(range(rows))}]  # of the cold one
     assert not list((shop / ".streamhouse").glob("warm*")), "the lake is not on this machine"
     assert not list((shop / ".streamhouse").glob("cold*"))
+    assert not ServicesFolder.of(shop).base.exists(), "no table is hot, so nothing needed Fluss"
     written = [file for file in (shop / ".streamhouse").rglob("*") if file.is_file()]
-    secret = os.environ["AWS_SECRET_ACCESS_KEY"].encode()
-    assert not [file for file in written if secret in file.read_bytes()]
+    for secret in (os.environ["AWS_SECRET_ACCESS_KEY"].encode(), SECRET.encode()):
+        assert not [file for file in written if secret in file.read_bytes()]
 
 
 def _add(folder: Path, part: int) -> None:

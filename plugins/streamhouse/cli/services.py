@@ -18,8 +18,8 @@ NOT_RUNNING = 4
 def services() -> None:
     """Start, stop and look at the embedded services (Fluss, which holds the hot tables).
 
-    'run' and 'query' start them when needed and stop them again; started here, they stay up and
-    the next runs begin sooner.
+    Other commands start them when a hot table needs them, and stop them again: flows with warm and cold tables
+    alone never do. Started here, they stay up and the next runs begin sooner.
     """
 
 

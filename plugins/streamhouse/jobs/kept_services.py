@@ -1,4 +1,4 @@
-"""The embedded services of a project, for as long as a runner lives: brought up again when they die."""
+"""The embedded services of a project, from when a runner needs them to its end: started again when they die."""
 
 import logging
 import time
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class KeptServices:
-    """Does nothing where the project has a Fluss that others run."""
+    """Does nothing before `up`: where others run the project's Fluss, or no table is in it, there is none to keep."""
 
     def __init__(
         self,
@@ -31,10 +31,7 @@ class KeptServices:
             say: Told what is waited for.
             tell: Told what died, and when it is there again.
         """
-        settings = project.settings
-        self._services = None
-        if settings.fluss is None:
-            self._services = Services(project.root, ivy_settings=settings.ivy_settings)
+        self._services = Services(project.root, ivy_settings=project.settings.ivy_settings)
         self._say = say
         self._tell = tell
         self._is_told = False
@@ -42,15 +39,13 @@ class KeptServices:
         self._started: ServiceState | None = None
         self._look_at = 0.0
 
-    def up(self) -> None:
-        """Start what does not run.
+    def up(self) -> str:
+        """Start what does not run, and give host:port of Fluss. Whatever thread calls it, `check` may run meanwhile.
 
         Raises:
             EnvironmentProblem: see `Services.up`.
             RunnerFailedError: they answer elsewhere than before, where nobody connected to them finds them.
         """
-        if self._services is None:
-            return
 
         def told(stage: Stage) -> None:
             self._say(stage.text)
@@ -63,11 +58,12 @@ class KeptServices:
                 f"Fluss came up again at {endpoints.fluss} instead of {before}, whose port is taken",
                 hint="start the runner again",
             )
+        return endpoints.fluss
 
     def check(self) -> None:
         """Look now and then, and bring up again what has died."""
         now = time.monotonic()
-        if self._services is None or now < self._look_at:
+        if self._fluss is None or now < self._look_at:
             return
         self._look_at = now + _LOOK_S
         status = self._services.status()
@@ -90,5 +86,5 @@ class KeptServices:
 
     def close(self) -> None:
         """Stop what this started, where nobody has started it anew since."""
-        if self._services is not None and self._started is not None:
+        if self._started is not None:
             self._services.stop_own(self._started, silent)

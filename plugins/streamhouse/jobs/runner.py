@@ -105,8 +105,7 @@ def host(
         kept = KeptServices(project, beating.say, lambda text: _tell_all(state, name, text))
         with ExitStack() as stack:
             stack.callback(kept.close)
-            kept.up()
-            open_ = stack.enter_context(opened(project, say=beating.say))
+            open_ = stack.enter_context(opened(project, say=beating.say, fluss_up=kept.up))
             stack.enter_context(tiering_when_asked(open_, name))
             tiered: list[str] = []
             if tier_every is not None:

@@ -115,7 +115,7 @@ def start(
             if not waits and before is None:
                 before = found.fencing if found is not None else 0
                 say(f"starting runner {runner}")
-                child = _launch(project, runner, tier_every)
+                child = _launch(project, runner, wanted, tier_every)
             elif not waits:
                 came = found if found is not None and found.fencing > (before or 0) else None
                 if came is not None or (child is not None and not child.alive):
@@ -206,7 +206,7 @@ def _going(state: StateStore, flows: Sequence[str]) -> list[str]:
     return going
 
 
-def _launch(project: Project, name: str, tier_every: str) -> Process | None:
+def _launch(project: Project, name: str, flows: Sequence[str], tier_every: str) -> Process | None:
     """Start a runner; its process, where it is on this machine."""
     arguments = [
         "runner",
@@ -220,7 +220,7 @@ def _launch(project: Project, name: str, tier_every: str) -> Process | None:
         str(project.root),
     ]
     if is_cluster(project.settings.spark):
-        submit(project, name, arguments)
+        submit(project, name, arguments, flows)
         return None
     project.logs.mkdir(parents=True, exist_ok=True)
     return spawn(

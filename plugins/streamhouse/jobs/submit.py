@@ -9,6 +9,8 @@ from pathlib import Path
 
 from streamhouse.errors import EnvironmentProblem, RunnerFailedError
 from streamhouse.install.jars import fetch
+from streamhouse.model.types import Tier
+from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.project.settings import SparkSettings, jars_of
 
@@ -69,14 +71,20 @@ def properties_text(conf: Mapping[str, str]) -> str:
     return "".join(f"{escaped(key, ' :=#!')}={escaped(value, '')}\n" for key, value in sorted(conf.items()))
 
 
-def submit(project: Project, name: str, arguments: Sequence[str]) -> None:
+def submit(project: Project, name: str, arguments: Sequence[str], flows: Sequence[str]) -> None:
     """Hand a runner over to the cluster; it may start later, when there is room.
+
+    Args:
+        project: Holds the flows.
+        name: Of the runner.
+        arguments: Of `streamhouse`, there.
+        flows: What it is to carry.
 
     Raises:
         EnvironmentProblem: a driver elsewhere would not find what is on this machine alone.
         RunnerFailedError: the cluster refuses.
     """
-    _require_shared(project)
+    _require_shared(project, flows)
     folder = project.state_dir / "cache" / "submit"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     properties = folder / f"{name}.properties"
@@ -104,13 +112,15 @@ def submit(project: Project, name: str, arguments: Sequence[str]) -> None:
         raise RunnerFailedError(f"spark-submit to {project.settings.spark.master}: {cause}", hint=f"its output: {log}")
 
 
-def _require_shared(project: Project) -> None:
-    lacking = []
-    if project.settings.fluss is None:
-        lacking.append("fluss")
-    if project.state_url.startswith("sqlite"):
-        lacking.append("state")
-    lacking += [tier for tier in ("warm", "cold") if "://" not in getattr(project, tier)]
+def _require_shared(project: Project, flows: Sequence[str]) -> None:
+    tables = [table for flow in flows for table in desired_plan(project, flow).readable]
+    here = {
+        "fluss": project.settings.fluss is None and any(table.tiers.target is Tier.HOT for table in tables),
+        "state": project.state_url.startswith("sqlite"),
+        "warm": "://" not in project.warm,
+        "cold": "://" not in project.cold and not project.settings.cold.is_rest,
+    }
+    lacking = [what for what, alone in here.items() if alone]
     if lacking:
         raise EnvironmentProblem(
             f"a runner on {project.settings.spark.master} would not reach what is on this machine: "

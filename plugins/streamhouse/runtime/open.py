@@ -1,26 +1,31 @@
 """A project with everything that a running flow needs, connected."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
+from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.session import local_session
-from streamhouse.runtime.stores import open_stores, places
+from streamhouse.runtime.stores import LazyStores, places
 from streamhouse.services.services import running
+from streamhouse.services.termination import sigterm_unwinds
 from streamhouse.state.store import StateStore
 from streamhouse.stores.base import Store
+from streamhouse.stores.places import Places
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from streamhouse.stores.fluss.store import FlussStore
 
 
 @dataclass(frozen=True)
@@ -29,9 +34,16 @@ class Open:
 
     project: Project
     spark: "SparkSession"
-    fluss: str | None
-    stores: dict[Tier, Store]
+    fluss: str | None  # host:port, where others run it; None: the hot store tells, once a table needs it
+    stores: Mapping[Tier, Store]
     state: StateStore
+
+    def places(self, tables: Iterable[Table] = ()) -> Places:
+        """Where the stores are, for processes that read or write these tables."""
+        fluss = self.fluss
+        if fluss is None and any(table.tiers.target is Tier.HOT for table in tables):
+            fluss = cast("FlussStore", self.stores[Tier.HOT]).bootstrap
+        return places(self.project, fluss)
 
 
 def plan_of(project: Project, flow: str) -> FlowPlan:
@@ -59,22 +71,38 @@ def plans_of(project: Project, flows: Sequence[str]) -> dict[str, FlowPlan]:
 
 
 @contextmanager
-def opened(project: Project, *, say: Callable[[str], None] = lambda _: None) -> Iterator[Open]:
-    """Bring up what is not up, connect to everything, and on leaving stop exactly what this started."""
-    with ExitStack() as stack:
-        fluss = project.settings.fluss
-        if fluss is None:
+def opened(
+    project: Project, *, say: Callable[[str], None] = lambda _: None, fluss_up: Callable[[], str] | None = None
+) -> Iterator[Open]:
+    """Bring up Spark and the state store; a store is connected to when a table first needs it, and so Fluss started.
+
+    On leaving, what this started is stopped, and only that.
+
+    Args:
+        project: Whose.
+        say: Told what is waited for.
+        fluss_up: Starts the embedded Fluss, gives its host:port and sees to its end; None: so does this.
+    """
+    known = project.settings.fluss
+    with sigterm_unwinds(), ExitStack() as stack:
+        late = stack.enter_context(ExitStack())  # stops Fluss after all that talks to it
+
+        def up() -> str:
+            if known is not None:
+                return known
             say("starting Fluss")
+            if fluss_up is not None:
+                return fluss_up()
             services = running(project.root, lambda s: say(s.text), ivy_settings=project.settings.ivy_settings)
-            fluss = stack.enter_context(services).fluss
+            return late.enter_context(services).fluss
+
         say("starting Spark")
         spark = local_session(project, say=say)
         stack.callback(spark.stop)
-        stores = open_stores(project, spark, fluss)
-        for store in stores.values():
-            stack.callback(store.close)
+        stores = LazyStores(project, spark, up)
+        stack.callback(stores.close)
         state = stack.enter_context(project.state())
-        yield Open(project, spark, fluss, stores, state)
+        yield Open(project, spark, known, stores, state)
 
 
 def runner_of(
@@ -95,7 +123,7 @@ def runner_of(
         plan,
         open_.spark,
         open_.stores,
-        places(open_.project, open_.fluss),
+        lambda plan: open_.places(plan.readable),
         open_.state,
         this_owner(),
         alive=is_alive,

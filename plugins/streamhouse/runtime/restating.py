@@ -15,7 +15,6 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
-from streamhouse.runtime.stores import places
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import WriteContext
 from streamhouse.stores.frame import arrow_frame
@@ -188,4 +187,4 @@ def _source_rows(open_: Open, planned: PlannedSource, columns: tuple[str, ...], 
     source = open_source(planned, root)
     if isinstance(source, KeyedSource):
         return arrow_frame(open_.spark, source.state(at, columns))
-    return spread_changes(open_.spark, planned, places(open_.project, open_.fluss), root, {}, at, columns)
+    return spread_changes(open_.spark, planned, open_.places(), root, {}, at, columns)

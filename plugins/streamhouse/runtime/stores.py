@@ -1,6 +1,7 @@
 """Opens the stores of a project."""
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from streamhouse.model.types import Tier
@@ -42,3 +43,48 @@ def open_stores(
     """Connect to the tiers asked for; close each store afterwards."""
     where = places(project, fluss)
     return {tier: open_store(tier, where, spark) for tier in tiers}
+
+
+class LazyStores(Mapping[Tier, Store]):
+    """The store of every tier, each connected to when it is first asked for. Safe to use from several threads."""
+
+    def __init__(self, project: Project, spark: "SparkSession | None", fluss: Callable[[], str]) -> None:
+        """Nothing is touched before the first use.
+
+        Args:
+            project: Whose stores.
+            spark: As of `open_store`.
+            fluss: Gives host:port of a Fluss that answers, starting it if need be; called when the hot tier is first
+                asked for, and again after it failed.
+        """
+        self._project = project
+        self._spark = spark
+        self._fluss = fluss
+        self._opened: dict[Tier, Store] = {}
+        self._guard = threading.Lock()
+
+    def __getitem__(self, tier: Tier) -> Store:
+        """The store of a tier.
+
+        Raises:
+            EnvironmentProblem: Fluss does not start.
+        """
+        found = self._opened.get(tier)
+        if found is not None:  # whoever has what it needs does not wait until another's Fluss is up
+            return found
+        with self._guard:
+            if tier not in self._opened:
+                address = self._fluss() if tier is Tier.HOT else None
+                self._opened |= open_stores(self._project, self._spark, address, [tier])
+            return self._opened[tier]
+
+    def __iter__(self) -> Iterator[Tier]:
+        return iter(Tier)
+
+    def __len__(self) -> int:
+        return len(Tier)
+
+    def close(self) -> None:
+        """Close those that were used."""
+        for store in self._opened.values():
+            store.close()

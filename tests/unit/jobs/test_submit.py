@@ -49,11 +49,42 @@ def test_settings_are_written_as_java_reads_them(golden):
     golden(properties_text(conf), GOLDEN / "settings.properties")
 
 
-def test_what_is_on_this_machine_alone_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "flows").mkdir()
-    for variable in ("STREAMHOUSE_FLUSS", "STREAMHOUSE_STATE", "STREAMHOUSE_WARM", "STREAMHOUSE_COLD"):
-        monkeypatch.delenv(variable, raising=False)
+FLOW = """\
+flow: shop
+sources: {orders: {files: {path: "data/*.jsonl"}}}
+steps: [{use: keep, reads: {rows: orders}, writes: ods.orders}]
+tables: {ods.orders: {tiers: {TIER: forever}}}
+"""
+KEEP = """\
+/* ---
+action: keep
+step: ingest
+inputs: {rows: {order_id: bigint}}
+--- */
+SELECT order_id FROM rows
+"""
+
+
+@pytest.mark.parametrize(
+    ("tier", "given", "lacking"),
+    [
+        ("hot", {"WARM": "s3://bucket/warm"}, "fluss, state, cold"),
+        ("warm", {"WARM": "s3://bucket/warm"}, "state, cold"),
+        ("warm", {"COLD_CATALOG": "http://catalog", "COLD": "lake"}, "state, warm"),
+    ],
+)
+def test_what_is_on_this_machine_alone_is_refused(tmp_path, monkeypatch, tier, given, lacking):
+    for name, text in (
+        ("flows/shop.yaml", FLOW.replace("TIER", tier)),
+        ("actions/keep.sql", KEEP),
+        ("data/a.jsonl", '{"order_id": 1}\n'),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for variable in ("FLUSS", "STATE", "WARM", "COLD", "COLD_CATALOG"):
+        monkeypatch.delenv(f"STREAMHOUSE_{variable}", raising=False)
+    for variable, value in given.items():
+        monkeypatch.setenv(f"STREAMHOUSE_{variable}", value)
     monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", "yarn")
-    monkeypatch.setenv("STREAMHOUSE_WARM", "s3://bucket/warm")
-    with pytest.raises(EnvironmentProblem, match="fluss, state, cold"):
-        submit(Project.at(tmp_path), "main", [])
+    with pytest.raises(EnvironmentProblem, match=f"on this machine: {lacking}\n"):
+        submit(Project.at(tmp_path), "main", [], ["shop"])

@@ -77,6 +77,7 @@ class FlussStore:
         timeout_s: float = 60.0,
         locks: TableLocks | None = None,
     ) -> None:
+        self.bootstrap = bootstrap  # as given
         self._wire = Wire(bootstrap, timeout_s)
         self._catalog = Catalog(self._wire)
         self._native = Native(bootstrap, timeout_s)
