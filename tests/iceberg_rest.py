@@ -41,6 +41,8 @@ _MODULE = f"""\
       <artifact name="iceberg-core" type="jar" m:classifier="tests"/>
     </dependency>
     <dependency org="org.apache.iceberg" name="iceberg-aws" rev="{VERSION}" transitive="false"/>
+    <dependency org="software.amazon.awssdk" name="url-connection-client" rev="2.54.17" transitive="false"/>
+    <dependency org="dev.failsafe" name="failsafe" rev="3.3.2" transitive="false"/>
     <dependency org="org.eclipse.jetty.ee10" name="jetty-ee10-servlet" rev="12.1.14"/>
     <dependency org="org.eclipse.jetty.compression" name="jetty-compression-server" rev="12.1.14"/>
     <dependency org="org.eclipse.jetty.compression" name="jetty-compression-gzip" rev="12.1.14"/>
@@ -85,6 +87,7 @@ def rest_catalog(folder: Path, warehouse: str, store: dict[str, str] | None = No
     if store is not None:
         given |= {
             "CATALOG_IO__IMPL": "org.apache.iceberg.aws.s3.S3FileIO",
+            "CATALOG_HTTP__CLIENT_TYPE": "urlconnection",  # our jar of 1.12 has none that 1.11 knows
             "CATALOG_S3_ENDPOINT": store["STREAMHOUSE_S3_ENDPOINT"],
             "CATALOG_S3_PATH__STYLE__ACCESS": "true",
             "AWS_REGION": "us-east-1",

@@ -74,6 +74,22 @@ def test_a_table_lives_in_it(
     assert store.columns(wide.name) is None
 
 
+def test_files_that_the_catalog_keeps_are_left_to_it(
+    spark: "SparkSession", rest: str, tmp_path: Path, make_table: Make
+) -> None:
+    store, upkeep = (kind(lambda: spark, rest, tmp_path / "locks") for kind in (IcebergStore, IcebergUpkeep))
+    table = make_table(k="bigint")
+    store.create(table)
+    for epoch in range(4):
+        store.write(table, Changes(pa.table({"k": pa.array([epoch], pa.int64())})), WriteContext("f/s", epoch))
+    spark.sql(f"ALTER TABLE {rest}.{table.name} SET TBLPROPERTIES ('gc.enabled' = 'false')")
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    assert upkeep.expire(table, tomorrow, {}) == 0
+    assert upkeep.remove_orphans(table, datetime.now(UTC) - timedelta(days=3)) == 0
+    spark.sql(f"ALTER TABLE {rest}.{table.name} UNSET TBLPROPERTIES ('gc.enabled')")
+    assert upkeep.expire(table, tomorrow, {}) > 0
+
+
 def test_a_wrong_secret_is_said_and_not_shown(
     spark: "SparkSession", catalog: Catalog, tmp_path: Path, make_table: Make
 ) -> None:

@@ -66,9 +66,11 @@ class IcebergUpkeep:
                 self._actions.rewriteManifests(self._table(table)).execute()
 
     def expire(self, table: Table, older_than: datetime, read_from: Position) -> int:
-        """See `LakeUpkeep.expire`; tags keep their snapshots in Iceberg as well."""
+        """See `LakeUpkeep.expire`; tags keep their snapshots as well, and a table whose catalog keeps its files all."""
         with translated("expiring", table.name), self._hold(table.name):
             stored = self._table(table)
+            if _keeps_files(stored):
+                return 0
             held = list(stored.snapshots())
             unread = (s.timestampMillis() for s in held if s.sequenceNumber() >= read_from.get(_SNAPSHOT, _NEVER))
             before = min([_millis(older_than), *unread])
@@ -76,9 +78,11 @@ class IcebergUpkeep:
             return len(held) - len(list(self._table(table).snapshots()))
 
     def remove_orphans(self, table: Table, older_than: datetime) -> int:
-        """See `LakeUpkeep.remove_orphans`."""
+        """See `LakeUpkeep.remove_orphans`; nothing of a table that keeps its files."""
         with translated("cleaning", table.name), self._hold(table.name):
             stored = self._table(table)
+            if _keeps_files(stored):
+                return 0
             action = self._actions.deleteOrphanFiles(stored).olderThan(_millis(older_than))
             # Spark's Hadoop knows folders only; an object store is listed by what Iceberg reads and writes through.
             action = action.usePrefixListing(is_object_store(stored.location()))
@@ -98,6 +102,11 @@ class IcebergUpkeep:
         if found is None:
             raise TableMissingError(f"Iceberg has no table {table.name}", hint="it is created when it is first filled")
         return found
+
+
+def _keeps_files(stored: Any) -> bool:
+    """Whether only its catalog may delete files, as one with branches does: other tables may share them."""
+    return bool(stored.properties().getOrDefault("gc.enabled", "true") == "false")
 
 
 def _millis(at: datetime) -> int:
