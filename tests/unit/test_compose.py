@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docker-compose.yml").read_text()
 FILE = yaml.safe_load(TEXT)
 SCHEMA = json.loads((ROOT / "tests" / "fixtures" / "compose-spec.json").read_text())  # of compose-go 2.16.2
-ONCE = {"airflow-migrate", "lake-bucket"}
+ONCE = {"airflow-migrate", "lake-bucket", "polaris-bootstrap", "cold-catalog"}
 VARIABLE = re.compile(r"\$\{([A-Z_]+)(:[-?])?")
 
 
@@ -50,6 +50,12 @@ def test_no_secret_has_a_default_and_each_is_explained():
     for name in needed:
         if name.endswith(("PASSWORD", "SECRET", "KEY")):
             assert re.search(f"^{name}=$", example, re.MULTILINE), f"{name} must be given by who runs it"
+
+
+def test_every_configuration_file_is_there():
+    files = [config["file"] for config in FILE["configs"].values() if "file" in config]
+    assert files
+    assert all((ROOT / file).is_file() for file in files)
 
 
 def test_only_the_loopback_interface_is_opened():
