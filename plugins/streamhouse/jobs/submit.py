@@ -59,6 +59,24 @@ def submit_words(
     ]
 
 
+def cluster_conf(spark: SparkSettings, environment: Mapping[str, str]) -> dict[str, str]:
+    """Settings by which a driver elsewhere is what it would be here; those of the project come before them.
+
+    Args:
+        spark: Where, and the settings of the project.
+        environment: Of this process: its `STREAMHOUSE_*` reach the driver, and the keys of the lakes, `AWS_*`, the
+            executors as well. No cluster hands an environment on by itself.
+    """
+    driver = "spark.kubernetes.driverEnv" if spark.master.startswith("k8s://") else "spark.yarn.appMasterEnv"
+    ours = {name: value for name, value in environment.items() if name.startswith(("STREAMHOUSE_", "AWS_"))}
+    return {
+        "spark.pyspark.python": sys.executable,
+        **{f"{driver}.{name}": value for name, value in ours.items()},
+        **{f"spark.executorEnv.{name}": value for name, value in ours.items() if name.startswith("AWS_")},
+        **spark.conf,
+    }
+
+
 def properties_text(conf: Mapping[str, str]) -> str:
     """Settings as the properties file of Spark has them, which Java reads: one `key=value` a line."""
 
@@ -89,7 +107,8 @@ def submit(project: Project, name: str, arguments: Sequence[str], flows: Sequenc
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     properties = folder / f"{name}.properties"
     properties.touch(mode=0o600)
-    properties.write_text(properties_text(project.settings.spark.conf), encoding="utf-8")
+    conf = cluster_conf(project.settings.spark, os.environ)
+    properties.write_text(properties_text(conf), encoding="utf-8")
     words = submit_words(
         project.settings.spark,
         program=_program(),

@@ -58,8 +58,8 @@ _TUNED = {
     "spark.task.maxFailures": "1",
     "spark.stage.maxConsecutiveAttempts": "1",
     "spark.speculation": "false",
-    # Spark's own, with what a catalog of cold tables is reached by: its URL may hold a password.
-    "spark.redaction.regex": r"(?i)secret|password|token|access[.]?key|credential|catalog[.]\w+[.]uri",
+    # Spark's own, with what a catalog of cold tables is reached by, whose URL may hold a password, and our variables.
+    "spark.redaction.regex": r"(?i)secret|password|token|access[._]?key|credential|catalog[.]\w+[.]uri|streamhouse_",
 }
 # What the name of a Unix socket may have on every system, and what Spark adds to the folder: /.<uuid>.sock
 _SOCKET_PATH, _SOCKET_NAME = 103, 43

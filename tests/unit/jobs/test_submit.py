@@ -1,11 +1,13 @@
+import re
 from pathlib import Path
 
 import pytest
 
 from streamhouse.errors import EnvironmentProblem
-from streamhouse.jobs.submit import is_cluster, properties_text, submit, submit_words
+from streamhouse.jobs.submit import cluster_conf, is_cluster, properties_text, submit, submit_words
 from streamhouse.project.project import Project
 from streamhouse.project.settings import SparkSettings
+from streamhouse.runtime.session import _TUNED
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "submit"
 
@@ -47,6 +49,27 @@ def test_settings_are_written_as_java_reads_them(golden):
         "odd key:=": "x",
     }
     golden(properties_text(conf), GOLDEN / "settings.properties")
+
+
+@pytest.mark.parametrize(
+    ("master", "driver"), [("yarn", "spark.yarn.appMasterEnv"), ("k8s://https://h:6443", "spark.kubernetes.driverEnv")]
+)
+def test_a_driver_elsewhere_has_our_variables(master, driver):
+    given = {"STREAMHOUSE_STATE": "postgresql://db", "AWS_SECRET_ACCESS_KEY": "hush", "HOME": "/root"}
+    conf = cluster_conf(SparkSettings(master=master, conf={"spark.pyspark.python": "/there/python"}), given)
+    assert conf == {
+        "spark.pyspark.python": "/there/python",
+        f"{driver}.STREAMHOUSE_STATE": "postgresql://db",
+        f"{driver}.AWS_SECRET_ACCESS_KEY": "hush",
+        "spark.executorEnv.AWS_SECRET_ACCESS_KEY": "hush",
+    }
+
+
+def test_pages_of_spark_show_none_of_them():
+    given = {"STREAMHOUSE_STATE": "x", "STREAMHOUSE_COLD_CATALOG": "x", "AWS_SECRET_ACCESS_KEY": "x"}
+    hidden = re.compile(_TUNED["spark.redaction.regex"])
+    secret = [*cluster_conf(SparkSettings(master="yarn"), given), "spark.sql.catalog.cold.uri"]
+    assert [key for key in secret if not hidden.search(key)] == ["spark.pyspark.python"]
 
 
 FLOW = """\
