@@ -1,6 +1,7 @@
 """The journal of `apply`: what was asked for, and how far it is."""
 
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, replace
 
 from pydantic import ValidationError
@@ -64,6 +65,7 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
     if waiting is not None and waiting.moves:
         anew = wish.anew | (set(waiting.versions) & set(wish.plan.tables))
         wish = replace(wish, anew=anew, moves={**waiting.moves, **wish.moves})
+    wish = replace(wish, plan=_of_versions(wish.plan, {*wish.anew, *wish.moves}))
     same = waiting is not None and (waiting.plan, waiting.moves) == (wish.plan, wish.moves)
     if same and waiting is not None and set(waiting.versions) == set(wish.anew):
         return waiting if wish.gate is None else _open_gate(connection, waiting, wish.gate, now_ms)
@@ -89,6 +91,13 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
     gate = (wish.gate or Gate.AUDIT).value
     connection.execute(insert(reviews).values(change=int(key), gate=gate, body=None, cleared=0))
     return one(connection, int(key))
+
+
+def _of_versions(plan: FlowPlan, changed: AbstractSet[str]) -> FlowPlan:
+    """The plan without what was given up of tables of which another version is to serve: its offsets are others."""
+    if changed.isdisjoint(plan.given_up):
+        return plan
+    return plan.model_copy(update={"given_up": {n: gone for n, gone in plan.given_up.items() if n not in changed}})
 
 
 def let_serve(connection: Connection, change_id: int, now_ms: int) -> Change:

@@ -147,12 +147,12 @@ def _as_a_whole(known: Known, event: UpstreamEvent, values: set[Values]) -> Know
             done: Truncation = "removed" if Values.TAKEN in values else "kept"
             return replace(known, truncated={**known.truncated, **dict.fromkeys(event.truncations, done)})
         case EventType.RECREATE_TABLE if isinstance(known.origin, Table) and values == {Values.TAKEN}:
-            return replace(known, again=event.id)
+            return replace(known, again=event.id, given_up={})  # offsets of what is read then are others
         case EventType.POSITIONS_LOST if event.lost and values == {Values.TAKEN}:
             more = {part: (*known.given_up.get(part, ()), *found) for part, found in event.lost.items()}
             return replace(known, given_up={**known.given_up, **more})
         case EventType.POSITIONS_LOST if isinstance(known.origin, Table) and values == {Values.TAKEN}:
-            return replace(known, again=event.id)
+            return replace(known, again=event.id, given_up={})  # offsets of what is read then are others
     return None
 
 

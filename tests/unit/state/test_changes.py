@@ -309,3 +309,19 @@ def test_every_column_that_a_table_ever_had(store, flow_plan):
     store.save_plan(flow_plan(OLD))
     assert store.columns_ever("retail")[TABLE] >= {"id"}
     assert store.columns_ever("other") == {}
+
+
+def test_what_was_given_up_of_a_table_is_not_so_of_another_version_whose_offsets_are_others(store, lease, flow_plan):
+    store.save_plan(flow_plan(OLD))
+    gone = {TABLE: {"0": ((10, 15),)}, "ods.others": {"0": ((1, 2),)}}
+    store.save_plan(other_flow(flow_plan).model_copy(update={"given_up": gone}))
+    anew = Wish(flow_plan(NEW).model_copy(update={"given_up": gone}), Outcome.REBUILD, frozenset({TABLE}))
+    asked = store.ask_change(anew, "ann")
+    assert asked.plan.given_up == {"ods.others": gone["ods.others"]}
+    assert store.ask_change(anew, "ann") == asked, "the same wish is the same change"
+    store.complete_change(lease, asked, at={TABLE: {"0": 30}, "ods.orders__v2": {"0": 9}})
+    follow = store.open_change("other")
+    assert follow.moves == {TABLE: Move(2, {"0": 30}, {"0": 9})}
+    assert follow.plan.given_up == {"ods.others": gone["ods.others"]}
+    later = Wish(other_flow(flow_plan).model_copy(update={"given_up": gone}), Outcome.NO_OP)
+    assert store.ask_change(later, "ann").plan.given_up == {"ods.others": gone["ods.others"]}

@@ -4,9 +4,14 @@ from datetime import timedelta
 
 import pytest
 
+from streamhouse.model.schema_change import Policy
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Tier
+from streamhouse.trigger.ability import granted
+from streamhouse.trigger.decide import verdict
+from streamhouse.trigger.known import Known, followed
 from streamhouse.trigger.lost import changes_lost, loss_text, positions_lost, table_lost
+from streamhouse.trigger.reader import Reader
 
 NEWEST = {"0": 50, "1": 50}
 
@@ -77,3 +82,11 @@ def test_one_loss_of_changes_in_a_lake_is_one_event_until_the_table_is_read_agai
     first = changes_lost(LOG, [{"snapshot": 3}], "no snapshot 4")
     assert first.id == changes_lost(LOG, [{"snapshot": 3}], "no snapshot 7").id
     assert first.id != changes_lost(LOG, [{"snapshot": 9}], "no snapshot 10").id
+
+
+def test_what_is_read_from_its_beginning_has_other_offsets_than_those_that_were_given_up():
+    known = Known(LOG, given_up={"0": ((3, 15),)})
+    told = verdict(changes_lost(LOG, [{"0": 3}], "gone"), Reader("f", "s", LOG), Policy.EVOLVE)
+    event = changes_lost(LOG, [{"0": 3}], "gone")
+    found = followed(known, event, [granted(told, event)])
+    assert (found.again, found.given_up) == (event.id, {})
