@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pytest
 
+from streamhouse.errors import RowsLostError
 from streamhouse.model.table import Table
 from streamhouse.stores.base import Changes, LakeStore, WriteContext
 from streamhouse.stores.iceberg import IcebergStore
@@ -124,6 +125,22 @@ def test_what_somebody_has_yet_to_read_stays(lake: Lake, make_table: Make, key: 
     found = store.read_changes(table, reader, store.end(table)).upserts
     assert {row["v"] for row in found.to_pylist()} == {2, 3, 4, 5}
     assert upkeep.expire(table, datetime.now(UTC) - timedelta(hours=1), {}) == 0, "young ones stay"
+
+
+@KEYS
+def test_who_has_yet_to_read_what_expired_is_told_so_also_where_it_was_counted_before(
+    lake: Lake, make_table: Make, key: tuple[str, ...]
+) -> None:
+    store, upkeep, _ = lake
+    table = make_table(k="bigint", v="bigint", key=key)
+    filled(store, table, epochs=1)
+    reader = store.end(table)
+    for epoch in range(1, 4):
+        write(store, table, epoch, range(epoch * 10, epoch * 10 + 20))
+    assert store.rows_between(table, reader, store.end(table)) > 0
+    assert upkeep.expire(table, soon(), {}) > 0
+    with pytest.raises(RowsLostError):
+        store.advance(table, reader, 1000)
 
 
 @KEYS

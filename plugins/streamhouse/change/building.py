@@ -214,7 +214,7 @@ def reached(state: StateStore, change: Change) -> dict[str, Position]:
     """
     plan, read = standing(state, change.flow), state.versions(change.flow)
     found = positions(plan, last_epochs(state, plan))
-    for name in replaced(plan, change.plan):
+    for name in replaced(plan, change.plan).keys() - change.plan.tables.keys():  # of its own the flow holds the end
         found.pop(stored_name(name, read.get(name, 1)), None)
     return found | {stored_name(table, move.version): move.began for table, move in change.moves.items()}
 

@@ -32,6 +32,7 @@ class Follower:
     _carry_out: CarryOut | None = None
     _looked: float = 0.0
     _answers: tuple[int, int] | None = None  # given before a look that left questions open; None: it left none
+    _followed: frozenset[str] = frozenset()  # changes upstream that are being carried out
 
     def __post_init__(self) -> None:
         self._trigger = Trigger(self.open.project, self.open.state, self.open.stores, self._apply)
@@ -56,14 +57,13 @@ class Follower:
         found = self._trigger.look([self.flow])
         looked = next((one for one in found if one.flow == self.flow), None)
         if looked is not None:
-            paused = looked.paused
-            runner.held = frozenset(
-                segment.name
-                for segment in runner.plan.segments
-                if any(table_name(step.id) in paused for step in segment.steps)
-            )
+            runner.held = _segments(runner, looked.paused)
             self._answers = answers if looked.approvals else None
         return looked
+
+    def held(self, runner: Runner) -> frozenset[str]:
+        """Segments that wait for something else than what is being carried out, which the streams at rest allow."""
+        return _segments(runner, self.open.state.upstream.paused(self.flow, self._followed))
 
     def _answered(self) -> tuple[int, int]:
         """How many questions were answered, and when the last one was."""
@@ -80,7 +80,18 @@ class Follower:
         compared = compare(decision.plan, Applied.of(state), {}, budget=self.open.project.settings.rebuild_budget)
         blocking = [step.table for step in compared.found.steps if step.outcome is Outcome.BLOCK]
         change = ask(state, compared, "trigger", dict.fromkeys(blocking, Outcome.REBUILD) if decision.approved else {})
-        self._carry_out(change)
+        self._followed = frozenset(one.event.id for one in decision.decisions)
+        try:
+            self._carry_out(change)
+        finally:
+            self._followed = frozenset()
         done = state.change(change.id)
         if done.phase is not Phase.APPLIED:
             raise ChangeFailedError(f"change {done.id} is {done.phase}: {done.error or 'the runner was stopped'}")
+
+
+def _segments(runner: Runner, paused: Collection[str]) -> frozenset[str]:
+    """Those with a step that must not read on."""
+    return frozenset(
+        segment.name for segment in runner.plan.segments if any(table_name(step.id) in paused for step in segment.steps)
+    )

@@ -16,20 +16,28 @@ the streams end after the epoch in hand, and others go on from the same position
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Condition
 
-from streamhouse.change.building import Building, drop_version, last_epochs, now_ms, reached, wanted_plan
+from streamhouse.change.building import (
+    Building,
+    drop_version,
+    last_epochs,
+    now_ms,
+    reached,
+    standing,
+    wanted_plan,
+)
 from streamhouse.change.follow import Follower
 from streamhouse.change.gate import Gatekeeper
-from streamhouse.compiler.change import same_streams, touched
+from streamhouse.compiler.change import read_again, same_streams, touched, without_lost
 from streamhouse.engine.moved import furthest, moved
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
-from streamhouse.engine.vector import covers
+from streamhouse.engine.vector import cap, covers
 from streamhouse.errors import ChangeFailedError, EpochFailedError, LeaseLostError, StateConflictError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
@@ -120,17 +128,26 @@ class Reconciler:
         An epoch does not wait for tables that are built anew: it reads on with the plan there is.
         """
         [reads] = (one.reads for one in runner.plan.segments if one.name == segment)
-        if self.follower is None or not self.follower.differs(reads):
-            return
+        if self.follower is not None and self.follower.differs(reads):
+            self._look_at_once(runner, waits=lambda: not self._building)
+
+    def rows_lost(self, runner: Runner, segment: str) -> None:  # noqa: ARG002  a look is at the whole flow
+        """See whether a person is to be asked about rows that are gone; until then the segment stands still."""
+        if self.follower is not None:
+            self._look_at_once(runner, waits=lambda: True)
+
+    def _look_at_once(self, runner: Runner, waits: Callable[[], bool]) -> None:
         with self._told:
             self._asked = mine = self._asked + 1
             runner.wake()
-            while self._answered < mine and not self._building and not runner.is_ending:
+            while self._answered < mine and waits() and not runner.is_ending:
                 self._told.wait(_LOOK_S / 5)
 
     def _running(self, runner: Runner, change: Change, *, hold: bool = False) -> None:
         """Carry a change out; with `hold` no epoch reads on with the old plan while the new one is made ready."""
         try:
+            if runner.is_stuck and self.follower is not None:
+                self._refuse_half_done(self.follower.held(runner))
             if change.versions:
                 with suppress(StateConflictError):  # tiering has gone beyond where the flow was: with the flow at rest
                     if not self._built_beside(runner, change):
@@ -139,10 +156,9 @@ class Reconciler:
                 return
             wanted = wanted_plan(self.open.state, change)
             self._expand(wanted)
-            if change.versions or not same_streams(runner.plan, wanted):
+            swaps = not change.versions and same_streams(runner.plan, wanted)
+            if not swaps or not self._swap(runner, change, wanted, hold=hold):
                 self._turn(runner, change)
-            else:
-                self._swap(runner, change, wanted, hold=hold)
         except StreamhouseError as error:
             self._fail(runner, change, error)
 
@@ -175,11 +191,12 @@ class Reconciler:
 
     # --- a change that reaches the running query --------------------------------------------------
 
-    def _swap(self, runner: Runner, change: Change, wanted: FlowPlan, *, hold: bool) -> None:
+    def _swap(self, runner: Runner, change: Change, wanted: FlowPlan, *, hold: bool) -> bool:
+        """False: only with the streams at rest, for an epoch that began cannot end with the plan it has."""
         with ExitStack() as stack:
-            standing = stack.enter_context(ExitStack())
+            still = stack.enter_context(ExitStack())
             if hold:
-                standing.enter_context(self._standing(runner))
+                still.enter_context(self._standing(runner))
             take = stack.enter_context(runner.prepared(wanted))
             reach("apply_prepared")
             while not runner.wait(0):
@@ -189,9 +206,12 @@ class Reconciler:
                             reach("apply_completed")
                             take()
                             self._tell(change, "between two epochs, no stream was stopped")
-                        return
-                standing.close()  # an epoch that failed runs again with the plan it had, and must be let
+                        return True
+                if runner.is_stuck:
+                    return False
+                still.close()  # an epoch that failed runs again with the plan it had, and must be let
                 runner.wait(_LOOK_S)
+        return True
 
     @contextmanager
     def _standing(self, runner: Runner) -> Iterator[None]:
@@ -236,6 +256,8 @@ class Reconciler:
 
     def _settle(self, runner: Runner, change: Change, *, half: bool) -> None:
         """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
+        if self.follower is not None:
+            runner.held &= self.follower.held(runner)
         if runner.held and len(runner.plan.segments) > 1 and (change.versions or change.moves):
             raise ChangeFailedError(
                 f"{', '.join(sorted(runner.held))} of {self.flow} waits for a person's word, and is behind the others",
@@ -248,13 +270,40 @@ class Reconciler:
             read = self.open.state.versions(self.flow)
             ends = {stored_name(table, read.get(table, 1)): move.ended for table, move in change.moves.items()}
             read_to = furthest(runner.plan, last)
+            stands = self._lost(change, last)
+            before = runner.plan
+            runner.plan = without_lost(before, change.plan, {table_name(name): at for name, at in stands.items()})
             try:
-                runner.drain(read_to | ends | self._ahead(change, read_to))
+                runner.drain(read_to | ends | self._ahead(change, read_to) | stands)
             except EpochFailedError as error:
                 raise ChangeFailedError(
                     f"{self.flow}: an epoch began with the applied plan and cannot end with it: {error.message}",
                     hint="first apply an edit that mends this and that the plan tells as swap or forward",
                 ) from error
+            finally:
+                runner.plan = before
+            self._refuse_half_done(runner.held)
+
+    def _refuse_half_done(self, held: Collection[str]) -> None:
+        """An epoch of a segment that waits for a person ends with the plan it began with, or as the answer says."""
+        for segment in sorted(held):
+            if self.open.state.unfinished(self.flow, segment) is not None:
+                raise ChangeFailedError(
+                    f"{segment} of {self.flow} waits for a person's word in the middle of an epoch",
+                    hint=f"decide first: streamhouse approvals {self.flow}",
+                )
+
+    def _lost(self, change: Change, last: Mapping[str, EpochRecord]) -> dict[str, Position]:
+        """Tables that are read from their beginning, as stores call them → up to where a drain may read: no further."""
+        state = self.open.state
+        plan, read = standing(state, self.flow), state.versions(self.flow)
+        found: dict[str, Position] = {}
+        for name in read_again(plan, change.plan):
+            stored = stored_name(name, read.get(name, 1))
+            for record in last.values():
+                if stored in record.end:
+                    found[stored] = cap(record.end[stored], found.get(stored, record.end[stored]))
+        return found
 
     def _ahead(self, change: Change, own: Mapping[str, Position]) -> dict[str, Position]:
         """How far a candidate that ran by itself, in an environment, has read: the flow is to read no less."""

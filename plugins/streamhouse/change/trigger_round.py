@@ -141,7 +141,7 @@ class Round:
                 continue
             if record.status in (Status.APPLIED, Status.NOTED) and record.decision is not None:
                 continue
-            decision = self._able(flow, self._impact.decision(record.event))
+            decision = self._able(flow, self._impact.decision(record.event, flow))
             if decision.outcome is Outcome.BLOCK:
                 decision = self._asked(flow, record, decision)
                 if decision.outcome is Outcome.BLOCK:
@@ -178,7 +178,7 @@ class Round:
                 self._granted.setdefault(flow, set()).add((name, event.now.name))
             return yes
         if question.state is ApprovalState.REFUSED:
-            without = self._able(flow, self._impact.decision(event, policy=Policy.IGNORE))
+            without = self._able(flow, self._impact.decision(event, flow, policy=Policy.IGNORE))
             if without.outcome is not Outcome.BLOCK and self._follows(flow, without):
                 self._refused[event.id] = question.decided_by or ""
                 return without
@@ -221,7 +221,8 @@ class Round:
         """What the flow knows of a thing once a decision is followed; None: nothing carries it out."""
         event, plan = decision.event, self._applied[flow]
         origins: dict[str, PlannedSource | Table] = {source_object(flow, s.name): s for s in plan.sources}
-        origins |= {table.name: table for table in plan.external}
+        tables = plan.readable if event.type is EventType.POSITIONS_LOST else plan.external
+        origins |= {table.name: table for table in tables}
         if event.object not in origins:
             return None
         origin = origins[event.object]

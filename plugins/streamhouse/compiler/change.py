@@ -14,6 +14,7 @@ from streamhouse.model.types import History, Strategy
 from streamhouse.model.version import Versions, at_versions, stored_name, table_name
 
 _REKEYED = frozenset({29})  # another key finds other rows equal
+_BEYOND = 1 << 63  # any position
 _IN_PLACE = frozenset({"create", "add column", "stop filling", "drop later"})
 
 
@@ -197,6 +198,27 @@ def candidate(plan: FlowPlan, anew: Collection[str], versions: Versions, name: s
             "segments": segments,
         }
     )
+
+
+def without_lost(old: FlowPlan, new: FlowPlan, parts: Mapping[str, Collection[str]]) -> FlowPlan:
+    """`old`, so that its epochs can end though rows of their ranges are gone.
+
+    Of a table that is read from its beginning they read nothing more: what is made of it is built anew.
+
+    Args:
+        old: As applied, over any names.
+        new: The plan wanted.
+        parts: Table that is read from its beginning, as people know it → its parts that positions tell of.
+    """
+    everything = {name: dict.fromkeys(found, ((0, _BEYOND),)) for name, found in parts.items()}
+    if not everything and new.given_up == old.given_up:
+        return old
+    return old.model_copy(update={"given_up": {**old.given_up, **new.given_up, **everything}})
+
+
+def read_again(old: FlowPlan, new: FlowPlan) -> frozenset[str]:
+    """Tables, as people know them, that are read from their beginning once `new` takes the place of `old`."""
+    return frozenset(name for name, time in new.again.items() if old.again.get(name) != time)
 
 
 def touched(old: FlowPlan, new: FlowPlan) -> set[str]:

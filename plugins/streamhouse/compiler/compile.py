@@ -63,13 +63,13 @@ class View(Protocol):
         """How columns of a source, or of a table of another flow, are made of what is there."""
 
     def again(self, name: str) -> str:
-        """Which time a table of another flow is read from its beginning; empty: the first."""
+        """Which time a table of another flow, or segment, is read from its beginning; empty: the first."""
 
     def truncated(self, name: str) -> Mapping[str, Truncation]:
         """What a person decided of removals of all rows of a source."""
 
     def given_up(self, name: str) -> Ranges:
-        """Ranges of a source, or a table of another flow, that a person said to go on behind: their rows are gone."""
+        """Ranges of a source or table that a person said to go on behind: their rows are gone."""
 
 
 def compile_flow(
@@ -230,8 +230,8 @@ def _adapted(plan: FlowPlan, view: View | None) -> FlowPlan:
     if view is None:
         return plan
     found = {name: made for name in names if (made := view.adapted(name))}
-    again = {name: time for name in names if (time := view.again(name))}
-    gone = {table.name: ranges for table in plan.external if (ranges := view.given_up(table.name))}
+    again = {table.name: time for table in plan.readable if (time := view.again(table.name))}
+    gone = {table.name: ranges for table in plan.readable if (ranges := view.given_up(table.name))}
     told = {"adapted": found, "again": again, "given_up": gone}
     return plan.model_copy(update=told) if any(told.values()) else plan
 

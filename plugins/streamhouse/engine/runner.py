@@ -44,6 +44,12 @@ class Steward(Protocol):
         When `Runner.is_ending`, return at once.
         """
 
+    def rows_lost(self, runner: "Runner", segment: str) -> None:
+        """A segment needs rows that are gone: return once its being held, or not, says whether a person is asked.
+
+        Called in the thread of the segment's stream while `beside` runs; when `Runner.is_ending`, return at once.
+        """
+
 
 class Runner:
     """Runs one flow until told to stop, or until what waits is drained. For one call of `run`."""
@@ -97,6 +103,11 @@ class Runner:
     def is_ending(self) -> bool:
         """Whether the streams in hand are to end, for good or for a turn."""
         return self._halt.is_set()
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a segment waits for a person because rows that it needs are gone; its epoch may be half done."""
+        return any(stream.is_stuck for stream in self._streams)
 
     def wait(self, seconds: float) -> bool:
         """Whether the runner is asked to end, now or within so long."""
@@ -252,6 +263,7 @@ class Runner:
             stop=self._halt,
             is_held=lambda segment: segment in self.held,
             before_epoch=self._before_epoch,
+            rows_lost=self._rows_lost,
             on_beat=self._beat,
             patience=self._patience,
             on_wait=self._on_wait,
@@ -264,6 +276,10 @@ class Runner:
     def _before_epoch(self, segment: str) -> None:
         if self._beside is not None:
             self._beside.before_epoch(self, segment)
+
+    def _rows_lost(self, segment: str) -> None:
+        if self._beside is not None:
+            self._beside.rows_lost(self, segment)
 
     def _lose(self, error: LeaseLostError) -> None:
         self._lost = error

@@ -24,6 +24,7 @@ from streamhouse.errors import (
     DiskFullError,
     EngineError,
     EpochFailedError,
+    RowsLostError,
     StateConflictError,
     StreamhouseError,
 )
@@ -67,6 +68,7 @@ class Surroundings:
         stop: Set when the runner is to end.
         is_held: Whether a segment must not read on for now.
         before_epoch: Told the name of a segment whose next epoch is about to begin; returns when it may.
+        rows_lost: Told the name of a segment that needs rows that are gone; returns when somebody has looked.
         patience: How long failures that may pass by themselves may go on.
         on_wait: Told once, in words for a person, when such failures begin.
     """
@@ -82,6 +84,7 @@ class Surroundings:
     stop: threading.Event
     is_held: Callable[[str], bool]
     before_epoch: Callable[[str], None]
+    rows_lost: Callable[[str], None]
     on_beat: Callable[[Beat], None]
     patience: timedelta
     on_wait: Callable[[str], None]
@@ -110,6 +113,7 @@ class SegmentStream:
         self._ready: Ready
         self._clock: EpochClock
         self._until: Mapping[str, Position] | None = None
+        self.is_stuck = False  # rows that it needs are gone, and it waits for a person's word
         self._ending = threading.Event()  # no epoch may begin any more in the query in hand
         self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event, a signal handler may ring it at any moment
         self._failure: BaseException | None = None
@@ -203,21 +207,40 @@ class SegmentStream:
             bounds: Input → where to stop `once`; absent: at its end as it is now.
 
         Raises:
+            RowsLostError: an input has lost what was not read, and nobody is asked about it.
             StreamhouseError: an epoch failed for good.
         """
         around, begin, inputs = self._around, self._begin(), self._ready.inputs
         available = {name: bounds[name] if name in bounds else given.available() for name, given in inputs.items()}
-        self._waiting_rows = sum(
-            given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in inputs.items()
-        )
+        with suppress(RowsLostError):  # nobody knows how many; the stream will find so too
+            self._waiting_rows = sum(
+                given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in inputs.items()
+            )
         while not around.stop.is_set():
             try:
                 self._stream(available if once else None)
+            except RowsLostError:
+                if once or not self._is_asked():
+                    raise
             except StreamhouseError as error:
                 if not error.retryable or not self._may_try_again(error):
                     raise
             else:
                 return
+
+    def _is_asked(self) -> bool:
+        """Whether a person is asked about rows that are gone; returns when the segment need not wait any more."""
+        around = self._around
+        self.is_stuck = True
+        try:
+            around.rows_lost(self.name)
+            asked = around.is_held(self.name)
+            while around.is_held(self.name) and not around.stop.is_set():
+                with suppress(Empty):
+                    self._bell.get(timeout=_LOOK_S)
+        finally:
+            self.is_stuck = False
+        return asked or around.stop.is_set()
 
     def _may_try_again(self, error: StreamhouseError) -> bool:
         """Whether there is patience left, after a pause."""

@@ -179,14 +179,14 @@ class FlowPlan(Frozen):
     again: dict[str, str] = Field(
         default_factory=dict,
         exclude_if=lambda found: not found,
-        description="table of another flow that was made again, or lost what was not read "
-        "→ which time it is read from its beginning",
+        description="table of another flow that was made again, or one, also of another segment, that lost what was "
+        "not read → which time it is read from its beginning",
     )
-
     given_up: dict[str, Ranges] = Field(
         default_factory=dict,
         exclude_if=lambda found: not found,
-        description="table of another flow → ranges of its log that a person said to go on behind: their rows are gone",
+        description="table of another flow or segment → ranges of its log that a person said to go on behind: "
+        "their rows are gone",
     )
 
     def as_known(self, table: Table) -> Table:

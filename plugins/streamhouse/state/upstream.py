@@ -155,16 +155,21 @@ class Upstream:
             count, last_ms = connection.execute(query).one()
         return int(count), int(last_ms)
 
-    def paused(self, flow: str) -> frozenset[str]:
+    def paused(self, flow: str, but: Collection[str] = ()) -> frozenset[str]:
         """The steps of a flow that must not read on, because of a change of what they read.
 
         It waits for a person, was refused and cannot be ignored, or was granted and is not carried out.
+
+        Args:
+            flow: Its name.
+            but: Ids of changes that hold nobody any more.
         """
         query = select(table).where(table.c.status.in_([s.value for s in _PAUSING]))
         with self._database.read() as connection:
             rows = connection.execute(query.where(table.c.decision.is_not(None))).all()
         decisions = [record.decision for row in rows if (record := _record(row)).decision is not None]
-        return frozenset(step for d in decisions if d is not None for owner, step in d.paused if owner == flow)
+        told = [d for d in decisions if d is not None and d.event.id not in but]
+        return frozenset(step for d in told for owner, step in d.paused if owner == flow)
 
     # --- pins ----------------------------------------------------------------------------------
 

@@ -75,25 +75,28 @@ class Impact:
         self._rules = rules
         self._opens = opens
 
-    def decision(self, event: UpstreamEvent, *, policy: Policy | None = None) -> Decision:
+    def decision(self, event: UpstreamEvent, flow: str, *, policy: Policy | None = None) -> Decision:
         """What follows from an event for each step that it reaches, nearest first.
 
         Args:
             event: What changed.
+            flow: Whose look saw it: positions that are lost are its own, and other flows may have others.
             policy: Instead of what the rules say; of a decision that a person made.
         """
         found: dict[tuple[str, str], Verdict] = {}
         pending: deque[tuple[UpstreamEvent, bool]] = deque([(event, False)])
         while pending:
             seen, derived = pending.popleft()
-            for flow, around, step, read in self._readers(seen.object):
-                if (flow, step.id) in found:
+            for owner, around, step, read in self._readers(seen.object):
+                if (owner, step.id) in found:
                     continue
-                reader = self._reader(seen, flow, around, step, read, derived=derived)
+                if seen.type is EventType.POSITIONS_LOST and (owner != flow or not _stands_in(around, step, read)):
+                    continue
+                reader = self._reader(seen, owner, around, step, read, derived=derived)
                 told = self._verdict(seen, reader, policy)
                 if derived and told.outcome is Outcome.NO_OP and not told.notes:
                     continue
-                found[flow, step.id] = told
+                found[owner, step.id] = told
                 if told.spreads:
                     pending += [(further, True) for further in self._further(seen, told, reader, step)]
         return Decision(event=event, verdicts=tuple(found.values()))
@@ -196,6 +199,12 @@ class Impact:
             now = _renamed(event.now, output)
             further.append(event.model_copy(update={"object": name, "was": was, "now": now, "tier": None}))
         return further
+
+
+def _stands_in(around: Around, step: PlannedStep, read: PlannedRead) -> bool:
+    """Whether a step has positions in what it reads: of its own segment's tables it gets the rows as they are made."""
+    [segment] = (s for s in around.plan.segments if step in s.steps)
+    return read.table not in segment.tables
 
 
 def in_question(told: Verdict, event: UpstreamEvent, reason: str) -> Verdict:

@@ -117,8 +117,11 @@ class Observer:
             kept = tuple(column for column in owned.columns if column.name not in gone)
             self._table(table, pins, owned.model_copy(update={"columns": kept}), seen, own=False)
             self._lost(table, plan.given_up.get(table.name, {}), read, seen)
+        across = {name for segment in plan.segments for name in segment.reads - set(segment.tables)}
         for table in plan.tables.values():
             self._table(table, pins, made.get(table.name, table), seen, own=True)
+            if table.name in across:  # its readers have positions in it, as in a table of another flow
+                self._lost(table, plan.given_up.get(table.name, {}), read, seen)
         return Look(tuple(seen.events), seen.live, seen.pins, seen.unseen)
 
     def differs(self, plan: FlowPlan, inputs: Collection[str], live: Mapping[str, Shape], versions: Versions) -> bool:

@@ -29,7 +29,7 @@ class FlowView:
         granted: Columns that a person let in, by what has them.
         made: Source or table → how its columns are made of what is there.
         removals: Source → what a person decided of removals of all its rows.
-        times: Table of another flow → which time it is read from its beginning.
+        times: Table of another flow, or segment → which time it is read from its beginning.
         lacks: Source or table → ranges of it whose rows are gone, and that a person said to go on behind.
     """
 
@@ -88,11 +88,11 @@ class FlowView:
         return self.made.get(name, ())
 
     def again(self, name: str) -> str:
-        """Which time a table of another flow is read from its beginning; empty: the first."""
+        """Which time a table of another flow, or segment, is read from its beginning; empty: the first."""
         return self.times.get(name, "")
 
     def given_up(self, name: str) -> Ranges:
-        """Ranges of a source, or a table of another flow, that a person said to go on behind: their rows are gone."""
+        """Ranges of a source or table that a person said to go on behind: their rows are gone."""
         return dict(self.lacks.get(name, {}))
 
     def truncated(self, name: str) -> Mapping[str, Truncation]:

@@ -12,16 +12,19 @@ from streamhouse.compiler.change import (
     followers,
     marks,
     overtaken,
+    read_again,
     same_streams,
     shared,
     tables_anew,
     tables_apart,
     taken_up,
     touched,
+    without_lost,
 )
 from streamhouse.compiler.cost import over_budget, with_cost
 from streamhouse.compiler.diff import diff
 from streamhouse.model.outcome import Outcome
+from streamhouse.model.types import behind
 from streamhouse.model.version import at_versions, stored_name, table_at, table_name
 from tests.unit.compiler.test_outcomes import AGE, OUTCOMES, changed, project
 
@@ -249,3 +252,24 @@ def test_rows_of_an_arm_over_something_new_pass_no_reader_by(tmp_path, store, ta
         assert (anew, overtaken(old, new, anew)) == ({"dwd.both"}, {"ads.below": "dwd.both"})
     else:
         assert (anew, overtaken(old, new, anew)) == ({"dwd.both", "ads.below"}, {})
+
+
+def test_a_table_that_lost_what_another_segment_had_not_read_is_read_anew_by_other_segments_alone(tmp_path):
+    plan = project(tmp_path)["shop"]
+    segments = plan.segments
+    [writer] = (s for s in segments if "dwd.orders" in s.tables)
+    large = tuple(step for step in writer.steps if step.id == "ads.large_orders")
+    rest = writer.model_copy(update={"steps": tuple(step for step in writer.steps if step not in large)})
+    others = tuple(s for s in segments if s is not writer)
+    old = plan.model_copy(
+        update={"segments": (rest, *others, rest.model_copy(update={"name": "apart", "steps": large}))}
+    )
+    new = old.model_copy(update={"again": {"dwd.orders": "lost"}, "given_up": {"ods.orders": {"0": ((1, 2),)}}})
+    found = diff(old, new, {})
+    assert tables_anew(found, new, ()) == {"ads.large_orders", "dws.sums_by_store"}, "which reads it in the lake"
+    assert read_again(old, new) == {"dwd.orders"}
+    ending = without_lost(old, new, {"dwd.orders": ["0", "1"]})
+    assert ending.segments == old.segments
+    assert behind(ending.given_up["dwd.orders"]["1"], 7) > 1 << 62, "nothing more of it is read"
+    assert ending.given_up["ods.orders"] == new.given_up["ods.orders"]
+    assert without_lost(old, old, {}) is old

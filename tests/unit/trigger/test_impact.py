@@ -109,7 +109,7 @@ def decided(registry: Registry, plans: dict[str, FlowPlan], seen: UpstreamEvent,
         return is_open(registry.action(f"{step.action}@{step.version}"), read.port)
 
     given = SchemaChange.model_validate(rules or {})
-    return Impact(plans, {"shop": given, "boards": given}, opens).decision(seen, **more)
+    return Impact(plans, {"shop": given, "boards": given}, opens).decision(seen, "shop", **more)
 
 
 def told(decision: Decision) -> dict[str, str]:
@@ -261,3 +261,22 @@ def test_what_two_flows_call_alike_is_told_apart(registry, plans):
     found = decided(registry, {**plans, "other": other}, ADD)
     assert found.verdicts[0].flow == "shop"
     assert [v.flow for v in found.verdicts if v.step == "ods.rows"] == ["shop"]
+
+
+def test_positions_that_are_lost_hold_those_who_stood_there_and_nobody_else(registry, plans):
+    lost = event(EventType.POSITIONS_LOST, name="ods.rows").model_copy(update={"lost": {"0": ((3, 9),)}})
+    impact = Impact(plans, {}, lambda *_: True)
+    found = impact.decision(lost, "boards")
+    assert found.paused == (("boards", "dwd.narrow"),), "the other flow has other positions"
+    assert impact.decision(lost, "shop").verdicts == (), "its steps get the rows as they are made"
+    [main] = plans["shop"].segments
+    apart = plans["shop"].model_copy(
+        update={
+            "segments": (
+                main.model_copy(update={"steps": main.steps[:1]}),
+                main.model_copy(update={"name": "apart", "steps": main.steps[1:]}),
+            )
+        }
+    )
+    found = Impact({**plans, "shop": apart}, {}, lambda *_: True).decision(lost, "shop")
+    assert found.paused == (("shop", "dwd.sales"),), "a segment of its own has positions in it"

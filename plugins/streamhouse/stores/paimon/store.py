@@ -314,7 +314,7 @@ class PaimonStore:
             yield start, oldest.total_record_count
         for number in range(start + 1, end + 1):
             rows = self._rows.get((table.name, number))
-            if rows is None:
+            if rows is None or number == start + 1:  # snapshots go oldest first, also those that were counted
                 rows = reading.rows_written(handle, table, number)
                 if len(self._rows) >= _KNOWN_SNAPSHOTS:
                     self._rows.clear()
