@@ -98,6 +98,14 @@ def test_a_source_with_more_rows_reaches_a_flow_that_runs_on_several_clocks(open
         live.assert_equals_batch()
 
 
+LINES = """\
+/* ---
+action: lines
+step: clean
+inputs: {rows: {order_id: int, cents: bigint}}
+--- */
+SELECT order_id, cents FROM rows
+"""
 READER = """\
 flow: reader
 steps:
@@ -117,10 +125,7 @@ def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
     root = open_.project.root
     flow = root / "flows" / f"{FLOW}.yaml"
     flow.write_text(flow.read_text() + "tables: {ods.lv_orders: {history: rewrite}}\n")
-    (root / "actions" / "lines.sql").write_text(
-        "/* ---\naction: lines\nstep: clean\ninputs: {rows: {order_id: int, cents: bigint}}\n--- */\n"
-        "SELECT order_id, cents FROM rows\n"
-    )
+    (root / "actions" / "lines.sql").write_text(LINES)
     (root / "flows" / "reader.yaml").write_text(READER)
     add(root, 0)
     drained(open_, FLOW, "reader")
@@ -155,6 +160,42 @@ def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
     looks = trigger.look()
     assert [look.flow for look in looks] == [FLOW, "reader"]
     assert not any(look.records or look.paused for look in looks), looks
+
+
+@pytest.mark.timeout(600)
+def test_another_flow_that_keeps_its_history_gets_all_rows_of_a_table_of_another_source(open_):
+    """Its positions in the version before stand for none of the rows of the new one, so it is built anew as well."""
+    root = open_.project.root
+    (root / "actions" / "lines.sql").write_text(LINES)
+    (root / "flows" / "reader.yaml").write_text(READER)
+    (root / "others").mkdir()
+
+    def other(number):
+        add(root, number)
+        (root / "data" / f"{number:04}.csv").rename(root / "others" / f"{number:04}.csv")
+
+    add(root, 0)
+    drained(open_, FLOW, "reader")
+    add(root, 1)
+    drained(open_, FLOW)  # the reader is behind
+    other(2)
+    flow = root / "flows" / f"{FLOW}.yaml"
+    flow.write_text(flow.read_text().replace("path: data/*.csv", "path: others/*.csv"))
+    drained(open_, FLOW)
+    assert open_.state.versions()["ods.lv_orders"] == 2
+    drained(open_, "reader")
+    assert (open_.state.versions()["dwd.lr_lines"], open_.state.versions()["dws.lr_spent"]) == (2, 2)
+
+    def held():
+        return sorted(
+            (row["order_id"], row["cents"]) for row in served(open_, "dwd.lr_lines", flow="reader").to_pylist()
+        )
+
+    assert held() == sorted(orders(2)), "every row of the other source, and none of the first"
+    other(3)
+    drained(open_, FLOW, "reader")
+    assert held() == sorted([*orders(2), *orders(3)])
+    assert_equals_batch(open_, "ods.lv_orders", "dws.lv_spent", "ads.lv_best")
 
 
 @pytest.mark.timeout(600)
