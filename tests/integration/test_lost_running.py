@@ -1,5 +1,6 @@
 """Rows that a flow needs are gone while it runs, or from a table of its own: a person is asked, and it goes on."""
 
+import os
 import threading
 import time
 
@@ -21,6 +22,8 @@ pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(300)]
 __all__ = ["world"]
 PARQUET = "{files: {path: data/*.parquet}}"
 TIMEOUT_S = 90
+SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
+long = pytest.mark.skipif(not SOAKING, reason="seconds of waiting for what others here try in another form: make soak")
 
 
 class Running:
@@ -120,6 +123,7 @@ def test_a_running_flow_asks_about_rows_of_a_hot_log_that_are_gone_and_goes_on_b
     assert made.column("ads.fo", "twice") == {1: 20, 2: 40, 5: 100, 6: 120}
 
 
+@long
 def test_a_running_flow_that_is_refused_goes_on_waiting_and_takes_no_edit_meanwhile(world, monkeypatch):
     made = owned(world, READER, Tier.HOT)
     hot = made.open.stores[Tier.HOT]
@@ -142,6 +146,7 @@ def test_a_running_flow_that_is_refused_goes_on_waiting_and_takes_no_edit_meanwh
     assert isinstance(flow.error, BlockedError), "so it says when it ends"
 
 
+@long
 def test_a_running_flow_reads_anew_a_keyed_table_whose_changes_are_gone(world, monkeypatch):
     """The epoch that began cannot end with what it began with: of the table that is read anew it reads nothing."""
     made = owned(world, READER, Tier.HOT, key="id")
@@ -163,7 +168,9 @@ def test_a_running_flow_reads_anew_a_keyed_table_whose_changes_are_gone(world, m
     assert made.state.versions("reader")["dwd.fo"] == 2
 
 
-@pytest.mark.parametrize("more", ["", APART], ids=["one segment", "two segments"])
+@pytest.mark.parametrize(
+    "more", [pytest.param("", id="one segment", marks=long), pytest.param(APART, id="two segments")]
+)
 def test_a_running_flow_reads_anew_a_table_in_a_lake_whose_snapshots_expired(world, monkeypatch, more):
     made = owned(world, READER + more, Tier.WARM)
     warm = made.open.stores[Tier.WARM]
