@@ -348,6 +348,58 @@ def test_change_type_of_a_source(sourced, policy, wanted, second):
         assert made.column("dwd.fo", "_rescued") == {1: None, 2: None, 3: None, 4: '{"n": "many"}'}
 
 
+def test_fields_of_a_struct_are_rescued(world):
+    made = world(TAKES, "rescue", source=PARQUET)
+    took = pa.struct([("a", pa.int32())])
+    wide = pa.struct([("a", pa.int64()), ("b", pa.string())])
+    deep = pa.struct([("a", pa.int64()), ("b", pa.string()), ("c", pa.struct([("x", pa.int32())]))])
+
+    def add(number, struct, *values):
+        rows = [{"id": 10 * number + i, "n": 1, "note": "a", "s": value} for i, value in enumerate(values)]
+        made.file(f"data/{number}.parquet", rows, id=pa.int64(), n=pa.int32(), note=pa.string(), s=struct)
+
+    add(1, took, {"a": 1}, None)
+    made.run()
+    add(2, took, {"a": 2})  # waits, and is as it was
+    add(3, wide, {"a": 3, "b": None}, {"a": BIG, "b": None}, {"a": 5, "b": "more"})
+    made.run()
+    kept = {10: {"a": 1}, 11: None, 20: {"a": 2}, 30: {"a": 3}, 31: {"a": None}, 32: {"a": 5}}
+    rescued = dict.fromkeys(kept) | {31: f'{{"s": {{"a": {BIG}}}}}', 32: '{"s": {"b": "more"}}'}
+    assert (made.column("dwd.fo", "s"), made.column("dwd.fo", "_rescued")) == (kept, rescued)
+    add(4, deep, {"a": 6, "b": None, "c": {"x": 7}}, {"a": 8, "b": None, "c": None})
+    made.run()
+    kept |= {40: {"a": 6}, 41: {"a": 8}}
+    rescued |= {40: '{"s": {"c": {"x": 7}}}', 41: None}
+    assert (made.column("dwd.fo", "s"), made.column("dwd.fo", "_rescued")) == (kept, rescued)
+    assert set(made.events().values()) == {Status.APPLIED}
+    assert len(made.losses()) == 2
+
+
+def test_fields_that_somebody_adds_to_a_struct_of_a_table_are_rescued(world):
+    from pypaimon.schema.data_types import AtomicType
+    from pypaimon.schema.schema_change import SchemaChange
+
+    made = world(READER, "rescue")
+    types = {**TYPES, "s": pa.struct([("a", pa.int32())])}
+    made.file("data/1.parquet", [{**row, "s": {"a": row["id"]}} for row in ROWS], **types)
+    made.run("owner")
+    made.run()
+    more = [SchemaChange.add_column(["s", "b"], AtomicType("STRING"))]
+    made.open.stores[Tier.WARM]._catalog.alter_table("ods.fo", more, False)
+    made.write(id=[3, 4], n=[30, 40], note=["c", "d"], gone=["z", "z"], s=[{"a": 3, "b": "more"}, {"a": 4, "b": None}])
+    made.run()
+    assert set(made.events().values()) == {Status.APPLIED}
+    assert made.column("dwd.fo", "s") == {number: {"a": number} for number in (1, 2, 3, 4)}
+    assert made.column("dwd.fo", "_rescued") == {1: None, 2: None, 3: '{"s": {"b": "more"}}', 4: None}
+    clean = made.root / "actions" / "clean.sql"
+    clean.write_text(clean.read_text().replace("WHERE id > 0", "WHERE id > 1"))
+    flow = made.root / "flows" / "reader.yaml"
+    flow.write_text(flow.read_text() + "history: rewrite\n")
+    made.run()
+    assert made.column("dwd.fo", "_rescued") == {2: None, 3: '{"s": {"b": "more"}}', 4: None}, "built anew, the same"
+    assert made.column("dwd.fo", "s") == {number: {"a": number} for number in (2, 3, 4)}
+
+
 def test_what_does_not_fit_is_rescued_whatever_is_said_of_added_columns_and_in_histories(tabled):
     made = tabled("{policy: rescue, on: {add_column: ignore}, tables: {dwd.fo: {on: {add_column: freeze}}}}")
     made.alter("type", "n", "bigint")

@@ -15,7 +15,7 @@ from sqlglot import exp, parse_one
 from streamhouse.model.read_as import RESCUED, ReadAs, as_stored
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
-from streamhouse.stores.fitted import fitted
+from streamhouse.stores.fitted import fits, fitted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -52,12 +52,12 @@ def adapt(rows: pa.Table, columns: Sequence[Column], adapted: Iterable[ReadAs]) 
         if one.rescues:
             arrays.append(_rescued(rows, [made[name] for name in one.rescues if name in made]))
             continue
-        values, fits = _made(rows, one)
+        values, whole = _made(rows, one)
         arrays.append(values)
-        if (misfits := len(fits) - (pc.sum(fits).as_py() or 0)) > 0:
+        if (misfits := len(whole) - (pc.sum(whole).as_py() or 0)) > 0:
             lost[column.name] = misfits
             if one.misfit == "discard":
-                stays = fits if stays is None else pc.and_(stays, fits)
+                stays = whole if stays is None else pc.and_(stays, whole)
     found = pa.table(arrays, schema=arrow_schema(columns))
     if stays is None:
         return Adapted(found, rows.slice(0, 0), lost)
@@ -68,20 +68,21 @@ def _made(rows: pa.Table, one: ReadAs) -> tuple[pa.ChunkedArray, pa.ChunkedArray
     """The values of a column, and whether each row's fits."""
     kind = arrow_type(one.column.type)
     values = pa.chunked_array([pa.nulls(rows.num_rows, kind)])
-    fits = pa.chunked_array([pa.repeat(True, rows.num_rows)])
+    whole = pa.chunked_array([pa.repeat(True, rows.num_rows)])
     for part in one.of:
         given = rows.column(part.name)
-        there = fitted(given, kind)
         # A value that does not fit is no reason to take another column's, which is older.
-        fits = pc.if_else(pc.and_(pc.is_valid(given), pc.and_(pc.is_null(there), pc.is_null(values))), False, fits)
-        values = pc.if_else(fits, pc.coalesce(values, there), values)
+        whole = pc.and_(whole, pc.or_(pc.is_valid(values), fits(given, kind)))
+        there = pc.coalesce(values, fitted(given, kind))
+        # Of a struct those fields are there that fit.
+        values = there if pa.types.is_struct(kind) else pc.if_else(whole, there, values)
     if one.default is not None:
         text = parse_one(one.default, dialect="spark")
         value = text.to_py() if isinstance(text, exp.Literal | exp.Boolean | exp.Neg) else text.sql()
         values = pc.coalesce(values, pa.scalar(value).cast(kind))
     if one.required:
-        fits = pc.and_(fits, pc.is_valid(values))
-    return values, fits
+        whole = pc.and_(whole, pc.is_valid(values))
+    return values, whole
 
 
 def _rescued(rows: pa.Table, made: Sequence[ReadAs]) -> pa.ChunkedArray:
@@ -90,12 +91,27 @@ def _rescued(rows: pa.Table, made: Sequence[ReadAs]) -> pa.ChunkedArray:
     for one in made:
         if one.misfit != "rescue":
             continue
-        _, fits = _made(rows, one)
-        for at in pc.indices_nonzero(pc.invert(fits)).to_pylist():
-            given = (rows.column(part.name)[at].as_py() for part in one.of)
-            found.setdefault(at, {})[one.column.name] = next((value for value in given if value is not None), None)
+        values, whole = _made(rows, one)
+        for at in pc.indices_nonzero(pc.invert(whole.combine_chunks())).to_pylist():
+            parts = (rows.column(part.name)[at].as_py() for part in one.of)
+            given = next((value for value in parts if value is not None), None)
+            found.setdefault(at, {})[one.column.name] = _left(given, values[at].as_py())
     texts = [json.dumps(found[at], default=str) if at in found else None for at in range(rows.num_rows)]
     return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def _left(given: Any, there: Any) -> Any:
+    """What of a value is not there; of a struct its fields."""
+    if not isinstance(given, dict) or not isinstance(there, dict):
+        return given
+    left = {name: _left(value, there.get(name)) for name, value in given.items() if _lacks(value, there.get(name))}
+    return left or None
+
+
+def _lacks(given: Any, there: Any) -> bool:
+    if isinstance(given, dict) and isinstance(there, dict):
+        return any(_lacks(value, there.get(name)) for name, value in given.items())
+    return given is not None and there is None
 
 
 def stored_names(columns: Iterable[Column], wanted: Iterable[Column], adapted: Sequence[ReadAs]) -> tuple[str, ...]:

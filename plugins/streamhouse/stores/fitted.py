@@ -5,6 +5,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamhouse.sql.spark_type import SparkType, spark_type
+
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal(")
 _WRITTEN = ("tinyint", "smallint", "int", "bigint", "decimal(", "date")  # in one way only; a double is not
 _OF_TEXT = (*_NUMBERS, "date")
@@ -12,9 +14,11 @@ _PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 def can_fit(was: str, now: str) -> bool:
-    """Whether values of a Spark type can be told to fit another one: numbers, and texts that stand for something."""
+    """Whether values of a Spark type can be told to fit another one: numbers, texts that tell something, structs."""
     if was == now:
         return True
+    if was.startswith("struct<") and now.startswith("struct<"):
+        return _fields_can_fit(spark_type(was), spark_type(now))
     if was == "string":
         return now.startswith(_OF_TEXT)
     if now == "string":
@@ -22,15 +26,39 @@ def can_fit(was: str, now: str) -> bool:
     return was.startswith(_NUMBERS) and now.startswith(_NUMBERS)
 
 
+def _fields_can_fit(was: SparkType, now: SparkType) -> bool:
+    there = dict(was.fields)
+    return all(name not in there or can_fit(str(there[name]), str(kind)) for name, kind in now.fields)
+
+
+def fits(values: pa.ChunkedArray, to: pa.DataType) -> pa.ChunkedArray:
+    """Whether nothing of each value gets lost in another type; NULL fits.
+
+    Of a struct every field must fit, and one that the type lacks must be NULL.
+    """
+    if values.type == to:
+        return pa.chunked_array([pa.repeat(True, len(values))])
+    if not (pa.types.is_struct(values.type) and pa.types.is_struct(to)):
+        return pc.or_(pc.is_null(values), pc.is_valid(fitted(values, to)))
+    found = pa.chunked_array([pa.repeat(True, len(values))])
+    for field in values.type:
+        inner, kept = pc.struct_field(values, field.name), to.get_field_index(field.name)
+        found = pc.and_(found, pc.is_null(inner) if kept < 0 else fits(inner, to.field(kept).type))
+    return found
+
+
 def fitted(values: pa.ChunkedArray, to: pa.DataType) -> pa.ChunkedArray:
     """The values as another type, NULL where one does not fit: it would become another value.
 
     A fraction is no whole number, and a number beyond the range of a type does not fit it. What a float or a double
-    cannot tell exactly is rounded, as in SQL. Text is taken without the blanks around it.
+    cannot tell exactly is rounded, as in SQL. Text is taken without the blanks around it. Of a struct the fields that
+    fit are there, and the others NULL.
     """
     if values.type == to:
         return values
     kinds = pa.types
+    if kinds.is_struct(values.type) and kinds.is_struct(to):
+        return _struct(values, to)
     if kinds.is_string(values.type):
         values = pc.utf8_trim_whitespace(values)
         if not kinds.is_temporal(to):
@@ -46,6 +74,17 @@ def fitted(values: pa.ChunkedArray, to: pa.DataType) -> pa.ChunkedArray:
         return values.cast(to)
     except pa.ArrowException:
         return _one_by_one(values, to)
+
+
+def _struct(values: pa.ChunkedArray, to: pa.StructType) -> pa.ChunkedArray:
+    inner = [
+        fitted(pc.struct_field(values, field.name), field.type).combine_chunks()
+        if values.type.get_field_index(field.name) >= 0
+        else pa.nulls(len(values), field.type)
+        for field in to
+    ]
+    nulls = pc.is_null(values).combine_chunks()
+    return pa.chunked_array([pa.StructArray.from_arrays(inner, fields=list(to), mask=nulls)], to)
 
 
 def _finite(values: pa.ChunkedArray, to: pa.DataType) -> pa.ChunkedArray:

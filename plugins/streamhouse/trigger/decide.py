@@ -35,7 +35,7 @@ def verdict(event: UpstreamEvent, reader: Reader, policy: Policy, said: str = ""
     return _ROWS[event.type](cell)
 
 
-_RESCUES = frozenset({EventType.WIDEN_TYPE, EventType.CHANGE_TYPE, EventType.SHARDS_DISAGREE})
+_RESCUES = frozenset({EventType.WIDEN_TYPE, EventType.CHANGE_TYPE, EventType.SHARDS_DISAGREE, EventType.ADD_FIELD})
 
 _ROWS: Mapping[EventType, Callable[[Cell], Verdict]] = {
     EventType.ADD_COLUMN: columns.add_column,

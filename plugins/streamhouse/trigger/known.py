@@ -13,6 +13,7 @@ from streamhouse.model.schema_change import EventType
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Ranges
 from streamhouse.model.upstream import UpstreamEvent, Values, Verdict
+from streamhouse.sql.spark_type import SparkType, spark_type
 from streamhouse.stores.fitted import can_fit
 from streamhouse.trigger.lattice import common
 
@@ -248,7 +249,9 @@ def _typed(known: Known, event: UpstreamEvent, told: Verdict, column: Column) ->
     of = (newest.model_copy(update={"type": kind}), *older)
     second = second_of(now)
     wanted = [column, *([second] if told.values is Values.BOTH and told.spreads else [])]
-    if not all(can_fit(part.type, one.type) for part in of for one in wanted) or not _reads(known.origin, kind):
+    if not all(can_fit(part.type, one.type) for part in of for one in wanted):
+        return None
+    if not _reads(known.origin, spark_type(column.type), spark_type(kind)):
         return None
     if known.column(second.name) is not None and len(wanted) > 1:
         return None
@@ -272,12 +275,23 @@ def _adapts(origin: PlannedSource | Table) -> bool:
     return isinstance(origin, Table) or origin.kind != "replay"
 
 
-def _reads(origin: PlannedSource | Table, kind: str) -> bool:
-    """Whether values of several types can be read as this one."""
-    if isinstance(origin, Table) or origin.kind != "files":
+def _reads(origin: PlannedSource | Table, was: SparkType, kind: SparkType) -> bool:
+    """Whether values of several types can be read as one of them."""
+    if isinstance(origin, Table):
         return True
+    if origin.kind != "files":
+        return not kind.fields  # structs of messages are read as they were told of
     told = str(origin.options.get("format") or origin.options.get("path", ""))
-    return "json" not in told or kind != "string"  # Arrow takes no number for a text
+    return "json" not in told or (kind.kind != "string" and not _has_texts(was, kind))  # Arrow takes no number for one
+
+
+def _has_texts(was: SparkType, kind: SparkType) -> bool:
+    """Whether a field is text now that was something else."""
+    before = dict(was.fields)
+    return any(
+        name in before and ((now.kind == "string" != before[name].kind) or _has_texts(before[name], now))
+        for name, now in kind.fields
+    )
 
 
 def direct(verdicts: Iterable[Verdict], flow: str, steps: Collection[str]) -> tuple[Verdict, ...]:

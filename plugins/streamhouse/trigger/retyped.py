@@ -120,6 +120,8 @@ def add_field(c: Cell, was: Column, now: Column) -> Verdict:
     match c.policy:
         case Policy.IGNORE:
             return c.nothing(f"what is new in {was.name} is not read", values=Values.UNREAD)
+        case Policy.RESCUE:
+            return _rescue(c, was)
         case Policy.TRY_EVOLVE | Policy.DISCARD_ROW | Policy.DISCARD_VALUE:
             return c.nothing(values=Values.RESCUED)
     lenient = c.policy is not Policy.EVOLVE

@@ -8,6 +8,7 @@ from streamhouse.engine.adapt import adapt, losses, stored_names
 from streamhouse.engine.inputs import AdaptedInput
 from streamhouse.model.read_as import RESCUED, ReadAs, as_read, as_stored
 from streamhouse.model.table import Column
+from streamhouse.stores.arrow import arrow_type
 from streamhouse.stores.base import Changes
 
 ID, N, NOTE = Column(name="id", type="bigint"), Column(name="n", type="int"), Column(name="note", type="string")
@@ -101,3 +102,24 @@ def test_what_does_not_fit_is_rescued_as_json():
         "rows.at do not fit date: they are kept in _rescued": 2,
     }
     assert adapt(rows, (rescued,), adapted).rows["_rescued"].to_pylist() == done.rows["_rescued"].to_pylist()
+
+
+def test_fields_of_a_struct_that_do_not_fit_are_rescued_and_the_others_stay():
+    was = Column(name="s", type="struct<a:int,in:struct<x:int>>")
+    now = "struct<a:bigint,b:string,in:struct<x:int,y:int>>"
+    adapted = (
+        ReadAs(column=was, of=(Column(name="s", type=now),), misfit="rescue"),
+        ReadAs(column=RESCUED, rescues=("s",)),
+    )
+    values = [
+        {"a": 1, "b": None, "in": {"x": 1, "y": None}},
+        {"a": 2**40, "b": "more", "in": {"x": 2, "y": 7}},
+        None,
+    ]
+    given = rows(s=pa.array(values, arrow_type(now)))
+    done = adapt(given, (was, RESCUED), adapted)
+    assert done.rows["s"].to_pylist() == [{"a": 1, "in": {"x": 1}}, {"a": None, "in": {"x": 2}}, None]
+    kept = [json.loads(text) if text else None for text in done.rows["_rescued"].to_pylist()]
+    assert kept == [None, {"s": {"a": 2**40, "b": "more", "in": {"y": 7}}}, None]
+    assert done.lost == {"s": 1}
+    assert adapt(given.slice(0, 0), (was, RESCUED), adapted).rows.num_rows == 0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamhouse.stores.arrow import arrow_type
-from streamhouse.stores.fitted import can_fit, fitted
+from streamhouse.stores.fitted import can_fit, fits, fitted
 
 
 def done(values, was, now):
@@ -40,8 +40,28 @@ def test_values(was, now, values, expected):
 @given(st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)), max_size=20))
 def test_a_whole_number_stays_itself_or_is_gone(values):
     for kind, bits in (("tinyint", 8), ("smallint", 16), ("int", 32)):
-        fits = [v if v is not None and -(2 ** (bits - 1)) <= v < 2 ** (bits - 1) else None for v in values]
-        assert done(values, "bigint", kind) == fits
+        kept = [v if v is not None and -(2 ** (bits - 1)) <= v < 2 ** (bits - 1) else None for v in values]
+        assert done(values, "bigint", kind) == kept
+
+
+IN_STRUCTS = [
+    ({"a": 1, "b": None, "in": {"x": "3"}}, {"a": 1, "in": {"x": 3}, "new": None}, True),
+    ({"a": 2**40, "b": None, "in": {"x": "3"}}, {"a": None, "in": {"x": 3}, "new": None}, False),
+    ({"a": 1, "b": "more", "in": None}, {"a": 1, "in": None, "new": None}, False),
+    ({"a": None, "b": None, "in": {"x": "no"}}, {"a": None, "in": {"x": None}, "new": None}, False),
+    ({"a": None, "b": None, "in": None}, {"a": None, "in": None, "new": None}, True),
+    (None, None, True),
+]
+
+
+def test_of_a_struct_the_fields_that_fit_are_there():
+    was, now = "struct<a:bigint,b:string,in:struct<x:string>>", "struct<a:int,in:struct<x:int>,new:date>"
+    values = pa.chunked_array([pa.array([value for value, _, _ in IN_STRUCTS], arrow_type(was))])
+    assert done(values.to_pylist(), was, now) == [kept for _, kept, _ in IN_STRUCTS]
+    assert fits(values, arrow_type(now)).to_pylist() == [whole for _, _, whole in IN_STRUCTS]
+    assert fitted(values.slice(2, 2), arrow_type(now)).to_pylist() == [kept for _, kept, _ in IN_STRUCTS[2:4]]
+    assert fits(values.slice(0, 0), arrow_type(now)).to_pylist() == []
+    assert not can_fit("struct<a:array<int>>", "struct<a:array<bigint>>"), "elements are not looked into"
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,7 @@ CASES: dict[EventType, dict[str, tuple[UpstreamEvent, Reader]]] = {
         "not read": (event(E.ADD_FIELD, S, S2), CLOSED),
         "passed on": (event(E.ADD_FIELD, S, S2), reader(output="s")),
         "passed on, no hot tier": (event(E.ADD_FIELD, S, S2), reader(output="s", table=LAKE)),
+        "passed on, open port": (event(E.ADD_FIELD, S, S2), reader(output="s", open=True)),
     },
     E.CHANGE_TEXT: {"any": (event(E.CHANGE_TEXT), OPEN)},
     E.TRUNCATE_TABLE: {"any": (event(E.TRUNCATE_TABLE), OPEN)},

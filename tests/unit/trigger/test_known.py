@@ -11,7 +11,7 @@ from streamhouse.trigger.ability import follows
 from streamhouse.trigger.decide import verdict
 from streamhouse.trigger.known import Known, followed
 from streamhouse.trigger.reader import Reader
-from tests.unit.trigger.test_decide import ALL, INT, LESS, TEXT, event, reader
+from tests.unit.trigger.test_decide import ALL, INT, LESS, TEXT, S, event, reader
 
 COLUMNS = tuple(
     Column(name=name, type=kind)
@@ -109,6 +109,22 @@ def test_json_tells_no_text_from_a_number() -> None:
     told = [verdict(seen, reader(), Policy.TRY_EVOLVE)]
     assert followed(Known(ORIGINS["json"]), seen, told) is None
     assert followed(Known(ORIGINS["parquet"]), seen, told) is not None
+
+
+def test_fields_of_a_struct_are_rescued_where_rows_are_read_with_the_types_they_have() -> None:
+    def found(origin: str, kind: str, type_: EventType = EventType.CHANGE_TYPE) -> list[str] | None:
+        seen = event(type_, S, S.model_copy(update={"type": kind}))
+        known = followed(Known(ORIGINS[origin]), seen, [verdict(seen, reader(output="s", open=True), Policy.RESCUE)])
+        return None if known is None else [str(one) for one in known.adapted]
+
+    more = "struct<a:int,b:string>"
+    kept = [f"s struct<a:int> of s {more}, what does not fit: rescue", "_rescued string of what does not fit s"]
+    for origin in ("table", "parquet", "json"):
+        assert found(origin, more, EventType.ADD_FIELD) == kept, origin
+    assert found("cdc", more, EventType.ADD_FIELD) is None, "a question"
+    assert found("parquet", "struct<a:string>") is not None
+    assert found("json", "struct<a:string>") is None, "Arrow takes no number for a text, wherever it is"
+    assert found("parquet", "struct<a:array<int>>") is None
 
 
 def test_what_is_followed_makes_another_plan() -> None:
