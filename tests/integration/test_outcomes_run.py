@@ -126,6 +126,7 @@ class Choice:
 
 CHOICES = {
     "09_narrower_map": [Choice("dwd.orders", Outcome.REBUILD)],
+    "09_other_type_merge": [Choice("dws.sums_by_store", Outcome.REBUILD)],
     "09_other_type_recompute": [Choice("dws.mean_by_customer", Outcome.REBUILD)],
     "10_never_null_map": [Choice("dwd.orders", Outcome.FORWARD), Choice("dwd.orders", Outcome.REBUILD)],
     "12_renamed_without_hint_map": [Choice("ads.large_orders", Outcome.REBUILD)],
@@ -340,22 +341,50 @@ class Expected:
         key = step.writes.primary_key
         added = [f.columns[0] for f in change.findings if f.rule in {3, 4, 11, 12} and f.outcome in ADDED]
         added = [c for c in added if every.before.get(name) is not None and c in _came(step, every.before[name])]
+        if step.strategy is Strategy.RECOMPUTE and (base := self._untouched(step, change)) is not None:
+            every.now[name] = self._touched_anew(step, whole, base)
+            return
         if _is_computed_anew(change) or not added:
             every.now[name] = whole
             return
         if step.strategy is Strategy.MERGE:
             latest = {tuple(row[k] for k in key): row for row in self.run(step, every.came)[0].to_pylist()}
         else:
-            touched = {
-                tuple(row[read.key_columns[k]] for k in key)
-                for read in step.reads
-                for row in every.came[read.table].to_pylist()
-            }
+            touched = self._touched(step)
             latest = {k: row for row in whole.to_pylist() if (k := tuple(row[name] for name in key)) in touched}
         rows = [
             row | {c: latest.get(tuple(row[k] for k in key), {}).get(c) for c in added} for row in whole.to_pylist()
         ]
         every.now[name] = pa.Table.from_pylist(rows, schema=whole.schema)
+
+    def _touched(self, step):
+        """The keys that rows which came since concern."""
+        return {
+            tuple(row[read.key_columns[k]] for k in step.writes.primary_key)
+            for read in step.reads
+            if read.mode is not ReadMode.LOOKUP
+            for row in self.all.came[read.table].to_pylist()
+        }
+
+    def _untouched(self, step, change):
+        """What keys hold that nothing touches, where that is not what they would hold now; else None."""
+        keeps = (
+            change.change == "changed" and change.outcome is Outcome.FORWARD and any(f.rows for f in change.findings)
+        )
+        if keeps:
+            return self.all.before[step.writes.name]
+        if any(read.mode is ReadMode.LOOKUP for read in step.reads):
+            return self.run(step, self.all.history)[0] if _is_computed_anew(change) else None
+        return None
+
+    def _touched_anew(self, step, whole, base):
+        """Rows of the keys that were touched as the new SQL has them now; others as they were."""
+        touched, key = self._touched(step), step.writes.primary_key
+
+        def rows(table, *, new):
+            return [row for row in table.to_pylist() if (tuple(row[k] for k in key) in touched) is new]
+
+        return pa.Table.from_pylist([*rows(whole, new=True), *rows(base, new=False)], schema=whole.schema)
 
 
 ADDED = {Outcome.SWAP, Outcome.FORWARD}
