@@ -1,10 +1,10 @@
 """Expectations: conditions on the output of an action."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from streamhouse.errors import StreamhouseError, TypeMismatchError
+from streamhouse.errors import Location, StreamhouseError, TypeMismatchError
 from streamhouse.model.action import Action, Expectation
 from streamhouse.model.table import Column
 from streamhouse.sql.dialect import parse_condition, render
@@ -43,3 +43,18 @@ def plan_expectations(
             errors.append(TypeMismatchError(problem, at=action.at, hint=hint))
         planned[name] = expectation.model_copy(update={"check": text})
     return planned, errors
+
+
+def judges_parts(expect: Mapping[str, Expectation], key: Collection[str]) -> str:
+    """Why rows cannot be left to a store that folds them by a key; empty: they can.
+
+    An epoch of such a step has parts of its rows. One that is left out, or does not fail, by what the part has says
+    nothing of the whole. A warning may count parts.
+    """
+    for name, rule in expect.items():
+        seen = {column.name.lower() for column in parse_condition(rule.check, Location("")).find_all(exp.Column)}
+        if rule.on_violation != "warn" and (folded := sorted(seen - {column.lower() for column in key})):
+            return (
+                f"{name} ({rule.on_violation}) judges whole rows by {', '.join(folded)}, and an epoch has parts of them"
+            )
+    return ""

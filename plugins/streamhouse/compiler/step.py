@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 
 from sqlglot import exp
 
 from streamhouse.compiler.check import Readable, check_columns, parameter_literals
-from streamhouse.compiler.expect import plan_expectations
+from streamhouse.compiler.expect import judges_parts, plan_expectations
 from streamhouse.compiler.merge_engine import engine_errors, ruled_out, selection
 from streamhouse.compiler.partitions import partial_reads, partition_errors, refuse_lost_parts
 from streamhouse.errors import (
@@ -76,14 +77,17 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         for port, read in step.reads.items()
     }
     strategy = step.strategy or action.strategy
-    how = classify(
+    chosen = partial(
+        classify,
         query,
         inputs,
         primary_key=tuple(c.lower() for c in declared),
         strategy=strategy,
-        without=ruled_out(options),
         at=step.places.get("strategy", step.at) if step.strategy else action.sql_at,
     )
+    how = chosen(without=ruled_out(options))
+    if how.strategy is Strategy.MERGE and (reason := judges_parts(expect, how.primary_key)):
+        how = chosen(without={Strategy.MERGE: reason})
     shared = options.merge_engine is MergeEngine.PARTIAL_UPDATE
     columns = tuple(
         Column(name=c.name, type=c.type, nullable=(c.nullable or shared) and c.name not in how.primary_key)

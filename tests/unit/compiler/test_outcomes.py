@@ -20,6 +20,7 @@ from streamhouse.compiler.diff import diff
 from streamhouse.model.outcome import FlowDiff, Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Column
+from streamhouse.model.types import Strategy
 from streamhouse.registry.registry import Registry
 from streamhouse.sql.types import canonical_type
 from tests.golden import Golden
@@ -141,3 +142,29 @@ def test_sql_that_is_not_known_any_more_blocks(tmp_path: Path) -> None:
     found = diff(plan.model_copy(update={"segments": unknown}), plan, {})
     (step,) = [step for step in found.steps if step.outcome is not Outcome.NO_OP]
     assert (step.step, step.outcome, step.findings[0].rule) == ("dwd.orders", Outcome.BLOCK, 0)
+
+
+@pytest.mark.parametrize(
+    ("check", "word", "strategy"),
+    [
+        ("orders > 1", "drop", Strategy.RECOMPUTE),
+        ("cents >= 0 AND store > 0", "quarantine", Strategy.RECOMPUTE),
+        ("orders > 1", "fail", Strategy.RECOMPUTE),
+        ("orders > 1", "warn", Strategy.MERGE),
+        ("store > 0", "drop", Strategy.MERGE),
+        ("STORE > 0", "fail", Strategy.MERGE),
+    ],
+)
+def test_what_an_expectation_keeps_out_of_a_folded_table_is_judged_by_whole_rows(
+    tmp_path: Path, check: str, word: str, strategy: Strategy
+) -> None:
+    rule = f'inputs: {{orders: {{}}}}\nexpect:\n  fine: {{check: "{check}", on_violation: {word}}}\n'
+    sums = (BASE / "actions" / "sums_by_store.sql").read_text().replace("inputs: {orders: {}}\n", rule)
+    (tmp_path / "layer" / "actions").mkdir(parents=True)
+    (tmp_path / "layer" / "actions" / "sums_by_store.sql").write_text(sums)
+    plan = project(tmp_path / "made", tmp_path / "layer")["shop"]
+    [step] = (step for step in plan.steps if step.id == "dws.sums_by_store")
+    assert step.strategy is strategy
+    if strategy is Strategy.RECOMPUTE:
+        assert f"fine ({word}) judges whole rows by" in step.reason
+        assert not step.writes.merge
