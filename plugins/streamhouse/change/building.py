@@ -213,10 +213,17 @@ def reached(state: StateStore, change: Change) -> dict[str, Position]:
     A source that is another one then, and a table that was made again, is read from its beginning.
     """
     plan, read = standing(state, change.flow), state.versions(change.flow)
-    found = positions(plan, last_epochs(state, plan))
+    # What was set aside may be behind: what it writes is built anew as of where it is, and the rest as of elsewhere.
+    found = positions(plan, last_epochs(state, plan), of=segments_anew(plan, change) if plan.aside else ())
     for name in replaced(plan, change.plan).keys() - change.plan.tables.keys():  # of its own the flow holds the end
         found.pop(stored_name(name, read.get(name, 1)), None)
     return found | {stored_name(table, move.version): move.began for table, move in change.moves.items()}
+
+
+def segments_anew(plan: FlowPlan, change: Change) -> set[str]:
+    """The segments of a plan whose steps, once a change is done, write what it builds anew."""
+    wanted = {s.name for s in change.plan.segments if any(step.writes.name in change.versions for step in s.steps)}
+    return wanted & {segment.name for segment in plan.segments}
 
 
 def last_epochs(state: StateStore, plan: FlowPlan) -> dict[str, EpochRecord]:

@@ -18,7 +18,7 @@ the streams end after the epoch in hand, and others go on from the same position
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Condition
 
@@ -28,13 +28,15 @@ from streamhouse.change.building import (
     last_epochs,
     now_ms,
     reached,
+    segments_anew,
     standing,
     wanted_plan,
 )
 from streamhouse.change.follow import Follower
 from streamhouse.change.gate import Gatekeeper
 from streamhouse.compiler.change import read_again, same_streams, touched, without_lost
-from streamhouse.engine.moved import furthest, moved
+from streamhouse.compiler.diff import replaced
+from streamhouse.engine.moved import furthest, meeting, moved, parted, passed_by
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.vector import cap, covers
@@ -83,11 +85,13 @@ class Reconciler:
         self._drop_retired(runner)
         self._drop_left_behind()
         change = self.open.state.open_change(self.flow)
+        if not self._looked and (runner.plan.aside or (change is not None and change.plan.aside)):
+            runner.waiting = self.open.state.upstream.standing(self.flow)  # what stood is behind the rest of the flow
         if change is not None and not change.waits:
             self._at_rest(runner, change)
         if self.follower is not None and not self._looked:  # what changed while nothing ran
             self._looked = True
-            self.follower.look(runner, lambda asked: self._at_rest(runner, asked))
+            self.follower.look(runner, lambda asked: self._at_rest(runner, asked), at_rest=True)
 
     def _at_rest(self, runner: Runner, change: Change) -> None:
         try:
@@ -146,8 +150,9 @@ class Reconciler:
     def _running(self, runner: Runner, change: Change, *, hold: bool = False) -> None:
         """Carry a change out; with `hold` no epoch reads on with the old plan while the new one is made ready."""
         try:
-            if runner.is_stuck and self.follower is not None:
-                self._refuse_half_done(self.follower.held(runner))
+            if runner.is_stuck:
+                self._refuse_half_done(runner.segments_of(self._waiting(runner, change)))
+            self._refuse_behind(runner, change)
             if change.versions:
                 with suppress(StateConflictError):  # tiering has gone beyond where the flow was: with the flow at rest
                     if not self._built_beside(runner, change):
@@ -215,11 +220,11 @@ class Reconciler:
 
     @contextmanager
     def _standing(self, runner: Runner) -> Iterator[None]:
-        held, runner.held = runner.held, frozenset(segment.name for segment in runner.plan.segments)
+        waiting, runner.waiting = runner.waiting, frozenset(table_name(step.id) for step in runner.plan.steps)
         try:
             yield
         finally:
-            runner.held = held
+            runner.waiting = waiting
 
     def _turn(self, runner: Runner, change: Change) -> None:
         """Let the streams end, and wait until `between` has done the change, or found that a person must."""
@@ -256,13 +261,10 @@ class Reconciler:
 
     def _settle(self, runner: Runner, change: Change, *, half: bool) -> None:
         """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
-        if self.follower is not None:
-            runner.held &= self.follower.held(runner)
-        if runner.held and len(runner.plan.segments) > 1 and (change.versions or change.moves):
-            raise ChangeFailedError(
-                f"{', '.join(sorted(runner.held))} of {self.flow} waits for a person's word, and is behind the others",
-                hint=f"decide first: streamhouse approvals {self.flow}",
-            )
+        runner.waiting = self._waiting(runner, change)
+        self._refuse_behind(runner, change)
+        if half:
+            self._refuse_half_done(runner.held)
         last = last_epochs(self.open.state, runner.plan)
         if last and (half or change.moves or change.versions or len(runner.plan.segments) > 1):
             self.say("finishing the epochs in hand")
@@ -283,6 +285,11 @@ class Reconciler:
             finally:
                 runner.plan = before
             self._refuse_half_done(runner.held)
+
+    def _waiting(self, runner: Runner, change: Change) -> frozenset[str]:
+        """Steps that wait while a change is carried out: none for rows that are gone, if it goes on without them."""
+        goes_on = read_again(runner.plan, change.plan) or runner.plan.given_up != change.plan.given_up
+        return runner.waiting & self.follower.waiting() if goes_on and self.follower is not None else runner.waiting
 
     def _refuse_half_done(self, held: Collection[str]) -> None:
         """An epoch of a segment that waits for a person ends with the plan it began with, or as the answer says."""
@@ -305,6 +312,24 @@ class Reconciler:
                     found[stored] = cap(record.end[stored], found.get(stored, record.end[stored]))
         return found
 
+    def _refuse_behind(self, runner: Runner, change: Change) -> None:
+        """Refuse what would let steps that wait go on from where others are, or leave their rows out.
+
+        Raises:
+            ChangeFailedError: a person must decide first.
+        """
+        old, held = runner.plan, runner.segments_of(self._waiting(runner, change))
+        behind = meeting(old, wanted_plan(self.open.state, change), held, change.versions)
+        if held and len(old.segments) > 1 and (change.versions or change.moves):
+            apart = bool(old.aside) and not change.moves
+            behind += passed_by(old, held, segments_anew(old, change), change.versions) if apart else sorted(held)
+        if behind:
+            told = ", ".join(dict.fromkeys(behind))
+            raise ChangeFailedError(
+                f"{told} of {self.flow} waits for a person's word, and is behind the others",
+                hint=f"decide first: streamhouse approvals {self.flow}",
+            )
+
     def _ahead(self, change: Change, own: Mapping[str, Position]) -> dict[str, Position]:
         """How far a candidate that ran by itself, in an environment, has read: the flow is to read no less."""
         if not change.versions:
@@ -325,13 +350,24 @@ class Reconciler:
             at |= record.ends
         at |= self._first_read(change, wanted, at, built)
         last |= last_epochs(state, wanted)
-        records = moved(wanted, at, last, now_ms(), held=runner.held) if last else []
+        fresh = [stored_name(name, state.versions(self.flow).get(name, 1)) for name in replaced(runner.plan, wanted)]
+        records = (
+            moved(runner.plan, wanted, at, self._grown(runner, wanted, last), now_ms(), fresh=fresh) if last else []
+        )
         reach("apply_prepared")
         if state.complete_change(runner.lease, change, records, at):
             reach("apply_completed")
             runner.plan = wanted
             Building(self.open, change).forget_files()
             self._tell(change, f"{len(change.versions)} tables were built anew" if change.versions else "at rest")
+
+    def _grown(self, runner: Runner, wanted: FlowPlan, last: Mapping[str, EpochRecord]) -> dict[str, EpochRecord]:
+        """The last epochs, with the ends of tables that another segment is to read as a backfill may have left them."""
+        ends = {t.name: self.open.stores[t.tiers.target].end(t) for t in parted(runner.plan, wanted)}
+        return {
+            name: replace(record, ends=record.ends | {t: end for t, end in ends.items() if t in record.ends})
+            for name, record in last.items()
+        }
 
     def _first_read(
         self, change: Change, wanted: FlowPlan, at: Mapping[str, Position], built: Mapping[str, EpochRecord]

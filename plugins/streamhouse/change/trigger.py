@@ -11,13 +11,15 @@ from hashlib import sha256
 from typing import Any
 
 from streamhouse.change.trigger_round import ApplyChange, Change, FlowLook, Round
+from streamhouse.errors import StreamhouseError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.shape import Shape
 from streamhouse.model.types import Position, Tier
 from streamhouse.model.version import table_name
-from streamhouse.project.check import Checked, load_registry
+from streamhouse.project.check import Checked, compile_with_upstream, load_registry
 from streamhouse.project.project import Project
+from streamhouse.project.seen import Seen
 from streamhouse.registry import Registry
 from streamhouse.state.store import StateStore
 from streamhouse.stores.base import Store
@@ -99,6 +101,19 @@ class Trigger:
             if not one.records and not one.approvals and one.change is None:
                 self._settled[one.flow] = (files, revisions[one.flow])
         return found
+
+    def together(self, flow: str) -> FlowPlan | None:
+        """The plan of a flow with nothing set aside; None while its files say something else than what runs."""
+        applied = {name: plan for name, (_, plan) in self._state.plans().items()}
+        running = applied[flow]
+        registry = self._load(self._files())
+        whole = applied | {flow: running.model_copy(update={"aside": ()})}
+        try:
+            if compile_with_upstream(self._project, registry, flow, Seen(applied)).fingerprint != running.fingerprint:
+                return None
+            return compile_with_upstream(self._project, registry, flow, Seen(whole))
+        except StreamhouseError:
+            return None
 
     def differs(self, flow: str, inputs: Collection[str]) -> bool:
         """Whether inputs of a flow look other than they did at the last look. Safe beside a look; milliseconds.

@@ -242,9 +242,13 @@ def touched(old: FlowPlan, new: FlowPlan) -> set[str]:
 def same_streams(old: FlowPlan, new: FlowPlan) -> bool:
     """Whether the streaming queries of `old` can carry `new`: they have its segments, with the clocks they have.
 
-    An input that a query did not read is read from its beginning; so it must be new to the flow.
+    A step that becomes part of another segment goes on where it stood, which that one may not be. An input that a
+    query did not read is read from its beginning; so it must be new to the flow.
     """
     if (old.freshness, [_clock(s) for s in old.segments]) != (new.freshness, [_clock(s) for s in new.segments]):
+        return False
+    was = {table_name(step.id): segment.name for segment in old.segments for step in segment.steps}
+    if any(was.get(table_name(step.id), s.name) != s.name for s in new.segments for step in s.steps):
         return False
     known, wanted = _origins(old), _origins(new)
     for before, after in zip(old.segments, new.segments, strict=True):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Literal, Protocol
 
+from streamhouse.compiler.aside import set_aside
 from streamhouse.compiler.check import (
     Readable,
     check_layer,
@@ -70,6 +71,10 @@ class View(Protocol):
 
     def given_up(self, name: str) -> Ranges:
         """Ranges of a source or table that a person said to go on behind: their rows are gone."""
+
+    @property
+    def aside(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of steps that are set aside; see `compiler.aside`."""
 
 
 def compile_flow(
@@ -233,7 +238,8 @@ def _adapted(plan: FlowPlan, view: View | None) -> FlowPlan:
     again = {table.name: time for table in plan.readable if (time := view.again(table.name))}
     gone = {table.name: ranges for table in plan.readable if (ranges := view.given_up(table.name))}
     told = {"adapted": found, "again": again, "given_up": gone}
-    return plan.model_copy(update=told) if any(told.values()) else plan
+    plan = plan.model_copy(update=told) if any(told.values()) else plan
+    return set_aside(plan, view.aside)
 
 
 def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Action]:

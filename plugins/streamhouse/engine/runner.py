@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
@@ -17,6 +17,7 @@ from streamhouse.engine.stream import Beat, SegmentStream, Surroundings
 from streamhouse.errors import LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position, Tier
+from streamhouse.model.version import table_name
 from streamhouse.state.records import Lease, Owner, RunnerState
 from streamhouse.state.store import StateStore
 from streamhouse.stores.base import Store
@@ -71,7 +72,7 @@ class Runner:
         on_wait: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.plan = plan  # over the names that stores hold
-        self.held: frozenset[str] = frozenset()  # segments that must not read on, until a person decides
+        self.waiting: frozenset[str] = frozenset()  # ids of steps, as people know them, that must not read on
         self._spark = spark
         self._stores = stores
         self._places = places
@@ -92,6 +93,15 @@ class Runner:
         self._streams: list[SegmentStream] = []
         self._lost: LeaseLostError | None = None
         self.lease: Lease  # while it runs
+
+    @property
+    def held(self) -> frozenset[str]:
+        """Segments that must not read on for now: those of steps that wait until a person decides."""
+        return self.segments_of(self.waiting)
+
+    def segments_of(self, steps: Collection[str]) -> frozenset[str]:
+        """Segments with one of these steps, whose ids are as people know them."""
+        return frozenset(s.name for s in self.plan.segments if any(table_name(one.id) in steps for one in s.steps))
 
     def stop(self) -> None:
         """Ask the runner to end after the epochs in hand. Safe from any thread or signal handler."""

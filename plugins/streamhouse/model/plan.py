@@ -1,5 +1,6 @@
 """The compiled flow: what explain, diff, run, draw and the DAG all read."""
 
+from collections.abc import Collection
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Literal
@@ -189,6 +190,13 @@ class FlowPlan(Frozen):
         "their rows are gone",
     )
 
+    aside: tuple[tuple[str, ...], ...] = Field(
+        default=(),
+        exclude_if=lambda found: not found,
+        description="groups of steps that waited for a person while the rest of their segment went on, in the order "
+        "in which they were set aside; see `compiler.aside`",
+    )
+
     def as_known(self, table: Table) -> Table:
         """A table of another flow with the columns that the steps of this one know."""
         adapted = self.adapted.get(table.name, ())
@@ -209,6 +217,10 @@ class FlowPlan(Frozen):
     def steps(self) -> tuple[PlannedStep, ...]:
         """Every step, upstream first."""
         return tuple(step for segment in self.segments for step in segment.steps)
+
+    def segments_of(self, steps: Collection[str]) -> tuple[Segment, ...]:
+        """The segments that have one of these steps."""
+        return tuple(segment for segment in self.segments if any(step.id in steps for step in segment.steps))
 
     @property
     def readable(self) -> tuple[Table, ...]:

@@ -1,5 +1,6 @@
 """How a flow follows changes of what it reads: policies, kinds of events, and what a flow file says of them."""
 
+from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -7,6 +8,9 @@ from pydantic import BeforeValidator, Field
 
 from streamhouse.errors import did_you_mean
 from streamhouse.model.types import Frozen, Layer
+
+QUESTION_LIFETIME = timedelta(days=7)
+"""How long a question about a change stays open; then it is asked anew, with the evidence of that day."""
 
 
 class Policy(StrEnum):

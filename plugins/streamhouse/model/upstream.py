@@ -114,6 +114,16 @@ class Decision(Frozen):
         """Flow and step of each reader that waits."""
         return tuple((v.flow, v.step) for v in self.verdicts if v.pauses)
 
+    def standing(self, flow: str) -> frozenset[str]:
+        """The steps of a flow that must not read on for now: with those that wait, all that would become others.
+
+        They would read rows of now with the plan of before.
+        """
+        own = [verdict for verdict in self.verdicts if verdict.flow == flow]
+        if not any(verdict.pauses for verdict in own):
+            return frozenset()
+        return frozenset(v.step for v in own if v.pauses or v.outcome is not Outcome.NO_OP)
+
     @property
     def asks(self) -> tuple[str, ...]:
         """What a person is asked, each once."""

@@ -92,6 +92,7 @@ def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -
             plan.adapted
             or plan.again
             or plan.given_up
+            or plan.aside
             or any(source.truncated or source.given_up for source in plan.sources)
         ):
             return True

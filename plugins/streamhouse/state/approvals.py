@@ -10,12 +10,10 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from streamhouse.errors import ApprovalClosedError, UnknownApprovalError
+from streamhouse.model.schema_change import QUESTION_LIFETIME
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.schema import approval as table
-
-LIFETIME = timedelta(days=7)
-"""After that the evidence is old: it is asked anew, with what is known then."""
 
 
 class ApprovalState(StrEnum):
@@ -69,7 +67,7 @@ class Approvals:
         evidence: str,
         document: Mapping[str, Any] | None = None,
         *,
-        lifetime: timedelta = LIFETIME,
+        lifetime: timedelta = QUESTION_LIFETIME,
         now: datetime | None = None,
     ) -> Approval:
         """The question about `subject`: asked now, or as it stands since it was asked.

@@ -155,21 +155,27 @@ class Upstream:
             count, last_ms = connection.execute(query).one()
         return int(count), int(last_ms)
 
-    def paused(self, flow: str, but: Collection[str] = ()) -> frozenset[str]:
+    def paused(self, flow: str) -> frozenset[str]:
         """The steps of a flow that must not read on, because of a change of what they read.
 
         It waits for a person, was refused and cannot be ignored, or was granted and is not carried out.
+        """
+        return frozenset(step for d in self._pausing() for owner, step in d.paused if owner == flow)
+
+    def standing(self, flow: str, but: Collection[str] = ()) -> frozenset[str]:
+        """The steps that are `paused`, and those that would become others if what pauses them is followed.
 
         Args:
             flow: Its name.
             but: Ids of changes that hold nobody any more.
         """
+        return frozenset().union(*(one.standing(flow) for one in self._pausing() if one.event.id not in but))
+
+    def _pausing(self) -> list[Decision]:
         query = select(table).where(table.c.status.in_([s.value for s in _PAUSING]))
         with self._database.read() as connection:
             rows = connection.execute(query.where(table.c.decision.is_not(None))).all()
-        decisions = [record.decision for row in rows if (record := _record(row)).decision is not None]
-        told = [d for d in decisions if d is not None and d.event.id not in but]
-        return frozenset(step for d in told for owner, step in d.paused if owner == flow)
+        return [decision for row in rows if (decision := _record(row).decision) is not None]
 
     # --- pins ----------------------------------------------------------------------------------
 

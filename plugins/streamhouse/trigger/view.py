@@ -87,6 +87,11 @@ class FlowView:
         """How columns of a source, or of a table of another flow, are made of what is there."""
         return self.made.get(name, ())
 
+    @property
+    def aside(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of steps that are set aside, as the flow runs."""
+        return self.applied.aside
+
     def again(self, name: str) -> str:
         """Which time a table of another flow, or segment, is read from its beginning; empty: the first."""
         return self.times.get(name, "")

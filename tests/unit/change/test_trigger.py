@@ -8,9 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamhouse.change.trigger import Change, Trigger
+from streamhouse.compiler.aside import set_aside
 from streamhouse.errors import StateConflictError
 from streamhouse.model.outcome import Outcome
 from streamhouse.project.check import check_project
+from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.project.seen import Seen
 from streamhouse.registry import Registry
@@ -127,6 +129,21 @@ def test_nothing_changed(world):
         seconds.append(time.perf_counter() - began)
     assert min(seconds) < 0.1, "an idle look costs milliseconds"
     assert (found.records, found.change, world.applied, world.events()) == ((), None, [], {})
+
+
+def test_what_is_set_aside_stays_so_when_a_flow_is_compiled_again_until_it_is_together(world):
+    world.flow(text=FLOW + "  - {use: take, reads: {rows: rows}, writes: ods.more}\n")
+    world.run()
+    world.look()
+    whole = world.state.plan("shop")[1]
+    cut = set_aside(whole, [["ods.rows"]])
+    world.state.save_plan(cut)
+    found = world.look()
+    assert (found.change, world.applied, world.events()) == (None, [], {}), "no edit"
+    assert desired_plan(world.project, "shop") == cut
+    assert world.trigger.together("shop") == whole
+    world.action("clean", "price > 0", "price > 1")
+    assert world.trigger.together("shop") is None, "an edit comes first"
 
 
 def test_an_added_column_reaches_the_layers_that_let_it_in(world):

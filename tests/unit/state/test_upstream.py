@@ -6,10 +6,10 @@ from sqlalchemy import create_engine, text
 
 from streamhouse.errors import ApprovalClosedError, UnknownApprovalError
 from streamhouse.model.outcome import Outcome
-from streamhouse.model.schema_change import EventType, Policy
+from streamhouse.model.schema_change import QUESTION_LIFETIME, EventType, Policy
 from streamhouse.model.table import Column
 from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
-from streamhouse.state.approvals import LIFETIME, ApprovalState
+from streamhouse.state.approvals import ApprovalState
 from streamhouse.state.store import StateStore
 from streamhouse.state.upstream import Status
 
@@ -103,6 +103,26 @@ def test_what_became_of_a_change(store, now):
     assert store.upstream.events("retail")[0].since == later
     assert store.upstream.paused("retail") == {"dws.totals"}
     assert store.upstream.paused("other") == set()
+
+
+def test_what_would_become_another_stands_with_what_waits(store):
+    waits = decision(event())
+    [verdict] = waits.verdicts
+    told = [
+        verdict,
+        verdict.model_copy(update={"step": "ods.sales", "outcome": Outcome.SWAP, "pauses": False}),
+        verdict.model_copy(update={"step": "ods.other", "outcome": Outcome.NO_OP, "pauses": False}),
+        verdict.model_copy(update={"flow": "other", "step": "dwd.other", "outcome": Outcome.SWAP, "pauses": False}),
+    ]
+    waits = waits.model_copy(update={"verdicts": tuple(told)})
+    assert waits.standing("retail") == {"dws.totals", "ods.sales"}
+    assert waits.standing("other") == set(), "nobody there waits: it is asked by itself"
+    store.upstream.record("retail", [waits.event])
+    store.upstream.settle("retail", waits.event.id, Status.WAITING, decision=waits)
+    assert store.upstream.standing("retail") == {"dws.totals", "ods.sales"}
+    assert store.upstream.paused("retail") == {"dws.totals"}
+    store.upstream.settle("retail", waits.event.id, Status.APPLIED, decision=waits)
+    assert store.upstream.standing("retail") == set()
     store.upstream.settle("retail", event().id, Status.APPLIED, decision=decision(event()))
     assert store.upstream.paused("retail") == set()
 
@@ -129,7 +149,7 @@ def ask(store, now, subject="e1", **more):
 def test_a_question_is_asked_once(store, now):
     first = ask(store, now)
     assert (first.state, first.asks, first.document) == (ApprovalState.OPEN, "drop amount", {"a": 1})
-    assert first.expires_at == now + LIFETIME
+    assert first.expires_at == now + QUESTION_LIFETIME
     assert ask(store, now + timedelta(days=1)) == first
     assert store.approvals.list("retail", now=now) == [first]
     assert store.approvals.list("other", now=now) == []
@@ -142,7 +162,7 @@ def test_an_answer_stays(store, now, grant, state):
     done = store.approvals.decide(name, grant=grant, by="ada@alpha", reason="checked", now=later)
     assert (done.state, done.decided_by, done.decided_at, done.reason) == (state, "ada@alpha", later, "checked")
     assert store.approvals.get(name[:5], now) == done
-    assert ask(store, now + LIFETIME * 2) == done, "what was decided stays decided"
+    assert ask(store, now + QUESTION_LIFETIME * 2) == done, "what was decided stays decided"
     with pytest.raises(ApprovalClosedError, match=f"was {state} by ada@alpha"):
         store.approvals.decide(name, grant=not grant, by="bob", now=later)
     assert store.approvals.list(now=now) == []
