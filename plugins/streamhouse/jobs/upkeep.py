@@ -18,6 +18,7 @@ from streamhouse.model.version import at_versions, table_name
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.runtime.stores import open_upkeep
+from streamhouse.state.records import is_candidate
 from streamhouse.state.store import StateStore
 from streamhouse.stores.base import LakeStore, Partition, PartitionedStore
 from streamhouse.stores.upkeep import Files, LakeUpkeep
@@ -170,19 +171,27 @@ def _kept_tables(open_: Open, flows: Sequence[str]) -> Iterator[tuple[str, Table
 
 
 def _read_to(open_: Open, stored: Table) -> list[Position]:
-    """Where each flow stands that reads or writes a table; empty: at its beginning."""
-    epochs = open_.state.newest_epochs()
+    """Where each flow stands that reads or writes a table; empty: at its beginning.
+
+    A segment that its flow has no more stands nowhere.
+    """
+    plans = _plans(open_.state)
+    segments = {(flow, segment.name): segment for flow, plan in plans.items() for segment in plan.segments}
+    epochs = [
+        epoch
+        for epoch in open_.state.newest_epochs()
+        if is_candidate(epoch.flow) or (epoch.flow, epoch.segment) in segments
+    ]
     found = [at[stored.name] for epoch in epochs for at in (epoch.end, epoch.ends) if stored.name in at]
     finished = {(epoch.flow, epoch.segment) for epoch in epochs}
-    for flow, plan in _plans(open_.state).items():
-        # A first epoch that died has recorded nothing, and its replay looks for what it wrote.
-        found += [
-            {}
-            for segment in plan.segments
-            if (stored.name in segment.tables or stored.name in segment.reads)
-            and (flow, segment.name) not in finished
-            and open_.state.unfinished(flow, segment.name) is not None
-        ]
+    # A first epoch that died has recorded nothing, and its replay looks for what it wrote.
+    found += [
+        {}
+        for (flow, name), segment in segments.items()
+        if (stored.name in segment.tables or stored.name in segment.reads)
+        and (flow, name) not in finished
+        and open_.state.unfinished(flow, name) is not None
+    ]
     return found
 
 
