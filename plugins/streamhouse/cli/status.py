@@ -30,7 +30,8 @@ def status(app: App, flow: str | None) -> None:
     """Show how the flows are doing: state, rows, epochs, and freshness of each layer.
 
     States: running; stopped; failed (with its error); lost (its process ended without saying so).
-    Freshness is how long rows took from the source until they were readable in a layer.
+    Freshness is how long rows took from the source until they were readable in a layer. Tables that
+    wait for a person's answer are named; the others of their flow go on.
     """
     from streamhouse.errors import UnknownFlowError
 
@@ -40,19 +41,25 @@ def status(app: App, flow: str | None) -> None:
         if flow is not None and flow not in known:
             raise UnknownFlowError(flow, known)
         progress = [_progress(state, name) for name in ([flow] if flow else known)]
+        waiting = {p.flow: _waiting(state, p.flow) for p in progress}
         events = state.events(flow, limit=10) if state is not None and flow is not None else []
     finally:
         if state is not None:
             state.close()
     if app.as_json:
         flows = [
-            {**_document(p), "events": [_event_document(e) for e in events]} if flow else _document(p) for p in progress
+            {
+                **_document(p),
+                "waiting": waiting[p.flow],
+                **({"events": list(map(_event_document, events))} if flow else {}),
+            }
+            for p in progress
         ]
         app.output.document({"project": app.project.root, "flows": flows})
     elif flow is not None:
-        _show_one(progress[0], events, app.output)
+        _show_one(progress[0], waiting[flow], events, app.output)
     else:
-        _show_all(progress, app.output)
+        _show_all(progress, waiting, app.output)
 
 
 def _known_flows(app: App, state: "StateStore | None") -> list[str]:
@@ -76,7 +83,21 @@ def _progress(state: "StateStore | None", flow: str) -> "FlowProgress":
     return state.progress(flow, alive=liveness())
 
 
-def _show_all(flows: "list[FlowProgress]", output: Output) -> None:
+def _waiting(state: "StateStore | None", flow: str) -> list[str]:
+    """Tables of a flow that stand still until a person decides, upstream first."""
+    from streamhouse.errors import StateConflictError
+
+    if state is None:
+        return []
+    try:
+        applied, standing = state.plan(flow), state.upstream.standing(flow)
+    except StateConflictError:  # of a version whose plans this one cannot read
+        return []
+    segments = applied[1].segments_of(standing) if applied is not None else ()
+    return [name for segment in segments for name in segment.tables]
+
+
+def _show_all(flows: "list[FlowProgress]", waiting: dict[str, list[str]], output: Output) -> None:
     if not flows:
         output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
         return
@@ -96,12 +117,20 @@ def _show_all(flows: "list[FlowProgress]", output: Output) -> None:
     for p in flows:
         if p.error:
             output.line(f"{p.flow}: {p.error}", style="red")
+        if waiting[p.flow]:
+            output.line(f"{p.flow}: {_waits(p.flow, waiting[p.flow])}", style="yellow")
 
 
-def _show_one(p: "FlowProgress", events: "list[Event]", output: Output) -> None:
+def _waits(flow: str, tables: list[str]) -> str:
+    return f"{', '.join(tables)} wait at their positions for a person: streamhouse approvals {flow}"
+
+
+def _show_one(p: "FlowProgress", waiting: list[str], events: "list[Event]", output: Output) -> None:
     output.line(f"{p.flow} is {p.state.value}", style=_STYLES.get(p.state.value, ""))
     if p.error:
         output.line(p.error, style="red")
+    if waiting:
+        output.line(_waits(p.flow, waiting), style="yellow")
     output.facts(
         {
             "since": p.since,

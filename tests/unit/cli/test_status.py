@@ -5,9 +5,14 @@ import pytest
 
 from streamhouse.cli.init import write_project
 from streamhouse.cli.main import main
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.schema_change import EventType, Policy
+from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
+from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.records import EpochRecord, Owner, RunnerState
+from streamhouse.state.upstream import Status
 
 TTL = timedelta(minutes=1)
 
@@ -35,6 +40,33 @@ def test_a_flow_that_never_ran(project, capsys):
     (flow,) = flows(capsys)
     assert (flow["flow"], flow["state"], flow["epochs"]) == ("orders", "stopped", 0)
     assert not project.state_dir.exists()
+
+
+def test_tables_that_wait_for_a_person(project, state, capsys):
+    plan = desired_plan(project, "orders")
+    state.save_plan(plan)
+    verdict = Verdict(
+        flow="orders",
+        step=plan.steps[0].id,
+        table=plan.steps[0].id,
+        policy=Policy.FREEZE,
+        said="",
+        outcome=Outcome.BLOCK,
+        values=Values.WAIT,
+        pauses=True,
+        asks="follow",
+    )
+    event = UpstreamEvent(type=EventType.CHANGE_KEY, object="orders:orders", before="1", after="2")
+    state.upstream.record("orders", [event])
+    (flow,) = flows(capsys)
+    assert flow["waiting"] == []
+    state.upstream.settle("orders", event.id, Status.WAITING, decision=Decision(event=event, verdicts=(verdict,)))
+    (flow,) = flows(capsys)
+    assert flow["waiting"] == list(plan.tables)
+    assert main(["status"]) == 0
+    assert f"{plan.steps[0].id}, " in capsys.readouterr().out.replace("\n", " ")
+    assert main(["status", "orders"]) == 0
+    assert "streamhouse approvals orders" in capsys.readouterr().out.replace("\n", " ")
 
 
 def test_a_running_flow(state, capsys):
