@@ -278,9 +278,11 @@ def test_killed_while_a_branch_is_set_aside(world, point):
     world.add(grown=True)
 
     def killed():
-        environment = {**os.environ, KILL_AT: point}
-        done = subprocess.run(command(world.open.project, FLOW), env=environment, timeout=300, check=False)
-        assert done.returncode == -signal.SIGKILL
+        output, environment = world.root / "output", {**os.environ, KILL_AT: point}
+        with output.open("w") as file:
+            program = command(world.open.project, FLOW)
+            done = subprocess.run(program, env=environment, stdout=file, stderr=file, timeout=200, check=False)
+        assert done.returncode == -signal.SIGKILL, output.read_text()
 
     killed()
     for _ in range(2):  # the first run ends what was half done

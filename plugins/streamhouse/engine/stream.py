@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _POLL_S = 0.05
+_STAND_S = 0.25  # between two looks whether a segment is held still
 _LOOK_S = 1.0  # between two looks whether Spark has ended the query; what happens here rings at once
 
 
@@ -200,7 +201,7 @@ class SegmentStream:
         self._bell.put(None)
 
     def run(self, *, once: bool, bounds: Mapping[str, Position] = MappingProxyType({})) -> None:
-        """Carry the segment, which is `opened`.
+        """Carry the segment, which is `opened`. One that is held begins when it may: what it reads may not be there.
 
         Args:
             once: Return when what waits is in every table.
@@ -210,7 +211,12 @@ class SegmentStream:
             RowsLostError: an input has lost what was not read, and nobody is asked about it.
             StreamhouseError: an epoch failed for good.
         """
+        while not once and self._around.is_held(self._segment.name) and not self._around.stop.is_set():
+            with suppress(Empty):
+                self._bell.get(timeout=_STAND_S)
         around, begin, inputs = self._around, self._begin(), self._ready.inputs
+        if around.stop.is_set():
+            return
         available = {name: bounds[name] if name in bounds else given.available() for name, given in inputs.items()}
         with suppress(RowsLostError):  # nobody knows how many; the stream will find so too
             self._waiting_rows = sum(
