@@ -20,7 +20,10 @@ Columns = dict[str, str]  # name → type
 
 @dataclass(frozen=True)
 class Step:
-    """One step: `reads` maps ports, which the SQL names, to tables. Without a key it writes a log table."""
+    """One step: `reads` maps ports, which the SQL names, to tables. Without a key it writes a log table.
+
+    Rows that do not meet `expects` are dropped; empty: none are.
+    """
 
     writes: str
     sql: str
@@ -29,6 +32,7 @@ class Step:
     tier: str = "hot"
     buckets: int = 1
     lookups: tuple[str, ...] = ()  # ports
+    expects: str = ""
 
     @property
     def kind(self) -> str:
@@ -87,6 +91,7 @@ class Case:
                     for port, table in step.reads.items()
                 )
                 lines += [f"  {step.writes} ({options}) from {reads}", f"    {step.sql}"]
+                lines += [f"    expects {step.expects}"] if step.expects else []
         for number, part in enumerate(self.parts):
             what = [
                 f"in {part.files} files" if part.files > 1 else "",
@@ -605,10 +610,19 @@ def _derived(grammar: _Grammar, pool: list[Relation], number: int, *, crossed: b
     sql, result = made
     table = f"dwd.t{number}"
     reads = {"x": x.table} | ({"y": y.table} if y is not None else {})
-    step = Step(table, sql, reads, tuple(result.key), lookups=("y",) if shape == "lookup" else ())
+    lookups = ("y",) if shape == "lookup" else ()
+    step = Step(table, sql, reads, tuple(result.key), lookups=lookups, expects=_expects(grammar, result.types))
     ordered = not result.key and shape == "map" and x.ordered
     fixed = x.fixed and (y is None or y.fixed)
     return step, Relation(table, result.types, frozenset(result.nulls), tuple(result.key), ordered, fixed)
+
+
+def _expects(grammar: _Grammar, types: Columns) -> str:
+    """What rows must meet; of columns that hold the same whatever the order in which rows are added up."""
+    exact = {name: kind for name, kind in types.items() if kind not in ("double", "float")}
+    if not exact or not grammar.chance(4):
+        return ""
+    return grammar.condition(Relation("", exact, frozenset(), ()), "out").replace("out.", "")
 
 
 def _placed(grammar: _Grammar, step: Step, *, last: bool) -> Step:

@@ -107,13 +107,18 @@ def _frame(spark: "SparkSession", rows: pa.Table) -> "DataFrame":
 
 
 def _run(spark: "SparkSession", step: PlannedStep, known: Mapping[str, "DataFrame"]) -> "DataFrame":
-    if limiting := [name for name, e in step.expect.items() if e.on_violation in ("drop", "quarantine")]:
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    if limiting := [name for name, e in step.expect.items() if e.on_violation == "quarantine"]:
         raise ValueError(f"{step.id}: the oracle does not know which rows {limiting} take away")
     for read in step.reads:
         known[read.table].createOrReplaceTempView(read.port)
     frame = spark.sql(step.sql)  # resolved here and now: the next step may use the same port names
     for read in step.reads:
         spark.catalog.dropTempView(read.port)
+    for rule in step.expect.values():
+        if rule.on_violation == "drop":
+            frame = frame.where(F.expr(f"coalesce(({rule.check}), false)"))
     return frame
 
 

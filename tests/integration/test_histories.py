@@ -1,6 +1,7 @@
 """Random flows over random histories, cut, restarted and edited at random: every table equals the batch."""
 
 import itertools
+import json
 import os
 import shutil
 import tempfile
@@ -110,6 +111,8 @@ class World:
                 ports = ", ".join(f"{port}: {{}}" for port in step.reads)
                 key = f"\noutput: {{primary_key: [{', '.join(step.key)}]}}" if step.key else ""
                 header = f"action: {action}\nstep: {step.kind}\ninputs: {{{ports}}}{key}"
+                if step.expects:
+                    header += f"\nexpect: {{met: {{check: {json.dumps(step.expects)}, on_violation: drop}}}}"
                 (self.root / "actions" / f"{action}.sql").write_text(f"/* ---\n{header}\n--- */\n{step.sql}\n")
                 number += 1
             lines += ["tables:", *options]
@@ -249,6 +252,21 @@ FOUND: dict[str, Case] = {
             Step("dwd.t2", "SELECT v1 AS k1, COUNT(*) AS n FROM x GROUP BY v1", {"x": "dwd.t1"}, ("k1",)),
         ),
         (Part({"a": ((1, 1, 1),)}), Part({"a": ((1, 1, 1),)})),
+    ),
+    # A row of which an epoch adds a part is judged as a whole.
+    "sums of which each epoch adds less than is expected of them": Case(
+        {"a": _A},
+        (
+            _LOG_A,
+            Step(
+                "dwd.t1",
+                "SELECT g AS k1, COUNT(*) AS v1 FROM x WHERE g IS NOT NULL GROUP BY g",
+                {"x": "ods.a"},
+                ("k1",),
+                expects="v1 > 1",
+            ),
+        ),
+        (Part({"a": ((1, 1, 1), (2, 2, 1))}), Part({"a": ((3, 1, 1),)}), Part({"a": ((4, 2, 1), (5, 3, 1))})),
     ),
     # A name of an inner WITH is not that of the outer one.
     "a WITH inside a WITH": Case(
