@@ -58,6 +58,11 @@ def test_every_configuration_file_is_there():
     assert all((ROOT / file).is_file() for file in files)
 
 
+@pytest.mark.parametrize("name", ["spark-worker", "polaris", "airflow-scheduler"])
+def test_who_reads_files_of_the_lakes_has_the_keys(name):
+    assert FILE["services"][name]["environment"].keys() >= {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+
+
 def test_only_the_loopback_interface_is_opened():
     opened = [port for service in FILE["services"].values() for port in service.get("ports", ())]
     assert opened
