@@ -1,6 +1,7 @@
 """Starts a runner on a cluster that places drivers itself: `spark-submit` in cluster mode, on YARN and Kubernetes."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -67,14 +68,22 @@ def cluster_conf(spark: SparkSettings, environment: Mapping[str, str]) -> dict[s
         environment: Of this process: its `STREAMHOUSE_*` reach the driver, and the keys of the lakes, `AWS_*`, the
             executors as well. No cluster hands an environment on by itself.
     """
-    driver = "spark.kubernetes.driverEnv" if spark.master.startswith("k8s://") else "spark.yarn.appMasterEnv"
     ours = {name: value for name, value in environment.items() if name.startswith(("STREAMHOUSE_", "AWS_"))}
+    driver = "spark.kubernetes.driverEnv"
+    if not spark.master.startswith("k8s://"):
+        driver = "spark.yarn.appMasterEnv"
+        ours = {name: _in_double_quotes(value) for name, value in ours.items()}
     return {
         "spark.pyspark.python": sys.executable,
         **{f"{driver}.{name}": value for name, value in ours.items()},
         **{f"spark.executorEnv.{name}": value for name, value in ours.items() if name.startswith("AWS_")},
         **spark.conf,
     }
+
+
+def _in_double_quotes(text: str) -> str:
+    """For a shell: YARN writes variables between double quotes into a script, as they are."""
+    return re.sub(r'(["$`\\])', r"\\\1", text)
 
 
 def properties_text(conf: Mapping[str, str]) -> str:

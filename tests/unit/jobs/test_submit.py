@@ -1,4 +1,5 @@
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,16 @@ def test_a_driver_elsewhere_has_our_variables(master, driver):
         f"{driver}.AWS_SECRET_ACCESS_KEY": "hush",
         "spark.executorEnv.AWS_SECRET_ACCESS_KEY": "hush",
     }
+
+
+def test_a_shell_of_yarn_gives_variables_as_they_are():
+    value = '{"spark.a": "$HOME `b` c\\\\d \'"}'
+    conf = cluster_conf(SparkSettings(master="yarn"), {"STREAMHOUSE_SPARK_CONF": value})
+    script = f'X="{conf["spark.yarn.appMasterEnv.STREAMHOUSE_SPARK_CONF"]}"; printf %s "$X"'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == value
+    on_kubernetes = cluster_conf(SparkSettings(master="k8s://https://h:6443"), {"STREAMHOUSE_SPARK_CONF": value})
+    assert on_kubernetes["spark.kubernetes.driverEnv.STREAMHOUSE_SPARK_CONF"] == value
 
 
 def test_pages_of_spark_show_none_of_them():
