@@ -99,9 +99,12 @@ def local_session(
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()  # as it is: options given now would change it for all who use it
     java = find_java()
-    jars = fetch(
-        jars_of(project.settings), settings=project.settings.ivy_settings, progress=lambda stage: say(stage.text)
-    )
+    placed = "PYSPARK_GATEWAY_PORT" in os.environ  # by a cluster, whose JVM is there already, with the jars
+    jars: list[Path] = []
+    if not placed:
+        jars = fetch(
+            jars_of(project.settings), settings=project.settings.ivy_settings, progress=lambda stage: say(stage.text)
+        )
     logs = project.state_dir / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     log4j = logs / "log4j2.properties"
@@ -121,12 +124,11 @@ def local_session(
     quiet_python_log()
     place = _place(java)
     use_installed_python(place / "home")
-    # On a cluster that placed this process, its JVM is there already.
-    classes = archive(place, say) if "PYSPARK_GATEWAY_PORT" not in os.environ else []
+    classes = [] if placed else archive(place, say)
     builder = SparkSession.builder.master(project.settings.spark.master).appName(name)
     options = {
         **_TUNED,
-        "spark.jars": ",".join(str(jar) for jar in jars),
+        **({} if placed else {"spark.jars": ",".join(str(jar) for jar in jars)}),
         "spark.driver.extraJavaOptions": _java_options(log4j, classes),
         "spark.sql.warehouse.dir": str(project.state_dir / "spark-warehouse"),
         **cold_catalog(project.cold, project.settings.cold, project.settings.object_store),
