@@ -98,10 +98,11 @@ def _show(names: dict[str, str], costs: dict[tuple[str, str], list[Cost]]) -> No
 
 def _asked(root: Path, sql: str, engine: str) -> tuple[Cost, str]:
     command = [str(Path(sys.executable).with_name("streamhouse")), "query", sql, "--engine", engine, "--json"]
+    others = {child.pid for child in psutil.Process().children()}
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run([*command, "--project", str(root)], capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - began
-    _end_of_spark()
+    _end_of_spark(others)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise SystemExit(done.stdout + done.stderr)
@@ -115,8 +116,8 @@ def _adopt() -> None:
         raise SystemExit("this benchmark needs Linux: it adopts Spark's JVM to count its seconds")
 
 
-def _end_of_spark() -> None:
-    for child in psutil.Process().children():
+def _end_of_spark(others: set[int]) -> None:
+    for child in (child for child in psutil.Process().children() if child.pid not in others):
         with suppress(psutil.NoSuchProcess, ChildProcessError):
             if child.status() == psutil.STATUS_ZOMBIE or _SPARK in " ".join(child.cmdline()):
                 os.waitpid(child.pid, 0)
