@@ -167,6 +167,27 @@ def test_conditions_leave_out_the_files_of_other_partitions(both: Both) -> None:
         assert both.light.read_where(table, None, ("k",), where).num_rows == files
 
 
+def test_rows_that_this_process_wrote_are_found_by_their_values(both: Both, spark: "SparkSession") -> None:
+    from pyspark.sql import functions as f
+
+    rng = random.Random(5)
+    table = make_table("found", by=DAY)
+    both.spark.create(table)
+    rows = [row(rng, n) for n in range(80)]
+    for epoch in range(2):
+        write(both.spark, table, epoch, rows[epoch * 40 : epoch * 40 + 40])
+    stored = spark.table(f"cold.{table.name}")
+    for column in table.columns:
+        values = [one[column.name] for one in rows]
+        there = {value for value in values if value is not None and value == value}  # NaN does not equal itself
+        for value in sorted(there, key=repr)[:2]:
+            shown = f.lit(value).cast(column.type)
+            assert stored.where(f.col(column.name) == shown).count() == values.count(value), (column, value)
+    later = both.spark.list_files(table, None, [Condition("k", ">=", (40,))])
+    assert len(later) == len(both.spark.list_files(table)) // 2  # the bounds of each file are known
+    assert both.spark.list_files(table, None, [Condition("k", ">", (999,))]) == []
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [

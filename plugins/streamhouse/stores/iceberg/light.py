@@ -17,14 +17,11 @@ from streamhouse.model.types import Position, Tier
 from streamhouse.stores.arrow import arrow_schema, arrow_type
 from streamhouse.stores.base import DataFile, NeedsSparkError, Partition, Snapshot
 from streamhouse.stores.iceberg import snapshots
-from streamhouse.stores.iceberg.metadata import Commit, File, Metadata, local
+from streamhouse.stores.iceberg.metadata import FIELD_ID, PLAIN_TYPES, Commit, File, Metadata, local
 from streamhouse.stores.where import Condition
 
 _SNAPSHOT = "snapshot"
 _MOST_ROWS, _MOST_BYTES, _MOST_FILES = 1_000_000, 64 << 20, 200  # beyond, Spark's start does not matter
-_FIELD_ID = b"PARQUET:field_id"
-_PLAIN = ("tinyint", "smallint", "int", "bigint", "float", "double", "string", "boolean", "binary", "date", "decimal")
-_READ = (*_PLAIN, "timestamp", "timestamp_ntz")
 _COMPARED = {"=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _HINT = "table$lake$snapshots lists those that are held; upkeep expires old ones"
 
@@ -92,7 +89,7 @@ class IcebergReader:
             NeedsSparkError: the table is large, or has what is not read here.
         """
         wanted = [table.column(name) for name in columns]
-        if odd := [one for one in wanted if one.type.partition("(")[0] not in _READ]:
+        if odd := [one for one in wanted if one.type.partition("(")[0] not in PLAIN_TYPES]:
             raise NeedsSparkError(f"column {odd[0].name} of the cold tier is {odd[0].type}")
         metadata = self._table(table)
         commit = self._commit(table, metadata, at)
@@ -188,7 +185,7 @@ def _rows(
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(file.path) as opened:
-        fields = {int((field.metadata or {}).get(_FIELD_ID, -1)): field.name for field in opened.schema_arrow}
+        fields = {int((field.metadata or {}).get(FIELD_ID, -1)): field.name for field in opened.schema_arrow}
         names = {one.name: fields[ids[one.name]] for one in wanted if ids.get(one.name) in fields}
         if lacking := [one.name for one in wanted if one.name in by and one.name not in names]:
             raise NeedsSparkError(f"{lacking[0]}, by which the table is partitioned, is not in its files")

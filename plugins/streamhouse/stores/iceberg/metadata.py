@@ -16,6 +16,15 @@ from streamhouse.stores.base import NeedsSparkError
 
 Json = dict[str, Any]
 
+PLAIN_TYPES = (
+    *("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean"),
+    *("string", "binary", "date", "timestamp", "timestamp_ntz"),
+)
+"""Types of columns, without their parameters, that this process reads and writes as Spark does."""
+
+FIELD_ID = b"PARQUET:field_id"
+"""Where Arrow keeps the number of a column of a Parquet file, by which Iceberg knows it."""
+
 _VERSION = 2
 _METADATA, _HINT = "metadata", "version-hint.text"
 _GONE = 2  # status of an entry that a manifest only remembers
@@ -173,13 +182,17 @@ def _records(location: str) -> list[Json]:
         return [record for record in fastavro.reader(file) if isinstance(record, dict)]
 
 
+def is_local(location: str) -> bool:
+    """Whether Iceberg names a place in a folder of this machine."""
+    return location.removeprefix("file:").startswith("/")
+
+
 def local(location: str) -> Path:
     """The path of a file that Iceberg names.
 
     Raises:
         NeedsSparkError: it is elsewhere.
     """
-    path = location.removeprefix("file:")
-    if not path.startswith("/"):
+    if not is_local(location):
         raise NeedsSparkError(f"a file is at {location}")
-    return Path("/" + path.lstrip("/"))
+    return Path("/" + location.removeprefix("file:").lstrip("/"))
