@@ -106,7 +106,7 @@ def test_rows_of_many_days_are_read_as_they_were_written(store: Store, key: tupl
 def test_odd_names_of_partitions(lake: LakeStore, key: tuple[str, ...]) -> None:
     table = make_table(key, more=("shop",))
     lake.create(table)
-    odd = ["", " ", "a/b", "x=y", "Zürich %20", "__DEFAULT_PARTITION__", "null"]
+    odd = ["", " ", "a/b", "x=y", "Zürich %20", "__DEFAULT_PARTITION__", "__HIVE_DEFAULT_PARTITION__", "null"]
     first = [(n, DAYS[0], name, n) for n, name in enumerate(odd)]
     write(lake, table, 0, *first)
     write(lake, table, 1, (0, DAYS[0], "", 10))

@@ -21,16 +21,16 @@ from streamhouse.stores.iceberg.metadata import FIELD_ID, PLAIN_TYPES, is_local,
 from streamhouse.stores.iceberg.statements import storage_type
 
 _MOST_PARTITIONS = 100  # of one commit; each is a file
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what Iceberg takes this text for, where partitions are told as texts
 
 
 def can_append(table: Table, stored: Any, rows: pa.Table) -> bool:
     """Whether `append` can take the rows: of a log without nested columns, in few partitions of a local folder."""
-    return (
-        not table.primary_key
-        and all(column.type.partition("(")[0] in PLAIN_TYPES for column in table.columns)
-        and is_local(str(stored.location()))
-        and len(_partitions(table, rows)) <= _MOST_PARTITIONS
-    )
+    if table.primary_key or not all(column.type.partition("(")[0] in PLAIN_TYPES for column in table.columns):
+        return False
+    partitions = _partitions(table, rows)
+    few = len(partitions) <= _MOST_PARTITIONS and not any(_NO_VALUE in values for values in partitions)
+    return few and is_local(str(stored.location()))
 
 
 def append(jvm: Any, stored: Any, table: Table, rows: pa.Table, properties: Mapping[str, str]) -> None:
