@@ -6,8 +6,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.without_pandas import without_pandas
 from streamhouse.tiering.ask import Query
-from streamhouse.tiering.light import without_pandas
 from streamhouse.tiering.plain_sql import NotPlainError, Plain
 from streamhouse.tiering.reading import Readable
 
