@@ -2,6 +2,8 @@
 
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -17,6 +19,7 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, LakeMetadata, NeedsSparkError, WriteContext
 from streamhouse.stores.iceberg import IcebergStore
 from streamhouse.stores.iceberg.light import IcebergReader
+from streamhouse.stores.iceberg.snapshots import Catalog
 from streamhouse.stores.iceberg.upkeep import IcebergUpkeep
 from streamhouse.stores.where import Condition
 from tests.oracle import assert_same_rows
@@ -150,21 +153,96 @@ def test_rows_and_history_are_those_of_spark(both: Both, key: tuple[str, ...], b
             both.light.read_state(wider, {"snapshot": number})
 
 
-def test_conditions_leave_out_the_files_of_other_partitions(both: Both) -> None:
-    table = make_table("days", by=("day", "s"), types={"k": "int", "day": "date", "s": "string"})
+WHERE = [
+    [Condition("day", "=", (DAYS[1],))],
+    [Condition("day", ">", (DAYS[0],)), Condition("s", "=", ("ä",))],
+    [Condition("day", "in", (DAYS[0], DAYS[2])), Condition("k", "<", (12,))],
+    [Condition("k", "=", (7_000,))],
+    [Condition("tiny", ">=", (-128,)), Condition("small", "<=", (-1,))],
+    [Condition("price", "<", (Decimal("-12.50"),))],
+    [Condition("wide", "=", (Decimal("12345678901234567890.0123456789"),))],
+    [Condition("s", "in", ("", "😀"))],
+    [Condition("s", ">", ("a",))],
+    [Condition("flag", "=", (True,))],
+    [Condition("at", "=", (datetime(1960, 1, 1, 1, 2, 3, 456789, tzinfo=UTC),))],
+    [Condition("at", ">", (datetime(1960, 1, 1, 1, 2, 3, 456789, tzinfo=UTC),))],
+    [Condition("ntz", "<=", (datetime(2024, 1, 1, 0, 0, 0, 1),))],
+    [Condition("ntz", "<", (datetime(2024, 1, 1, 0, 0, 0, 1),))],
+    [Condition("x", "is null"), Condition("late", "is null")],
+    [Condition("late", "is not null")],
+    [Condition("late", "=", (5,))],
+    [Condition("raw", "is not null"), Condition("y", "is null")],
+]
+
+
+@pytest.mark.parametrize(("key", "by"), KINDS)
+def test_conditions_leave_out_what_spark_leaves_out(both: Both, key: tuple[str, ...], by: tuple[str, ...]) -> None:
+    rng = random.Random(5)
+    table = make_table(f"where_{'keyed' if key else 'log'}_{len(by)}", key, by)
     both.spark.create(table)
-    write(both.spark, table, 0, [{"k": n, "day": day, "s": s} for n, day in enumerate(DAYS) for s in ("a", "b")])
+    write(both.spark, table, 0, [row(rng, n) for n in range(20)])
+    wider = table.model_copy(update={"columns": (*table.columns, Column(name="late", type="smallint"))})
+    both.spark.add_columns(wider)
+    write(both.spark, wider, 1, [{**row(rng, n), "late": 5} for n in range(10, 30)])
     assert isinstance(both.light, LakeMetadata)
-    for where, files in (
-        ([Condition("day", "=", (DAYS[1],))], 2),
-        ([Condition("day", ">", (DAYS[0],)), Condition("s", "=", ("a",))], 2),
-        ([Condition("day", "in", (DAYS[0], DAYS[2]))], 4),
-        ([Condition("day", "<=", (DAYS[0],)), Condition("k", "=", (7,))], 2),
-        ([Condition("s", "is null")], 0),
-        ([Condition("s", "is not null")], 6),
+    every = both.spark.dataframe(wider)
+    for where in WHERE:
+        asked = " and ".join(_sql(one) for one in where)
+        files = both.light.list_files(wider, None, where)
+        assert sorted(files, key=str) == sorted(both.spark.list_files(wider, None, where), key=str), asked
+        found = both.light.read_where(wider, None, ("k", "day"), where)
+        assert_same_rows(found, every.where(asked).select("k", "day").toArrow(), key=(), name=asked)
+
+
+def _sql(condition: Condition) -> str:
+    def shown(value: Any) -> str:
+        kinds = {datetime: "timestamp_ntz", date: "date", str: "string", Decimal: "decimal(38,10)"}
+        kind = "timestamp" if getattr(value, "tzinfo", None) else kinds.get(type(value))
+        return f"cast('{value}' as {kind})" if kind else str(value)
+
+    values = ", ".join(shown(one) for one in condition.values)
+    return f"{condition.column} {condition.operator} {f'({values})' if condition.operator == 'in' else values}"
+
+
+def test_nulls_may_be_partitions(both: Both, spark: "SparkSession") -> None:
+    table = make_table("nulls", by=("day", "s"), types={"k": "int", "day": "date", "s": "string"})
+    both.spark.create(table)
+    spark.sql(
+        f"insert into cold.{table.name} values (1, null, 'a'), (2, date '1969-12-30', null), (3, null, null), "
+        "(4, date '2026-01-01', '')"
+    )
+    assert_alike(both, table)
+    for where, rows in (
+        ([Condition("day", "is null")], [1, 3]),
+        ([Condition("s", "is not null")], [1, 4]),
+        ([Condition("day", "<", (DAYS[2],))], [2]),
+        ([Condition("s", "=", ("",)), Condition("day", "is not null")], [4]),
     ):
-        assert len(both.light.list_files(table, None, where)) == files
-        assert both.light.read_where(table, None, ("k",), where).num_rows == files
+        assert sorted(both.light.read_where(table, None, ("k",), where).column("k").to_pylist()) == rows
+        assert len(both.light.list_files(table, None, where)) == len(rows)
+
+
+def test_columns_that_were_renamed_or_dropped_are_what_they_were(both: Both, spark: "SparkSession") -> None:
+    names = ("a", "b", "c", "d")
+    table = make_table("renamed", types=dict.fromkeys(names, "int"))
+    both.spark.create(table)
+    for change in (
+        "rename column a to e",
+        "drop column b",
+        "add column b int",
+        "rename column e to a",
+        "drop column d",
+    ):
+        width = len(spark.table(f"cold.{table.name}").columns)
+        spark.sql(f"insert into cold.{table.name} select {', '.join(str(n) for n in range(width))}")
+        spark.sql(f"alter table cold.{table.name} {change}")
+        shown = make_table("renamed", types=dict.fromkeys((*names, "e"), "int"))
+        for at in (None, *({"snapshot": one.number} for one in both.spark.list_snapshots(table))):
+            ours, theirs = both.light.read_state(shown, at), both.spark.read_state(shown, at)
+            assert_same_rows(ours, theirs, key=(), name=f"{change}, at {at}")
+            for name in shown.column_names:  # a condition leaves out no row that fulfils it
+                kept = both.light.read_where(shown, at, (name,), [Condition(name, "is null")])
+                assert kept.column(name).null_count == theirs.column(name).null_count
 
 
 def test_rows_that_this_process_wrote_are_found_by_their_values(both: Both, spark: "SparkSession") -> None:
@@ -221,6 +299,66 @@ def test_nested_columns_and_large_tables_are_left_to_spark(both: Both, monkeypat
     monkeypatch.setattr("streamhouse.stores.iceberg.light._MOST_ROWS", 1)
     with pytest.raises(NeedsSparkError, match="2 rows"):
         both.light.read_state(table, columns=("k",))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ("alter table {} alter column k type bigint", "column k of the cold tier is stored as bigint"),
+        ("alter table {} set tblproperties ('format-version' = '3')", "format 3"),
+        ("alter table {} set tblproperties ('write.format.default' = 'orc')", "format ORC"),
+    ],
+)
+def test_what_we_do_not_write_is_left_to_spark(both: Both, spark: "SparkSession", change: str, why: str) -> None:
+    table = make_table("other", types={"k": "int"})
+    both.spark.create(table)
+    spark.sql(change.format(f"cold.{table.name}"))
+    write(both.spark, table, 0, [{"k": 1}])
+    with pytest.raises(NeedsSparkError, match=why):
+        both.light.read_state(table)
+    both.spark.drop(table.name)
+
+
+def test_deletes_by_value_are_left_to_spark(both: Both, spark: "SparkSession") -> None:
+    table = make_table("by_value", types={"k": "int"})
+    both.spark.create(table)
+    write(both.spark, table, 0, [{"k": 1}])
+    stored = Catalog(spark, "cold").table(table.name)
+    assert stored is not None
+    jvm: Any = spark._jvm
+    fields = spark.sparkContext._gateway.new_array(jvm.int, 1)
+    fields[0] = 1
+    deletes = jvm.org.apache.iceberg.FileMetadata.deleteFileBuilder(stored.spec()).ofEqualityDeletes(fields)
+    file = deletes.withPath(f"{stored.location()}/data/none.parquet").withFileSizeInBytes(1).withRecordCount(1).build()
+    stored.newRowDelta().addDeletes(file).commit()
+    with pytest.raises(NeedsSparkError, match="equality deletes"):
+        both.light.read_state(table)
+
+
+# A table is read, and nothing imported that takes longer.
+ALONE = """
+import sys
+from pathlib import Path
+from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.stores.iceberg.light import IcebergReader
+
+heavy = {"pandas", "pyiceberg", "pypaimon", "pyspark"}
+before = sorted(heavy & set(sys.modules))
+table = Table(name=sys.argv[2], columns=(Column(name="k", type="int"),), tiers=Tiers(cold="1d"))
+rows = IcebergReader(Path(sys.argv[1])).read_state(table)
+print(rows.to_pylist(), before, sorted(heavy & set(sys.modules)))
+import pandas  # it is kept away no longer
+print(rows.to_pandas()["k"].tolist())
+"""
+
+
+def test_reading_imports_little(both: Both) -> None:
+    table = make_table("alone", types={"k": "int"})
+    both.spark.create(table)
+    write(both.spark, table, 0, [{"k": 1}])
+    command = [sys.executable, "-c", ALONE, str(both.light._warehouse), table.name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["[{'k': 1}] [] ['pyiceberg']", "[1]"], done.stderr
 
 
 def test_a_file_that_upkeep_removed_is_told(both: Both) -> None:

@@ -83,7 +83,8 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 
 rows = run_query(Project(Path(sys.argv[1]), Settings()), "select sum(n) as n from dws.rest_keyed")
-print(rows.to_pylist(), sorted({"pandas", "polars", "pyarrow.dataset", "pypaimon", "pyspark"} & set(sys.modules)))
+heavy = {"pandas", "polars", "pyarrow.dataset", "pyiceberg", "pypaimon", "pyspark"}
+print(rows.to_pylist(), sorted(heavy & set(sys.modules)))
 """
 
 

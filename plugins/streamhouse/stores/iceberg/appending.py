@@ -17,9 +17,9 @@ from streamhouse.errors import DiskFullError, StoreError
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_type
 from streamhouse.stores.base import Partition
-from streamhouse.stores.iceberg.metadata import FIELD_ID, PLAIN_TYPES, is_local, local
-from streamhouse.stores.iceberg.statements import storage_type
+from streamhouse.stores.iceberg.statements import PLAIN_TYPES, storage_type
 
+_FIELD_ID = b"PARQUET:field_id"  # where Arrow keeps the number by which Iceberg knows a column of a Parquet file
 _MOST_PARTITIONS = 100  # of one commit; each is a file
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what Iceberg takes this text for, where partitions are told as texts
 
@@ -30,7 +30,7 @@ def can_append(table: Table, stored: Any, rows: pa.Table) -> bool:
         return False
     partitions = _partitions(table, rows)
     few = len(partitions) <= _MOST_PARTITIONS and not any(_NO_VALUE in values for values in partitions)
-    return few and is_local(str(stored.location()))
+    return few and _is_local(str(stored.location()))
 
 
 def append(jvm: Any, stored: Any, table: Table, rows: pa.Table, properties: Mapping[str, str]) -> None:
@@ -52,7 +52,7 @@ def append(jvm: Any, stored: Any, table: Table, rows: pa.Table, properties: Mapp
     for values in _partitions(table, rows):
         path = str(stored.locationProvider().newDataLocation(f"{uuid4()}.parquet"))
         with _written(table):
-            _write(local(path), _of(table, rows, values), schema)
+            _write(_local(path), _of(table, rows, values), schema)
         commit.appendFile(_described(jvm, stored, path, values))
     for key, value in properties.items():
         commit.set(key, value)
@@ -65,7 +65,7 @@ def _described(jvm: Any, stored: Any, path: str, values: Partition) -> Any:
     metrics = iceberg.parquet.ParquetUtil.fileMetrics(file, iceberg.MetricsConfig.forTable(stored))
     # Not withInputFile: that puts `file:` before the path, which Spark's own files have not.
     made = iceberg.DataFiles.builder(stored.spec()).withPath(path).withFormat("parquet").withMetrics(metrics)
-    made = made.withFileSizeInBytes(local(path).stat().st_size)
+    made = made.withFileSizeInBytes(_local(path).stat().st_size)
     if values:
         texts = jvm.java.util.ArrayList()
         for value in values:
@@ -90,7 +90,7 @@ def _schema(stored: Any, table: Table) -> pa.Schema:
 
     def field(column: Column) -> pa.Field:
         number = str(found.findField(column.name).fieldId()).encode()
-        return pa.field(column.name, arrow_type(storage_type(column.type)), metadata={FIELD_ID: number})
+        return pa.field(column.name, arrow_type(storage_type(column.type)), metadata={_FIELD_ID: number})
 
     return pa.schema([field(column) for column in table.columns])
 
@@ -105,6 +105,15 @@ def _of(table: Table, rows: pa.Table, values: Partition) -> pa.Table:
     for name, value in zip(table.partition_by, values, strict=True):
         rows = rows.filter(pc.equal(rows.column(name), pa.scalar(value, rows.schema.field(name).type)))
     return rows
+
+
+def _is_local(location: str) -> bool:
+    """Whether Iceberg names a place in a folder of this machine."""
+    return location.removeprefix("file:").startswith("/")
+
+
+def _local(location: str) -> Path:
+    return Path("/" + location.removeprefix("file:").lstrip("/"))
 
 
 @contextmanager

@@ -29,7 +29,7 @@ def planned(jvm: Any, table: Any, snapshot_id: int, where: Sequence[Condition]) 
                     int(file.recordCount()),
                     int(file.fileSizeInBytes()),
                     deletes=deletes,
-                    partition=_partition(file.partition(), kinds),
+                    partition=partition([file.partition().get(number) for number in range(len(kinds))], kinds),
                 )
     finally:
         tasks.close()
@@ -50,9 +50,15 @@ def _expression(jvm: Any, where: Sequence[Condition]) -> Any:
     return whole
 
 
-def _partition(stored: Any, kinds: Sequence[str]) -> Partition:
-    values = [stored.get(number) for number in range(len(kinds))]
-    return tuple(_EPOCH + timedelta(days=v) if kind == "date" else v for v, kind in zip(values, kinds, strict=True))
+def partition(stored: Sequence[Any], kinds: Sequence[str]) -> Partition:
+    """The values that a file's partition stands for.
+
+    Args:
+        stored: As Iceberg has them: a date is days since 1970.
+        kinds: Iceberg's type of each.
+    """
+    dates = [kind == "date" and value is not None for value, kind in zip(stored, kinds, strict=True)]
+    return tuple(_EPOCH + timedelta(days=v) if is_date else v for v, is_date in zip(stored, dates, strict=True))
 
 
 def literal(value: Value) -> Any:

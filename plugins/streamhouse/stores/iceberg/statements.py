@@ -17,6 +17,13 @@ Within = tuple[str, Sequence[date | str | int]]
 """A column and its values."""
 
 
+PLAIN_TYPES = (
+    *("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean"),
+    *("string", "binary", "date", "timestamp", "timestamp_ntz"),
+)
+"""Types of columns, without their parameters, that are read and written without Spark as Spark does."""
+
+
 def storage_type(name: str) -> str:
     """The type Iceberg stores for a Spark type: it has no integer below 32 bits.
 
