@@ -310,7 +310,7 @@ def test_nested_columns_and_large_tables_are_left_to_spark(both: Both, monkeypat
     ],
 )
 def test_what_we_do_not_write_is_left_to_spark(both: Both, spark: "SparkSession", change: str, why: str) -> None:
-    table = make_table("other", types={"k": "int"})
+    table = make_table("other", key=("k",), types={"k": "int"})  # Spark writes its files
     both.spark.create(table)
     spark.sql(change.format(f"cold.{table.name}"))
     write(both.spark, table, 0, [{"k": 1}])
