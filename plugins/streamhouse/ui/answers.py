@@ -157,6 +157,7 @@ class GraphNode(Answer):
     rows: int = 0
     rows_per_second: float = 0
     outcome: Outcome | None = None  # of the change that waits in the files; None: it is as applied
+    stands: bool = False  # until a person decides
 
 
 class GraphEdge(Answer):

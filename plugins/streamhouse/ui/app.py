@@ -210,7 +210,8 @@ def _graph(desk: Desk, name: str) -> Graph:
         outcomes = next((graph.outcomes_of(one) for one in desk.compared(name)), {})
     except StreamhouseError:
         outcomes = {}  # files that are wrong change nothing yet; the page tells of them elsewhere
-    return graph.graph(plan, revision, rows, flows.rates_now(desk, name), outcomes)
+    standing = state.upstream.standing(name) if state is not None else frozenset()
+    return graph.graph(plan, revision, rows, flows.rates_now(desk, name), outcomes, standing)
 
 
 def _from_our_page(request: Request) -> None:

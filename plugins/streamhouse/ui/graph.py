@@ -1,6 +1,6 @@
 """A plan as nodes and edges; pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from streamhouse.model.outcome import Outcome, worst
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
@@ -16,6 +16,7 @@ def graph(
     rows: Mapping[str, int],
     rates: Mapping[str, float],
     outcomes: Mapping[str, Outcome],
+    standing: Collection[str] = (),
 ) -> Graph:
     """A flow to be drawn; nodes upstream first.
 
@@ -25,6 +26,7 @@ def graph(
         rows: Table → rows written so far.
         rates: Table → rows written per second.
         outcomes: Table → what a waiting change does to it.
+        standing: Steps that must not read on until a person decides.
     """
     sources = [
         GraphNode(
@@ -38,10 +40,11 @@ def graph(
         for source in plan.sources
     ]
     external = [_table(table, "external", rows, rates) for table in plan.external]
+    stands = {name for segment in plan.segments_of(standing) for name in segment.tables}
     own = [
         _table(
             table, "quarantine" if _is_quarantine(plan, name) else "table", rows, rates, _steps(plan, name), outcomes
-        )
+        ).model_copy(update={"stands": name in stands})
         for name, table in plan.tables.items()
     ]
     return Graph(

@@ -8,14 +8,17 @@ from fastapi.testclient import TestClient
 
 from streamhouse.change.ask import ask
 from streamhouse.cli.main import main
-from streamhouse.model.schema_change import EventType
+from streamhouse.compiler.aside import set_aside
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column
-from streamhouse.model.upstream import UpstreamEvent
+from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
 from streamhouse.project.compare import Applied, compare
 from streamhouse.project.desired import desired_plans
 from streamhouse.runtime.command import Command
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.records import EpochRecord, RunnerState
+from streamhouse.state.upstream import Status
 from streamhouse.ui.app import Person, create_app
 
 TTL = timedelta(minutes=1)
@@ -99,6 +102,28 @@ def test_the_graph_of_a_flow(client, state):
     (step,) = graph["nodes"][3]["steps"]
     assert (step["action"], step["strategy"], step["segment"]) == ("revenue_by_product", "merge", "main")
     assert [t["tier"] for t in graph["nodes"][1]["tiers"]] == ["hot"]
+
+
+def test_tables_that_wait_for_a_person(client, state):
+    _, plan = state.plan("orders")
+    held = plan.steps[1].id
+    verdict = Verdict(
+        flow="orders",
+        step=held,
+        table=held,
+        policy=Policy.FREEZE,
+        said="",
+        outcome=Outcome.BLOCK,
+        values=Values.WAIT,
+        pauses=True,
+        asks="follow",
+    )
+    event = UpstreamEvent(type=EventType.CHANGE_KEY, object="orders:lines", before="1", after="2")
+    state.upstream.record("orders", [event])
+    state.upstream.settle("orders", event.id, Status.WAITING, decision=Decision(event=event, verdicts=(verdict,)))
+    state.save_plan(set_aside(plan, [{held}]))
+    nodes = client.get("/api/flows/orders/graph").json()["nodes"]
+    assert [node["id"] for node in nodes if node["stands"]] == ["dwd.orders", "dws.revenue_by_product"]
 
 
 def test_a_table_in_full(client, state):
