@@ -1,25 +1,114 @@
-"""How far steps that stand, or stood, are behind the others of their flow.
+"""Steps that stand while the others of their flow go on, and how far they are behind these.
 
-When all may be one segment again, and when rows that they have yet to read may be lost.
+When they are cut off, when all may be one segment again, and when rows that they have yet to read may be lost.
 """
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
+from streamhouse.change.ask import ask
 from streamhouse.change.building import last_epochs
-from streamhouse.compiler.aside import is_aside
+from streamhouse.compiler.aside import is_aside, set_aside
 from streamhouse.engine.inputs import EpochInput, open_inputs
 from streamhouse.engine.moved import furthest
-from streamhouse.errors import StreamhouseError
+from streamhouse.engine.runner import Runner
+from streamhouse.errors import LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import format_duration
 from streamhouse.model.version import table_name
+from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import Open
+from streamhouse.state.records import Change, Phase
 from streamhouse.stores.base import LogStore
 
+_JOIN_S = 15.0  # between two looks whether all may be joined
+_ALARM_S = 600.0  # between two looks at what logs drop
 _PATIENCE = 0.5
 """How much of the time that a log keeps a row may pass until who waits for a person must have read it."""
+
+
+CarryOut = Callable[[Change], None]
+"""Carries out a change that was asked for, or records why it failed."""
+
+
+@dataclass
+class Cut:
+    """Between the steps of one flow that stand and the others: made when some must stand, and mended later.
+
+    Attributes:
+        open: Everything connected.
+        flow: Its name.
+        together: Its plan with nothing set aside; None while its files say something else than what runs.
+    """
+
+    open: Open
+    flow: str
+    together: Callable[[str], FlowPlan | None]
+    _distance: "Distance" = field(init=False)
+    _join_at: float = 0.0  # not before this, on the monotonic clock
+    _alarm_at: float = 0.0  # likewise
+    _told: set[str] = field(default_factory=set)  # tables whose rows may be lost
+    _given_up: str = ""  # fingerprint of a plan of other segments that could not be carried out
+
+    def __post_init__(self) -> None:
+        self._distance = Distance(self.open)
+
+    def part_or_join(self, runner: Runner, carry_out: CarryOut) -> None:
+        """Cut the steps that stand off from those that may go on; join both again when nothing stands any more.
+
+        Where it cannot be now, as an epoch is half done or another change is asked for, whole segments stand.
+        """
+        state = self.open.state
+        applied = state.plan(self.flow)
+        if applied is None or not (runner.waiting or applied[1].aside):
+            return
+        told = "nothing of it waits for a person any more: all its steps go on together"
+        wanted: FlowPlan | None = None
+        if runner.waiting:
+            wanted = set_aside(applied[1], [runner.waiting])
+            told = f"{', '.join(sorted(runner.waiting))} and what follows wait for a person; the other steps go on"
+        elif time.monotonic() >= self._join_at:
+            self._join_at = time.monotonic() + _JOIN_S
+            wanted = self.together(self.flow) if self._distance.is_small(runner.plan) else None
+        if wanted is None or wanted.fingerprint in (applied[1].fingerprint, self._given_up):
+            return
+        if self._is_changing(runner):
+            return
+        change = ask(state, compare(wanted, Applied.of(state), {}), "trigger")
+        try:
+            carry_out(change)
+        except StreamhouseError as error:  # the flow goes on with the segments it has
+            if error.retryable or isinstance(error, LeaseLostError):
+                raise
+        phase = state.change(change.id).phase
+        if phase is Phase.APPLIED:
+            state.append_event(self.flow, "segments", told)
+        elif phase is Phase.FAILED:
+            self._given_up = wanted.fingerprint
+
+    def _is_changing(self, runner: Runner) -> bool:
+        """Whether an epoch is half done, which needs the plan there is, or another change is asked for."""
+        state = self.open.state
+        with runner.between_epochs():  # else one that merely runs would count
+            half = any(state.unfinished(self.flow, segment.name) is not None for segment in runner.plan.segments)
+        return half or state.open_change(self.flow) is not None
+
+    def tell_endangered(self, runner: Runner) -> None:
+        """Note, once for each table, that rows may be lost which steps that stand have yet to read."""
+        held, now = runner.held, time.monotonic()
+        if not held:
+            self._told.clear()
+        if not held or now < self._alarm_at:
+            return
+        self._alarm_at = now + _ALARM_S
+        with suppress(StreamhouseError):  # the next time
+            for table, text in endangered(self.open, runner.plan, held, datetime.now(UTC)):
+                if table not in self._told:
+                    self.open.state.append_event(self.flow, "retention", text)
+                    self._told.add(table)
 
 
 @dataclass
