@@ -306,6 +306,7 @@ def test_a_replay_and_another_tier_are_refused(spark, store, places):
 AGAIN = """\
 import sys
 from pathlib import Path
+from time import sleep
 from pyspark.sql import SparkSession
 from streamhouse.engine.spread import spread_write
 from streamhouse.model.table import Table
@@ -324,6 +325,9 @@ def once_late(batches):
     mark = root / "failed"
     if not mark.exists():
         mark.touch()
+        store = FlussStore(fluss)
+        while not sum(store.end(table).values()):  # who writes is another process, and has most of the rows by now
+            sleep(0.05)
         raise ValueError("fails after its rows, once")
 
 

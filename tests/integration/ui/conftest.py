@@ -6,11 +6,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 COMMAND = [sys.executable, "-c", "import sys; from streamhouse.cli.main import main; sys.exit(main())"]
 FLAGS = [
@@ -94,12 +96,13 @@ def address(shop, environment) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The browser; installed from Debian's packages where it is missing and may be."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
-            subprocess.run(["apt-get", *step], env=quiet, check=False, stdout=subprocess.DEVNULL, timeout=600)
-        found = shutil.which("chromium")
+    with FileLock(Path(tempfile.gettempdir()) / "streamhouse-chromium.lock"):  # apt-get refuses a second one beside it
+        found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+            quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+            for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
+                subprocess.run(["apt-get", *step], env=quiet, check=False, stdout=subprocess.DEVNULL, timeout=600)
+            found = shutil.which("chromium")
     if found is None:
         pytest.fail("these tests need a browser: install Debian's package 'chromium', or have one on the PATH")
     return found
