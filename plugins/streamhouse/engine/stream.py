@@ -19,6 +19,7 @@ from streamhouse.engine.patience import Patience
 from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentRunner
 from streamhouse.engine.source import epochs_stream, segment_clock
+from streamhouse.engine.spark_gone import spark_answers
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import (
     DiskFullError,
@@ -224,7 +225,8 @@ class SegmentStream:
             )
         while not around.stop.is_set():
             try:
-                self._stream(available if once else None)
+                with spark_answers():
+                    self._stream(available if once else None)
             except RowsLostError:
                 if once or not self._is_asked():
                     raise
