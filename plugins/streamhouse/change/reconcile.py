@@ -34,8 +34,8 @@ from streamhouse.change.building import (
 )
 from streamhouse.change.follow import Follower
 from streamhouse.change.gate import Gatekeeper
-from streamhouse.compiler.change import read_again, same_streams, touched, without_lost
-from streamhouse.compiler.diff import replaced
+from streamhouse.compiler.change import same_streams, touched, without_lost
+from streamhouse.compiler.diff import read_again, replaced
 from streamhouse.engine.moved import furthest, meeting, moved, parted, passed_by
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner

@@ -216,11 +216,6 @@ def without_lost(old: FlowPlan, new: FlowPlan, parts: Mapping[str, Collection[st
     return old.model_copy(update={"given_up": {**old.given_up, **new.given_up, **everything}})
 
 
-def read_again(old: FlowPlan, new: FlowPlan) -> frozenset[str]:
-    """Tables, as people know them, that are read from their beginning once `new` takes the place of `old`."""
-    return frozenset(name for name, time in new.again.items() if old.again.get(name) != time)
-
-
 def touched(old: FlowPlan, new: FlowPlan) -> set[str]:
     """Tables of `old` that another plan writes otherwise, as a step or what it reads changed; also quarantines."""
     after = {step.id: step for step in new.steps}

@@ -72,8 +72,9 @@ def _made(rows: pa.Table, one: ReadAs) -> tuple[pa.ChunkedArray, pa.ChunkedArray
     for part in one.of:
         given = rows.column(part.name)
         # A value that does not fit is no reason to take another column's, which is older.
-        whole = pc.and_(whole, pc.or_(pc.is_valid(values), fits(given, kind)))
-        there = pc.coalesce(values, fitted(given, kind))
+        there = fitted(given, kind)
+        whole = pc.and_(whole, pc.or_(pc.is_valid(values), fits(given, there)))
+        there = pc.coalesce(values, there)
         # Of a struct those fields are there that fit.
         values = there if pa.types.is_struct(kind) else pc.if_else(whole, there, values)
     if one.default is not None:

@@ -1,6 +1,6 @@
 """Where a flow goes on when its plan is another: positions taken over from the segments it had. Pure."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from streamhouse.engine.vector import cap
 from streamhouse.model.plan import FlowPlan, Segment
@@ -18,18 +18,20 @@ def positions(plan: FlowPlan, last: Mapping[str, EpochRecord], *, of: Collection
         last: Segment → its last finished epoch. What several segments read is taken from the one that is behind.
         of: Segments whose own positions are wanted; what they do not read is as it is for the others.
     """
-    found: dict[str, Position] = {}
-    for segment in plan.segments:
-        for name, position in _reached(segment, last):
-            found[name] = cap(position, found[name]) if name in found else position
+    found = _behind(plan.segments, last)
     for segment in plan.segments:
         for name in segment.tables if segment.name in last else ():
             found[name] = last[segment.name].ends.get(name, {})
-    own: dict[str, Position] = {}
-    for segment in plan.segments:
-        for name, position in _reached(segment, last) if segment.name in of else ():
-            own[name] = cap(position, own[name]) if name in own else position
-    return found | own
+    return found | _behind([segment for segment in plan.segments if segment.name in of], last)
+
+
+def _behind(segments: Iterable[Segment], last: Mapping[str, EpochRecord]) -> dict[str, Position]:
+    """What segments read and do not write, and how far the one is that is behind."""
+    found: dict[str, Position] = {}
+    for segment in segments:
+        for name, position in _reached(segment, last):
+            found[name] = cap(position, found[name]) if name in found else position
+    return found
 
 
 def furthest(plan: FlowPlan, last: Mapping[str, EpochRecord]) -> dict[str, Position]:

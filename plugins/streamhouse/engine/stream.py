@@ -212,9 +212,8 @@ class SegmentStream:
             RowsLostError: an input has lost what was not read, and nobody is asked about it.
             StreamhouseError: an epoch failed for good.
         """
-        while not once and self._around.is_held(self._segment.name) and not self._around.stop.is_set():
-            with suppress(Empty):
-                self._bell.get(timeout=_STAND_S)
+        if not once:
+            self._stand()
         around, begin, inputs = self._around, self._begin(), self._ready.inputs
         if around.stop.is_set():
             return
@@ -243,12 +242,16 @@ class SegmentStream:
         try:
             around.rows_lost(self.name)
             asked = around.is_held(self.name)
-            while around.is_held(self.name) and not around.stop.is_set():
-                with suppress(Empty):
-                    self._bell.get(timeout=_LOOK_S)
+            self._stand()
         finally:
             self.is_stuck = False
         return asked or around.stop.is_set()
+
+    def _stand(self) -> None:
+        """Wait while the segment is held, unless the runner is to end."""
+        while self._around.is_held(self.name) and not self._around.stop.is_set():
+            with suppress(Empty):
+                self._bell.get(timeout=_STAND_S)
 
     def _may_try_again(self, error: StreamhouseError) -> bool:
         """Whether there is patience left, after a pause."""

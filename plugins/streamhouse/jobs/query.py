@@ -112,7 +112,6 @@ class Asking:
             raise
 
     def _answered(self, query: Query, limit: int | None, engine: Engine, begun: float, *, measure: bool) -> Answer:
-        tiers = needed_tiers(query)
         reason = "asked for"
         if engine is not Engine.SPARK:
             try:
@@ -122,7 +121,7 @@ class Asking:
         from streamhouse.tiering.query import answer_by_spark
 
         spark = self._session()
-        tables = readable(query, self._opened(tiers), epochs_of(self._project))
+        tables = readable(query, self._opened(needed_tiers(query)), epochs_of(self._project))
         self._say("running the query")
         rows = answer_by_spark(query, tables, spark, limit=limit)
         return self._told(query, tables, rows, "Spark", reason, begun, measure=measure)

@@ -31,19 +31,20 @@ def _fields_can_fit(was: SparkType, now: SparkType) -> bool:
     return all(name not in there or can_fit(str(there[name]), str(kind)) for name, kind in now.fields)
 
 
-def fits(values: pa.ChunkedArray, to: pa.DataType) -> pa.ChunkedArray:
-    """Whether nothing of each value gets lost in another type; NULL fits.
+def fits(values: pa.ChunkedArray, there: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Whether nothing of each value got lost in what `fitted` made of it; NULL fits.
 
-    Of a struct every field must fit, and one that the type lacks must be NULL.
+    Of a struct every field must fit, and one that the other type lacks must be NULL.
     """
-    if values.type == to:
+    if values.type == there.type:
         return pa.chunked_array([pa.repeat(True, len(values))])
-    if not (pa.types.is_struct(values.type) and pa.types.is_struct(to)):
-        return pc.or_(pc.is_null(values), pc.is_valid(fitted(values, to)))
+    if not (pa.types.is_struct(values.type) and pa.types.is_struct(there.type)):
+        return pc.or_(pc.is_null(values), pc.is_valid(there))
     found = pa.chunked_array([pa.repeat(True, len(values))])
     for field in values.type:
-        inner, kept = pc.struct_field(values, field.name), to.get_field_index(field.name)
-        found = pc.and_(found, pc.is_null(inner) if kept < 0 else fits(inner, to.field(kept).type))
+        inner, is_kept = pc.struct_field(values, field.name), there.type.get_field_index(field.name) >= 0
+        fit = fits(inner, pc.struct_field(there, field.name)) if is_kept else pc.is_null(inner)
+        found = pc.and_(found, fit)
     return found
 
 

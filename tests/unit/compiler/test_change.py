@@ -12,7 +12,6 @@ from streamhouse.compiler.change import (
     followers,
     marks,
     overtaken,
-    read_again,
     same_streams,
     shared,
     tables_anew,
@@ -22,7 +21,7 @@ from streamhouse.compiler.change import (
     without_lost,
 )
 from streamhouse.compiler.cost import over_budget, with_cost
-from streamhouse.compiler.diff import diff
+from streamhouse.compiler.diff import diff, read_again
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import behind
 from streamhouse.model.version import at_versions, stored_name, table_at, table_name

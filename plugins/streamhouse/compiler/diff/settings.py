@@ -84,9 +84,14 @@ def replaced(old: FlowPlan, new: FlowPlan) -> dict[str, str]:
     """What both read, but whose rows are others now, so that no position in it is worth anything → why."""
     before = {source.name: source for source in old.sources}
     told = {s.name: _replaced(before[s.name], s) for s in new.sources if s.name in before}
-    again = {name for name, time in new.again.items() if old.again.get(name) != time}
-    told |= {name: f"{name} is read from its beginning: it was made again, or lost what was not read" for name in again}
+    why = "is read from its beginning: it was made again, or lost what was not read"
+    told |= {name: f"{name} {why}" for name in read_again(old, new)}
     return {name: why for name, why in told.items() if why}
+
+
+def read_again(old: FlowPlan, new: FlowPlan) -> frozenset[str]:
+    """Tables, as people know them, that are read from their beginning once `new` takes the place of `old`."""
+    return frozenset(name for name, time in new.again.items() if old.again.get(name) != time)
 
 
 def _replaced(was: PlannedSource, now: PlannedSource) -> str:

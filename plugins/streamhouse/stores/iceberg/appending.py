@@ -4,7 +4,7 @@ Spark would take each row out of Arrow and put it into Parquet again, at six tim
 """
 
 import errno
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,23 +24,37 @@ _MOST_PARTITIONS = 100  # of one commit; each is a file
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what Iceberg takes this text for, where partitions are told as texts
 
 
-def can_append(table: Table, stored: Any, rows: pa.Table) -> bool:
-    """Whether `append` can take the rows: of a log without nested columns, in few partitions of a local folder."""
+def partitions_of(table: Table, stored: Any, rows: pa.Table) -> list[Partition] | None:
+    """The partitions that rows are in, for `append`; None: it cannot take them.
+
+    It takes those of a log without nested columns, in few partitions of a local folder.
+    """
     if table.primary_key or not all(column.type.partition("(")[0] in PLAIN_TYPES for column in table.columns):
-        return False
-    partitions = _partitions(table, rows)
-    few = len(partitions) <= _MOST_PARTITIONS and not any(_NO_VALUE in values for values in partitions)
-    return few and _is_local(str(stored.location()))
+        return None
+    by = list(table.partition_by)
+    found: list[Partition] = [()]
+    if by:
+        found = [tuple(row.values()) for row in rows.select(by).group_by(by).aggregate([]).to_pylist()]
+    few = len(found) <= _MOST_PARTITIONS and not any(_NO_VALUE in values for values in found)
+    return found if few and _is_local(str(stored.location())) else None
 
 
-def append(jvm: Any, stored: Any, table: Table, rows: pa.Table, properties: Mapping[str, str]) -> None:
+def append(
+    jvm: Any,
+    stored: Any,
+    table: Table,
+    rows: pa.Table,
+    partitions: Iterable[Partition],
+    properties: Mapping[str, str],
+) -> None:
     """Commit one snapshot of rows with `properties`; the caller holds the table's lock.
 
     Args:
         jvm: Spark's.
         stored: The table in Iceberg's own Java.
-        table: With every column that is stored, as `can_append` wants it.
+        table: With every column that is stored.
         rows: With these columns.
+        partitions: From `partitions_of`.
         properties: Of the snapshot.
 
     Raises:
@@ -49,7 +63,7 @@ def append(jvm: Any, stored: Any, table: Table, rows: pa.Table, properties: Mapp
     """
     schema = _schema(stored, table)
     commit = stored.newAppend()
-    for values in _partitions(table, rows):
+    for values in partitions:
         path = str(stored.locationProvider().newDataLocation(f"{uuid4()}.parquet"))
         with _written(table):
             _write(_local(path), _of(table, rows, values), schema)
@@ -93,11 +107,6 @@ def _schema(stored: Any, table: Table) -> pa.Schema:
         return pa.field(column.name, arrow_type(storage_type(column.type)), metadata={_FIELD_ID: number})
 
     return pa.schema([field(column) for column in table.columns])
-
-
-def _partitions(table: Table, rows: pa.Table) -> list[Partition]:
-    by = list(table.partition_by)
-    return [tuple(row.values()) for row in rows.select(by).group_by(by).aggregate([]).to_pylist()] if by else [()]
 
 
 def _of(table: Table, rows: pa.Table, values: Partition) -> pa.Table:

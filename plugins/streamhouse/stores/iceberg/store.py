@@ -350,8 +350,9 @@ class IcebergStore:
             wide = self._columns(table.name, stored)
             table = table.model_copy(update={"columns": wide})
             rows = padded(rows, [*wide, Column(name=_KIND, type="string")] if table.primary_key else wide)
-        if appending.can_append(table, stored, rows):
-            appending.append(self._spark_provider()._jvm, stored, table, rows, properties)
+        partitions = appending.partitions_of(table, stored, rows)
+        if partitions is not None:
+            appending.append(self._spark_provider()._jvm, stored, table, rows, partitions, properties)
             return
         session = self._session()
         # Spark makes a partition, and so a file, of every 10,000 Arrow rows.
