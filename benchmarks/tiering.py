@@ -15,6 +15,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, cast
@@ -53,11 +55,25 @@ COLUMNS = {
 }
 AT_ONCE = 100_000  # rows of a write
 FEW = 200_000  # of a keyed table
-KEYED = "first copy of a keyed table to warm"
+FIRST, LATER = "first copy of a keyed table to", "changes of a keyed table to"
+CHANGED = 4  # one of so many keys is written again
 PARTS = ("warm", "cold", "keyed", "freshness")
 PER_CORE = 200_000
 BEHIND_S = 1.0
 FLUSS = "org.apache.fluss"
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A copy of `rows` rows; `before` is not part of what it costs."""
+
+    rows: int
+    work: Callable[[], None]
+    before: Callable[[], object] = _nothing
 
 
 @dataclass(frozen=True)
@@ -99,27 +115,35 @@ def _copies(
     parts: Sequence[str],
 ) -> None:
     appended, source, few = project.root / "appended", stores[Tier.HOT], min(rows, FEW)
+    writes = count()
 
-    def filled(name: str, key: tuple[str, ...], count: int) -> Table:
+    def filled(name: str, key: tuple[str, ...], rows: int) -> Table:
         table = _table(name, key)
         source.create(table)
-        for number, first in enumerate(range(0, count, AT_ONCE)):
-            part = _events(first, min(count, first + AT_ONCE))
-            source.write(table, Changes(part), WriteContext("bench/tiering", number))
+        for first in range(0, rows, AT_ONCE):
+            part = _events(first, min(rows, first + AT_ONCE))
+            source.write(table, Changes(part), WriteContext("bench/tiering", next(writes)))
         return table
 
-    def file_of(name: str, count: int) -> str:
+    def file_of(name: str, rows: int) -> str:
         file = project.root / f"{name}.parquet"
         with pq.ParquetWriter(file, _events(0, 0).schema) as writer:
-            for first in range(0, count, AT_ONCE):
-                writer.write_table(_events(first, min(count, first + AT_ONCE)))
+            for first in range(0, rows, AT_ONCE):
+                writer.write_table(_events(first, min(rows, first + AT_ONCE)))
         return str(file)
 
-    def ours(table: Table, lake: Tier, count: int) -> None:
-        target = stores[lake]
-        target.drop(table.name)
-        moved = tier(table, source, _lake(target))
-        assert moved.rows == count, moved
+    def first(table: Table, lake: Tier, rows: int) -> None:
+        stores[lake].drop(table.name)
+        follow(table, lake, rows)
+
+    def follow(table: Table, lake: Tier, rows: int) -> None:
+        moved = tier(table, source, _lake(stores[lake]))
+        assert moved.rows == rows, moved
+
+    def change(table: Table, lake: Tier, rows: int) -> None:
+        tier(table, source, _lake(stores[lake]))
+        some = _events(0, rows).take(np.arange(0, rows, CHANGED))
+        source.write(table, Changes(some), WriteContext("bench/tiering", next(writes)))
 
     def append(file: str) -> None:
         spark.read.parquet(file).writeTo("cold.peer").append()
@@ -128,41 +152,50 @@ def _copies(
         shutil.rmtree(appended, ignore_errors=True)
         spark.read.parquet(file).write.parquet(str(appended))
 
-    def arms_of(name: str, count: int) -> dict[tuple[str, str], Callable[[], None]]:
-        found: dict[tuple[str, str], Callable[[], None]] = {}
+    def arms_of(name: str, rows: int) -> dict[tuple[str, str], Arm]:
+        found: dict[tuple[str, str], Arm] = {}
         if {"warm", "cold"} & set(parts):
-            log, file = filled(name, (), count), file_of(name, count)
-            if "warm" in parts:
-                found |= {("warm", "ours"): lambda: ours(log, Tier.WARM, count), ("warm", "spark"): lambda: files(file)}
-            if "cold" in parts:
-                found |= {("cold", "ours"): lambda: ours(log, Tier.COLD, count)}
-                found |= {("cold", "spark"): lambda: append(file)}
+            log, file = filled(name, (), rows), file_of(name, rows)
+            for lake, peer in ((Tier.WARM, files), (Tier.COLD, append)):
+                if lake.value in parts:
+                    found[f"hot to {lake.value}", "ours"] = Arm(rows, partial(first, log, lake, rows))
+                    found[f"hot to {lake.value}", "spark"] = Arm(rows, partial(peer, file))
         if "keyed" in parts:
-            keyed = filled(f"{name}_keyed", ("event_id",), few)
-            found[KEYED, "ours"] = lambda: ours(keyed, Tier.WARM, few)
+            keyed, file = filled(f"{name}_keyed", ("event_id",), few), file_of(f"{name}_keyed", few)
+            for lake in (Tier.WARM, Tier.COLD):
+                before = partial(change, keyed, lake, few)
+                some = few // CHANGED
+                found[f"{FIRST} {lake.value}", "ours"] = Arm(few, partial(first, keyed, lake, few))
+                found[f"{LATER} {lake.value}", "ours"] = Arm(some, partial(follow, keyed, lake, some), before)
+            found[f"{FIRST} {Tier.COLD.value}", "spark"] = Arm(few, partial(append, file))
         return found
 
     spark.createDataFrame(_events(0, 0)).writeTo("cold.peer").create()
     for arm in arms_of("small", few).values():  # classes are loaded, code is compiled
-        arm()
+        arm.before()
+        arm.work()
     arms = arms_of("log", rows)
     costs: dict[tuple[str, str], list[Cost]] = {name: [] for name in arms}
     meter = LoadMeter()
     for name in in_turn(list(arms), rounds):
-        costs[name].append(_cost(arms[name]))
+        arms[name].before()
+        costs[name].append(_cost(arms[name].work))
     print(f"{rows:,} rows, {rounds} rounds; {meter.load()}", flush=True)
+    _told(arms, costs)
+
+
+def _told(arms: dict[tuple[str, str], Arm], costs: dict[tuple[str, str], list[Cost]]) -> None:
     figures = []
     for (what, who), found in costs.items():
-        count = few if what == KEYED else rows
+        moved = arms[what, who].rows
         seconds, cpu_s, fluss = (
             median(getattr(one, name) for one in found) for name in ("seconds", "cpu_s", "fluss_cpu_s")
         )
-        print(f"{what}, {who}: {count / seconds:,.0f} rows/s, {cpu_s:.2f} CPU-s, and {fluss:.2f} of Fluss", flush=True)
+        print(f"{what}, {who}: {moved / seconds:,.0f} rows/s, {cpu_s:.2f} CPU-s, and {fluss:.2f} of Fluss", flush=True)
         if who == "ours":
-            peers = {p: count / median(one.cpu_s for one in costs[w, p]) for w, p in costs if w == what and p != "ours"}
-            name = f"hot to {what}" if len(what) == len("warm") else what
+            peers = {p: moved / median(one.cpu_s for one in costs[w, p]) for w, p in costs if w == what and p != "ours"}
             bound = Bound(at_least=PER_CORE)
-            figures.append(Figure(name, "rows/s per core", count / cpu_s, peers, bound, more_is_better=True))
+            figures.append(Figure(what, "rows/s per core", moved / cpu_s, peers, bound, more_is_better=True))
     show(figures)
 
 
