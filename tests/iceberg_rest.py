@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
+from typing import TYPE_CHECKING
 from urllib.error import HTTPError
 from urllib.parse import parse_qs
 from urllib.request import Request, urlopen
@@ -23,8 +24,13 @@ from streamhouse.install.jars import ICEBERG_S3_JAR, cache_folder, fetch
 from streamhouse.install.java import find_java
 from streamhouse.install.only_one import held
 from streamhouse.install.stage import Stage, silent
+from streamhouse.project.settings import ColdSettings
+from streamhouse.runtime.cold import cold_catalog
 from streamhouse.services.ports import LOOPBACK, free_ports
 from tests.production import process, until_open
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 VERSION = "1.11.0"
 ID, SECRET, SCOPE = "streamhouse", "a-catalog-secret-that-nobody-may-see", "PRINCIPAL_ROLE:ALL"
@@ -100,6 +106,16 @@ def rest_catalog(folder: Path, warehouse: str, store: dict[str, str] | None = No
         until_open(port)
         with _gate(gate, f"http://{LOOPBACK}:{port}") as catalog:
             yield catalog
+
+
+def named(spark: "SparkSession", name: str, cold: ColdSettings) -> str:
+    """A catalog of that name, as `cold` is made at the start of a session; also in sessions that begin later."""
+    for key, value in cold_catalog("", cold).items():
+        if key.startswith("spark.sql.catalog.cold"):
+            key = key.replace("catalog.cold", f"catalog.{name}")
+            spark.conf.set(key, value)
+            spark.sparkContext._jsc.sc().conf().set(key, value)
+    return name
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -15,13 +15,16 @@ import pytest
 
 from streamhouse.errors import RowsLostError, StoreError, TableMissingError
 from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.project.settings import ColdSettings
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, LakeMetadata, NeedsSparkError, WriteContext
 from streamhouse.stores.iceberg import IcebergStore
 from streamhouse.stores.iceberg.light import IcebergReader
 from streamhouse.stores.iceberg.snapshots import Catalog
+from streamhouse.stores.iceberg.tables import FolderTables, RestTables, Tables
 from streamhouse.stores.iceberg.upkeep import IcebergUpkeep
 from streamhouse.stores.where import Condition
+from tests.iceberg_rest import ID, SCOPE, SECRET, named, rest_catalog
 from tests.oracle import assert_same_rows
 
 if TYPE_CHECKING:
@@ -55,18 +58,39 @@ class Both(NamedTuple):
     spark: IcebergStore
     upkeep: IcebergUpkeep
     light: IcebergReader
+    catalog: str
+
+
+def both_of(spark: "SparkSession", catalog: str, tables: Tables, locks: Path) -> Both:
+    store, upkeep = (kind(lambda: spark, catalog, locks) for kind in (IcebergStore, IcebergUpkeep))
+    return Both(store, upkeep, IcebergReader(tables), catalog)
 
 
 @pytest.fixture(scope="module")
-def both(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Both:
-    locks = tmp_path_factory.mktemp("light") / "locks"
-    warehouse = spark.conf.get("spark.sql.catalog.cold.warehouse")
-    assert warehouse is not None
-    return Both(
-        IcebergStore(lambda: spark, "cold", locks),
-        IcebergUpkeep(lambda: spark, "cold", locks),
-        IcebergReader(Path(warehouse)),
-    )
+def warehouse(spark: "SparkSession") -> Path:
+    folder = spark.conf.get("spark.sql.catalog.cold.warehouse")
+    assert folder is not None
+    return Path(folder)
+
+
+@pytest.fixture(scope="module")
+def folder(spark: "SparkSession", warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    return both_of(spark, "cold", FolderTables(warehouse), tmp_path_factory.mktemp("light") / "locks")
+
+
+@pytest.fixture(scope="module")
+def rest(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    place = tmp_path_factory.mktemp("light_rest")
+    with rest_catalog(place, str(place / "warehouse")) as running:
+        options = {"type": "rest", "uri": running.url, "credential": f"{ID}:{SECRET}", "scope": SCOPE}
+        settings = ColdSettings(catalog=running.url, credential=options["credential"], scope=SCOPE)
+        yield both_of(spark, named(spark, "light_rest", settings), RestTables(options), place / "locks")
+
+
+@pytest.fixture(params=["folder", "rest"])
+def both(request: pytest.FixtureRequest) -> Both:
+    found: Both = request.getfixturevalue(request.param)
+    return found
 
 
 def make_table(name: str, key: tuple[str, ...] = (), by: tuple[str, ...] = (), types: dict[str, str] = TYPES) -> Table:
@@ -208,8 +232,8 @@ def test_nulls_may_be_partitions(both: Both, spark: "SparkSession") -> None:
     table = make_table("nulls", by=("day", "s"), types={"k": "int", "day": "date", "s": "string"})
     both.spark.create(table)
     spark.sql(
-        f"insert into cold.{table.name} values (1, null, 'a'), (2, date '1969-12-30', null), (3, null, null), "
-        "(4, date '2026-01-01', '')"
+        f"insert into {both.catalog}.{table.name} values (1, null, 'a'), (2, date '1969-12-30', null), "
+        "(3, null, null), (4, date '2026-01-01', '')"
     )
     assert_alike(both, table)
     for where, rows in (
@@ -233,9 +257,9 @@ def test_columns_that_were_renamed_or_dropped_are_what_they_were(both: Both, spa
         "rename column e to a",
         "drop column d",
     ):
-        width = len(spark.table(f"cold.{table.name}").columns)
-        spark.sql(f"insert into cold.{table.name} select {', '.join(str(n) for n in range(width))}")
-        spark.sql(f"alter table cold.{table.name} {change}")
+        width = len(spark.table(f"{both.catalog}.{table.name}").columns)
+        spark.sql(f"insert into {both.catalog}.{table.name} select {', '.join(str(n) for n in range(width))}")
+        spark.sql(f"alter table {both.catalog}.{table.name} {change}")
         shown = make_table("renamed", types=dict.fromkeys((*names, "e"), "int"))
         for at in (None, *({"snapshot": one.number} for one in both.spark.list_snapshots(table))):
             ours, theirs = both.light.read_state(shown, at), both.spark.read_state(shown, at)
@@ -245,25 +269,25 @@ def test_columns_that_were_renamed_or_dropped_are_what_they_were(both: Both, spa
                 assert kept.column(name).null_count == theirs.column(name).null_count
 
 
-def test_rows_that_this_process_wrote_are_found_by_their_values(both: Both, spark: "SparkSession") -> None:
+def test_rows_that_this_process_wrote_are_found_by_their_values(folder: Both, spark: "SparkSession") -> None:
     from pyspark.sql import functions as f
 
     rng = random.Random(5)
     table = make_table("found", by=DAY)
-    both.spark.create(table)
+    folder.spark.create(table)
     rows = [row(rng, n) for n in range(80)]
     for epoch in range(2):
-        write(both.spark, table, epoch, rows[epoch * 40 : epoch * 40 + 40])
-    stored = spark.table(f"cold.{table.name}")
+        write(folder.spark, table, epoch, rows[epoch * 40 : epoch * 40 + 40])
+    stored = spark.table(f"{folder.catalog}.{table.name}")
     for column in table.columns:
         values = [one[column.name] for one in rows]
         there = {value for value in values if value is not None and value == value}  # NaN does not equal itself
         for value in sorted(there, key=repr)[:2]:
             shown = f.lit(value).cast(column.type)
             assert stored.where(f.col(column.name) == shown).count() == values.count(value), (column, value)
-    later = both.spark.list_files(table, None, [Condition("k", ">=", (40,))])
-    assert len(later) == len(both.spark.list_files(table)) // 2  # the bounds of each file are known
-    assert both.spark.list_files(table, None, [Condition("k", ">", (999,))]) == []
+    later = folder.spark.list_files(table, None, [Condition("k", ">=", (40,))])
+    assert len(later) == len(folder.spark.list_files(table)) // 2  # the bounds of each file are known
+    assert folder.spark.list_files(table, None, [Condition("k", ">", (999,))]) == []
 
 
 @pytest.mark.parametrize(
@@ -274,31 +298,33 @@ def test_rows_that_this_process_wrote_are_found_by_their_values(both: Both, spar
         (lambda folder: (folder / "metadata" / "version-hint.text").write_text("x"), "version hint"),
     ],
 )
-def test_what_cannot_be_read_alike_is_left_to_spark(both: Both, change: Callable[[Path], object], why: str) -> None:
+def test_what_cannot_be_read_alike_is_left_to_spark(
+    folder: Both, warehouse: Path, change: Callable[[Path], object], why: str
+) -> None:
     table = make_table("odd", types={"k": "int"})
-    both.spark.create(table)
-    write(both.spark, table, 0, [{"k": 1}])
-    folder = Path(both.light._warehouse) / "dwd" / "light_odd"
+    folder.spark.create(table)
+    write(folder.spark, table, 0, [{"k": 1}])
+    place = warehouse / "dwd" / "light_odd"
     try:
-        change(folder)
+        change(place)
         with pytest.raises(NeedsSparkError, match=why):
-            both.light.read_state(table)
+            folder.light.read_state(table)
     finally:
-        (folder / "metadata" / "version-hint.text").write_text("1")
-    assert both.light.read_state(table).num_rows == 1  # the hint is behind, as between a commit and its hint
-    both.spark.drop(table.name)
+        (place / "metadata" / "version-hint.text").write_text("1")
+    assert folder.light.read_state(table).num_rows == 1  # the hint is behind, as between a commit and its hint
+    folder.spark.drop(table.name)
 
 
-def test_nested_columns_and_large_tables_are_left_to_spark(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nested_columns_and_large_tables_are_left_to_spark(folder: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_table("nested", types={"k": "int", "tags": "array<string>"})
-    both.spark.create(table)
-    write(both.spark, table, 0, [{"k": 1, "tags": ["a"]}, {"k": 2, "tags": None}])
-    assert both.light.read_state(table, columns=("k",)).num_rows == 2
+    folder.spark.create(table)
+    write(folder.spark, table, 0, [{"k": 1, "tags": ["a"]}, {"k": 2, "tags": None}])
+    assert folder.light.read_state(table, columns=("k",)).num_rows == 2
     with pytest.raises(NeedsSparkError, match="tags"):
-        both.light.read_state(table)
+        folder.light.read_state(table)
     monkeypatch.setattr("streamhouse.stores.iceberg.light._MOST_ROWS", 1)
     with pytest.raises(NeedsSparkError, match="2 rows"):
-        both.light.read_state(table, columns=("k",))
+        folder.light.read_state(table, columns=("k",))
 
 
 @pytest.mark.parametrize(
@@ -312,7 +338,7 @@ def test_nested_columns_and_large_tables_are_left_to_spark(both: Both, monkeypat
 def test_what_we_do_not_write_is_left_to_spark(both: Both, spark: "SparkSession", change: str, why: str) -> None:
     table = make_table("other", key=("k",), types={"k": "int"})  # Spark writes its files
     both.spark.create(table)
-    spark.sql(change.format(f"cold.{table.name}"))
+    spark.sql(change.format(f"{both.catalog}.{table.name}"))
     write(both.spark, table, 0, [{"k": 1}])
     with pytest.raises(NeedsSparkError, match=why):
         both.light.read_state(table)
@@ -323,7 +349,7 @@ def test_deletes_by_value_are_left_to_spark(both: Both, spark: "SparkSession") -
     table = make_table("by_value", types={"k": "int"})
     both.spark.create(table)
     write(both.spark, table, 0, [{"k": 1}])
-    stored = Catalog(spark, "cold").table(table.name)
+    stored = Catalog(spark, both.catalog).table(table.name)
     assert stored is not None
     jvm: Any = spark._jvm
     fields = spark.sparkContext._gateway.new_array(jvm.int, 1)
@@ -341,22 +367,23 @@ import sys
 from pathlib import Path
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.stores.iceberg.light import IcebergReader
+from streamhouse.stores.iceberg.tables import FolderTables, RestTables, Tables
 
 heavy = {"pandas", "pyiceberg", "pypaimon", "pyspark"}
 before = sorted(heavy & set(sys.modules))
 table = Table(name=sys.argv[2], columns=(Column(name="k", type="int"),), tiers=Tiers(cold="1d"))
-rows = IcebergReader(Path(sys.argv[1])).read_state(table)
+rows = IcebergReader(FolderTables(Path(sys.argv[1]))).read_state(table)
 print(rows.to_pylist(), before, sorted(heavy & set(sys.modules)))
 import pandas  # it is kept away no longer
 print(rows.to_pandas()["k"].tolist())
 """
 
 
-def test_reading_imports_little(both: Both) -> None:
+def test_reading_imports_little(folder: Both, warehouse: Path) -> None:
     table = make_table("alone", types={"k": "int"})
-    both.spark.create(table)
-    write(both.spark, table, 0, [{"k": 1}])
-    command = [sys.executable, "-c", ALONE, str(both.light._warehouse), table.name]
+    folder.spark.create(table)
+    write(folder.spark, table, 0, [{"k": 1}])
+    command = [sys.executable, "-c", ALONE, str(warehouse), table.name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == ["[{'k': 1}] [] ['pyiceberg']", "[1]"], done.stderr
 

@@ -11,11 +11,10 @@ import pytest
 from streamhouse.errors import StoreError, StoreUnavailableError
 from streamhouse.model.table import Column, Table
 from streamhouse.project.settings import ColdSettings
-from streamhouse.runtime.session import cold_catalog
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.iceberg import IcebergStore
 from streamhouse.stores.iceberg.upkeep import IcebergUpkeep
-from tests.iceberg_rest import ID, SCOPE, SECRET, Catalog, rest_catalog
+from tests.iceberg_rest import ID, SCOPE, SECRET, Catalog, named, rest_catalog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,16 +29,6 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
     folder = tmp_path_factory.mktemp("rest")
     with rest_catalog(folder, str(folder / "warehouse")) as running:
         yield running
-
-
-def named(spark: "SparkSession", name: str, cold: ColdSettings) -> str:
-    """A catalog of that name, as `cold` is made at the start of a session; also in sessions that begin later."""
-    for key, value in cold_catalog("", cold).items():
-        if key.startswith("spark.sql.catalog.cold"):
-            key = key.replace("catalog.cold", f"catalog.{name}")
-            spark.conf.set(key, value)
-            spark.sparkContext._jsc.sc().conf().set(key, value)
-    return name
 
 
 @pytest.fixture(scope="module")

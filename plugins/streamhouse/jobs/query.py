@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
+from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Self, cast
 
@@ -16,7 +16,6 @@ from streamhouse.project.project import Project
 from streamhouse.state.epochs import KEPT_EPOCHS
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import NeedsSparkError
-from streamhouse.stores.object_store import is_object_store
 from streamhouse.tiering.ask import Catalog, Query, needed_tiers, parse_query, table_names
 from streamhouse.tiering.epochs import Epochs
 from streamhouse.tiering.explain import Read, reads_of
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from streamhouse.stores.base import Store
+    from streamhouse.stores.iceberg.light import IcebergReader
 
 
 class Engine(StrEnum):
@@ -134,8 +134,8 @@ class Asking:
             NeedsSparkError: a table is.
         """
         tiers = needed_tiers(query)
-        if Tier.COLD in tiers and not self._cold_is_light:
-            raise NotPlainError("the cold tier is not a folder of this machine")
+        if Tier.COLD in tiers and self._cold is None:
+            raise NotPlainError("only Spark understands all settings of the cold tier")
         simple = plain(query)
         from streamhouse.tiering.embedded import answer_here
 
@@ -143,10 +143,12 @@ class Asking:
         rows = answer_here(query, simple, tables, limit=limit)
         return self._told(query, tables, rows, "this process", "", begun, measure=measure)
 
-    @property
-    def _cold_is_light(self) -> bool:
-        """Whether cold tables are in a folder of this machine, without a catalog beside it."""
-        return self._project.settings.cold.catalog is None and not is_object_store(self._project.cold)
+    @cached_property
+    def _cold(self) -> "IcebergReader | None":
+        """Who reads cold tables in this process; None: only Spark can."""
+        from streamhouse.runtime.cold import cold_reader
+
+        return cold_reader(self._project)
 
     def _without_fluss(self, query: Query) -> Query:
         """The query of lakes alone, where Fluss is down and they hold all that it would tell."""
@@ -161,7 +163,7 @@ class Asking:
         if lakes is None:
             return query
         try:
-            return at_rest(query, self._opened(lakes, light=self._cold_is_light), epochs) or query
+            return at_rest(query, self._opened(lakes, light=True), epochs) or query
         except NeedsSparkError:
             return at_rest(query, self._opened(lakes), epochs) or query
 
@@ -185,12 +187,9 @@ class Asking:
         return self._spark
 
     def _opened(self, tiers: frozenset[Tier], *, light: bool = False) -> "dict[Tier, Store]":
-        """The stores of some tiers; `light`: the cold one as this process reads it."""
-        if light and Tier.COLD in tiers:
-            from streamhouse.stores.iceberg.light import IcebergReader
-
-            reader = cast("Store", IcebergReader(Path(self._project.cold)))
-            return {**self._opened(tiers - {Tier.COLD}), Tier.COLD: reader}
+        """The stores of some tiers; `light`: the cold one as this process reads it, if it can."""
+        if light and Tier.COLD in tiers and self._cold is not None:
+            return {**self._opened(tiers - {Tier.COLD}), Tier.COLD: cast("Store", self._cold)}
         from streamhouse.runtime.stores import open_stores
 
         if self._fluss is None and Tier.HOT in tiers:

@@ -16,12 +16,12 @@ from streamhouse.errors import EnvironmentProblem
 from streamhouse.install.jars import cache_folder, fetch
 from streamhouse.install.java import Java, find_java
 from streamhouse.project.project import Project
-from streamhouse.project.settings import ColdSettings, jars_of
+from streamhouse.project.settings import jars_of
 from streamhouse.runtime.class_archive import archive
+from streamhouse.runtime.cold import cold_catalog
 from streamhouse.runtime.interrupt import handlers_kept
 from streamhouse.runtime.spark_home import use_installed_python
 from streamhouse.runtime.spark_log import quiet_python_log
-from streamhouse.stores.object_store import ObjectStore, is_object_store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -145,38 +145,6 @@ def local_session(
             f"Spark does not start on {project.settings.spark.master}: {str(error).splitlines()[0]}",
             hint=f"its log: {logs / 'spark.log'}",
         ) from error
-
-
-def cold_catalog(
-    warehouse: str, cold: ColdSettings | None = None, objects: ObjectStore | None = None
-) -> dict[str, str]:
-    """Settings of the Iceberg catalog `cold`.
-
-    They must be there when the session starts, since the store opens sessions of its own beside it.
-
-    Args:
-        warehouse: A folder; with a catalog the URL of an object store, or what a REST catalog knows it by ("": one).
-        cold: Names the catalog, if there is one; without, the folder is the catalog.
-        objects: Where the object store is.
-    """
-    cold, objects = cold or ColdSettings(), objects or ObjectStore()
-    # Each session has a cache of its own: with one, rows just committed beside it are not seen.
-    given = {"warehouse": warehouse, "cache-enabled": "false", "uri": cold.catalog}
-    if cold.catalog is None:
-        given["type"] = "hadoop"
-    elif not cold.is_rest:
-        given |= {"type": "jdbc", "jdbc.schema-version": "V1"}
-    else:
-        # Where its tables are, only the catalog knows, so each path is read by what can.
-        given |= {"type": "rest", "credential": cold.credential, "scope": cold.scope, **objects.iceberg_client()}
-    if not cold.is_rest and is_object_store(warehouse):
-        given |= objects.iceberg_options()
-    options = {key: value for key, value in given.items() if value}
-    return {
-        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        "spark.sql.catalog.cold": "org.apache.iceberg.spark.SparkCatalog",
-        **{f"spark.sql.catalog.cold.{key}": value for key, value in options.items()},
-    }
 
 
 def worker_sockets(parent: Path | None = None) -> dict[str, str]:

@@ -4,7 +4,7 @@ import pytest
 
 from streamhouse.install.jars import spark_jars
 from streamhouse.project.settings import ColdSettings, Settings, jars_of
-from streamhouse.runtime.session import cold_catalog
+from streamhouse.runtime.cold import cold_catalog
 from streamhouse.stores.object_store import ObjectStore
 
 STORE = ObjectStore(endpoint="http://store:9000", region="eu-central-1")

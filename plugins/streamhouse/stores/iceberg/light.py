@@ -1,20 +1,21 @@
-"""Small Iceberg tables of a local folder read in this process, by PyIceberg: no Spark has to start for them."""
+"""Small Iceberg tables read in this process, by PyIceberg: no Spark has to start for them."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.errors import RowsLostError, StoreError, TableMissingError
+from streamhouse.errors import RowsLostError, TableMissingError
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.arrow import arrow_schema, arrow_type, spark_type
 from streamhouse.stores.base import DataFile, NeedsSparkError, Snapshot
 from streamhouse.stores.iceberg import files, snapshots
-from streamhouse.stores.iceberg.metadata import Commit, History, newest
+from streamhouse.stores.iceberg.light_failures import left_to_spark
+from streamhouse.stores.iceberg.metadata import Commit, History
 from streamhouse.stores.iceberg.statements import PLAIN_TYPES, storage_type
+from streamhouse.stores.iceberg.tables import Tables
 from streamhouse.stores.where import Condition
 from streamhouse.stores.without_pandas import without_pandas
 
@@ -40,18 +41,19 @@ _HINT = "table$lake$snapshots lists those that are held; upkeep expires old ones
 
 
 class IcebergReader:
-    """The reading half of a `LakeStore`, for tables of a Hadoop catalog in a folder of this machine.
+    """The reading half of a `LakeStore`.
 
     Gives the rows that Spark gives, as a test holds it to; what it cannot read alike, or not quickly, is refused.
+    A catalog or an object store that does not answer, or refuses us, is a `StoreError`.
 
     Args:
-        warehouse: Of the catalog.
+        tables: Where they are found.
     """
 
     tier: Tier = Tier.COLD
 
-    def __init__(self, warehouse: Path) -> None:
-        self._warehouse = warehouse
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
 
     def columns(self, name: str) -> tuple[Column, ...] | None:
         """See `Store.columns`, but for the types, which are those that Iceberg names."""
@@ -85,7 +87,7 @@ class IcebergReader:
         commit = _commit(table, stored, at)
         if commit is None:
             return []
-        with _left_to_spark(table.name):
+        with self._left_to_spark(table.name):
             found = _files(_scan(stored, commit, where).plan_files())
             return [_described(one, table, stored) for one in found]
 
@@ -108,7 +110,7 @@ class IcebergReader:
         commit = _commit(table, stored, at)
         if commit is None:
             return arrow_schema(wanted).empty_table()
-        with _left_to_spark(table.name):
+        with self._left_to_spark(table.name):
             return _rows(stored, _scan(stored, commit, where), wanted)
 
     def close(self) -> None:
@@ -124,17 +126,16 @@ class IcebergReader:
         return found
 
     def _opened(self, name: str) -> "StaticTable | None":
-        layer, _, table = name.partition(".")
-        metadata = newest(self._warehouse / layer / table)
-        if metadata is None:
+        with without_pandas(), self._left_to_spark(name):
+            found = self._tables.table(name)
+        if found is None:
             return None
-        with without_pandas(), _left_to_spark(name):
-            from pyiceberg.table import StaticTable
-
-            found = StaticTable.from_metadata(str(metadata))
         if found.metadata.format_version != _VERSION:
             raise NeedsSparkError(f"the table is of Iceberg's format {found.metadata.format_version}")
         return found
+
+    def _left_to_spark(self, name: str) -> AbstractContextManager[None]:
+        return left_to_spark(name, self._tables.secrets)
 
 
 def _commit(table: Table, stored: "StaticTable", at: Position | None) -> Commit | None:
@@ -222,18 +223,3 @@ def _described(file: "manifest.DataFile", table: Table, stored: "StaticTable") -
         deletes=file.content is not DataFileContent.DATA,
         partition=files.partition([file.partition[number] for number in range(len(kinds))], kinds),
     )
-
-
-@contextmanager
-def _left_to_spark(name: str) -> Iterator[None]:
-    """Leave to Spark what PyIceberg cannot read in the block: Spark can, or says what is wrong."""
-    from pyiceberg.exceptions import ResolveError, ValidationError
-
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise StoreError(
-            f"a file of {name} in the cold tier is gone: {error}", hint="upkeep removed it meanwhile: ask again"
-        ) from error
-    except (OSError, ValueError, TypeError, NotImplementedError, ResolveError, ValidationError) as error:
-        raise NeedsSparkError(f"what PyIceberg says: {str(error).splitlines()[0]}") from error

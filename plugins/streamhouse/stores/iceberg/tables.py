@@ -1,0 +1,212 @@
+"""The tables of a catalog, found without Spark: in a folder, by a REST service, in a database."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from streamhouse.stores.base import NeedsSparkError
+from streamhouse.stores.iceberg.file_io import file_io, refuse_lost_bucket
+from streamhouse.stores.iceberg.light_failures import of_database
+from streamhouse.stores.iceberg.metadata import newest
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog.rest import RestCatalog
+    from pyiceberg.table import StaticTable
+    from pyiceberg.table.metadata import TableMetadata
+    from sqlalchemy import Engine
+
+_EVERY = {"type", "warehouse", "cache-enabled"}
+_FILES = {"io-impl", "client.region", "s3.endpoint", "s3.path-style-access"}
+_KEYS = {"s3.access-key-id", "s3.secret-access-key", "s3.session-token"}
+_WHO = {"credential", "scope", "token", "oauth2-server-uri", "audience", "resource", "prefix"}
+_KNOWN = {
+    "hadoop": _EVERY,
+    "jdbc": _EVERY | _FILES | _KEYS | {"uri", "jdbc.schema-version"},
+    "rest": _EVERY | _FILES | _KEYS | _WHO | {"uri"},
+}
+_HEADER = "header."
+_DELEGATION = f"{_HEADER}X-Iceberg-Access-Delegation"
+_POSTGRESQL = "jdbc:postgresql://"
+_CONNECT_S = "10"  # as long as the driver that Spark has
+
+
+class Tables(Protocol):
+    """The tables of one catalog.
+
+    Attributes:
+        secrets: Texts that no message may show.
+    """
+
+    secrets: tuple[str, ...]
+
+    def table(self, name: str) -> "StaticTable | None":
+        """A table as it is now; None: there is none. What fails is raised as PyIceberg and its like raise it.
+
+        Raises:
+            NeedsSparkError: it is not where we look for it.
+        """
+
+
+def tables_of(options: Mapping[str, str], name: str = "cold") -> Tables | None:
+    """The tables of a catalog that Spark has; None: what its options say, only Spark understands.
+
+    Args:
+        options: Of the Spark catalog.
+        name: Of the Spark catalog.
+    """
+    kind = options.get("type", "")
+    asked = {key for key in options if not (kind == "rest" and key.startswith(_HEADER))}
+    if asked - _KNOWN.get(kind, set()):
+        return None
+    if kind == "hadoop":
+        return FolderTables(Path(options["warehouse"])) if options["warehouse"].startswith("/") else None
+    if kind == "rest":
+        return RestTables(options)
+    return DatabaseTables(options, name) if _is_simple(options["uri"]) else None
+
+
+class FolderTables:
+    """Those of a Hadoop catalog in a folder of this machine.
+
+    Attributes:
+        warehouse: That folder.
+    """
+
+    secrets: tuple[str, ...] = ()
+
+    def __init__(self, warehouse: Path) -> None:
+        self.warehouse = warehouse
+
+    def table(self, name: str) -> "StaticTable | None":
+        """See `Tables`."""
+        layer, _, table = name.partition(".")
+        found = newest(self.warehouse / layer / table)
+        return None if found is None else _static(name, str(found), {})
+
+
+class RestTables:
+    """Those that a REST service tells of. It is first asked when a table is."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._options = options
+        who, _, secret = options.get("credential", "").partition(":")
+        hidden = (
+            secret or who,
+            options.get("token"),
+            options.get("s3.secret-access-key"),
+            urlsplit(options["uri"]).password,
+        )
+        self.secrets = tuple(text for text in hidden if text)
+        self._catalog: RestCatalog | None = None
+
+    def table(self, name: str) -> "StaticTable | None":
+        """See `Tables`."""
+        from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+
+        if self._catalog is None:
+            self._catalog = self._connected()
+        try:
+            found = self._catalog.load_table(name)
+        except (NoSuchTableError, NoSuchNamespaceError):
+            return None
+        return _static(name, str(found.metadata_location), {**self._options, **found.io.properties}, found.metadata)
+
+    def _connected(self) -> "RestCatalog":
+        from pyiceberg.catalog.rest import RestCatalog
+
+        # Unless told so, Iceberg's Java asks for no keys of the object store, and not every catalog has some to give.
+        given: dict[str, Any] = {_DELEGATION: None, **self._options}
+        if not given.get("credential") and not given.get("token"):
+            given["auth"] = {"type": "noop"}
+        given.setdefault("oauth2-server-uri", f"{given['uri'].rstrip('/')}/v1/oauth/tokens")
+        return RestCatalog("cold", **given)
+
+
+class DatabaseTables:
+    """Those that a PostgreSQL database lists, as Iceberg's JDBC catalog keeps it."""
+
+    def __init__(self, options: Mapping[str, str], catalog: str) -> None:
+        self._options = options
+        self._name = catalog
+        self._engine: Engine | None = None
+        hidden = (_asked(urlsplit(options["uri"].removeprefix("jdbc:"))).get("password"),)
+        self.secrets = tuple(text for text in (*hidden, options.get("s3.secret-access-key")) if text)
+        self._last: dict[str, StaticTable] = {}
+
+    def table(self, name: str) -> "StaticTable | None":
+        """See `Tables`."""
+        location = self._location(name)
+        if location is None:
+            return None
+        last = self._last.get(name)
+        if last is None or last.metadata_location != location:
+            last = self._last[name] = _static(name, location, self._options)
+        return last
+
+    def _location(self, name: str) -> str | None:
+        from sqlalchemy import String, and_, column, select, table
+        from sqlalchemy.exc import DBAPIError, ProgrammingError
+
+        if self._engine is None:
+            self._engine = self._connected()
+        layer, _, own = name.partition(".")
+        same = and_(
+            column("catalog_name") == self._name, column("table_namespace") == layer, column("table_name") == own
+        )
+        query = select(column("metadata_location", String)).select_from(table("iceberg_tables")).where(same)
+        try:
+            with self._engine.connect() as connection:
+                return connection.execute(query).scalar_one_or_none()
+        except ProgrammingError:  # Iceberg makes its tables when it first connects
+            return None
+        except DBAPIError as error:
+            raise of_database(error, self.secrets) from error
+
+    def _connected(self) -> "Engine":
+        from sqlalchemy import URL, NullPool, create_engine
+
+        url = urlsplit(self._options["uri"].removeprefix("jdbc:"))
+        given = _asked(url)
+        known = URL.create(
+            "postgresql+psycopg",
+            username=given.pop("user", None),
+            password=given.pop("password", None),
+            host=url.hostname,
+            port=url.port,
+            database=url.path.removeprefix("/"),
+            query={**given, "connect_timeout": _CONNECT_S},
+        )
+        try:
+            return create_engine(known, poolclass=NullPool)
+        except ModuleNotFoundError as error:
+            raise NeedsSparkError("psycopg, which asks the catalog, is not installed") from error
+
+
+def _is_simple(uri: str) -> bool:
+    """Whether a URL of JDBC says no more than can be told otherwise, too."""
+    url = urlsplit(uri.removeprefix("jdbc:"))
+    one = uri.startswith(_POSTGRESQL) and "," not in url.netloc and "@" not in url.netloc
+    return one and _asked(url).keys() <= {"user", "password", "sslmode"}
+
+
+def _asked(url: SplitResult) -> dict[str, str]:
+    return dict(parse_qsl(url.query))
+
+
+def _static(
+    name: str, location: str, options: Mapping[str, str], metadata: "TableMetadata | None" = None
+) -> "StaticTable":
+    """A table at the metadata it has now, whose files are planned and read by this process."""
+    from pyiceberg.catalog.noop import NoopCatalog
+    from pyiceberg.serializers import FromInputFile
+    from pyiceberg.table import StaticTable
+
+    files = file_io(location, options)
+    if metadata is None:
+        try:
+            metadata = FromInputFile.table_metadata(files.new_input(location))
+        except FileNotFoundError:
+            refuse_lost_bucket(files, location)
+            raise
+    return StaticTable((name,), metadata, location, files, NoopCatalog("cold"))
