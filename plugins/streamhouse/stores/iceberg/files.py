@@ -13,7 +13,7 @@ _METHODS = {"<": "lessThan", "<=": "lessThanOrEqual", ">": "greaterThan", ">=": 
 
 def planned(jvm: Any, table: Any, snapshot_id: int, where: Sequence[Condition]) -> list[DataFile]:
     """Data files, and the delete files that belong to them, each once."""
-    scan = table.newScan().useSnapshot(snapshot_id).filter(_expression(jvm, where))
+    scan = table.newScan().useSnapshot(snapshot_id).filter(expression(jvm, where))
     found: dict[str, DataFile] = {}
     kinds = [str(field.type()) for field in table.spec().partitionType().fields()]
     tasks = scan.planFiles()
@@ -36,7 +36,8 @@ def planned(jvm: Any, table: Any, snapshot_id: int, where: Sequence[Condition]) 
     return list(found.values())
 
 
-def _expression(jvm: Any, where: Sequence[Condition]) -> Any:
+def expression(jvm: Any, where: Sequence[Condition]) -> Any:
+    """Conditions that all hold, as Iceberg's Java takes them."""
     made = jvm.org.apache.iceberg.expressions.Expressions
     whole = made.alwaysTrue()
     for one in where:

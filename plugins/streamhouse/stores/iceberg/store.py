@@ -27,7 +27,7 @@ from streamhouse.stores.base import (
     WriteContext,
 )
 from streamhouse.stores.frame import arrow_frame
-from streamhouse.stores.iceberg import appending, files, partitions, reading, snapshots, statements
+from streamhouse.stores.iceberg import committing, files, partitions, reading, snapshots, statements
 from streamhouse.stores.iceberg.failures import translated
 from streamhouse.stores.keyed import in_turn, padded, refuse_log, rows_to_write
 from streamhouse.stores.lock import TableLocks
@@ -350,10 +350,11 @@ class IcebergStore:
             wide = self._columns(table.name, stored)
             table = table.model_copy(update={"columns": wide})
             rows = padded(rows, [*wide, Column(name=_KIND, type="string")] if table.primary_key else wide)
-        partitions = appending.partitions_of(table, stored, rows)
-        if partitions is not None:
-            appending.append(self._spark_provider()._jvm, stored, table, rows, partitions, properties)
-            return
+            jvm = self._spark_provider()._jvm
+            if table.primary_key and committing.upsert(jvm, stored, table, rows, _KIND, properties):
+                return
+            if not table.primary_key and committing.append(jvm, stored, table, rows, properties):
+                return
         session = self._session()
         # Spark makes a partition, and so a file, of every 10,000 Arrow rows.
         frame = arrow_frame(session, rows).coalesce(rows.num_rows // _ROWS_PER_FILE + 1)
