@@ -26,6 +26,8 @@ from tests.production import object_store, postgres
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
 
+pytestmark = pytest.mark.services
+
 COLUMNS = (Column(name="k", type="int"), Column(name="s", type="string"))
 TABLE = Table(name="dwd.t", columns=COLUMNS, tiers=Tiers(cold="1d"))
 ROWS = [{"k": n, "s": f"s{n}"} for n in range(4)]

@@ -37,10 +37,27 @@ steps:
   - {use: keep, reads: {rows: orders}, writes: ods.orders}
   - {use: spent, reads: {orders: ods.orders}, writes: dws.spent}
 tables:
-  ods.orders: {tiers: {warm: forever, cold: forever}}
+  ods.orders: {partition_by: [store], tiers: {warm: forever, cold: forever}}
   dws.spent: {tiers: {warm: forever, cold: forever}}
 """
 ROWS = 200
+COLD = [
+    "SELECT COUNT(*) AS n, COUNT(DISTINCT order_id) AS ids, SUM(cents) AS cents FROM ods.orders$cold",
+    "SELECT store, SUM(cents) AS cents FROM ods.orders$lake WHERE store IN ('s0', 's2') GROUP BY store ORDER BY store",
+    "SELECT store, cents, orders FROM dws.spent$cold ORDER BY store",  # changed rows lie beside what deletes them
+    "SELECT store, cents, orders FROM dws.spent VERSION AS OF 1 ORDER BY store",
+]
+ASKING = """
+import json, sys
+from pathlib import Path
+from streamhouse.jobs.query import Asking, Engine
+from streamhouse.project.project import Project
+
+with Asking(Project.find(Path(sys.argv[1]))) as asking:
+    for engine in (Engine.AUTO, Engine.SPARK):
+        answers = [asking.ask(sql, engine=engine) for sql in json.loads(sys.argv[2])]
+        print(json.dumps([sorted({one.engine for one in answers}), [one.rows.to_pylist() for one in answers]]))
+"""
 SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(420)]
@@ -77,6 +94,7 @@ def test_a_flow_its_tiers_and_their_upkeep(shop):
         _add(shop / "data", part)
         _done(shop, "run", "shop", "--once")
         _done(shop, "tier", "shop")
+    _same_without_spark(shop)
     _done(shop, "upkeep", "shop", "--full", "--orphans")
     rows = 2 * ROWS
     spent = [
@@ -92,6 +110,17 @@ def test_a_flow_its_tiers_and_their_upkeep(shop):
     written = [file for file in (shop / ".streamhouse").rglob("*") if file.is_file()]
     for secret in (os.environ["AWS_SECRET_ACCESS_KEY"].encode(), SECRET.encode()):
         assert not [file for file in written if secret in file.read_bytes()]
+
+
+def _same_without_spark(root: Path) -> None:
+    command = [sys.executable, "-c", ASKING, str(root), json.dumps(COLD)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+    assert done.returncode == 0, done.stderr
+    ours, spark = map(json.loads, done.stdout.splitlines())
+    assert (ours[0], spark[0]) == (["this process"], ["Spark"])
+    assert ours[1] == spark[1]
+    assert [len(rows) for rows in ours[1]] == [1, 2, 3, 3]
+    assert ours[1][2] != ours[1][3]
 
 
 def _add(folder: Path, part: int) -> None:
