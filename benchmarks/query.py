@@ -3,8 +3,9 @@
 Tables of each kind, with and without a key, in each tier and behind one name; Fluss is up, as beside a flow. The peer,
 told as `spark`, is the same command with `--engine spark`. Arms take turns. Seconds are those of the wall, CPU seconds
 those of the process and all that it started, Spark's JVM too; those of the Fluss servers are not among them.
+With `--remote` cold tables alone, told of by a REST catalog that wants OAuth2, in an S3 server: those of the tests.
 
-    python benchmarks/query.py [--rows 10000] [--rounds 3 | --quick]
+    python benchmarks/query.py [--rows 10000] [--rounds 3 | --quick] [--remote]
 """
 
 import argparse
@@ -16,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -58,10 +60,15 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000, help="of each table; 10,000 unless said otherwise")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="1,000 rows, once")
+    parser.add_argument("--remote", action="store_true", help="cold tables in a REST catalog and an S3 server")
     given = parser.parse_args()
     _adopt()
     rows, rounds = (1_000, 1) if given.quick else (given.rows, given.rounds)
-    with tempfile.TemporaryDirectory() as folder:
+    parts = ("$cold",) if given.remote else ("", "$hot", "$warm", "$cold")
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        if given.remote:
+            os.environ |= stack.enter_context(_remote(Path(folder) / "remote"))
         (Path(folder) / "flows").mkdir()
         project = Project.at(Path(folder))
         with running(project.root) as services:
@@ -70,7 +77,7 @@ def main() -> None:
             names = {
                 f"{kind} {part or 'union'}": f"select count(*) as n, sum(cents) as cents from {table.name}{part}"
                 for kind, table in tables.items()
-                for part in ("", "$hot", "$warm", "$cold")
+                for part in parts
             }
             arms = [(name, engine) for name in names for engine in ("auto", "spark")]
             costs: dict[tuple[str, str], list[Cost]] = {arm: [] for arm in arms}
@@ -84,6 +91,17 @@ def main() -> None:
                 raise SystemExit(f"answers differ: {wrong}")
             print(f"{rows:,} rows, {rounds} rounds; {meter.load()}", flush=True)
             _show(names, costs)
+
+
+@contextmanager
+def _remote(folder: Path) -> Iterator[dict[str, str]]:
+    """The servers of the tests, and the variables by which a project reaches them."""
+    sys.path.append(str(Path(__file__).parents[1]))
+    from tests.iceberg_rest import rest_catalog
+    from tests.production import object_store
+
+    with object_store(folder, "lake") as store, rest_catalog(folder, "s3://lake/cold", store) as catalog:
+        yield {**store, **catalog.variables}
 
 
 def _show(names: dict[str, str], costs: dict[tuple[str, str], list[Cost]]) -> None:
