@@ -1,12 +1,18 @@
 """Which catalogs of cold tables are read without Spark, and how their files are reached."""
 
+import errno
+from contextlib import contextmanager
+from unittest.mock import MagicMock
+
 import pytest
 
-from streamhouse.errors import StoreError, StoreUnavailableError
+from streamhouse.errors import DiskFullError, StoreError, StoreUnavailableError
+from streamhouse.model.table import Column, Table
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.cold import cold_reader
 from streamhouse.stores.base import NeedsSparkError
+from streamhouse.stores.iceberg import data_files
 from streamhouse.stores.iceberg.file_io import file_io
 from streamhouse.stores.iceberg.light_failures import left_to_spark
 from streamhouse.stores.iceberg.tables import DatabaseTables, FolderTables, RestTables, tables_of
@@ -90,4 +96,28 @@ S3 = "When reading information for key 'k' in bucket 'lake': AWS Error {} during
 def test_what_is_read_through_is_translated(said, raised, shown):
     with pytest.raises(raised, match=shown) as told, left_to_spark("dwd.t", ["hush"]):
         raise said
+    assert type(told.value) is raised
+
+
+@pytest.mark.parametrize(
+    ("said", "raised"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), DiskFullError),
+        (OSError(S3.format("NETWORK_CONNECTION", "curlCode: 28, Timeout was reached")), StoreUnavailableError),
+        (OSError(S3.format("ACCESS_DENIED", "no")), StoreError),
+        (OSError("odd"), StoreError),
+    ],
+)
+def test_what_is_written_through_is_translated(monkeypatch, said, raised):
+    @contextmanager
+    def failing(*_):
+        raise said
+        yield
+
+    monkeypatch.setattr(data_files, "sink", failing)
+    stored = MagicMock()
+    stored.location.return_value = "/srv/cold/dwd/t"
+    table = Table(name="dwd.t", columns=(Column(name="k", type="int"),), tiers={"cold": "1d"})
+    with pytest.raises(raised, match=r"dwd\.t|object store") as told:
+        data_files._write(stored, table, None, "parquet")
     assert type(told.value) is raised
