@@ -16,7 +16,8 @@ from streamhouse.engine.keys import key_rows, last_of_each_key, union_keys, with
 from streamhouse.engine.needs import Need
 from streamhouse.model.plan import PlannedRead, PlannedStep
 from streamhouse.model.types import ReadMode, Strategy
-from streamhouse.stores.arrow import arrow_schema
+from streamhouse.sql.projection import repeated
+from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes
 from streamhouse.stores.keyed import winners
 
@@ -102,7 +103,8 @@ def changed_rows(step: PlannedStep, inputs: StepInputs, frames: Frames) -> "Data
 
 
 def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
-    judged = frames.collect(step, changed_rows(step, inputs, frames))
+    same = _repeated_rows(step, inputs)
+    judged = Judged(same) if same is not None else frames.collect(step, changed_rows(step, inputs, frames))
     rows = judged.kept
     if step.strategy is not Strategy.MAP:
         return StepResult(Changes(rows), judged)
@@ -119,6 +121,22 @@ def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> Step
     # A changed row that no longer passes the step's filter leaves the table.
     gone = without_keys(union_keys(touched).select(list(key)), key_rows(rows, key))
     return StepResult(Changes(rows, gone), judged)
+
+
+def _repeated_rows(step: PlannedStep, inputs: StepInputs) -> pa.Table | None:
+    """What a step gives that only repeats columns of its one input: Spark would carry the rows there and back.
+
+    None: it does more.
+    """
+    if step.strategy is not Strategy.MAP or step.expect or len(step.reads) != 1:
+        return None
+    [read], origins = step.reads, repeated(step.sql)
+    types = {column.name: column.type for column in inputs.needs[read.table].columns}
+    if origins is None or any(types.get(origins.get(c.name, "")) != c.type for c in step.columns):
+        return None
+    rows = inputs.deltas[read.table].changes().upserts
+    names = [column.name for column in step.columns]
+    return conform(rows.select([origins[name] for name in names]).rename_columns(names), step.columns)
 
 
 def _recompute(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:

@@ -1,0 +1,58 @@
+"""Queries that make each row of one row of one table, with little work or none. Pure."""
+
+from collections.abc import Mapping, Set
+from functools import lru_cache
+from types import MappingProxyType
+
+from sqlglot import exp
+
+from streamhouse.errors import Location
+from streamhouse.sql.dialect import parse_query
+
+
+@lru_cache(maxsize=1024)
+def repeated(sql: str) -> Mapping[str, str] | None:
+    """Output column → the column of the one table that it repeats, in their order; None: the query does more.
+
+    Args:
+        sql: A query of a plan: tables stand before the names of columns, and every output has a name.
+
+    Example:
+        >>> dict(repeated("SELECT o.id AS order_id, o.cents AS cents FROM orders AS o"))
+        {'order_id': 'id', 'cents': 'cents'}
+        >>> repeated("SELECT o.id AS id FROM orders AS o WHERE o.id > 0") is None
+        True
+    """
+    query = parse_query(sql, Location(""))
+    table = _only_table(query)
+    if table is None:
+        return None
+    found: dict[str, str] = {}
+    for item in query.selects:
+        column = item.unalias()
+        if not _is_column_of(column, table) or item.alias_or_name in found:
+            return None
+        found[item.alias_or_name] = column.name
+    return MappingProxyType(found)
+
+
+def _only_table(query: exp.Query, further: Set[str] = frozenset()) -> exp.Table | None:
+    """The table of `SELECT … FROM table` without any clause but `further` ones."""
+    if not isinstance(query, exp.Select) or _given(query) - further != {"expressions", "from_"}:
+        return None
+    table = query.args["from_"].this
+    if not isinstance(table, exp.Table) or not _given(table) <= {"this", "alias"} or table.alias_column_names:
+        return None
+    return table
+
+
+def _given(node: exp.Expr) -> set[str]:
+    return {name for name, value in node.args.items() if value}
+
+
+def _is_column_of(node: exp.Expr, table: exp.Table) -> bool:
+    """Of the table by its name: `a.b` is else a field of a column `a`."""
+    return isinstance(node, exp.Column) and not node.is_star and not node.db and node.table == table.alias_or_name
+
+
+__all__ = ["repeated"]

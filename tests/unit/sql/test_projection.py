@@ -1,0 +1,46 @@
+"""What a query makes of the rows of one table: nothing, little, or more; what only looks alike is told apart."""
+
+import pytest
+
+from streamhouse.sql.projection import repeated
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT o.a AS a FROM t AS o", {"a": "a"}),
+        ("SELECT o.b AS a, o.a AS b FROM t AS o", {"a": "b", "b": "a"}),
+        ("SELECT o.a AS a, o.a AS c FROM o", {"a": "a", "c": "a"}),
+    ],
+)
+def test_columns_that_are_repeated(query, columns):
+    assert dict(repeated(query)) == columns
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT o.a + 1 AS a FROM t AS o",
+        "SELECT CAST(o.a AS STRING) AS a FROM t AS o",
+        "SELECT 1 AS a FROM t AS o",
+        "SELECT * FROM t AS o",
+        "SELECT o.* FROM t AS o",
+        "SELECT s.a AS a FROM t AS o",  # a field of the column s
+        "SELECT o.s.a AS a FROM t AS o",
+        "SELECT a.b AS b FROM t AS o(a)",
+        "SELECT o.a AS a, o.b AS a FROM t AS o",
+        "SELECT DISTINCT o.a AS a FROM t AS o",
+        "SELECT o.a AS a FROM t AS o WHERE o.a > 0",
+        "SELECT o.a AS a FROM t AS o LIMIT 1",
+        "SELECT o.a AS a FROM t AS o ORDER BY o.a",
+        "SELECT o.a AS a FROM t AS o GROUP BY o.a",
+        "SELECT o.a AS a FROM t AS o JOIN u ON u.a = o.a",
+        "SELECT o.a AS a FROM t AS o, u",
+        "SELECT o.a AS a FROM (SELECT a FROM t) AS o",
+        "SELECT o.a AS a FROM t AS o LATERAL VIEW EXPLODE(o.l) x AS e",
+        "WITH o AS (SELECT a FROM t) SELECT o.a AS a FROM o",
+        "SELECT o.a AS a FROM t AS o UNION ALL SELECT o.a AS a FROM t AS o",
+    ],
+)
+def test_queries_that_do_more(query):
+    assert repeated(query) is None
