@@ -1,6 +1,7 @@
 """What an epoch changed in one source or table: as Arrow in this process, as a DataFrame, or as both."""
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -16,14 +17,15 @@ if TYPE_CHECKING:
 class Delta:
     """Made in one form; the other is made when a step asks for it, once for all steps. Safe for threads.
 
-    On the local route rows are Arrow in the driver; on the executor route they are a DataFrame of rows that were
-    added or replaced (nothing is deleted there), and which is computed once.
+    On the local route rows are Arrow in the driver, now or a little later; on the executor route they are a DataFrame
+    of rows that were added or replaced (nothing is deleted there), and which is computed once.
     """
 
     def __init__(
         self,
         *,
         changes: Changes | None = None,
+        later: "Future[Changes] | None" = None,
         frame: "DataFrame | None" = None,
         make_frame: "Callable[[pa.Table], DataFrame]",
         collect: "Callable[[DataFrame], pa.Table]",
@@ -31,6 +33,7 @@ class Delta:
         extend: Callable[[pa.Table], pa.Table] = lambda rows: rows,
     ) -> None:
         self._changes = changes
+        self._later = later  # with `frame`: the rows that it gives, which are on their way here
         self._frame = frame
         self._make_frame = make_frame
         self._collect = collect
@@ -38,7 +41,7 @@ class Delta:
         self._extend = extend
         self._keyed: Changes | None = None
         self._lock = Lock()
-        self.spread = changes is None  # on the executor route
+        self.spread = changes is None and later is None  # on the executor route
 
     @property
     def rows(self) -> int:
@@ -50,10 +53,16 @@ class Delta:
     def changes(self) -> Changes:
         """The rows in this process."""
         with self._lock:
+            if self._changes is None and self._later is not None:
+                self._changes = self._later.result()
             if self._changes is None:
                 assert self._frame is not None
                 self._changes = Changes(self._collect(self._frame))
             return self._changes
+
+    def is_empty(self) -> bool:
+        """Whether nothing changed. Waits for rows that are on their way."""
+        return not self.spread and not count(self.changes())
 
     def keyed(self) -> Changes:
         """The rows with the values that are computed to find rows by (`extend`); made once."""

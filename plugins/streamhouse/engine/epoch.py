@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -18,7 +18,7 @@ from streamhouse.engine.needs import Need
 from streamhouse.engine.points import reach
 from streamhouse.engine.rows_source import can_spread_changes, spread_changes
 from streamhouse.engine.spread import can_spread, spread_write
-from streamhouse.engine.strategies import StepInputs, StepResult, changed_rows, run_step
+from streamhouse.engine.strategies import StepInputs, StepResult, changed_rows, collected, gives_frame, run_step
 from streamhouse.engine.vector import Vector
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
@@ -167,23 +167,58 @@ class EpochRun:
             elif self._spreads(step, inputs):
                 self._write_spread(step, inputs)
             else:
-                result = run_step(step, inputs, self._parts.frames)
-                early = not self._parts.needs[table.name].read_back
-                if early:
-                    self._deltas[step.id].set_result(self._delta(table.name, result.changes))
-                position = self._write_result(step, result)
-                if not early:
-                    self._deltas[step.id].set_result(self._read_back(table, position))
+                self._run_here(step, inputs)
             self._outcome.visible_ms[table.layer] = _now_ms()
         except BaseException as error:
             if not self._deltas[step.id].done():
                 self._deltas[step.id].set_exception(_UpstreamFailed(step.id, error))
             raise
 
+    def _run_here(self, step: PlannedStep, inputs: StepInputs) -> None:
+        table = step.writes
+        read_back = self._parts.needs[table.name].read_back
+        if gives_frame(step, inputs) and self._is_followed(table.name):
+            result = self._run_followed(step, inputs)
+        else:
+            result = run_step(step, inputs, self._parts.frames)
+        # All of them are asked: nothing is written before the steps that this one follows have succeeded.
+        empty = [delta.is_empty() for delta in inputs.deltas.values()]
+        idle = bool(empty) and all(empty)
+        if not self._deltas[step.id].done() and (idle or not read_back):
+            self._deltas[step.id].set_result(None if idle else self._delta(table.name, result.changes))
+        if idle:
+            return
+        position = self._write_result(step, result)
+        if read_back:
+            self._deltas[step.id].set_result(self._read_back(table, position))
+
+    def _run_followed(self, step: PlannedStep, inputs: StepInputs) -> StepResult:
+        """Run a step while the steps that follow run its query too, as the first part of their own."""
+        later: Future[Changes] = Future()
+        try:
+            frame = changed_rows(step, inputs, self._parts.frames)
+            self._deltas[step.id].set_result(self._new_delta(step.writes.name, frame=frame, later=later))
+            result = collected(step, frame, self._parts.frames)
+        except BaseException as error:
+            later.set_exception(_UpstreamFailed(step.id, error))
+            raise
+        later.set_result(result.changes)
+        return result
+
+    def _is_followed(self, name: str) -> bool:
+        """Whether a step of the segment takes the changes of a table as a DataFrame."""
+        return any(
+            read.table == name and read.mode is ReadMode.CHANGES and step.strategy in (Strategy.MAP, Strategy.MERGE)
+            for step in self._parts.segment.steps
+            for read in step.reads
+        )
+
     def _inputs_of(self, step: PlannedStep) -> StepInputs:
+        waits = step.strategy not in (Strategy.MAP, Strategy.MERGE)  # they ask whether there are rows
         deltas: dict[str, Delta] = {}
         for read in step.reads:
-            if read.mode is ReadMode.CHANGES and (found := self._deltas[read.table].result()) is not None:
+            found = self._deltas[read.table].result() if read.mode is ReadMode.CHANGES else None
+            if found is not None and not (waits and found.is_empty()):
                 deltas[read.table] = found
         return StepInputs(self._parts.needs, deltas, self._states, self._end.at_ms)
 
@@ -231,14 +266,7 @@ class EpochRun:
         own_write = name not in self._parts.inputs
         if readers + own_write > 1 or self._parts.needs[name].state:
             frame = frame.persist()
-        frames = self._parts.frames
-        return Delta(
-            frame=frame,
-            make_frame=frames.frame,
-            collect=frames.rows,
-            rows=rows,
-            extend=self._parts.held.extending(name),
-        )
+        return self._new_delta(name, frame=frame, rows=rows)
 
     def _write_result(self, step: PlannedStep, result: StepResult) -> Position:
         for rule, rows in result.judged.violations.items():
@@ -286,10 +314,11 @@ class EpochRun:
         """None where nothing changed, so that no step is run for it."""
         if not count(changes):
             return None
+        return self._new_delta(name, changes=changes)
+
+    def _new_delta(self, name: str, **given: Any) -> Delta:
         frames = self._parts.frames
-        return Delta(
-            changes=changes, make_frame=frames.frame, collect=frames.rows, extend=self._parts.held.extending(name)
-        )
+        return Delta(**given, make_frame=frames.frame, collect=frames.rows, extend=self._parts.held.extending(name))
 
 
 class _EpochStates:

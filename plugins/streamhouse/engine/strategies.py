@@ -16,7 +16,7 @@ from streamhouse.engine.keys import key_rows, last_of_each_key, union_keys, with
 from streamhouse.engine.needs import Need
 from streamhouse.model.plan import PlannedRead, PlannedStep
 from streamhouse.model.types import ReadMode, Strategy
-from streamhouse.sql.projection import repeated
+from streamhouse.sql.projection import is_light, repeated
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes
 from streamhouse.stores.keyed import winners
@@ -80,6 +80,21 @@ class StepResult:
     judged: Judged
 
 
+def gives_frame(step: PlannedStep, inputs: StepInputs) -> bool:
+    """Whether steps that follow take the step's query in place of its rows, and so need not wait for these.
+
+    They run it again, so it must cost less than carrying its rows. The rows are all that the step changes.
+    """
+    return (
+        step.strategy is Strategy.MAP
+        and not step.writes.primary_key
+        and not step.expect
+        and is_light(step.sql)
+        and repeated(step.sql) is None  # its rows are there at once
+        and not any(delta.spread or inputs.needs[name].key for name, delta in inputs.deltas.items())
+    )
+
+
 def run_step(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
     """What the epoch changes in the table the step writes."""
     if step.strategy is Strategy.FULL:
@@ -100,6 +115,12 @@ def changed_rows(step: PlannedStep, inputs: StepInputs, frames: Frames) -> "Data
         else:
             bound[read.port] = frames.frame(arrow_schema(inputs.needs[read.table].columns).empty_table())
     return frames.run(step, bound, inputs.at_ms)
+
+
+def collected(step: PlannedStep, frame: "DataFrame", frames: Frames) -> StepResult:
+    """The result of a step that only adds rows, of its query."""
+    judged = frames.collect(step, frame)
+    return StepResult(Changes(judged.kept), judged)
 
 
 def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:

@@ -8,6 +8,10 @@ from sqlglot import exp
 
 from streamhouse.errors import Location
 from streamhouse.sql.dialect import parse_query
+from streamhouse.sql.scopes import function_name
+from streamhouse.sql.words import words
+
+_LIGHT = words("abs ceil ceiling coalesce floor greatest if ifnull least lower nullif nvl round sign trim upper")
 
 
 @lru_cache(maxsize=1024)
@@ -34,6 +38,26 @@ def repeated(sql: str) -> Mapping[str, str] | None:
             return None
         found[item.alias_or_name] = column.name
     return MappingProxyType(found)
+
+
+@lru_cache(maxsize=1024)
+def is_light(sql: str) -> bool:
+    """Whether to run a query again costs less than to carry its rows: it selects and computes from one table's rows.
+
+    Example:
+        >>> is_light("SELECT o.id AS id, ROUND(o.eur * 100) AS cents FROM orders AS o WHERE o.eur > 0")
+        True
+        >>> is_light("SELECT GET_JSON_OBJECT(o.body, '$.id') AS id FROM orders AS o")
+        False
+    """
+    query = parse_query(sql, Location(""))
+    if _only_table(query, {"where"}) is None or any(n is not query for n in query.find_all(exp.Query, exp.Window)):
+        return False
+    return all(_is_light(call) for call in query.find_all(exp.Func))
+
+
+def _is_light(call: exp.Func) -> bool:
+    return isinstance(call, exp.Cast | exp.Case | exp.And | exp.Or) or function_name(call) in _LIGHT
 
 
 def _only_table(query: exp.Query, further: Set[str] = frozenset()) -> exp.Table | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamhouse.sql.projection import repeated
+from streamhouse.sql.projection import is_light, repeated
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,34 @@ def test_columns_that_are_repeated(query, columns):
 )
 def test_queries_that_do_more(query):
     assert repeated(query) is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT o.a AS a FROM t AS o",
+        "SELECT o.a % 5 AS a, CASE WHEN o.b THEN 1 ELSE 0 END AS b FROM t AS o WHERE o.a > 0 AND NOT o.b IS NULL",
+        "SELECT o.a * CAST(ROUND(o.p * 100) AS BIGINT) AS cents, COALESCE(o.b, 0) AS b FROM t AS o",
+    ],
+)
+def test_light_queries(query):
+    assert is_light(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT GET_JSON_OBJECT(o.a, '$.x') AS a FROM t AS o",
+        "SELECT REGEXP_REPLACE(o.a, 'x', 'y') AS a FROM t AS o",
+        "SELECT SUM(o.a) AS a FROM t AS o",
+        "SELECT EXPLODE(o.a) AS a FROM t AS o",
+        "SELECT ROW_NUMBER() OVER (ORDER BY o.a) AS a FROM t AS o",
+        "SELECT o.a AS a FROM t AS o WHERE EXISTS(SELECT 1 FROM u WHERE u.a = o.a)",
+        "SELECT o.a AS a FROM t AS o WHERE o.a IN (SELECT a FROM u)",
+        "SELECT DISTINCT o.a AS a FROM t AS o",
+        "SELECT o.a AS a FROM t AS o JOIN u ON u.a = o.a",
+        "SELECT o.a AS a FROM t AS o LIMIT 3",
+    ],
+)
+def test_queries_that_are_not_light(query):
+    assert not is_light(query)

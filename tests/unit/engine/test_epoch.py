@@ -1,0 +1,152 @@
+"""The steps of an epoch among each other: who waits for whom, what is written when one fails. No Spark, no store."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+
+from streamhouse.engine.epoch import EpochRun, SegmentParts
+from streamhouse.engine.expectations import Judged
+from streamhouse.engine.needs import needs_of
+from streamhouse.engine.vector import Vector
+from streamhouse.errors import EpochFailedError
+from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
+from streamhouse.runtime.open import plan_of
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import Changes
+
+ACTIONS = {
+    "take": ("ingest", "lines: {id: bigint, shop: bigint, cents: bigint}", "SELECT id, shop, cents FROM lines", ""),
+    "clean": (
+        "clean",
+        "items: {id: bigint, shop: bigint, cents: bigint}",
+        "SELECT id, shop, cents * 2 AS cents FROM items WHERE cents > 0",
+        "",
+    ),
+    "totals": (
+        "aggregate",
+        "items: {shop: bigint, cents: bigint}",
+        "SELECT shop, SUM(cents) AS cents FROM items GROUP BY shop",
+        "output: {primary_key: [shop]}\n",
+    ),
+}
+FLOW = """\
+flow: items
+sources:
+  lines: {files: {path: data/*.csv, columns: {id: bigint, shop: bigint, cents: bigint}}}
+steps:
+  - {use: take, reads: {lines: lines}, writes: ods.items}
+  - {use: clean, reads: {items: ods.items}, writes: dwd.items}
+  - {use: totals, reads: {items: dwd.items}, writes: dws.totals}
+"""
+WAIT_S = 20
+
+
+@pytest.fixture
+def plan(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "actions").mkdir()
+    (tmp_path / "flows" / "items.yaml").write_text(FLOW)
+    for name, (kind, inputs, sql, output) in ACTIONS.items():
+        text = f"/* ---\naction: {name}\nstep: {kind}\ninputs:\n  {inputs}\n{output}--- */\n{sql}\n"
+        (tmp_path / "actions" / f"{name}.sql").write_text(text)
+    return plan_of(Project.at(tmp_path), "items")
+
+
+class Frames:
+    """In place of Spark: what each step's query gives, and what its rows have to wait for."""
+
+    def __init__(self, given):
+        self.given = given
+        self.ran = []
+
+    def frame(self, rows):
+        return rows
+
+    def rows(self, frame):
+        return frame
+
+    def run(self, step, inputs, at_ms):
+        self.ran.append(step.id)
+        return step.id
+
+    def collect(self, step, frame):
+        rows = self.given[step.id]()
+        return Judged(pa.Table.from_pylist(rows, arrow_schema(step.columns)))
+
+
+class Store:
+    def __init__(self):
+        self.written = {}
+
+    def write(self, table, changes, context):
+        self.written[table.name] = changes.upserts.to_pylist()
+        return {"0": changes.upserts.num_rows}
+
+
+def epoch(plan, given):
+    [segment] = plan.segments
+    rows = pa.Table.from_pylist([{"id": 1, "shop": 7, "cents": 5}], arrow_schema(plan.sources[0].columns))
+    source = SimpleNamespace(rows_between=lambda start, end: 1, changes=lambda start, end, names: Changes(rows))
+    frames, store = Frames(given), Store()
+    held = SimpleNamespace(extending=lambda name: lambda rows: rows)
+    with ThreadPoolExecutor(8) as pool:
+        parts = SegmentParts(
+            plan, segment, needs_of(plan, segment), {"lines": source}, {Tier.HOT: store}, frames, held, None, pool
+        )
+        end = Vector(1, {"lines": {"row": 1}})
+        run = EpochRun(parts, 0, Vector(), end, {name: {} for name in segment.tables}, replay=False)
+        try:
+            return frames, store, run.all()
+        except EpochFailedError as error:
+            return frames, store, error
+
+
+def test_a_step_that_repeats_columns_asks_spark_for_nothing(plan):
+    frames, store, _ = epoch(plan, {"dwd.items": list, "dws.totals": list})
+    assert "ods.items" not in frames.ran
+    assert store.written == {"ods.items": [{"id": 1, "shop": 7, "cents": 5}]}
+
+
+def test_a_step_begins_before_the_rows_of_the_one_before_it_are_here(plan):
+    begun = threading.Event()
+
+    def clean():
+        assert begun.wait(WAIT_S), "the step that follows waits for these rows"
+        return [{"id": 1, "shop": 7, "cents": 10}]
+
+    def totals():
+        begun.set()
+        return [{"shop": 7, "cents": 10}]
+
+    _, store, outcome = epoch(plan, {"dwd.items": clean, "dws.totals": totals})
+    assert store.written["dws.totals"] == [{"shop": 7, "cents": 10}]
+    assert outcome.rows == {"ods.items": 1, "dwd.items": 1, "dws.totals": 1}
+    assert outcome.deltas["dwd.items"].rows == 1
+
+
+def test_nothing_is_written_after_a_step_that_failed_later(plan):
+    done = threading.Event()
+
+    def clean():
+        assert done.wait(WAIT_S)
+        raise EpochFailedError("clean fails on a row")
+
+    def totals():
+        done.set()
+        return [{"shop": 7, "cents": 10}]
+
+    _, store, failed = epoch(plan, {"dwd.items": clean, "dws.totals": totals})
+    assert "clean fails" in str(failed)
+    assert list(store.written) == ["ods.items"]
+
+
+def test_rows_made_of_no_rows_are_not_written(plan):
+    """As `SELECT 1, COUNT(*)` makes one."""
+    _, store, outcome = epoch(plan, {"dwd.items": list, "dws.totals": lambda: [{"shop": 7, "cents": 0}]})
+    assert list(store.written) == ["ods.items"]
+    assert outcome.rows == {"ods.items": 1}
