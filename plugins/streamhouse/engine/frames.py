@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from streamhouse.engine.carrier import Carrier
 from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
 from streamhouse.engine.row_order import ROW, in_order, numbered
 from streamhouse.engine.spill import Spilled, spilled_frame
@@ -20,7 +21,6 @@ from streamhouse.sql.carry import carried
 from streamhouse.sql.dialect import render
 from streamhouse.sql.types import canonical_type
 from streamhouse.stores.arrow import arrow_schema, conform
-from streamhouse.stores.frame import arrow_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,10 +37,11 @@ class Frames:
 
     def __init__(self, spark: "SparkSession") -> None:
         self.spark = spark
+        self._carrier = Carrier(spark)
 
     def frame(self, rows: pa.Table | Spilled) -> "DataFrame":
         """A DataFrame over rows that this process or a file of it holds."""
-        return spilled_frame(self.spark, rows) if isinstance(rows, Spilled) else arrow_frame(self.spark, rows)
+        return spilled_frame(self.spark, rows) if isinstance(rows, Spilled) else self._carrier.frame(rows)
 
     def rows(self, frame: "DataFrame") -> pa.Table:
         """The rows of a DataFrame in this process.
@@ -99,7 +100,7 @@ class Frames:
             query = carried(query, [views[port] for port in changing], ROW)
         query = with_flags(query, step.expect)
         try:
-            return self.spark.sql(render(query))
+            return self._carrier.query(render(query))
         except AnalysisException as error:
             raise EpochFailedError(
                 f"{step.id}: Spark refuses the SQL of action '{step.action}': {first_line(error)}",
@@ -117,7 +118,7 @@ class Frames:
         from pyspark.errors import PySparkException
 
         try:
-            judged = judge(step, in_order(frame.toArrow()))
+            judged = judge(step, in_order(self._carrier.rows(frame)))
             return replace(judged, kept=conform(judged.kept, step.columns))
         except (PySparkException, Py4JJavaError) as error:
             if told := from_worker(error):
