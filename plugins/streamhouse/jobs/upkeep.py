@@ -11,15 +11,13 @@ from streamhouse.change.building import standing
 from streamhouse.errors import RowsLostError, StreamhouseError, TableMissingError
 from streamhouse.jobs.rounds import rounds
 from streamhouse.jobs.tier import chosen_flows
-from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
-from streamhouse.model.version import at_versions, table_name
+from streamhouse.model.version import table_name
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.runtime.stores import open_upkeep
 from streamhouse.state.records import is_candidate
-from streamhouse.state.store import StateStore
 from streamhouse.stores.base import LakeStore, Partition, PartitionedStore
 from streamhouse.stores.upkeep import Files, LakeUpkeep
 from streamhouse.tiering.cut import SNAPSHOT
@@ -175,7 +173,7 @@ def _read_to(open_: Open, stored: Table) -> list[Position]:
 
     A segment that its flow has no more stands nowhere.
     """
-    plans = _plans(open_.state)
+    plans = open_.state.standing()
     segments = {(flow, segment.name): segment for flow, plan in plans.items() for segment in plan.segments}
     epochs = [
         epoch
@@ -193,11 +191,6 @@ def _read_to(open_: Open, stored: Table) -> list[Position]:
         and open_.state.unfinished(flow, name) is not None
     ]
     return found
-
-
-def _plans(state: StateStore) -> dict[str, FlowPlan]:
-    """Each flow's plan, over the names that stores hold."""
-    return {flow: at_versions(plan, state.versions(flow)) for flow, (_, plan) in state.plans().items()}
 
 
 def _unread(open_: Open, table: Table, stored: Table, tier: Tier) -> list[Position]:

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Table, and_, delete, insert, select, update
 
 from streamhouse.errors import StateConflictError
 from streamhouse.state.records import EpochRecord
@@ -117,14 +117,18 @@ def recent(connection: Connection, flow: str, segment: str | None, limit: int) -
 
 def newest(connection: Connection) -> list[EpochRecord]:
     """The last finished epoch of every segment of every flow, candidates too."""
+    known, one = select(epochs.c.flow, epochs.c.segment).distinct().subquery(), epochs.alias()
+    # Looked up by the key, from its end on: to group all epochs would read the record of each.
     last_of = (
-        select(epochs.c.flow, epochs.c.segment, func.max(epochs.c.epoch).label("epoch"))
-        .where(epochs.c.finished_ms.is_not(None))
-        .group_by(epochs.c.flow, epochs.c.segment)
-        .subquery()
+        select(one.c.epoch)
+        .where(one.c.flow == known.c.flow, one.c.segment == known.c.segment, one.c.finished_ms.is_not(None))
+        .order_by(one.c.epoch.desc())
+        .limit(1)
+        .scalar_subquery()
     )
-    same = [epochs.c[name] == last_of.c[name] for name in ("flow", "segment", "epoch")]
-    return [_record(row) for row in connection.execute(select(epochs).join(last_of, and_(*same)))]
+    same = [epochs.c[name] == known.c[name] for name in ("flow", "segment")]
+    query = select(epochs).join(known, and_(*same, epochs.c.epoch == last_of))
+    return [_record(row) for row in connection.execute(query)]
 
 
 def unfinished(connection: Connection, flow: str, segment: str) -> int | None:

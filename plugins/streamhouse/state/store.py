@@ -270,6 +270,11 @@ class StateStore:
         with self._database.read() as connection:
             return versions.versions(connection, flow)
 
+    def standing(self) -> dict[str, FlowPlan]:
+        """Flow → the plan applied last, over the names that stores hold: `plans` at `versions`, of one moment."""
+        with self._database.read() as connection:
+            return versions.standing(connection)
+
     def meanings(self, table: str) -> dict[str, Meaning]:
         """Column of a table → since when it means what is applied; absent: in all its rows."""
         with self._database.read() as connection:

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
-from streamhouse.model.version import stored_name
+from streamhouse.model.version import at_versions, stored_name
 from streamhouse.state import plans
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import Change, Move, RetiredVersion
@@ -25,6 +25,16 @@ def read_versions(connection: Connection, flow: str) -> dict[str, int]:
     """Table of another flow → the version at which this one reads it."""
     rows = connection.execute(select(read_version).where(read_version.c.flow == flow))
     return {row.table_name: row.version for row in rows}
+
+
+def standing(connection: Connection) -> dict[str, FlowPlan]:
+    """Flow → its applied plan, over the names that stores hold."""
+    serving = versions(connection)
+    read: dict[str, dict[str, int]] = {}
+    for row in connection.execute(select(read_version)):
+        read.setdefault(row.flow, {})[row.table_name] = row.version
+    applied = plans.newest_of_all(connection)
+    return {flow: at_versions(plan, serving | read.get(flow, {})) for flow, (_, plan) in applied.items()}
 
 
 def readers(connection: Connection, tables: Collection[str], flow: str = "") -> dict[str, dict[str, int]]:

@@ -7,6 +7,7 @@ from sqlalchemy import create_engine, inspect, text
 from streamhouse.errors import LeaseLostError, StateConflictError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.review import Check, Gate, Review, TableReview, Verdict
+from streamhouse.model.version import at_versions, stored_name
 from streamhouse.state.changes import Wish
 from streamhouse.state.records import EpochRecord, Move, Phase
 from streamhouse.state.schema import SCHEMA_VERSION
@@ -93,6 +94,10 @@ def test_readers_in_other_flows_are_asked_to_follow(store, asked, lease, flow_pl
     store.save_plan(other_flow(flow_plan))
     store.complete_change(lease, asked, at={TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}})
     assert store.versions("other") == {TABLE: 1}  # until it has followed
+    found = store.standing()
+    assert found == {flow: at_versions(plan, store.versions(flow)) for flow, (_, plan) in store.plans().items()}
+    assert [t.name for t in found["other"].external] == [TABLE]
+    assert list(found["retail"].tables) == [stored_name(TABLE, 2)]
     follow = store.open_change("other")
     assert follow.moves == {TABLE: Move(2, {"0": 3}, {"0": 9})}
     assert (follow.outcome, follow.versions) == (Outcome.SWAP, {})

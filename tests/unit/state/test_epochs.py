@@ -40,6 +40,16 @@ def test_nothing_recorded(store):
     assert store.unfinished("retail", "main") is None
 
 
+def test_the_newest_of_each_segment_are_those_that_ended_last(store, lease, now):
+    for number in range(3):
+        newest = run(store, lease, now, epoch=number)
+    store.begin_epoch(lease, "main", 3, 2_000, now)
+    store.begin_epoch(lease, "slow", 0, 2_000, now)  # which has none yet
+    at = EpochRecord("retail", "other", 41, 1, 1, 1)
+    store.begin_at([at])
+    assert sorted(store.newest_epochs(), key=lambda epoch: epoch.segment) == [newest, at]
+
+
 def test_a_begun_epoch_is_unfinished_and_not_the_last(store, lease, now):
     done = run(store, lease, now, epoch=0)
     store.begin_epoch(lease, "main", 1, 2_000, now)
