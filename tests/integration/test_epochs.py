@@ -118,10 +118,11 @@ def test_the_flow_has_every_strategy_and_kind_of_table(project):
 
 
 @pytest.mark.timeout(5400 if SOAKING else 1200)
-def test_killed_at_every_point_it_equals_the_batch(project, spark):
+@pytest.mark.parametrize("segments", [[one] for one in KILLS] if SOAKING else [list(KILLS)], ids="-".join)
+def test_killed_at_every_point_it_equals_the_batch(project, spark, segments):
     moments = random.Random(_SEED)
-    for segment, points in KILLS.items():
-        for point in points + (SOAK[segment] if SOAKING else []):
+    for segment in segments:
+        for point in KILLS[segment] + (SOAK[segment] if SOAKING else []):
             code, printed = run(project, FLOW, point)
             assert code == -signal.SIGKILL, f"{point} was not reached; exit {code}\n{printed}"
             assert_died_at(point, records(project, FLOW, spark, segment), KINDS[segment])
