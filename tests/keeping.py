@@ -8,6 +8,7 @@ It says `ready` when everything is open and waits for one line, the point; then 
 import importlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.open import opened
 
 READY, ROUND = "ready", "round"
+REPOSITORY = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,50 @@ class Point:
             return found(*args, **kwargs)
 
         setattr(owner, name, wrapped)
+
+
+class Keeper:
+    """Such a process, as a test has it; it starts at once and waits for `go`.
+
+    Args:
+        project: Its folder is where the process writes `keeper.log`.
+    """
+
+    def __init__(self, project):
+        self._log = (project.root / "keeper.log").open("ab")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.keeping", str(project.root)],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+
+    def go(self, point=None):
+        assert self._process.stdout.readline().strip() == READY, self.log()
+        self._process.stdin.write(f"{point or ''}\n")
+        self._process.stdin.flush()
+
+    def rounds(self, count):
+        for _ in range(count):
+            assert self._process.stdout.readline().strip() == ROUND, self.log()
+
+    def assert_dies(self):
+        assert self._process.wait(300) == -signal.SIGKILL, self.log()
+
+    def kill(self):
+        assert self._process.poll() is None, self.log()
+        self._process.kill()
+        self._process.wait()
+
+    def log(self):
+        return Path(self._log.name).read_text()[-3000:]
+
+    def close(self):
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
 
 
 def die() -> None:

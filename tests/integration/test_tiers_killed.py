@@ -8,15 +8,11 @@ rows of these days go on being written and deleted.
 
 import os
 import random
-import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from itertools import cycle
-from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
@@ -33,10 +29,9 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.tiering.move import tier
 from streamhouse.tiering.union import union_read
-from tests.keeping import READY, ROUND, Point
+from tests.keeping import Keeper, Point
 
 SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
-REPOSITORY = Path(__file__).parents[2]
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -165,46 +160,6 @@ class Reader:
     def told(self, shown, first, last):
         states = {n: self.written.states[n] for n in range(first, last + 1)}
         return f"{self.written.table.name} shows {shown}, which is none of {states}"
-
-
-class Keeper:
-    """The process of `tests/keeping.py`; it starts at once and waits for `go`."""
-
-    def __init__(self, project):
-        self._log = (project.root / "keeper.log").open("ab")
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.keeping", str(project.root)],
-            cwd=REPOSITORY,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-        )
-
-    def go(self, point=None):
-        assert self._process.stdout.readline().strip() == READY, self.log()
-        self._process.stdin.write(f"{point or ''}\n")
-        self._process.stdin.flush()
-
-    def rounds(self, count):
-        for _ in range(count):
-            assert self._process.stdout.readline().strip() == ROUND, self.log()
-
-    def assert_dies(self):
-        assert self._process.wait(300) == -signal.SIGKILL, self.log()
-
-    def kill(self):
-        assert self._process.poll() is None, self.log()
-        self._process.kill()
-        self._process.wait()
-
-    def log(self):
-        return Path(self._log.name).read_text()[-3000:]
-
-    def close(self):
-        self._process.kill()
-        self._process.wait()
-        self._log.close()
 
 
 @contextmanager
