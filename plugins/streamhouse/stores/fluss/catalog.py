@@ -18,7 +18,7 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.fluss import proto
 from streamhouse.stores.fluss.ddl import Stored, columns_of, stored
 from streamhouse.stores.fluss.partitions import WHOLE, bucket_key, bucket_of, in_order, name_values, partition_name
-from streamhouse.stores.fluss.wire import Address, LeaderMovedError, Wire, refusal
+from streamhouse.stores.fluss.wire import Address, HalfMadeError, LeaderMovedError, Wire, refusal
 
 _CREATE_DATABASE, _CREATE_TABLE, _DROP_TABLE, _TABLE_INFO = 1001, 1005, 1006, 1007
 _TABLE_SCHEMA, _METADATA, _LIST_OFFSETS, _ALTER_TABLE = 1011, 1012, 1021, 1044
@@ -39,6 +39,7 @@ _CLIENT = -1  # in place of the id of a following server
 _CREATE_ATTEMPTS = 4
 _CREATE_PATIENCE_S = 6.0
 _DROP_PATIENCE_S, _DROP_LOOK_S = 5.0, 0.02
+_MAKING_S, _MAKING_LOOK_S = 2.0, 0.01
 _NO_LEADER = (
     "while Fluss starts, try again; if it stays so, its tablet server is down or cannot follow: "
     "streamhouse services status tells, and where its log is"
@@ -126,8 +127,17 @@ class Catalog:
 
         Raises:
             TableMissingError: there is none.
+            StoreUnavailableError: it is not made as a whole.
         """
-        answer = self._ask_coordinator(_TABLE_INFO, proto.encode((1, _path(name))), name)
+        until = monotonic() + _MAKING_S
+        while True:
+            try:
+                answer = self._ask_coordinator(_TABLE_INFO, proto.encode((1, _path(name))), name)
+                break
+            except HalfMadeError:
+                if monotonic() > until:
+                    raise
+                sleep(_MAKING_LOOK_S)
         return _stored(name, bytes(proto.blob(answer, 3)), proto.number(answer, 1), proto.number(answer, 2))
 
     def schema(self, located: Located, schema_id: int) -> pa.Schema:

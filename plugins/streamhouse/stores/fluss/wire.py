@@ -24,6 +24,7 @@ _GONE = (4, 7)  # DATABASE_NOT_EXIST, TABLE_NOT_EXIST
 _MOVED = (9, 12, 21, 24, 36, 37, 44)
 _SERVER_FAILED, _AWAY = -1, 1
 _STARTING = "is not initialized yet"
+_UNREADABLE = "Failed to get table"
 # Storage, no server up, timeout, replicas, back-pressure; 31 and 33: the server knows another writer, or none.
 _TRANSIENT = (10, 11, 17, 25, 26, 27, 28, 29, 31, 33, 64, 65, 70, 72)
 OUT_OF_RANGE = 19
@@ -31,6 +32,10 @@ OUT_OF_RANGE = 19
 
 class LeaderMovedError(StoreUnavailableError):
     """A server does not (yet, or any more) hold what was asked: look the table up again."""
+
+
+class HalfMadeError(LeaderMovedError):
+    """A table is being made in this very moment: for some milliseconds Fluss has its name and nothing of it yet."""
 
 
 def refusal(code: int, message: str, subject: str) -> StoreError:
@@ -47,6 +52,8 @@ def refusal(code: int, message: str, subject: str) -> StoreError:
         return TableMissingError(f"Fluss has no table {subject}", hint="apply the flow's plan to create it")
     if code == _SERVER_FAILED and _STARTING in message:
         return StoreUnavailableError(f"Fluss is starting and cannot serve {subject} yet", hint=STATUS)
+    if code == _SERVER_FAILED and _UNREADABLE in message:
+        return HalfMadeError(f"Fluss cannot tell what {subject} is", hint=STATUS)
     if code == _AWAY:
         return StoreUnavailableError(f"Fluss does not answer for {subject}: {_plain(reason)}", hint=STATUS)
     if code in _MOVED:
