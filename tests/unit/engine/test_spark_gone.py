@@ -1,10 +1,26 @@
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from streamhouse.engine.spark_gone import spark_answers
 from streamhouse.errors import EngineError
 
 
-@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), ConnectionResetError()])
+class _ThrownError(Py4JJavaError):
+    """As Java threw it; the real one asks Java for its text."""
+
+    def __init__(self, text):
+        self._text = text
+
+    def __str__(self):
+        return self._text
+
+
+ENDING = "calling o171.stop. : java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext."
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectionRefusedError(111, "Connection refused"), ConnectionResetError(), _ThrownError(ENDING)]
+)
 def test_that_spark_is_gone_is_told_in_our_words(error):
     with pytest.raises(EngineError, match="Spark's Java process is gone") as told, spark_answers():
         raise error
@@ -14,3 +30,5 @@ def test_that_spark_is_gone_is_told_in_our_words(error):
 def test_what_else_is_wrong_is_left_as_it_is():
     with pytest.raises(ValueError, match="another"), spark_answers():
         raise ValueError("another")
+    with pytest.raises(Py4JJavaError, match="No such file"), spark_answers():
+        raise _ThrownError("java.io.FileNotFoundException: No such file")
