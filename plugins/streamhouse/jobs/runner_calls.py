@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from streamhouse.errors import NotCarriedError, RunnerFailedError
-from streamhouse.jobs.submit import is_cluster, submit
+from streamhouse.jobs.submit import is_cluster, submit, where_it_is
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.runtime.command import own_command
@@ -123,9 +123,11 @@ def start(
             elif waits and found is not None:
                 say(f"{runner}: {found.stage}")
             if time.monotonic() > until:
+                placed = where_it_is(project.settings.spark, project.root.name, runner)
+                see = f"see: {placed}" if placed else f"its log: {project.runner_log(runner)}"
                 raise RunnerFailedError(
                     f"runner {runner} does not live after {wait.total_seconds():.0f} s",
-                    hint=f"it may come yet, see: streamhouse runner status; its log: {project.runner_log(runner)}",
+                    hint=f"it may come yet, see: streamhouse runner status; {see}",
                 )
             time.sleep(_LOOK_S)
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from streamhouse.errors import EnvironmentProblem, RunnerFailedError
 from streamhouse.install.jars import fetch
@@ -14,8 +15,16 @@ from streamhouse.model.types import Tier
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.project.settings import SparkSettings, jars_of
+from streamhouse.runtime.session import DRIVER_MEMORY
 
 _APPLICATION = Path(__file__).parents[1] / "cli" / "cluster_app.py"
+_OF_THIS_MACHINE = ("STREAMHOUSE_CACHE", "STREAMHOUSE_COMMAND", "STREAMHOUSE_COMPLETE")
+_SECRET = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "STREAMHOUSE_COLD_CREDENTIAL")
+_MAY_HOLD_A_PASSWORD = ("STREAMHOUSE_STATE", "STREAMHOUSE_COLD_CATALOG")
+_SECRET_SETTING = re.compile(r"(?i)(secret|password|token|credential|authorization|secret[._-](access[._-])?key)$")
+_SECRET_IN_QUERY = re.compile(r"(?i)(^|&)\w*(password|token|secret)=")
+_SPARK_CONF = "STREAMHOUSE_SPARK_CONF"
+_FROM_SECRET = "spark.kubernetes.{}.secretKeyRef.{}"
 
 
 def is_cluster(spark: SparkSettings) -> bool:
@@ -69,16 +78,62 @@ def cluster_conf(spark: SparkSettings, environment: Mapping[str, str]) -> dict[s
             executors as well. No cluster hands an environment on by itself.
     """
     ours = {name: value for name, value in environment.items() if name.startswith(("STREAMHOUSE_", "AWS_"))}
-    driver = "spark.kubernetes.driverEnv"
-    if not spark.master.startswith("k8s://"):
+    ours = {name: value for name, value in ours.items() if name not in _OF_THIS_MACHINE}
+    driver, refs, settings = "spark.kubernetes.driverEnv", {}, dict(spark.conf)
+    if spark.master.startswith("k8s://"):
+        refs = {
+            _FROM_SECRET.format("executor", name): spark.conf[_FROM_SECRET.format("driver", name)]
+            for name in _from_secrets(spark)
+            if name.startswith("AWS_")
+        }
+        ours = {name: value for name, value in ours.items() if name not in _from_secrets(spark)}
+        if _SPARK_CONF in _from_secrets(spark):  # the driver reads them there
+            settings = {key: value for key, value in settings.items() if not _is_secret(key)}
+    else:
         driver = "spark.yarn.appMasterEnv"
         ours = {name: _in_double_quotes(value) for name, value in ours.items()}
     return {
         "spark.pyspark.python": sys.executable,
+        "spark.driver.memory": DRIVER_MEMORY,  # its JVM is there before our session is made
+        "spark.log.level": "WARN",  # its log is the runner's, too
         **{f"{driver}.{name}": value for name, value in ours.items()},
         **{f"spark.executorEnv.{name}": value for name, value in ours.items() if name.startswith("AWS_")},
-        **spark.conf,
+        **refs,
+        **settings,
     }
+
+
+def shown_secrets(spark: SparkSettings, environment: Mapping[str, str]) -> list[str]:
+    """Variables and settings that a pod would show to all who may look at it or at its ConfigMap.
+
+    Args:
+        spark: Where, and the settings of the project.
+        environment: Of this process.
+    """
+    if not spark.master.startswith("k8s://"):
+        return []
+    given = {name for name, value in environment.items() if value} - _from_secrets(spark)
+    given -= {key.removeprefix("spark.kubernetes.driverEnv.") for key in spark.conf}
+    variables = [name for name in _SECRET if name in given]
+    variables += [name for name in _MAY_HOLD_A_PASSWORD if name in given and _has_password(environment[name])]
+    settings = [] if _SPARK_CONF in _from_secrets(spark) else [key for key in spark.conf if _is_secret(key)]
+    return sorted([*variables, *settings])
+
+
+def _is_secret(setting: str) -> bool:
+    # What is Kubernetes' own, Spark hides; and a variable that is written out there is meant to be seen.
+    return bool(_SECRET_SETTING.search(setting)) and not setting.startswith(("spark.kubernetes.", "spark.executorEnv."))
+
+
+def _from_secrets(spark: SparkSettings) -> set[str]:
+    """Variables that the driver's pod has from Secrets of Kubernetes."""
+    prefix = _FROM_SECRET.format("driver", "")
+    return {key.removeprefix(prefix) for key in spark.conf if key.startswith(prefix)}
+
+
+def _has_password(url: str) -> bool:
+    found = urlsplit(url.removeprefix("jdbc:"))
+    return bool(found.password) or bool(_SECRET_IN_QUERY.search(found.query))
 
 
 def _in_double_quotes(text: str) -> str:
@@ -98,6 +153,21 @@ def properties_text(conf: Mapping[str, str]) -> str:
     return "".join(f"{escaped(key, ' :=#!')}={escaped(value, '')}\n" for key, value in sorted(conf.items()))
 
 
+def where_it_is(spark: SparkSettings, project: str, name: str) -> str | None:
+    """How to see what the cluster makes of a runner; None: it is a process of this machine."""
+    if not is_cluster(spark):
+        return None
+    if spark.master == "yarn":
+        return f"yarn application -list (its name: {_called(project, name)})"
+    namespace = spark.conf.get("spark.kubernetes.namespace", "default")
+    label = re.sub("-+", "-", re.sub("[^a-z0-9-]", "-", _called(project, name).lower()))[:63]  # as Spark makes it
+    return f"kubectl -n {namespace} describe pod -l spark-role=driver,spark-app-name={label.strip('-')}"
+
+
+def _called(project: str, name: str) -> str:
+    return f"streamhouse-{project}-{name}"
+
+
 def submit(project: Project, name: str, arguments: Sequence[str], flows: Sequence[str]) -> None:
     """Hand a runner over to the cluster; it may start later, when there is room.
 
@@ -108,9 +178,10 @@ def submit(project: Project, name: str, arguments: Sequence[str], flows: Sequenc
         flows: What it is to carry.
 
     Raises:
-        EnvironmentProblem: a driver elsewhere would not find what is on this machine alone.
+        EnvironmentProblem: a driver elsewhere would not find what is on this machine alone, or would show a secret.
         RunnerFailedError: the cluster refuses.
     """
+    _require_hidden(project.settings.spark)
     _require_shared(project, flows)
     folder = project.state_dir / "cache" / "submit"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -121,7 +192,7 @@ def submit(project: Project, name: str, arguments: Sequence[str], flows: Sequenc
     words = submit_words(
         project.settings.spark,
         program=_program(),
-        name=f"streamhouse-{project.root.name}-{name}",
+        name=_called(project.root.name, name),
         application=_APPLICATION,
         jars=fetch(jars_of(project.settings), settings=project.settings.ivy_settings),
         properties=properties,
@@ -154,6 +225,17 @@ def _require_shared(project: Project, flows: Sequence[str]) -> None:
             f"a runner on {project.settings.spark.master} would not reach what is on this machine: "
             f"{', '.join(lacking)}",
             hint="set these in streamhouse.yaml to a Fluss cluster, a database server and object stores",
+        )
+
+
+def _require_hidden(spark: SparkSettings) -> None:
+    shown = shown_secrets(spark, os.environ)
+    if shown:
+        variable = next((name for name in shown if name.isupper()), _SPARK_CONF)
+        raise EnvironmentProblem(
+            f"a pod on {spark.master} would show to all who may look at it: {', '.join(shown)}",
+            hint=f"put it into a Secret of Kubernetes and name that in spark.conf: "
+            f"{_FROM_SECRET.format('driver', variable)}: SECRET:KEY (docs/runner.md)",
         )
 
 
