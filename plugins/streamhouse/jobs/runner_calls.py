@@ -124,7 +124,7 @@ def start(
                 say(f"{runner}: {found.stage}")
             if time.monotonic() > until:
                 placed = where_it_is(project.settings.spark, project.root.name, runner)
-                see = f"see: {placed}" if placed else f"its log: {project.runner_log(runner)}"
+                see = placed or f"its log: {project.runner_log(runner)}"
                 raise RunnerFailedError(
                     f"runner {runner} does not live after {wait.total_seconds():.0f} s",
                     hint=f"it may come yet, see: streamhouse runner status; {see}",
