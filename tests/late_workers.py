@@ -22,6 +22,8 @@ TABLE = "STREAMHOUSE_TEST_LATE_TABLE"
 """The table whose first write by tasks is cut in two: the driver dies in between."""
 JVM = "STREAMHOUSE_TEST_LATE_JVM"
 """The JVM's fate in the same moment: SIGKILL; SIGSTOP, as if it hung; absent: it notices the driver's end itself."""
+DRIVER = "STREAMHOUSE_TEST_LATE_DRIVER"
+"""On a cluster: a part of the driver's command line; absent: the driver's JVM forks the workers."""
 FOLDER = "STREAMHOUSE_TEST_LATE_FOLDER"
 """Tasks write down here what they do; when `GO` appears there, they write the second half of their rows."""
 
@@ -51,14 +53,23 @@ def late_write(store: FlussStore, table: Table, changes: Changes, context: Write
 
 
 def _kill_driver(folder: Path) -> None:
-    parents = psutil.Process().parents()
-    if len(parents) < 3 or not any("streamhouse" in part for part in parents[2].cmdline()):
+    jvm = psutil.Process().parents()[1]  # behind the daemon
+    driver = _driver()
+    if driver is None:
         return  # another task was first
-    _, jvm, driver = parents[:3]  # behind the daemon
     _note(folder / PROCESSES, f"{os.getpid()} {jvm.pid}")
     if fate := os.environ.get(JVM):
         jvm.send_signal(signal.Signals[fate])
     driver.kill()
+
+
+def _driver() -> psutil.Process | None:
+    if root := os.environ.get(DRIVER):
+        with_root = (p for p in psutil.process_iter(["cmdline"]) if root in (p.info["cmdline"] or []))
+        return next((p for p in with_root if "java" not in p.name()), None)
+    parents = psutil.Process().parents()
+    is_there = len(parents) > 2 and any("streamhouse" in part for part in parents[2].cmdline())
+    return parents[2] if is_there else None
 
 
 def _note(file: Path, text: str) -> None:

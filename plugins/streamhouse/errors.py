@@ -376,6 +376,13 @@ class LeaseLostError(EngineError):
     code = "SH502"
 
 
+class LeaseExpiredError(EngineError):
+    """A lease could not be renewed in its time, so rows must not be written: another runner may write them."""
+
+    code = "SH514"
+    retryable = True
+
+
 class EpochFailedError(EngineError):
     """An epoch failed for a reason that running it again cannot mend."""
 

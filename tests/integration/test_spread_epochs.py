@@ -17,6 +17,7 @@ from streamhouse.runtime.open import plan_of
 from tests import late_workers
 from tests.flows import assert_equals_batch, drop_tables, with_stores
 from tests.kills import assert_died_at, records, run
+from tests.production import LOOPBACK, spark_cluster
 
 PROJECT = Path(__file__).parents[1] / "fixtures" / "spread_sinks"
 FLOW = "spread"
@@ -137,6 +138,31 @@ def test_killed_while_tasks_write_it_equals_the_batch(project, spark, tmp_path):
     assert_equals_batch(project, FLOW, spark)
     given, stored = with_stores(project, FLOW, spark, rows_in_order)
     assert stored == given, "the log has rows of one household in another order than its source"
+
+
+@pytest.mark.timeout(900)
+def test_on_a_cluster_no_task_outlives_its_driver(project, spark, tmp_path, monkeypatch):
+    folder, table = tmp_path / "late", HOT[0]
+    monkeypatch.setenv("SPARK_LOCAL_IP", LOOPBACK)
+    # The JVMs of the executors hang, so nobody but the tasks themselves can end them.
+    late = {late_workers.TABLE: table, late_workers.JVM: "SIGSTOP", late_workers.DRIVER: str(project.root)}
+    with spark_cluster(tmp_path / "first", 2, {**os.environ, **late}) as master:
+        monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", master)
+        die_in_tasks(project, spark, folder, table, "SIGSTOP")
+        workers = [
+            psutil.Process(int(pid)) for pid, _ in noted(folder, late_workers.PROCESSES) if psutil.pid_exists(int(pid))
+        ]
+        assert not psutil.wait_procs(workers, timeout=2)[1], "a task outlived its driver"
+        (folder / late_workers.GO).touch()
+        for process in late_processes(folder):
+            process.kill()
+    with spark_cluster(tmp_path / "second", 2, os.environ) as master:
+        monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", master)
+        code, printed = run(project, FLOW)
+        assert code == 0, printed
+    monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", "local[2]")
+    assert not noted(folder, late_workers.SECOND_HALF)
+    assert_equals_batch(project, FLOW, spark)
 
 
 def rows_in_order(plan, stores):

@@ -14,6 +14,7 @@ from streamhouse.engine.delta import Delta, count
 from streamhouse.engine.frames import Frames, may_reorder
 from streamhouse.engine.held import HeldStates
 from streamhouse.engine.inputs import AdaptedInput, EpochInput
+from streamhouse.engine.lease import HeldLease
 from streamhouse.engine.needs import Need
 from streamhouse.engine.points import reach
 from streamhouse.engine.rows_source import can_spread_changes, spread_changes
@@ -45,6 +46,7 @@ class SegmentParts:
     held: HeldStates
     places: Places
     pool: ThreadPoolExecutor
+    lease: HeldLease
     last_full_ms: dict[str, int] = field(default_factory=dict)  # `full` step → when it last ran
 
     def store(self, table: Table) -> Store:
@@ -255,7 +257,9 @@ class EpochRun:
         if not read_back:
             self._deltas[step.id].set_result(delta)
         reach("during_write", table.name)
-        written = spread_write(delta.frame(), table, parts.places, parts.store(table), self._context(step, table))
+        parts.lease.check()
+        store, context = parts.store(table), self._context(step, table)
+        written = spread_write(delta.frame(), table, parts.places, store, context, parts.lease.stands)
         reach("between_writes", table.name)
         self._wrote(table, written.end, written.rows)
         if read_back:
@@ -283,6 +287,7 @@ class EpochRun:
         if not count(changes) and not self._replay:
             return before
         reach("during_write", table.name)
+        self._parts.lease.check()
         position = self._parts.store(table).write(table, changes, self._context(step, table))
         reach("between_writes", table.name)
         self._wrote(table, position, count(changes))

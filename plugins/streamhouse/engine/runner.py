@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from streamhouse.engine.lease import leased
+from streamhouse.engine.lease import HeldLease, leased
 from streamhouse.engine.patience import PATIENCE
 from streamhouse.engine.stream import Beat, SegmentStream, Surroundings
 from streamhouse.errors import LeaseLostError, StreamhouseError
@@ -93,6 +93,7 @@ class Runner:
         self._streams: list[SegmentStream] = []
         self._lost: LeaseLostError | None = None
         self.lease: Lease  # while it runs
+        self._held_lease: HeldLease
 
     @property
     def held(self) -> frozenset[str]:
@@ -149,8 +150,8 @@ class Runner:
             LeaseLostError: a newer runner took it over meanwhile.
             StreamhouseError: an epoch failed for good; the flow's state says so too.
         """
-        with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as lease:
-            self.lease = lease
+        with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as held:
+            self._hold(held)
             try:
                 if steward is not None:
                     steward.between(self)
@@ -164,7 +165,7 @@ class Runner:
                     raise self._lost
             except StreamhouseError as error:
                 if not isinstance(error, LeaseLostError):
-                    self._state.set_runner_state(lease, RunnerState.FAILED, str(error))
+                    self._state.set_runner_state(self.lease, RunnerState.FAILED, str(error))
                 raise
             finally:
                 self._stop.set()
@@ -176,8 +177,8 @@ class Runner:
             LeaseHeldError: another runner carries the flow.
             StreamhouseError: it could not be changed.
         """
-        with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as lease:
-            self.lease = lease
+        with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as held:
+            self._hold(held)
             steward.between(self)
 
     def turn(self) -> None:
@@ -267,7 +268,7 @@ class Runner:
             stores=self._stores,
             places=self._places(self.plan),
             state=self._state,
-            lease=self.lease,
+            lease=self._held_lease,
             checkpoints=self._checkpoints,
             cache=self._cache,
             stop=self._halt,
@@ -290,6 +291,9 @@ class Runner:
     def _rows_lost(self, segment: str) -> None:
         if self._beside is not None:
             self._beside.rows_lost(self, segment)
+
+    def _hold(self, held: HeldLease) -> None:
+        self._held_lease, self.lease = held, held.lease
 
     def _lose(self, error: LeaseLostError) -> None:
         self._lost = error

@@ -10,6 +10,7 @@ from streamhouse.engine.epoch import EpochRun, Outcome, SegmentParts
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.held import HeldStates
 from streamhouse.engine.inputs import EpochInput, TableInput, without_dropped
+from streamhouse.engine.lease import HeldLease
 from streamhouse.engine.needs import needs_of
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
@@ -31,6 +32,7 @@ class SegmentRunner:
         frames: Frames,
         places: Places,
         cache: Path,
+        lease: HeldLease,
     ) -> None:
         """Connect a segment.
 
@@ -42,6 +44,7 @@ class SegmentRunner:
             frames: Runs its SQL.
             places: For the processes that read and write on the executor route.
             cache: Folder for the states it holds.
+            lease: Of the flow; once it ran out, nothing is written.
         """
         needs = needs_of(plan, segment)
         own = {t.name: TableInput(t, stores[t.tiers.target]) for t in segment.tables.values()}
@@ -49,7 +52,7 @@ class SegmentRunner:
         # One thread for each step: a step waits in its thread for the steps it reads from.
         pool = ThreadPoolExecutor(len(segment.steps) + len(inputs), thread_name_prefix=f"{plan.flow}/{segment.name}")
         self._checked = cache / f"{segment.name}.checked"
-        self._parts = SegmentParts(plan, segment, needs, inputs, stores, frames, held, places, pool)
+        self._parts = SegmentParts(plan, segment, needs, inputs, stores, frames, held, places, pool, lease)
 
     def prepare(self, ends: Mapping[str, Position]) -> None:
         """Create the tables that are missing, and hold the plan's types against Spark's.

@@ -3,10 +3,10 @@
 Each task appends or upserts its partition through a store of its own. There is no commit that all tasks share, so
 an epoch that fails here has written some rows and not others. Its replay writes in the driver, which tells what a
 dead attempt left (`WriteContext.replay_from`); hence a task never writes twice, and none writes any more when
-`spread_write` returns or raises. On the driver's machine none outlives it either (`engine/orphan.py`).
+`spread_write` returns or raises, or when the driver is gone (`engine/heartbeat.py`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from time import monotonic, sleep
@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from streamhouse.engine.orphan import Driver, end_with
+from streamhouse.engine.heartbeat import Address, Heartbeat, heard
 from streamhouse.engine.row_order import ROW, numbered
 from streamhouse.engine.worker_error import from_worker, telling
 from streamhouse.engine.worker_store import hot_store
@@ -55,7 +55,12 @@ def can_spread(table: Table) -> bool:
 
 
 def spread_write(
-    frame: "DataFrame", table: Table, places: Places, store: Store, context: WriteContext
+    frame: "DataFrame",
+    table: Table,
+    places: Places,
+    store: Store,
+    context: WriteContext,
+    may_write: Callable[[], bool] = lambda: True,
 ) -> SpreadWritten:
     """Append or upsert the rows of `frame` from the executors.
 
@@ -68,6 +73,7 @@ def spread_write(
         places: Where the stores are, as seen from the executors.
         store: The driver's own, which tells the end.
         context: Of an epoch that no earlier attempt can have written to.
+        may_write: Whether this process still holds the flow; asked again and again, from another thread.
 
     Raises:
         StateConflictError: an earlier attempt may have written, or tasks could not be stopped.
@@ -86,10 +92,11 @@ def spread_write(
     tag = f"streamhouse-{uuid4()}"
     spark.sparkContext.addJobTag(tag)
     try:
-        work = _Write(table, places, context, Driver.of_workers(spark.sparkContext))
         rows = ordered(frame.select(*table.column_names), table)
         # Whether a row is of a day that may be dropped now, only the tasks see.
-        with store.undropped(table) if isinstance(store, GuardedStore) else nullcontext():
+        undropped = store.undropped(table) if isinstance(store, GuardedStore) else nullcontext()
+        with undropped, Heartbeat(spark.sparkContext, may_write) as driver:
+            work = _Write(table, places, context, driver.address)
             written = rows.mapInArrow(work, "rows bigint").collect()
     except BaseException as error:
         _until_no_task_runs(spark, tag, table.name)
@@ -124,15 +131,14 @@ class _Write:
     table: Table
     places: Places
     context: WriteContext
-    driver: Driver | None
+    driver: Address
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        if self.driver is not None:
-            end_with(self.driver)
-        with telling():
+        with telling(), heard(self.driver) as check:
             refuse_second_attempt(self.table.name)
             rows = 0
             for chunk in chunks(batches, _ROWS_AT_ONCE):
+                check()
                 hot_store(self.places).write(self.table, Changes(chunk), self.context)
                 rows += chunk.num_rows
         yield pa.record_batch({"rows": pa.array([rows], pa.int64())})

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Self
 from streamhouse.engine.checkpoint import Checkpoint
 from streamhouse.engine.clock import EpochClock
 from streamhouse.engine.frames import Frames, first_line
+from streamhouse.engine.heartbeat import outlive_tasks
 from streamhouse.engine.inputs import EpochInput, open_inputs
+from streamhouse.engine.lease import HeldLease
 from streamhouse.engine.patience import Patience
 from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentRunner
@@ -31,7 +33,7 @@ from streamhouse.errors import (
 )
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import Position, Strategy, Tier
-from streamhouse.state.records import EpochRecord, Lease
+from streamhouse.state.records import EpochRecord
 from streamhouse.state.store import StateStore
 from streamhouse.stores.base import Store
 from streamhouse.stores.places import Places
@@ -80,7 +82,7 @@ class Surroundings:
     stores: Mapping[Tier, Store]
     places: Places
     state: StateStore
-    lease: Lease
+    lease: HeldLease
     checkpoints: Path
     cache: Path
     stop: threading.Event
@@ -150,7 +152,10 @@ class SegmentStream:
         inputs = open_inputs(plan, segment, around.places.root, around.stores)
         cache, frames = around.cache / plan.flow, Frames(around.spark)
         return Ready(
-            plan, segment, inputs, SegmentRunner(plan, segment, inputs, around.stores, frames, around.places, cache)
+            plan,
+            segment,
+            inputs,
+            SegmentRunner(plan, segment, inputs, around.stores, frames, around.places, cache, around.lease),
         )
 
     def prepared(self, plan: FlowPlan) -> "Ready":
@@ -411,7 +416,7 @@ class SegmentStream:
 
     def _run_epoch(self, runner: SegmentRunner, checkpoint: Checkpoint, batch: int) -> None:
         reach("after_offset_log")
-        state, lease, last = self._around.state, self._around.lease, self._last
+        state, lease, last = self._around.state, self._around.lease.lease, self._last
         flow, segment = self._around.plan.flow, self._segment
         number = checkpoint.epoch(batch)
         end = checkpoint.end_of(batch)
@@ -426,6 +431,7 @@ class SegmentStream:
         replay = state.unfinished(flow, segment.name) is not None
         if replay:
             reach("during_recovery")
+            outlive_tasks(self._around.spark.sparkContext, self._around.lease.age_s)
         started = _now()
         at_ms = state.begin_epoch(lease, segment.name, number, end.at_ms, started)
         reach("after_begin")
