@@ -120,9 +120,10 @@ def add(open_, number, *, days):
 
 
 def days_in(open_, name, tier):
+    """Up to today; upkeep makes tomorrow."""
     table = plan_of(open_.project, FLOW).tables[name]
     stored = table if tier is table.tiers.target else table.replica
-    return [day for (day,) in open_.stores[tier].partitions(stored)]
+    return [day for (day,) in open_.stores[tier].partitions(stored) if day <= datetime.now(UTC).date()]
 
 
 def assert_complete(open_):
@@ -160,6 +161,10 @@ def test_old_days_go_once_colder_tiers_have_them_and_nobody_misses_a_row(open_):
     for name in PARTED:
         kept = done[name, first]
         assert (kept.dropped, kept.waiting) == ((), tuple((day,) for day in OLD)), "cold has nothing yet"
+        tomorrow = today + timedelta(days=1)
+        table = plan_of(open_.project, FLOW).tables[name]
+        assert kept.made == (((tomorrow,),) if first is Tier.HOT else ())
+        assert ((tomorrow,) in open_.stores[first].partitions(table)) == (first is Tier.HOT)
     tier_flows(open_.project)
     add(open_, 1, days=[OLD[0], today])
     drain(open_)  # the first day changed, and cold does not have that yet
@@ -167,6 +172,7 @@ def test_old_days_go_once_colder_tiers_have_them_and_nobody_misses_a_row(open_):
         done = by_table(keep_up(open_.project, [FLOW]))
         for name in PARTED:
             kept = done[name, first]
+            assert not kept.made, "it is there"
             assert kept.dropped == (() if times else ((OLD[1],), (OLD[2],)))
             assert kept.waiting == ((OLD[0],),)
             assert done[name, Tier.COLD].dropped == ()

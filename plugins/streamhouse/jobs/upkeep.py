@@ -18,11 +18,11 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.runtime.stores import open_upkeep
 from streamhouse.state.records import is_candidate
-from streamhouse.stores.base import LakeStore, Partition, PartitionedStore
+from streamhouse.stores.base import LakeStore, Partition, PartitionedStore, PreparedStore
 from streamhouse.stores.upkeep import Files, LakeUpkeep
 from streamhouse.tiering.cut import SNAPSHOT
 from streamhouse.tiering.mark import read_mark
-from streamhouse.tiering.retention import covered, outlived
+from streamhouse.tiering.retention import covered, outlived, upcoming
 
 _SURELY_LOST = timedelta(days=3)  # a file of no snapshot that is younger may belong to a commit that is on its way
 
@@ -38,6 +38,7 @@ class Kept:
         orphans: Files of no snapshot that were removed; None: nobody asked for that.
         dropped: Partitions of rows that were past their time.
         waiting: Partitions past their time that stay: their rows are not all in the colder tiers, or not read.
+        made: Partitions of tomorrow, so that its first rows need not wait for them.
     """
 
     flow: str
@@ -49,6 +50,7 @@ class Kept:
     orphans: int | None = None
     dropped: tuple[Partition, ...] = ()
     waiting: tuple[Partition, ...] = ()
+    made: tuple[Partition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def keep_up(
     stop: Event | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Upkept:
-    """Drop old partitions of flows' tables, compact those in warm and cold, and remove snapshots nobody may ask for.
+    """Drop old partitions of flows' tables, make those of tomorrow, compact warm and cold ones, remove old snapshots.
 
     A tier that is not `forever` drops the partitions of days that are past its time, as far as colder tiers hold
     their rows and flows have read them. Flows, tiering and queries may run meanwhile. A snapshot from which a flow or
@@ -124,6 +126,7 @@ def _round(
         try:
             say(f"looking for old partitions of {what}")
             dropped, waiting = _without_old(open_, table, stored, tier, now)
+            made = _with_upcoming(open_, table, stored, tier, now)
             before = after = lost = None
             gone = 0
             if tier is not Tier.HOT:
@@ -135,7 +138,7 @@ def _round(
                 gone = keeper.expire(stored, now - open_.project.settings.keep_snapshots, unread)
                 lost = keeper.remove_orphans(stored, now - _SURELY_LOST) if orphans else None
                 after = keeper.files(stored)
-            kept.append(Kept(flow, table_name(table.name), tier, before, after, gone, lost, dropped, waiting))
+            kept.append(Kept(flow, table_name(table.name), tier, before, after, gone, lost, dropped, waiting, made))
         except TableMissingError:
             continue  # nothing was written to it yet
         except StreamhouseError as error:
@@ -158,6 +161,17 @@ def _without_old(
         if held is not None:
             gone = store.drop_partitions(stored, old, held.until)
     return tuple(gone), tuple(one for one in old if one not in gone)
+
+
+def _with_upcoming(open_: Open, table: Table, stored: Table, tier: Tier, now: datetime) -> tuple[Partition, ...]:
+    """Make the partitions of tomorrow: those that were absent."""
+    store = open_.stores[tier]
+    if not isinstance(store, PreparedStore):
+        return ()
+    absent = upcoming(table, store.partitions(stored), now)
+    if absent:
+        store.make_partitions(stored, absent)
+    return tuple(absent)
 
 
 def _kept_tables(open_: Open, flows: Sequence[str]) -> Iterator[tuple[str, Table, Table, Tier]]:

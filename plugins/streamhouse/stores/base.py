@@ -371,6 +371,18 @@ class PartitionedStore(Protocol):
 
 
 @runtime_checkable
+class PreparedStore(PartitionedStore, Protocol):
+    """A store whose partitions have servers of their own, so that the first row of a day waits until they are found."""
+
+    def make_partitions(self, table: Table, wanted: Sequence[Partition]) -> None:
+        """Make the partitions that are absent. `write` does so, too.
+
+        Raises:
+            WriteRefusedError: the table has as many as it may have.
+        """
+
+
+@runtime_checkable
 class GuardedStore(PartitionedStore, Protocol):
     """A store that looks and drops in two steps: `write` of rows that are past their time waits while it does.
 

@@ -46,6 +46,24 @@ def outlived(table: Table, tier: Tier, stored: Sequence[Partition], now: datetim
     return [one for one in stored if _end(cast("date", one[place])) + time_kept < now]
 
 
+def upcoming(table: Table, stored: Sequence[Partition], now: datetime) -> list[Partition]:
+    """The partitions that rows will be written to when the day has ended: for each of today's, that of tomorrow.
+
+    A table without rows of today has none, such as one into which history is replayed.
+
+    Args:
+        table: As of `outlived`.
+        stored: Partitions that the tier has; those are left out.
+        now: With a time zone.
+    """
+    if table.ages_by is None:
+        return []
+    place, today = table.partition_by.index(table.ages_by), now.astimezone(UTC).date()
+    tomorrow = today + timedelta(days=1)
+    found = [(*one[:place], tomorrow, *one[place + 1 :]) for one in stored if one[place] == today]
+    return [one for one in found if one not in set(stored)]
+
+
 def covered(table: Table, tier: Tier, stores: Mapping[Tier, Store], unread: Sequence[Position]) -> Covered | None:
     """Up to where a tier's rows are in colder tiers, and were read by those who follow the table.
 

@@ -6,7 +6,7 @@ import pytest
 
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Tier
-from streamhouse.tiering.retention import earliest, kept, outlived
+from streamhouse.tiering.retention import earliest, kept, outlived, upcoming
 from streamhouse.tiering.union import tiers_read
 
 COLUMNS = (
@@ -61,6 +61,19 @@ def test_a_colder_tier_holds_no_less_than_a_hotter_one() -> None:
     one = table(hot="30d", warm="7d", cold="forever")
     assert [kept(one, tier) for tier in one.tiers.present[:2]] == [timedelta(days=30)] * 2
     assert outlived(one, Tier.WARM, DAYS, datetime(2024, 3, 20, tzinfo=UTC)) == []
+
+
+def test_who_has_today_gets_tomorrow() -> None:
+    now = datetime(2024, 3, 4, 23, 59, tzinfo=UTC)
+    assert upcoming(table(hot="1d"), DAYS[:4], now) == [DAYS[4]]
+    assert upcoming(table(hot="1d"), DAYS, now) == []
+    assert upcoming(table(hot="1d"), DAYS[:3], now) == [], "nobody writes rows of today"
+    east = now.astimezone(timezone(timedelta(hours=6)))
+    assert upcoming(table(hot="1d"), DAYS[:4], east) == [DAYS[4]], "days are those of UTC"
+    assert upcoming(table(("shop",), hot="1d"), [("a",)], now) == []
+    today, tomorrow = date(2024, 3, 4), date(2024, 3, 5)
+    parts = [("a", today), ("b", today), ("b", tomorrow), ("c", date(2024, 3, 3))]
+    assert upcoming(table(("shop", "day"), hot="1d"), parts, now) == [("a", tomorrow)]
 
 
 def test_the_earliest_of_positions() -> None:

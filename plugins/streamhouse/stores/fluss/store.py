@@ -329,6 +329,10 @@ class FlussStore:
             self._catalog.drop_partitions(located, dropped)
         return list(dropped.values())
 
+    def make_partitions(self, table: Table, wanted: Sequence[Partition]) -> None:
+        """See `PreparedStore.make_partitions`."""
+        self._catalog.create_partitions(table.name, [partition_name(values) for values in wanted])
+
     def undropped(self, table: Table) -> AbstractContextManager[None]:
         """See `GuardedStore.undropped`."""
         return self._guard.hold(table)
