@@ -11,7 +11,7 @@ from streamhouse.engine.epoch import EpochRun, SegmentParts
 from streamhouse.engine.expectations import Judged
 from streamhouse.engine.needs import needs_of
 from streamhouse.engine.vector import Vector
-from streamhouse.errors import EpochFailedError
+from streamhouse.errors import EngineError, EpochFailedError, LeaseExpiredError
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
@@ -88,7 +88,11 @@ class Store:
         return {"0": changes.upserts.num_rows}
 
 
-def epoch(plan, given):
+def held_lease():
+    pass
+
+
+def epoch(plan, given, check=held_lease):
     [segment] = plan.segments
     rows = pa.Table.from_pylist([{"id": 1, "shop": 7, "cents": 5}], arrow_schema(plan.sources[0].columns))
     source = SimpleNamespace(rows_between=lambda start, end: 1, changes=lambda start, end, names: Changes(rows))
@@ -96,13 +100,22 @@ def epoch(plan, given):
     held = SimpleNamespace(extending=lambda name: lambda rows: rows)
     with ThreadPoolExecutor(8) as pool:
         parts = SegmentParts(
-            plan, segment, needs_of(plan, segment), {"lines": source}, {Tier.HOT: store}, frames, held, None, pool
+            plan,
+            segment,
+            needs_of(plan, segment),
+            {"lines": source},
+            {Tier.HOT: store},
+            frames,
+            held,
+            None,
+            pool,
+            SimpleNamespace(check=check),
         )
         end = Vector(1, {"lines": {"row": 1}})
         run = EpochRun(parts, 0, Vector(), end, {name: {} for name in segment.tables}, replay=False)
         try:
             return frames, store, run.all()
-        except EpochFailedError as error:
+        except EngineError as error:
             return frames, store, error
 
 
@@ -150,3 +163,12 @@ def test_rows_made_of_no_rows_are_not_written(plan):
     _, store, outcome = epoch(plan, {"dwd.items": list, "dws.totals": lambda: [{"shop": 7, "cents": 0}]})
     assert list(store.written) == ["ods.items"]
     assert outcome.rows == {"ods.items": 1}
+
+
+def test_nothing_is_written_once_the_lease_ran_out(plan):
+    def run_out():
+        raise LeaseExpiredError("not renewed")
+
+    _, store, error = epoch(plan, {"dwd.items": list, "dws.totals": list}, run_out)
+    assert isinstance(error, LeaseExpiredError)
+    assert not store.written
