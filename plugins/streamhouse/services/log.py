@@ -5,6 +5,7 @@ from pathlib import Path
 
 _TAIL_BYTES = 64_000
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} ")
+_MINOR = re.compile(_STAMP.pattern + r"(WARN|INFO|DEBUG|TRACE) ")
 _FRAME = re.compile(r"^\s+at |^\s*\.\.\. \d+ (more|common frames)|^\s*$|^Picked up ")
 _THROWN = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Exception|Error|Failure)(?::.*)?)$")
 _TROUBLE = re.compile(r"ERROR|FATAL|Error\b|OutOfMemory")
@@ -14,8 +15,8 @@ def last_words(log: Path) -> str:
     """The line that tells best why a server ended.
 
     Returns:
-        The last exception, of a chain its root; else the last error, else the last line. Without
-        time stamp. A note when there is none.
+        The last exception of an error, of a chain its root; else the last of a warning, such as that of a client that
+        was turned away; else the last error, else the last line. Without time stamp. A note when there is none.
     """
     try:
         with log.open("rb") as file:
@@ -23,10 +24,20 @@ def last_words(log: Path) -> str:
             text = file.read().decode("utf-8", errors="replace")
     except FileNotFoundError:
         return "it wrote no log"
-    lines = [_STAMP.sub("", line).strip() for line in text.splitlines() if not _FRAME.match(line)]
-    thrown = [match[1] for line in lines if (match := _THROWN.match(line))]
+    lines: list[str] = []
+    thrown: list[str] = []
+    warned: list[str] = []
+    is_minor = False
+    for line in text.splitlines():
+        if _FRAME.match(line):
+            continue
+        if _STAMP.match(line):
+            is_minor = bool(_MINOR.match(line))
+        lines.append(_STAMP.sub("", line).strip())
+        if match := _THROWN.match(lines[-1]):
+            (warned if is_minor else thrown).append(match[1])
     troubles = [line for line in lines if _TROUBLE.search(line)]
-    for found in (thrown, troubles, lines):
+    for found in (thrown, warned, troubles, lines):
         if found:
             return found[-1]
     return "it wrote nothing to its log"

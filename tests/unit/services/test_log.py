@@ -34,6 +34,15 @@ Caused by: java.io.FileNotFoundException: /a/snapshot.0 (Not a directory)
             "Error occurred during initialization of VM",
         ),
         ("all well\n2026-11-21 07:48:18.174 INFO x.Y - bye\n", "INFO x.Y - bye"),
+        (
+            CRASH + "2026-11-21 07:48:18.175 WARN x.NIOServerCnxn - Close of session 0x0\n"
+            "java.io.IOException: ZooKeeperServer not running\n\tat x.Y.z(Y.java:1)\n",
+            "java.io.FileNotFoundException: /a/snapshot.0 (Not a directory)",
+        ),
+        (
+            "2026-11-21 07:48:18.154 WARN x.Y - odd\njava.io.IOException: not there\n",
+            "java.io.IOException: not there",
+        ),
         ("", "it wrote nothing to its log"),
         ("\n\n", "it wrote nothing to its log"),
     ],
