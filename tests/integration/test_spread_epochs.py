@@ -48,6 +48,7 @@ SOAK = {
     ],
     "lake": ["after_last_write#2", "during_recovery", "before_commit_log#2"],
 }
+JVMS = "pyspark-shell", "CoarseGrainedExecutorBackend"  # of a driver, of an executor
 LOGS = {"main": HOT[:1], "lake": ["dws.spread_warm"]}
 
 
@@ -88,7 +89,7 @@ def late_processes(folder):
         for pid in pids:
             with suppress(psutil.NoSuchProcess):
                 process = psutil.Process(int(pid))
-                if any(late_workers.MODULE in part or "pyspark-shell" in part for part in process.cmdline()):
+                if any(own in part for part in process.cmdline() for own in (late_workers.MODULE, *JVMS)):
                     found.append(process)
     return found
 
