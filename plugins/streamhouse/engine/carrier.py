@@ -86,6 +86,3 @@ def _as_spark_takes_it(schema: pa.Schema) -> str | None:
 
     found = frame_schema(schema)
     return found.json() if to_arrow_schema(found).types == schema.types else None
-
-
-__all__ = ["Carrier"]

@@ -165,7 +165,7 @@ class _Listening:
     def __init__(self, connection: socket.socket) -> None:
         self.over = False
         self._connection = connection
-        self._heard_s = _now_s()
+        self._heard_s = now_s()
 
     def listen(self) -> None:
         while True:
@@ -177,10 +177,10 @@ class _Listening:
                 return
             if not said:
                 os.kill(os.getpid(), signal.SIGKILL)
-            self._heard_s = _now_s()
+            self._heard_s = now_s()
 
     def check(self) -> None:
-        if _now_s() - self._heard_s > SILENT_S:
+        if now_s() - self._heard_s > SILENT_S:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -191,7 +191,7 @@ def outlive_tasks(spark: "SparkContext", since_s: float) -> None:
         time.sleep(SILENT_S - since_s)
 
 
-def _now_s() -> float:
+def now_s() -> float:
     """Seconds that go on while the machine sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 

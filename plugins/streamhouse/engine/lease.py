@@ -1,11 +1,11 @@
 """Holds the lease of a flow for as long as it is carried."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
+from streamhouse.engine.heartbeat import now_s
 from streamhouse.errors import LeaseExpiredError, LeaseLostError, StreamhouseError
 from streamhouse.state.records import Lease, Owner
 from streamhouse.state.store import StateStore
@@ -74,14 +74,14 @@ def leased(
     Raises:
         LeaseHeldError: another process has it.
     """
-    since_s = _clock_s()
+    since_s = now_s()
     lease = state.acquire(flow, owner, LEASE_TTL, _now(), alive=alive)
-    held = HeldLease(lease, since_s, _clock_s)
+    held = HeldLease(lease, since_s, now_s)
     over = threading.Event()
 
     def renew() -> None:
         while not over.wait(LEASE_TTL.total_seconds() / 3):
-            since_s = _clock_s()
+            since_s = now_s()
             try:
                 state.renew(lease, _now())
             except LeaseLostError as error:
@@ -99,10 +99,6 @@ def leased(
         over.set()
         renewer.join()
         state.release(lease)
-
-
-def _clock_s() -> float:
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _now() -> datetime:

@@ -92,8 +92,12 @@ class Runner:
         self._beside: Steward | None = None  # while its thread runs
         self._streams: list[SegmentStream] = []
         self._lost: LeaseLostError | None = None
-        self.lease: Lease  # while it runs
-        self._held_lease: HeldLease
+        self._held_lease: HeldLease  # while it runs
+
+    @property
+    def lease(self) -> Lease:
+        """Of the flow, while it runs."""
+        return self._held_lease.lease
 
     @property
     def held(self) -> frozenset[str]:
@@ -151,7 +155,7 @@ class Runner:
             StreamhouseError: an epoch failed for good; the flow's state says so too.
         """
         with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as held:
-            self._hold(held)
+            self._held_lease = held
             try:
                 if steward is not None:
                     steward.between(self)
@@ -178,7 +182,7 @@ class Runner:
             StreamhouseError: it could not be changed.
         """
         with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as held:
-            self._hold(held)
+            self._held_lease = held
             steward.between(self)
 
     def turn(self) -> None:
@@ -291,9 +295,6 @@ class Runner:
     def _rows_lost(self, segment: str) -> None:
         if self._beside is not None:
             self._beside.rows_lost(self, segment)
-
-    def _hold(self, held: HeldLease) -> None:
-        self._held_lease, self.lease = held, held.lease
 
     def _lose(self, error: LeaseLostError) -> None:
         self._lost = error

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, cast
 from streamhouse.errors import StreamhouseError
 from streamhouse.install.stage import Stage
 from streamhouse.model.types import Tier
-from streamhouse.model.version import at_versions, table_at
+from streamhouse.model.version import table_at
 from streamhouse.project.project import Project
 from streamhouse.state.epochs import KEPT_EPOCHS
 from streamhouse.state.records import EpochRecord
@@ -230,7 +230,7 @@ def epochs_of(project: Project) -> Epochs:
     if state is None:
         return Epochs()
     with state:
-        plans = [at_versions(plan, state.versions(flow)) for flow, (_, plan) in state.plans().items()]
+        plans = list(state.standing().values())
 
     def records(flow: str, segment: str) -> list[EpochRecord]:
         with project.state() as state:

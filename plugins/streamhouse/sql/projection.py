@@ -77,6 +77,3 @@ def _given(node: exp.Expr) -> set[str]:
 def _is_column_of(node: exp.Expr, table: exp.Table) -> bool:
     """Of the table by its name: `a.b` is else a field of a column `a`."""
     return isinstance(node, exp.Column) and not node.is_star and not node.db and node.table == table.alias_or_name
-
-
-__all__ = ["repeated"]

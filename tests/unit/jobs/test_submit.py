@@ -68,7 +68,7 @@ def test_a_driver_elsewhere_has_our_variables(master, driver):
         "STREAMHOUSE_STATE": "postgresql://db",
         "AWS_REGION": "eu-west-1",
         "HOME": "/root",
-        "STREAMHOUSE_CACHE": "/root/cache",
+        "STREAMHOUSE_CACHE": "/here/cache",
     }
     conf = cluster_conf(SparkSettings(master=master, conf={"spark.pyspark.python": "/there/python"}), given)
     assert conf == {

@@ -10,7 +10,7 @@ from time import monotonic, sleep
 from typing import TypeVar
 
 import pyarrow as pa
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed, wait_random_exponential
 
 from streamhouse.errors import StoreError, StoreUnavailableError, TableMissingError
 from streamhouse.model.types import Position
@@ -129,15 +129,13 @@ class Catalog:
             TableMissingError: there is none.
             StoreUnavailableError: it is not made as a whole.
         """
-        until = monotonic() + _MAKING_S
-        while True:
-            try:
-                answer = self._ask_coordinator(_TABLE_INFO, proto.encode((1, _path(name))), name)
-                break
-            except HalfMadeError:
-                if monotonic() > until:
-                    raise
-                sleep(_MAKING_LOOK_S)
+        until_made = Retrying(
+            retry=retry_if_exception_type(HalfMadeError),
+            stop=stop_after_delay(_MAKING_S),
+            wait=wait_fixed(_MAKING_LOOK_S),
+            reraise=True,
+        )
+        answer = until_made(self._ask_coordinator, _TABLE_INFO, proto.encode((1, _path(name))), name)
         return _stored(name, bytes(proto.blob(answer, 3)), proto.number(answer, 1), proto.number(answer, 2))
 
     def schema(self, located: Located, schema_id: int) -> pa.Schema:
