@@ -106,8 +106,9 @@ class Observer:
                 pinned = first.model_copy(update={"identity": identity})
             if "/" not in pinned.identity:
                 pinned = pinned.model_copy(update={"identity": f"{identity}{made_as}"})
-            seen.compare(pinned, live.model_copy(update={"identity": f"{identity}{made_as}"}))
-            if lost is not None:
+            live = live.model_copy(update={"identity": f"{identity}{made_as}"})
+            seen.compare(pinned, live)
+            if lost is not None and live.identity == pinned.identity:  # another one is told as that alone
                 seen.events.append(lost)
         made = {name: table for owner in owners for name, table in owner.tables.items()}
         for table in plan.external:
