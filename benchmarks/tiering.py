@@ -54,7 +54,7 @@ COLUMNS = {
     "sold_at": "timestamp",
 }
 AT_ONCE = 100_000  # rows of a write
-FEW = 200_000  # of a keyed table
+FEW = 1_000_000  # of a keyed table
 FIRST, LATER = "first copy of a keyed table to", "changes of a keyed table to"
 CHANGED = 4  # one of so many keys is written again
 PARTS = ("warm", "cold", "keyed", "freshness")

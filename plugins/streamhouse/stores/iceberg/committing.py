@@ -4,6 +4,7 @@ A row that takes the place of another deletes it by its position in a data file,
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -17,6 +18,7 @@ from streamhouse.stores.base import NeedsSparkError
 from streamhouse.stores.iceberg import data_files, snapshots
 from streamhouse.stores.iceberg.file_io import source
 from streamhouse.stores.iceberg.files import expression
+from streamhouse.stores.iceberg.java import each
 from streamhouse.stores.iceberg.light_failures import left_to_spark
 from streamhouse.stores.iceberg.statements import PLAIN_TYPES, storage_type
 from streamhouse.stores.keyed import apart, with_keys
@@ -27,6 +29,14 @@ _BOUNDED = ("tinyint", "smallint", "int", "bigint", "decimal", "string", "date",
 _MOST_VALUES = 1_000  # of a partition column that are told one by one
 _MOST_FILES, _MOST_ROWS = 500, 20_000_000  # looked through for keys; of more, executors may have a part
 _VERSION = 2
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A data file and its delete files, in Java."""
+
+    file: Any
+    deletes: tuple[Any, ...]
 
 
 def append(jvm: Any, stored: Any, table: Table, rows: pa.Table, properties: Mapping[str, str]) -> bool:
@@ -94,13 +104,13 @@ def upsert(jvm: Any, stored: Any, table: Table, rows: pa.Table, kind: str, prope
         commit.addRows(file)
     for task, old, new in found:
         positions = np.union1d(new, np.concatenate([old[path] for path in old])) if old else new
-        commit.addDeletes(data_files.deleted(jvm, stored, table, task.file(), positions))
-        for delete in task.deletes():
+        commit.addDeletes(data_files.deleted(jvm, stored, table, task.file, positions))
+        for delete in task.deletes:
             if str(delete.location()) in old:
                 commit.removeDeletes(delete)
     if found:  # whoever commits without our lock, and changes these files, makes this one fail
         commit.validateFromSnapshot(stored.currentSnapshot().snapshotId()).validateDeletedFiles()
-        commit.validateDataFilesExist([str(task.file().location()) for task, _, _ in found])
+        commit.validateDataFilesExist([str(task.file.location()) for task, _, _ in found])
         commit.validateNoConflictingDeleteFiles()
     _commit(commit, properties)
     return True
@@ -118,21 +128,21 @@ def _commit(commit: Any, properties: Mapping[str, str]) -> None:
     commit.commit()
 
 
-def _tasks(jvm: Any, stored: Any, table: Table, wanted: pa.Table) -> list[Any]:
+def _tasks(jvm: Any, stored: Any, table: Table, wanted: pa.Table) -> "list[_Task]":
     """The data files that may have one of the keys, each with its delete files."""
     scan = stored.newScan().filter(expression(jvm, _around(table, wanted)))
     planned = scan.planFiles()
     try:
-        ahead, tasks, rows = planned.iterator(), [], 0
-        while ahead.hasNext():
-            tasks.append(ahead.next())
-            rows += int(tasks[-1].file().recordCount())
+        tasks, rows = [], 0
+        for task in each(planned):
+            tasks.append(_Task(task.file(), tuple(each(task.deletes()))))
+            rows += int(tasks[-1].file.recordCount())
             if len(tasks) > _MOST_FILES or rows > _MOST_ROWS:
                 raise NeedsSparkError("many rows")
     finally:
         planned.close()
     for task in tasks:
-        for file in (task.file(), *task.deletes()):
+        for file in (task.file, *task.deletes):
             plain = str(file.format()) == "PARQUET" and "EQUALITY" not in str(file.content())
             if not plain or file.specId() != stored.spec().specId():
                 raise NeedsSparkError("files of another kind")
@@ -153,8 +163,8 @@ def _around(table: Table, wanted: pa.Table) -> list[Condition]:
 
 
 def _matches(
-    jvm: Any, stored: Any, tasks: Sequence[Any], keys: Sequence[Column], wanted: pa.Table
-) -> "Iterator[tuple[Any, dict[str, Any], Any]]":
+    jvm: Any, stored: Any, tasks: "Sequence[_Task]", keys: Sequence[Column], wanted: pa.Table
+) -> "Iterator[tuple[_Task, dict[str, Any], Any]]":
     """Of each data file: delete files of it alone with their positions, and where the keys are that are not deleted."""
     options = data_files.options_of(stored)
     numbers = [int(stored.schema().findField(column.name).fieldId()) for column in keys]
@@ -169,7 +179,7 @@ def _matches(
         return rows.column(1).filter(pc.equal(rows.column(0), path)).to_numpy()
 
     for task in tasks:
-        path, deletes = str(task.file().location()), list(task.deletes())
+        path, deletes = str(task.file.location()), task.deletes
         gone = {str(one.location()): positions(one, path) for one in deletes}
         old = {str(one.location()): gone[str(one.location())] for one in deletes if util.isFileScoped(one)}
         rows = _read(path, options, numbers).rename_columns(wanted.column_names)

@@ -19,6 +19,7 @@ from streamhouse.model.table import Table
 from streamhouse.stores.arrow import arrow_type
 from streamhouse.stores.base import Partition
 from streamhouse.stores.iceberg.file_io import is_local, sink
+from streamhouse.stores.iceberg.java import pairs
 from streamhouse.stores.iceberg.light_failures import of_object_store
 from streamhouse.stores.iceberg.statements import storage_type
 
@@ -107,7 +108,7 @@ def options_of(stored: Any) -> Mapping[str, str]:
     """How files of a table are reached, as its own `FileIO` is told; nothing of those in a folder of this machine."""
     if is_local(str(stored.location())):
         return {}
-    return {str(key): str(value) for key, value in dict(stored.io().properties()).items()}
+    return pairs(stored.io().properties())
 
 
 def _measured(jvm: Any, stored: Any, made: Any, path: str, config: Any) -> Any:

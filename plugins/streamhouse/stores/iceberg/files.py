@@ -5,6 +5,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from streamhouse.stores.base import DataFile, Partition
+from streamhouse.stores.iceberg.java import each
 from streamhouse.stores.where import Condition, Value
 
 _EPOCH = date(1970, 1, 1)
@@ -15,13 +16,11 @@ def planned(jvm: Any, table: Any, snapshot_id: int, where: Sequence[Condition]) 
     """Data files, and the delete files that belong to them, each once."""
     scan = table.newScan().useSnapshot(snapshot_id).filter(expression(jvm, where))
     found: dict[str, DataFile] = {}
-    kinds = [str(field.type()) for field in table.spec().partitionType().fields()]
+    kinds = [str(field.type()) for field in each(table.spec().partitionType().fields())]
     tasks = scan.planFiles()
     try:
-        ahead = tasks.iterator()
-        while ahead.hasNext():
-            task = ahead.next()
-            for file in (task.file(), *task.deletes()):
+        for task in each(tasks):
+            for file in (task.file(), *each(task.deletes())):
                 deletes = "DELETES" in str(file.content())
                 path = str(file.location())
                 found[path] = DataFile(

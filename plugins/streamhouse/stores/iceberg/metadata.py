@@ -5,7 +5,6 @@ So `snapshots` tells the history of a table that is read here just as it tells t
 
 # ruff: noqa: D102, N802  names and meaning are Iceberg's
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -67,8 +66,8 @@ class History:
     def snapshot(self, number: int | None) -> Commit | None:
         return None if number is None else self._commits.get(number)
 
-    def snapshots(self) -> Iterable[Commit]:
-        return self._commits.values()
+    def snapshots(self) -> list[Commit]:
+        return list(self._commits.values())
 
     def refs(self) -> dict[str, Commit]:
         return {name: self._commits[ref.snapshot_id] for name, ref in self._stored.refs.items()}

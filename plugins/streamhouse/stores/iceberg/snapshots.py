@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from streamhouse.stores.base import DROPPED, SNAPSHOT_ID, WRITER, Snapshot
+from streamhouse.stores.iceberg.java import each, pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -156,7 +157,7 @@ def summary(session: "SparkSession", properties: dict[str, str]) -> Iterator[Non
 
 
 def _described(snapshot: Any) -> Snapshot:
-    summary_ = dict(snapshot.summary())
+    summary_ = pairs(snapshot.summary())
     kinds = {"replace": "compact", "delete": "overwrite"}
     return Snapshot(
         number=int(snapshot.sequenceNumber()),
@@ -175,7 +176,7 @@ def _written(table: Any) -> Iterator[dict[str, str]]:
         seen.add(snapshot.snapshotId())
         if properties := _properties(snapshot):
             yield properties
-    tagged = [ref.snapshotId() for name, ref in dict(table.refs()).items() if name.startswith(_TAG)]
+    tagged = [ref.snapshotId() for name, ref in pairs(table.refs()).items() if name.startswith(_TAG)]
     kept = [table.snapshot(number) for number in tagged if number not in seen]
     for snapshot in sorted(kept, key=lambda s: -s.sequenceNumber()):
         if properties := _properties(snapshot):
@@ -193,7 +194,7 @@ def _held(table: Any) -> Iterator[Any]:
     for snapshot in _back(table, _current_id(table)):
         seen.add(snapshot.snapshotId())
         yield snapshot
-    yield from (snapshot for snapshot in table.snapshots() if snapshot.snapshotId() not in seen)
+    yield from (snapshot for snapshot in each(table.snapshots()) if snapshot.snapshotId() not in seen)
 
 
 def _rows(snapshot: Any, *, whole: bool) -> int:
@@ -216,4 +217,4 @@ def _properties(snapshot: Any) -> dict[str, str]:
     summary_ = snapshot.summary()
     if not summary_.containsKey(WRITER):
         return {}
-    return {**dict(summary_), SNAPSHOT_ID: str(snapshot.sequenceNumber())}
+    return {**pairs(summary_), SNAPSHOT_ID: str(snapshot.sequenceNumber())}

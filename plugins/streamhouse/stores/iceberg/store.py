@@ -29,6 +29,7 @@ from streamhouse.stores.base import (
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg import committing, files, partitions, reading, snapshots, statements
 from streamhouse.stores.iceberg.failures import translated
+from streamhouse.stores.iceberg.java import each
 from streamhouse.stores.keyed import in_turn, padded, refuse_log, rows_to_write
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_snapshots
@@ -436,7 +437,7 @@ class IcebergStore:
         key = tuple(json.loads(stored.properties().get(_KEY) or "[]"))
         have = [(c.name, c.type) for c in self._columns(table.name, stored)]
         wanted = [(c.name, c.type) for c in table.columns]
-        by = tuple(field.name() for field in stored.spec().fields())
+        by = tuple(field.name() for field in each(stored.spec().fields()))
         for what, ours, theirs in (
             ("columns", wanted, have),
             ("primary key", table.primary_key, key),

@@ -11,6 +11,7 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.iceberg import snapshots
 from streamhouse.stores.iceberg.failures import translated
+from streamhouse.stores.iceberg.java import each
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import is_object_store
 from streamhouse.stores.upkeep import Files
@@ -71,11 +72,11 @@ class IcebergUpkeep:
             stored = self._table(table)
             if _keeps_files(stored):
                 return 0
-            held = list(stored.snapshots())
+            held = list(each(stored.snapshots()))
             unread = (s.timestampMillis() for s in held if s.sequenceNumber() >= read_from.get(_SNAPSHOT, _NEVER))
             before = min([_millis(older_than), *unread])
             stored.expireSnapshots().expireOlderThan(before).retainLast(_AT_LEAST).commit()
-            return len(held) - len(list(self._table(table).snapshots()))
+            return len(held) - len(self._table(table).snapshots())
 
     def remove_orphans(self, table: Table, older_than: datetime) -> int:
         """See `LakeUpkeep.remove_orphans`; nothing of a table that keeps its files."""
@@ -86,7 +87,7 @@ class IcebergUpkeep:
             action = self._actions.deleteOrphanFiles(stored).olderThan(_millis(older_than))
             # Spark's Hadoop knows folders only; an object store is listed by what Iceberg reads and writes through.
             action = action.usePrefixListing(is_object_store(stored.location()))
-            return sum(1 for _ in action.execute().orphanFileLocations())
+            return sum(1 for _ in each(action.execute().orphanFileLocations()))
 
     def _hold(self, name: str) -> AbstractContextManager[None]:
         return self._locks.hold(self.tier, name, self._spark_provider())
