@@ -15,7 +15,8 @@ from streamhouse.stores.paimon import PaimonStore
 from streamhouse.tiering.ask import parse_query
 from streamhouse.tiering.embedded import answer_here
 from streamhouse.tiering.epochs import Epochs
-from streamhouse.tiering.plain_sql import NotPlainError, plain
+from streamhouse.tiering.plain_sql import plain
+from streamhouse.tiering.plain_values import NotPlainError
 from streamhouse.tiering.query import answer_by_spark
 from streamhouse.tiering.reading import readable
 

@@ -19,7 +19,8 @@ from streamhouse.stores.base import NeedsSparkError
 from streamhouse.tiering.ask import Catalog, Query, needed_tiers, parse_query, table_names
 from streamhouse.tiering.epochs import Epochs
 from streamhouse.tiering.explain import Read, reads_of
-from streamhouse.tiering.plain_sql import NotPlainError, plain
+from streamhouse.tiering.plain_sql import plain
+from streamhouse.tiering.plain_values import NotPlainError
 from streamhouse.tiering.reading import Readable, readable
 from streamhouse.tiering.rest import at_rest, lakes_instead
 

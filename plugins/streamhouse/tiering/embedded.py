@@ -8,7 +8,8 @@ from sqlglot import exp
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.without_pandas import without_pandas
 from streamhouse.tiering.ask import Query
-from streamhouse.tiering.plain_sql import NotPlainError, Plain
+from streamhouse.tiering.plain_sql import Plain
+from streamhouse.tiering.plain_values import NotPlainError
 from streamhouse.tiering.reading import Readable
 
 if TYPE_CHECKING:

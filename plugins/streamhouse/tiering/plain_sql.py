@@ -14,21 +14,25 @@ from sqlglot import exp
 from streamhouse.model.table import Column
 from streamhouse.tiering.ask import Query
 from streamhouse.tiering.columns import table_name
-from streamhouse.tiering.conditions import literal
+from streamhouse.tiering.plain_values import (
+    INTEGERS,
+    NotPlainError,
+    Typed,
+    average,
+    made,
+    pair,
+    plain_literal,
+    refuse_inexact,
+    refuse_other,
+    refuse_unknown,
+    summed,
+)
 
-_INTEGERS = ("tinyint", "smallint", "int", "bigint")
-_EXACT = {*_INTEGERS, "string", "boolean", "date", "timestamp", "timestamp_ntz"}
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _COMPUTED = (exp.Add, exp.Sub, exp.Mul)
-_DUCKDB = {"timestamp": "TIMESTAMPTZ", "timestamp_ntz": "TIMESTAMP", "string": "VARCHAR"}
 _SELECT = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "distinct", "with_"}
 _UNION = {"this", "expression", "distinct", "with_", "order", "limit"}
 _MOST_ROWS = 1 << 31
-_EXACT_DOUBLES = 1 << 53
-
-
-class NotPlainError(Exception):
-    """A query is Spark's; the text says which piece of it."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +41,6 @@ class Plain:
 
     sql: str
     columns: tuple[Column, ...]
-
-
-@dataclass(frozen=True)
-class _Typed:
-    tree: exp.Expr
-    type: str
-    name: str | None = None  # that Spark would give it
-    aggregates: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,7 +93,7 @@ class _Rewriting:
         if alias is not None and alias.args.get("columns"):
             raise NotPlainError("columns that an alias renames")
         if isinstance(node, exp.Subquery):
-            _only(node, {"this", "alias"})
+            refuse_unknown(node, {"this", "alias"})
             inner, columns = self.query(node.this, ctes)
             name = node.alias.lower()
             if not name:
@@ -105,7 +101,7 @@ class _Rewriting:
             return exp.Subquery(this=inner, alias=exp.TableAlias(this=_quoted(name))), _Relation(name, columns)
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             raise NotPlainError("a table function")
-        _only(node, {"this", "db", "alias"})
+        refuse_unknown(node, {"this", "db", "alias"})
         name = table_name(node)
         columns_ = self._uses.get(name) if node.db else ctes.get(name)
         if columns_ is None:
@@ -114,15 +110,15 @@ class _Rewriting:
         return exp.Table(this=_quoted(name), alias=exp.TableAlias(this=_quoted(shown))), _Relation(shown, columns_)
 
     def _union(self, tree: exp.Union, ctes: Mapping[str, tuple[Column, ...]]) -> tuple[exp.Query, tuple[Column, ...]]:
-        _only(tree, _UNION)
+        refuse_unknown(tree, _UNION)
         (left, columns), (right, others) = self.query(tree.this, ctes), self.query(tree.expression, ctes)
         if [c.type for c in columns] != [c.type for c in others]:
             raise NotPlainError("a union of columns of different types")
         if tree.args.get("distinct"):
-            _exact("UNION", *(c.type for c in columns))
+            refuse_inexact("UNION", *(c.type for c in columns))
         union: exp.Query = exp.Union(this=_nested(left), expression=_nested(right), distinct=tree.args["distinct"])
         if tree.args.get("order"):
-            outputs = [_Typed(exp.Column(this=_quoted(c.name)), c.type, c.name) for c in columns]
+            outputs = [Typed(exp.Column(this=_quoted(c.name)), c.type, c.name) for c in columns]
             union.set("order", _order(tree.args["order"], outputs, _no_columns))
         _limit(tree, union)
         return union, columns
@@ -138,7 +134,7 @@ class _Select:
         self._using: dict[str, str] = {}  # a column that USING merged → the alias whose value it has
 
     def rewritten(self, tree: exp.Select) -> tuple[exp.Select, tuple[Column, ...]]:
-        _only(tree, _SELECT)
+        refuse_unknown(tree, _SELECT)
         found = exp.Select()
         self._sources(tree, found)
         if (where := tree.args.get("where")) is not None:
@@ -157,8 +153,8 @@ class _Select:
                 raise NotPlainError("HAVING without groups")
             found.set("having", exp.Having(this=self._truth(having.this, outputs)))
         if (distinct := tree.args.get("distinct")) is not None:
-            _only(distinct, set())
-            _exact("DISTINCT", *(one.type for one in outputs))
+            refuse_unknown(distinct, set())
+            refuse_inexact("DISTINCT", *(one.type for one in outputs))
             found.set("distinct", exp.Distinct())
         if (order := tree.args.get("order")) is not None:
             inner = _no_columns if grouped or distinct is not None else self._value
@@ -181,7 +177,7 @@ class _Select:
         self._relations.append(relation)
 
     def _join(self, join: exp.Join) -> exp.Join:
-        _only(join, {"this", "side", "kind", "on", "using"})
+        refuse_unknown(join, {"this", "side", "kind", "on", "using"})
         side, kind = str(join.args.get("side") or "").upper(), str(join.args.get("kind") or "").upper()
         if side not in ("", "LEFT") or kind not in ("", "INNER", "CROSS", "OUTER"):
             raise NotPlainError(f"{side} {kind} JOIN".strip())
@@ -207,15 +203,15 @@ class _Select:
         ours, theirs = self._column_of(holders[0], name), self._column_of(right, name)
         if ours.type != theirs.type:
             raise NotPlainError(f"USING ({name}) of different types")
-        _exact("USING", ours.type)
+        refuse_inexact("USING", ours.type)
         self._using[name] = holders[0].alias
         return exp.EQ(this=ours.tree, expression=theirs.tree)
 
-    def _group(self, tree: exp.Select, found: exp.Select, outputs: Sequence[_Typed]) -> bool:
+    def _group(self, tree: exp.Select, found: exp.Select, outputs: Sequence[Typed]) -> bool:
         group = tree.args.get("group")
         if group is None:
             return any(one.aggregates for one in outputs)
-        _only(group, {"expressions"})
+        refuse_unknown(group, {"expressions"})
         keys = []
         for key in group.expressions:
             if isinstance(key, exp.Literal) and not key.is_string and 0 < int(key.name) <= len(outputs):
@@ -226,87 +222,87 @@ class _Select:
                 raise NotPlainError("a computed key of GROUP BY")
             if one.aggregates or not isinstance(one.tree, exp.Column):
                 raise NotPlainError("a computed key of GROUP BY")
-            _exact("GROUP BY", one.type)
+            refuse_inexact("GROUP BY", one.type)
             keys.append(one.tree.copy())
         found.set("group", exp.Group(expressions=keys))
         return True
 
-    def _output(self, select: exp.Expr) -> list[_Typed]:
+    def _output(self, select: exp.Expr) -> list[Typed]:
         if isinstance(select, exp.Star):
             return self._star(select, None)
         if isinstance(select, exp.Column) and isinstance(select.this, exp.Star):
             return self._star(select.this, select.table.lower())
         name = select.alias if isinstance(select, exp.Alias) else None
         one = self._value(select.unalias())
-        return [_Typed(one.tree, one.type, name or one.name, one.aggregates)]
+        return [Typed(one.tree, one.type, name or one.name, one.aggregates)]
 
-    def _star(self, star: exp.Star, alias: str | None) -> list[_Typed]:
-        _only(star, set())
+    def _star(self, star: exp.Star, alias: str | None) -> list[Typed]:
+        refuse_unknown(star, set())
         if self._using:
             raise NotPlainError("* over USING")
         relations = [one for one in self._relations if alias in (None, one.alias)]
         return [
-            _Typed(exp.column(_quoted(c.name), table=_quoted(one.alias)), c.type, c.name)
+            Typed(exp.column(_quoted(c.name), table=_quoted(one.alias)), c.type, c.name)
             for one in relations
             for c in one.columns
         ]
 
-    def _truth(self, tree: exp.Expr, outputs: Sequence[_Typed] = ()) -> exp.Expr:
+    def _truth(self, tree: exp.Expr, outputs: Sequence[Typed] = ()) -> exp.Expr:
         one = self._value(tree, outputs)
         if one.type != "boolean":
             raise NotPlainError("a condition that is no condition")
         return one.tree
 
-    def _value(self, tree: exp.Expr, outputs: Sequence[_Typed] = ()) -> _Typed:
+    def _value(self, tree: exp.Expr, outputs: Sequence[Typed] = ()) -> Typed:
         """An expression, its type and the name that Spark would give it; `outputs` may be named, too."""
 
-        def value(part: exp.Expr) -> _Typed:
+        def value(part: exp.Expr) -> Typed:
             return self._value(part, outputs)
 
         if isinstance(tree, exp.Column):
             return self._column(tree, outputs)
         if isinstance(tree, exp.Paren):
             one = value(tree.this)
-            return _Typed(exp.Paren(this=one.tree), one.type, None, one.aggregates)
+            return Typed(exp.Paren(this=one.tree), one.type, None, one.aggregates)
         if isinstance(tree, exp.And | exp.Or):
             left, right = value(tree.left), value(tree.right)
-            _same("AND", "boolean", left, right)
-            return _made(type(tree)(this=left.tree, expression=right.tree), "boolean", left, right)
+            refuse_other("AND", "boolean", left, right)
+            return made(type(tree)(this=left.tree, expression=right.tree), "boolean", left, right)
         if isinstance(tree, exp.Not):
             one = value(tree.this)
-            _same("NOT", "boolean", one)
-            return _made(exp.Not(this=exp.paren(one.tree)), "boolean", one)
+            refuse_other("NOT", "boolean", one)
+            return made(exp.Not(this=exp.paren(one.tree)), "boolean", one)
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
             one = value(tree.this)
-            return _made(exp.Is(this=one.tree, expression=exp.Null()), "boolean", one)
+            return made(exp.Is(this=one.tree, expression=exp.Null()), "boolean", one)
         if type(tree) in _COMPARED:
-            left, right = _pair(tree.this, tree.expression, value)
-            return _made(type(tree)(this=left.tree, expression=right.tree), "boolean", left, right)
+            left, right = pair(tree.this, tree.expression, value)
+            return made(type(tree)(this=left.tree, expression=right.tree), "boolean", left, right)
         if isinstance(tree, exp.Between):
-            _only(tree, {"this", "low", "high"})
-            low, high = (_pair(tree.this, tree.args[bound], value) for bound in ("low", "high"))
+            refuse_unknown(tree, {"this", "low", "high"})
+            low, high = (pair(tree.this, tree.args[bound], value) for bound in ("low", "high"))
             between = exp.Between(this=low[0].tree, low=low[1].tree, high=high[1].tree)
-            return _made(between, "boolean", *low, *high)
+            return made(between, "boolean", *low, *high)
         if isinstance(tree, exp.In):
-            _only(tree, {"this", "expressions"})
-            pairs = [_pair(tree.this, one, value) for one in tree.expressions]
+            refuse_unknown(tree, {"this", "expressions"})
+            pairs = [pair(tree.this, one, value) for one in tree.expressions]
             if not pairs or not isinstance(tree.this, exp.Column):
                 raise NotPlainError("IN")
             inside = exp.In(this=pairs[0][0].tree, expressions=[right.tree for _, right in pairs])
-            return _made(inside, "boolean", *(side for pair in pairs for side in pair))
+            return made(inside, "boolean", *(side for pair in pairs for side in pair))
         if isinstance(tree, exp.Like):
             return self._like(tree, value)
         if type(tree) in _COMPUTED:
             left, right = value(tree.this), value(tree.expression)
-            if not {left.type, right.type} <= set(_INTEGERS):
+            if not {left.type, right.type} <= set(INTEGERS):
                 raise NotPlainError("arithmetic on other than integers")
-            wider = _INTEGERS[max(_INTEGERS.index(left.type), _INTEGERS.index(right.type))]
-            return _made(type(tree)(this=left.tree, expression=right.tree), wider, left, right)
+            wider = INTEGERS[max(INTEGERS.index(left.type), INTEGERS.index(right.type))]
+            return made(type(tree)(this=left.tree, expression=right.tree), wider, left, right)
         if isinstance(tree, exp.AggFunc):
             return self._aggregate(tree)
-        return _literal(tree)
+        return plain_literal(tree)
 
-    def _column(self, tree: exp.Column, outputs: Sequence[_Typed]) -> _Typed:
+    def _column(self, tree: exp.Column, outputs: Sequence[Typed]) -> Typed:
         if tree.db or isinstance(tree.this, exp.Star):
             raise NotPlainError(f"column {tree.sql()}")
         name, alias = tree.name.lower(), tree.table.lower()
@@ -322,38 +318,38 @@ class _Select:
         if len(holders) != 1:
             raise NotPlainError(f"column {tree.name}")
         one = self._column_of(holders[0], name)
-        return _Typed(one.tree, one.type, tree.name)
+        return Typed(one.tree, one.type, tree.name)
 
-    def _column_of(self, relation: _Relation, name: str) -> _Typed:
+    def _column_of(self, relation: _Relation, name: str) -> Typed:
         column = next(c for c in relation.columns if c.name.lower() == name)
-        return _Typed(exp.column(_quoted(column.name), table=_quoted(relation.alias)), column.type, column.name)
+        return Typed(exp.column(_quoted(column.name), table=_quoted(relation.alias)), column.type, column.name)
 
-    def _like(self, tree: exp.Like, value: Callable[[exp.Expr], _Typed]) -> _Typed:
+    def _like(self, tree: exp.Like, value: Callable[[exp.Expr], Typed]) -> Typed:
         one, pattern = value(tree.this), tree.expression
         if one.type != "string" or not isinstance(pattern, exp.Literal) or not pattern.is_string:
             raise NotPlainError("LIKE")
         if "_" in pattern.name or "\\" in pattern.name:
             raise NotPlainError("LIKE with _ or \\")
-        return _made(exp.Like(this=one.tree, expression=exp.Literal.string(pattern.name)), "boolean", one)
+        return made(exp.Like(this=one.tree, expression=exp.Literal.string(pattern.name)), "boolean", one)
 
-    def _aggregate(self, tree: exp.AggFunc) -> _Typed:
+    def _aggregate(self, tree: exp.AggFunc) -> Typed:
         inner, distinct = tree.this, False
         if isinstance(tree, exp.Count):
             if isinstance(inner, exp.Distinct):
-                _only(inner, {"expressions"})
+                refuse_unknown(inner, {"expressions"})
                 if len(inner.expressions) != 1:
                     raise NotPlainError("COUNT(DISTINCT) of several columns")
                 inner, distinct = inner.expressions[0], True
             if tree.expressions:
                 raise NotPlainError("COUNT of several columns")
             if isinstance(inner, exp.Star) or (isinstance(inner, exp.Literal) and not inner.is_string):
-                _only(inner, {"this", "is_string"})
+                refuse_unknown(inner, {"this", "is_string"})
                 star = exp.Count(this=exp.Star())
                 name = "count(1)" if isinstance(inner, exp.Star) or inner.name == "1" else None
-                return _Typed(star, "bigint", name, aggregates=True)
+                return Typed(star, "bigint", name, aggregates=True)
         if type(tree) not in (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg):
             raise NotPlainError(tree.key.upper())
-        _only(tree, {"this", "expressions", "big_int"})
+        refuse_unknown(tree, {"this", "expressions", "big_int"})
         one = self._value(inner)
         if one.aggregates:
             raise NotPlainError("an aggregate of an aggregate")
@@ -361,102 +357,24 @@ class _Select:
         name = f"{word}({'DISTINCT ' if distinct else ''}{one.name})" if isinstance(inner, exp.Column) else None
         if isinstance(tree, exp.Count):
             if distinct:
-                _exact("COUNT(DISTINCT)", one.type)
+                refuse_inexact("COUNT(DISTINCT)", one.type)
             counted = exp.Distinct(expressions=[one.tree]) if distinct else one.tree
-            return _Typed(exp.Count(this=counted), "bigint", name, aggregates=True)
+            return Typed(exp.Count(this=counted), "bigint", name, aggregates=True)
         if isinstance(tree, exp.Sum):
-            kind = _summed(one.type)
-            return _Typed(exp.cast(exp.Sum(this=one.tree), _duck(kind)), kind, name, aggregates=True)
+            return summed(one, name)
         if isinstance(tree, exp.Avg):
-            return _Typed(_average(one), "double", name, aggregates=True)
-        _exact(word.upper(), one.type)
-        return _Typed(type(tree)(this=one.tree), one.type, name, aggregates=True)
+            return Typed(average(one), "double", name, aggregates=True)
+        refuse_inexact(word.upper(), one.type)
+        return Typed(type(tree)(this=one.tree), one.type, name, aggregates=True)
 
 
-def _average(one: _Typed) -> exp.Expr:
-    """As Spark: the sum as a double by the count as one; where that is inexact, an error, so that Spark is asked."""
-    if one.type not in _INTEGERS:
-        raise NotPlainError("AVG of other than integers")
-    wide = exp.cast(one.tree.copy(), "HUGEINT", dialect="duckdb")
-    inexact = exp.GT(this=exp.Sum(this=exp.Abs(this=wide)), expression=exp.Literal.number(_EXACT_DOUBLES))
-    total, count = exp.Sum(this=one.tree), exp.Count(this=one.tree.copy())
-    mean = exp.Div(this=exp.cast(total, "DOUBLE"), expression=exp.cast(count, "DOUBLE"))
-    error = exp.Anonymous(this="error", expressions=[exp.Literal.string("inexact")])
-    return exp.Case(ifs=[exp.If(this=inexact, true=exp.cast(error, "DOUBLE"))], default=mean)
-
-
-def _pair(left: exp.Expr, right: exp.Expr, value: Callable[[exp.Expr], _Typed]) -> tuple[_Typed, _Typed]:
-    """Two sides of a comparison, of types that both engines compare alike."""
-    one = value(left) if not _is_literal(left) else None
-    other = value(right) if not _is_literal(right) else None
-    if one is not None and other is None:
-        other = _literal_for(right, one.type)
-    elif other is not None and one is None:
-        one = _literal_for(left, other.type)
-    if one is None or other is None:
-        raise NotPlainError("a comparison of literals")
-    exact = {t for t in (one.type, other.type) if t in _INTEGERS or t.startswith("decimal(")}
-    if one.type == other.type:
-        _exact("a comparison", one.type)
-    elif exact != {one.type, other.type}:
-        raise NotPlainError(f"a comparison of {one.type} with {other.type}")
-    return one, other
-
-
-def _is_literal(tree: exp.Expr) -> bool:
-    if isinstance(tree, exp.Paren | exp.Neg):
-        return _is_literal(tree.this)
-    if isinstance(tree, exp.Cast):
-        return isinstance(tree.this, exp.Literal)
-    return isinstance(tree, exp.Literal | exp.Boolean | exp.Null)
-
-
-def _literal_for(tree: exp.Expr, kind: str) -> _Typed:
-    """A literal that is compared with a value of type `kind`."""
-    if kind.startswith("decimal("):
-        try:
-            return _literal(tree)
-        except NotPlainError:
-            pass  # of digits after a point
-    value = literal(tree, kind)
-    if value is None and kind in _INTEGERS:
-        return _literal(tree)
-    if value is None:
-        raise NotPlainError(f"a literal beside {kind}")
-    if isinstance(value, bool):
-        return _Typed(exp.Boolean(this=value), kind)
-    if kind in _INTEGERS or kind.startswith("decimal("):
-        return _Typed(exp.cast(exp.Literal.string(str(value)), _duck(kind), dialect="duckdb"), kind)
-    text = value if isinstance(value, str) else value.isoformat()  # type: ignore[union-attr]
-    if kind == "string":
-        return _Typed(exp.Literal.string(text), kind)
-    return _Typed(exp.cast(exp.Literal.string(text), _duck(kind), dialect="duckdb"), kind)
-
-
-def _literal(tree: exp.Expr) -> _Typed:
-    """A literal by itself, with the type that Spark gives it."""
-    if isinstance(tree, exp.Boolean):
-        return _Typed(exp.Boolean(this=tree.this), "boolean", str(bool(tree.this)).lower())
-    if isinstance(tree, exp.Neg) and isinstance(tree.this, exp.Literal):
-        one = _literal(tree.this)
-        if one.type in _INTEGERS:
-            return _Typed(exp.Neg(this=one.tree), one.type)
-    if isinstance(tree, exp.Literal):
-        if tree.is_string:
-            return _Typed(exp.Literal.string(tree.name), "string", tree.name)
-        if tree.name.isdigit() and int(tree.name) < 1 << 63:
-            kind = "int" if int(tree.name) < 1 << 31 else "bigint"
-            return _Typed(exp.cast(exp.Literal.number(tree.name), _duck(kind)), kind, tree.name)
-    raise NotPlainError(tree.name.upper() if isinstance(tree, exp.Anonymous) else tree.key.upper())
-
-
-def _order(order: exp.Order, outputs: Sequence[_Typed], inner: Callable[[exp.Expr], _Typed]) -> exp.Order:
-    _only(order, {"expressions"})
+def _order(order: exp.Order, outputs: Sequence[Typed], inner: Callable[[exp.Expr], Typed]) -> exp.Order:
+    refuse_unknown(order, {"expressions"})
     keys = []
     for key in order.expressions:
         if not isinstance(key, exp.Ordered):
             raise NotPlainError("ORDER BY")
-        _only(key, {"this", "desc", "nulls_first"})
+        refuse_unknown(key, {"this", "desc", "nulls_first"})
         by = key.this
         place = None
         if isinstance(by, exp.Literal) and not by.is_string:
@@ -469,7 +387,7 @@ def _order(order: exp.Order, outputs: Sequence[_Typed], inner: Callable[[exp.Exp
         one = outputs[place - 1] if place is not None else inner(by)
         if one.aggregates and place is None:
             raise NotPlainError("ORDER BY an aggregate")
-        _exact("ORDER BY", one.type)
+        refuse_inexact("ORDER BY", one.type)
         said = exp.Literal.number(place) if place is not None else one.tree
         keys.append(
             exp.Ordered(this=said, desc=bool(key.args.get("desc")), nulls_first=bool(key.args.get("nulls_first")))
@@ -477,7 +395,7 @@ def _order(order: exp.Order, outputs: Sequence[_Typed], inner: Callable[[exp.Exp
     return exp.Order(expressions=keys)
 
 
-def _no_columns(tree: exp.Expr) -> _Typed:
+def _no_columns(tree: exp.Expr) -> Typed:
     raise NotPlainError(f"ORDER BY {tree.sql()}, which is not selected")
 
 
@@ -489,47 +407,12 @@ def _limit(tree: exp.Query, found: exp.Query) -> None:
         found.set("limit", exp.Limit(expression=exp.Literal.number(most.name)))
 
 
-def _summed(kind: str) -> str:
-    """The type that Spark's SUM has."""
-    if kind in _INTEGERS:
-        return "bigint"
-    if kind.startswith("decimal("):
-        precision, scale = (int(part) for part in kind[8:-1].split(","))
-        return f"decimal({min(38, precision + 10)},{scale})"
-    raise NotPlainError(f"SUM of {kind}")
-
-
-def _made(tree: exp.Expr, kind: str, *parts: _Typed) -> _Typed:
-    return _Typed(tree, kind, None, any(part.aggregates for part in parts))
-
-
-def _same(what: str, kind: str, *parts: _Typed) -> None:
-    if any(part.type != kind for part in parts):
-        raise NotPlainError(f"{what} of other than {kind}")
-
-
-def _exact(what: str, *kinds: str) -> None:
-    for kind in kinds:
-        if kind not in _EXACT and not kind.startswith("decimal("):
-            raise NotPlainError(f"{what} of {kind}")
-
-
 def _has(relation: _Relation, name: str) -> bool:
     return any(column.name.lower() == name for column in relation.columns)
 
 
-def _only(tree: exp.Expr, known: set[str]) -> None:
-    for key, value in tree.args.items():
-        if key not in known and value not in (None, False, []):
-            raise NotPlainError(f"{key.strip('_').upper()} of {tree.key.upper()}")
-
-
 def _nested(tree: exp.Query) -> exp.Query:
     return exp.Subquery(this=tree)
-
-
-def _duck(kind: str) -> str:
-    return _DUCKDB.get(kind, kind)
 
 
 def _quoted(name: str) -> exp.Identifier:
