@@ -22,6 +22,16 @@ def paimon_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="session")
+def paimon_reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    from streamhouse.stores.paimon.light import PaimonReader
+
+    folder = tmp_path_factory.mktemp("paimon_reader")
+    store = PaimonReader(folder / "warm", folder / "locks")
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="session")
 def iceberg_store(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Store]:
     from streamhouse.stores.iceberg import IcebergStore
 
@@ -42,6 +52,7 @@ def fluss_store(request: pytest.FixtureRequest) -> Iterator[Store]:
 
 LAKES = [
     pytest.param("paimon_store", id="paimon"),
+    pytest.param("paimon_reader", id="paimon_reader"),
     pytest.param("iceberg_store", id="iceberg", marks=pytest.mark.spark),
 ]
 STORES = [*LAKES, pytest.param("fluss_store", id="fluss", marks=pytest.mark.services)]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from streamhouse.stores.base import Store
     from streamhouse.stores.iceberg.light import IcebergReader
+    from streamhouse.stores.paimon.light import PaimonReader
 
 
 class Engine(StrEnum):
@@ -145,6 +146,13 @@ class Asking:
         return self._told(query, tables, rows, "this process", "", begun, measure=measure)
 
     @cached_property
+    def _warm(self) -> "PaimonReader":
+        """Who reads warm tables in this process."""
+        from streamhouse.runtime.stores import warm_reader
+
+        return warm_reader(self._project)
+
+    @cached_property
     def _cold(self) -> "IcebergReader | None":
         """Who reads cold tables in this process; None: only Spark can."""
         from streamhouse.runtime.cold import cold_reader
@@ -188,9 +196,14 @@ class Asking:
         return self._spark
 
     def _opened(self, tiers: frozenset[Tier], *, light: bool = False) -> "dict[Tier, Store]":
-        """The stores of some tiers; `light`: the cold one as this process reads it, if it can."""
-        if light and Tier.COLD in tiers and self._cold is not None:
-            return {**self._opened(tiers - {Tier.COLD}), Tier.COLD: cast("Store", self._cold)}
+        """The stores of some tiers; `light`: lakes as this process reads them, if it can."""
+        if light:
+            readers: dict[Tier, Store] = {}
+            if Tier.WARM in tiers:
+                readers[Tier.WARM] = self._warm
+            if Tier.COLD in tiers and self._cold is not None:
+                readers[Tier.COLD] = cast("Store", self._cold)
+            return {**self._opened(tiers - readers.keys()), **readers}
         from streamhouse.runtime.stores import open_stores
 
         if self._fluss is None and Tier.HOT in tiers:

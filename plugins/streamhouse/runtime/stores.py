@@ -13,6 +13,8 @@ from streamhouse.stores.upkeep import LakeUpkeep
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from streamhouse.stores.paimon.light import PaimonReader
+
 
 def places(project: Project, fluss: str | None) -> Places:
     """Where the stores of a project are; `fluss` is host:port of the running server, if any."""
@@ -43,6 +45,14 @@ def open_stores(
     """Connect to the tiers asked for; close each store afterwards."""
     where = places(project, fluss)
     return {tier: open_store(tier, where, spark) for tier in tiers}
+
+
+def warm_reader(project: Project) -> "PaimonReader":
+    """Who reads the warm tables of a project for a query, whose first answer shall be quick."""
+    from streamhouse.stores.paimon.light import PaimonReader
+
+    where = places(project, None)
+    return PaimonReader(where.warm, where.locks, where.objects)
 
 
 class LazyStores(Mapping[Tier, Store]):

@@ -72,12 +72,23 @@ def at_snapshot(handle: Any, table: Table, snapshot_id: int) -> Any:
     Raises:
         RowsLostError: the snapshot was expired, or never was.
     """
-    if handle.snapshot_manager().get_snapshot_by_id(snapshot_id) is None:
-        newest = handle.snapshot_manager().get_latest_snapshot()
-        if newest is None or newest.id < snapshot_id:
-            raise RowsLostError(f"Paimon has no snapshot {snapshot_id} of {table.name}", hint=SNAPSHOTS_HINT)
-        raise RowsLostError(f"Paimon no longer holds {table.name} as of snapshot {snapshot_id}", hint=SNAPSHOTS_HINT)
+    held_snapshot(handle, table, snapshot_id)
     return handle.copy({"scan.snapshot-id": str(snapshot_id)})
+
+
+def held_snapshot(handle: Any, table: Table, snapshot_id: int) -> Any:
+    """One snapshot, whose state somebody asks for.
+
+    Raises:
+        RowsLostError: it was expired, or never was.
+    """
+    found = handle.snapshot_manager().get_snapshot_by_id(snapshot_id)
+    if found is not None:
+        return found
+    newest = handle.snapshot_manager().get_latest_snapshot()
+    if newest is None or newest.id < snapshot_id:
+        raise RowsLostError(f"Paimon has no snapshot {snapshot_id} of {table.name}", hint=SNAPSHOTS_HINT)
+    raise RowsLostError(f"Paimon no longer holds {table.name} as of snapshot {snapshot_id}", hint=SNAPSHOTS_HINT)
 
 
 def whole_rows(handle: Any, table: Table, partial: pa.Table) -> pa.Table:

@@ -1,6 +1,7 @@
 """Paimon behind the `LakeStore` protocol."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -85,13 +86,9 @@ class PaimonStore:
                     f"the warm tier needs the Python package {package.replace('_', '-')}",
                     hint="pip install 'streamhouse[engine]'",
                 )
-        from pypaimon import CatalogFactory
-
         self._locks = TableLocks(lock_dir)
         self._rows: dict[tuple[str, int], int] = {}  # table name, snapshot → rows it wrote; asked for in each poll
-        options = (objects or ObjectStore()).paimon_options(str(warehouse))
-        with translated("opening", str(warehouse)):
-            self._catalog: Any = CatalogFactory.create({"warehouse": str(warehouse), **options})
+        self._options = {"warehouse": str(warehouse), **(objects or ObjectStore()).paimon_options(str(warehouse))}
 
     def create(self, table: Table) -> None:
         """Create the table and its database; see `Store.create`."""
@@ -128,10 +125,9 @@ class PaimonStore:
 
         with translated("reading", name):
             try:
-                handle = self._catalog.get_table(name)
+                return stored_columns(self._stored(name))
             except TableNotExistException:
                 return None
-            return stored_columns(handle)
 
     def shape(self, name: str) -> Shape | None:
         """See `ShapedStore.shape`."""
@@ -146,7 +142,7 @@ class PaimonStore:
     def end(self, table: Table) -> Position:
         """The newest snapshot; 0 before the first."""
         with translated("reading", table.name):
-            return self._end(self._handle(table.name))
+            return self._end(self._stored(table.name))
 
     def rows_between(self, table: Table, start: Position, end: Position) -> int:
         """Rows that the snapshots of the range wrote; see `Store.rows_between`."""
@@ -197,7 +193,7 @@ class PaimonStore:
     def position_at(self, table: Table, at_ms: int) -> Position:
         """See `TimedStore.position_at`."""
         with translated("reading", table.name):
-            found = metadata.newest_before(self._handle(table.name), at_ms)
+            found = metadata.newest_before(self._stored(table.name), at_ms)
         if found is None:
             raise RowsLostError(
                 f"Paimon's snapshots of {table.name} do not go back so far", hint=reading.SNAPSHOTS_HINT
@@ -207,7 +203,7 @@ class PaimonStore:
     def list_snapshots(self, table: Table) -> list[Snapshot]:
         """See `LakeMetadata.list_snapshots`."""
         with translated("reading", table.name):
-            return metadata.held(self._handle(table.name))
+            return metadata.held(self._stored(table.name))
 
     def list_files(self, table: Table, at: Position | None = None, where: Sequence[Condition] = ()) -> list[DataFile]:
         """See `LakeMetadata.list_files`."""
@@ -267,7 +263,7 @@ class PaimonStore:
     def snapshot_properties(self, table: Table) -> dict[str, str]:
         """See `LakeStore.snapshot_properties`."""
         with translated("reading", table.name):
-            return commits.newest_properties(self._handle(table.name))
+            return commits.newest_properties(self._stored(table.name))
 
     def partitions(self, table: Table, since: Position | None = None) -> list[Partition]:
         """See `PartitionedStore.partitions`."""
@@ -296,6 +292,17 @@ class PaimonStore:
 
     def close(self) -> None:
         """Nothing is held open between calls."""
+
+    @cached_property
+    def _catalog(self) -> Any:
+        from pypaimon import CatalogFactory
+
+        with translated("opening", self._options["warehouse"]):
+            return CatalogFactory.create(self._options)
+
+    def _stored(self, name: str) -> Any:
+        """What a table tells of itself: schema, snapshots, tags."""
+        return self._catalog.get_table(name)
 
     def _handle(self, name: str) -> Any:
         # Loaded anew for each call (0.7 ms): a handle never sees columns added after it was made.
