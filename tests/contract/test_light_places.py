@@ -4,10 +4,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request, urlopen
 
@@ -138,6 +138,40 @@ def test_a_store_that_refuses_our_keys_is_told(options: dict[str, str]) -> None:
 
     with _served(Forbidding) as url, pytest.raises(StoreError, match="AWS_ACCESS_KEY_ID"):
         reader(options, **{"s3.endpoint": url}).read_state(TABLE)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("silent", ["/v1/oauth/tokens", "/v1/config", "/v1/namespaces"])
+def test_a_catalog_that_takes_requests_and_does_not_answer_is_told(
+    options: dict[str, str], monkeypatch: pytest.MonkeyPatch, silent: str
+) -> None:
+    over = Event()
+
+    class Silent(_Quiet):
+        def do_GET(self) -> None:
+            if self.path.startswith(silent):
+                over.wait(50)
+            self._tell({"defaults": {}, "overrides": {}})
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            if self.path.startswith(silent):
+                over.wait(50)
+            self._tell({"access_token": "t", "token_type": "bearer", "expires_in": 600})
+
+        def _tell(self, told: dict[str, Any]) -> None:
+            with suppress(OSError):
+                self.send_response(HTTPStatus.OK)
+                self.end_headers()
+                self.wfile.write(json.dumps(told).encode())
+
+    monkeypatch.setattr("streamhouse.stores.iceberg.rest_client.ANSWER_S", 0.5)
+    with _served(Silent) as url:
+        try:
+            with pytest.raises(StoreUnavailableError, match="catalog of the cold tier does not answer"):
+                reader(options, uri=url).read_state(TABLE)
+        finally:
+            over.set()
 
 
 def test_a_file_that_is_gone_is_told(options: dict[str, str], store: dict[str, str]) -> None:

@@ -113,14 +113,14 @@ class RestTables:
         return _static(name, str(found.metadata_location), {**self._options, **found.io.properties}, found.metadata)
 
     def _connected(self) -> "RestCatalog":
-        from pyiceberg.catalog.rest import RestCatalog
+        from streamhouse.stores.iceberg.rest_client import TimedCatalog
 
         # Unless told so, Iceberg's Java asks for no keys of the object store, and not every catalog has some to give.
         given: dict[str, Any] = {_DELEGATION: None, **self._options}
         if not given.get("credential") and not given.get("token"):
             given["auth"] = {"type": "noop"}
         given.setdefault("oauth2-server-uri", f"{given['uri'].rstrip('/')}/v1/oauth/tokens")
-        return RestCatalog("cold", **given)
+        return TimedCatalog("cold", **given)
 
 
 class DatabaseTables:
