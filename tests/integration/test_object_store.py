@@ -41,11 +41,12 @@ tables:
   dws.spent: {tiers: {warm: forever, cold: forever}}
 """
 ROWS = 200
-COLD = [
+LAKES = [
     "SELECT COUNT(*) AS n, COUNT(DISTINCT order_id) AS ids, SUM(cents) AS cents FROM ods.orders$cold",
     "SELECT store, SUM(cents) AS cents FROM ods.orders$lake WHERE store IN ('s0', 's2') GROUP BY store ORDER BY store",
     "SELECT store, cents, orders FROM dws.spent$cold ORDER BY store",  # changed rows lie beside what deletes them
     "SELECT store, cents, orders FROM dws.spent VERSION AS OF 1 ORDER BY store",
+    "SELECT store, cents, orders FROM dws.spent$warm ORDER BY store",
 ]
 ASKING = """
 import json, sys
@@ -113,14 +114,15 @@ def test_a_flow_its_tiers_and_their_upkeep(shop):
 
 
 def _same_without_spark(root: Path) -> None:
-    command = [sys.executable, "-c", ASKING, str(root), json.dumps(COLD)]
+    command = [sys.executable, "-c", ASKING, str(root), json.dumps(LAKES)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
     assert done.returncode == 0, done.stderr
     ours, spark = map(json.loads, done.stdout.splitlines())
     assert (ours[0], spark[0]) == (["this process"], ["Spark"])
     assert ours[1] == spark[1]
-    assert [len(rows) for rows in ours[1]] == [1, 2, 3, 3]
+    assert [len(rows) for rows in ours[1]] == [1, 2, 3, 3, 3]
     assert ours[1][2] != ours[1][3]
+    assert ours[1][2] == ours[1][4]
 
 
 def _add(folder: Path, part: int) -> None:
