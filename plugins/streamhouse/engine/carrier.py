@@ -4,6 +4,7 @@ pyspark asks the JVM some forty things to make a DataFrame of Arrow rows, run a 
 settings that do not change; each takes a tenth of a millisecond here and there. An epoch does it for each step.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,19 +23,23 @@ class Carrier:
     """Carries rows for one session. Safe for threads."""
 
     def __init__(self, spark: "SparkSession") -> None:
-        self._spark = spark
+        self.spark = spark
         self._asked: _Asked | None = None
 
     def frame(self, rows: pa.Table) -> "DataFrame":
         """A DataFrame of rows that this process holds, in their order; of few rows it has one partition."""
-        found = self._frame(rows) if rows.num_rows else arrow_frame(self._spark, rows)
+        found = self._frame(rows) if rows.num_rows else arrow_frame(self.spark, rows)
         return found.coalesce(1) if rows.num_rows <= _ROWS_OF_ONE_TASK else found
 
     def query(self, sql: str) -> "DataFrame":
         """What `spark.sql` gives."""
         from pyspark.sql import DataFrame
 
-        return DataFrame(self._spark._jsparkSession.sql(sql), self._spark)
+        return DataFrame(self.spark._jsparkSession.sql(sql), self.spark)
+
+    def drop_view(self, name: str) -> None:
+        """Forget a temporary view; frames over it stay, and rows kept for them, which Spark's own call lets go."""
+        self.spark._jsparkSession.sessionState().catalog().dropTempView(name)
 
     def rows(self, frame: "DataFrame") -> pa.Table:
         """The rows of a DataFrame in this process; times with a zone are in that of the session."""
@@ -53,18 +58,42 @@ class Carrier:
             return to_arrow_schema(frame.schema).empty_table()
         return pa.Table.from_batches([batches[n] for n in order])
 
-    def _frame(self, rows: pa.Table) -> "DataFrame":
-        from pyspark.sql import DataFrame
+    def sent(self, rows: pa.Table) -> "Sent | None":
+        """Rows as the JVM takes them, which are at least one; None: they must be converted before."""
         from pyspark.sql.pandas.serializers import ArrowStreamSerializer
 
         if self._asked is None:
-            self._asked = _Asked(self._spark)
+            self._asked = _Asked(self.spark)
         asked, schema = self._asked, _as_spark_takes_it(rows.schema)
         if schema is None or asked.large_types:
-            return arrow_frame(self._spark, rows)
+            return None
         batches = [batch for batch in rows.to_batches(asked.batch_rows) if batch.num_rows]
-        sent = self._spark.sparkContext._serialize_to_jvm(batches, ArrowStreamSerializer(), asked.read, asked.serve)
-        return DataFrame(asked.make(sent, schema, self._spark._jsparkSession), self._spark)
+        context = self.spark.sparkContext
+        return Sent(context._serialize_to_jvm(batches, ArrowStreamSerializer(), asked.read, asked.serve), schema)
+
+    def over(self, sent: "Sent") -> "DataFrame":
+        """A DataFrame of rows that were sent."""
+        from pyspark.sql import DataFrame
+
+        assert self._asked is not None, "whoever sends has asked"
+        return DataFrame(self._asked.make(sent.batches, sent.schema, self.spark._jsparkSession), self.spark)
+
+    def _frame(self, rows: pa.Table) -> "DataFrame":
+        sent = self.sent(rows)
+        return arrow_frame(self.spark, rows) if sent is None else self.over(sent)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Rows in the JVM.
+
+    Attributes:
+        batches: A Scala iterator over Arrow batches as bytes.
+        schema: Spark's, as JSON.
+    """
+
+    batches: Any
+    schema: str
 
 
 class _Asked:

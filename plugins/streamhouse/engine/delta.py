@@ -27,15 +27,19 @@ class Delta:
         changes: Changes | None = None,
         later: "Future[Changes] | None" = None,
         frame: "DataFrame | None" = None,
+        standing: "DataFrame | None" = None,
         make_frame: "Callable[[pa.Table], DataFrame]",
+        place: "Callable[[pa.Table], DataFrame | None]" = lambda _: None,
         collect: "Callable[[DataFrame], pa.Table]",
         rows: int | None = None,
         extend: Callable[[pa.Table], pa.Table] = lambda rows: rows,
     ) -> None:
         self._changes = changes
-        self._later = later  # with `frame`: the rows that it gives, which are on their way here
+        self._later = later  # with `frame` or `standing`: the rows that it gives, which are on their way here
         self._frame = frame
+        self._standing = standing
         self._make_frame = make_frame
+        self._place = place
         self._collect = collect
         self._rows = rows
         self._extend = extend
@@ -86,6 +90,15 @@ class Delta:
                 if self._frame is None:
                     self._frame = self._make_frame(changes.upserts)
         return self._frame
+
+    def standing(self) -> "DataFrame | None":
+        """The rows for a query that is planned once for all epochs; None: there is no place for them, use `frame`."""
+        if self._standing is None and self._frame is None:
+            changes = self.changes()
+            with self._lock:
+                if self._standing is None and self._frame is None:
+                    self._standing = self._place(changes.upserts)
+        return self._standing
 
 
 def count(changes: Changes) -> int:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -199,7 +200,8 @@ class EpochRun:
         later: Future[Changes] = Future()
         try:
             frame = changed_rows(step, inputs, self._parts.frames)
-            self._deltas[step.id].set_result(self._new_delta(step.writes.name, frame=frame, later=later))
+            form = "standing" if self._parts.frames.stands(frame) else "frame"
+            self._deltas[step.id].set_result(self._new_delta(step.writes.name, **{form: frame}, later=later))
             result = collected(step, frame, self._parts.frames)
         except BaseException as error:
             later.set_exception(_UpstreamFailed(step.id, error))
@@ -323,7 +325,13 @@ class EpochRun:
 
     def _new_delta(self, name: str, **given: Any) -> Delta:
         frames = self._parts.frames
-        return Delta(**given, make_frame=frames.frame, collect=frames.rows, extend=self._parts.held.extending(name))
+        return Delta(
+            **given,
+            make_frame=frames.frame,
+            place=partial(frames.place, name),
+            collect=frames.rows,
+            extend=self._parts.held.extending(name),
+        )
 
 
 class _EpochStates:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,12 +13,13 @@ from streamhouse.engine.carrier import Carrier
 from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
 from streamhouse.engine.row_order import ROW, in_order, numbered
 from streamhouse.engine.spill import Spilled, spilled_frame
+from streamhouse.engine.standing import Standing
 from streamhouse.engine.worker_error import from_worker
 from streamhouse.errors import EpochFailedError, TypeMismatchError
 from streamhouse.model.plan import EXPECTATION, PlannedStep
 from streamhouse.model.table import Column, ComputedColumn, Table
 from streamhouse.model.types import ReadMode, Strategy
-from streamhouse.sql.bind import bind
+from streamhouse.sql.bind import bind, tells_time
 from streamhouse.sql.carry import carried
 from streamhouse.sql.dialect import render
 from streamhouse.sql.types import canonical_type
@@ -30,6 +33,7 @@ _TOO_LARGE = re.compile(
     r"Total size of serialized results of .* \((?P<found>[^)]+)\) is bigger than .* \((?P<limit>[^)]+)\)"
 )
 _NOT_IN_NAMES = re.compile(r"\W")
+_NUMBERS = count()
 
 
 class Frames:
@@ -38,10 +42,20 @@ class Frames:
     def __init__(self, spark: "SparkSession") -> None:
         self.spark = spark
         self._carrier = Carrier(spark)
+        self._standing = Standing(spark)
+        self._number = next(_NUMBERS)
 
     def frame(self, rows: pa.Table | Spilled) -> "DataFrame":
         """A DataFrame over rows that this process or a file of it holds."""
         return spilled_frame(self.spark, rows) if isinstance(rows, Spilled) else self._carrier.frame(rows)
+
+    def place(self, name: str, rows: pa.Table) -> "DataFrame | None":
+        """A DataFrame for `standing` over rows of this process, until `end_epoch`; see `Standing.place`."""
+        return self._standing.place(name, rows)
+
+    def end_epoch(self) -> None:
+        """Let the rows go that were placed."""
+        self._standing.clear()
 
     def rows(self, frame: "DataFrame") -> pa.Table:
         """The rows of a DataFrame in this process.
@@ -89,9 +103,26 @@ class Frames:
         Where the rows may come in another order than those they are made of (`may_reorder`), a further column tells
         that order; `collect`, `kept`, `last_of_each_key` and `winners` know it.
         """
+        return self._query(step, inputs, at_ms, self._carrier)
+
+    def may_stand(self, step: PlannedStep) -> bool:
+        """Whether one plan of the step's SQL may do for all epochs, for all that is known yet; see `standing`."""
+        return len(step.reads) == 1 and not tells_time(step.sql) and not self._standing.refuses(step.id)
+
+    def standing(self, step: PlannedStep, over: "DataFrame") -> "DataFrame | None":
+        """As `run`, of a step that `may_stand` over a frame that `stands`, planned but once; None: it cannot be."""
+        [read] = step.reads
+        return self._standing.query(step.id, over, partial(self._query, step, {read.port: over}, 0))
+
+    def stands(self, frame: "DataFrame") -> bool:
+        """Whether the frame's rows are others in the next epoch."""
+        return self._standing.has(frame)
+
+    def _query(self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int, carrier: Carrier) -> "DataFrame":
         from pyspark.errors import AnalysisException
 
-        views = {port: _NOT_IN_NAMES.sub("__", f"{step.id}.{port}") for port in inputs}
+        # Another plan of the flow may be held against Spark meanwhile, and its steps bear the same names.
+        views = {port: _NOT_IN_NAMES.sub("__", f"{step.id}.{port}.{self._number}") for port in inputs}
         changing = [read.port for read in step.reads if read.mode is ReadMode.CHANGES] if may_reorder(step) else []
         for port, frame in inputs.items():
             (numbered(frame) if port in changing else frame).createOrReplaceTempView(views[port])
@@ -100,12 +131,15 @@ class Frames:
             query = carried(query, [views[port] for port in changing], ROW)
         query = with_flags(query, step.expect)
         try:
-            return self._carrier.query(render(query))
+            return carrier.query(render(query))
         except AnalysisException as error:
             raise EpochFailedError(
                 f"{step.id}: Spark refuses the SQL of action '{step.action}': {first_line(error)}",
                 hint=f"try it alone: streamhouse action test {step.action}",
             ) from error
+        finally:
+            for view in views.values():
+                carrier.drop_view(view)
 
     def collect(self, step: PlannedStep, frame: "DataFrame") -> Judged:
         """The result of a step after its expectations, with the columns and types of the table it writes.

@@ -148,6 +148,7 @@ class SegmentRunner:
         for delta in outcome.deltas.values():
             if delta is not None:
                 delta.release()
+        self._parts.frames.end_epoch()
 
     def close(self) -> None:
         """Stop the threads and close the cache."""

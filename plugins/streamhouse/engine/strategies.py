@@ -106,6 +106,11 @@ def run_step(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResul
 
 def changed_rows(step: PlannedStep, inputs: StepInputs, frames: Frames) -> "DataFrame":
     """The SQL of a `map` or `merge` step over the changed rows alone."""
+    if frames.may_stand(step):
+        [read] = step.reads
+        over = inputs.deltas[read.table].standing() if read.table in inputs.deltas else None
+        if over is not None and (standing := frames.standing(step, over)) is not None:
+            return standing
     bound: dict[str, DataFrame] = {}
     for read in step.reads:
         if read.mode is ReadMode.LOOKUP:

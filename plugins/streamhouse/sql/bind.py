@@ -48,6 +48,17 @@ def bind(query: str | exp.Query, tables: Mapping[str, str], epoch_ms: int) -> ex
     return bound
 
 
+@lru_cache(maxsize=1024)
+def tells_time(query: str) -> bool:
+    """Whether `bind` makes another query of it for each epoch's time.
+
+    Example:
+        >>> tells_time("SELECT CURRENT_DATE() AS d FROM orders"), tells_time("SELECT o.d AS d FROM orders AS o")
+        (True, False)
+    """
+    return any(is_clock(node) for node in _parsed(query).find_all(exp.Func))
+
+
 def _clock(name: str, now: datetime, epoch_ms: int) -> exp.Expr:
     if name in {"current_date", "curdate"}:
         return _cast(exp.Literal.string(now.date().isoformat()), "date")
@@ -67,4 +78,4 @@ def _parsed(sql: str) -> exp.Query:
     return parse_query(sql, Location(""))
 
 
-__all__ = ["bind", "render"]
+__all__ = ["bind", "render", "tells_time"]

@@ -70,6 +70,15 @@ class Frames:
     def rows(self, frame):
         return frame
 
+    def may_stand(self, step):
+        return False
+
+    def place(self, name, rows):
+        return None
+
+    def stands(self, frame):
+        return False
+
     def run(self, step, inputs, at_ms):
         self.ran.append(step.id)
         return step.id

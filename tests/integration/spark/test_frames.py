@@ -1,0 +1,45 @@
+"""The SQL of steps over DataFrames."""
+
+import pyarrow as pa
+import pytest
+
+from streamhouse.engine.carrier import Carrier
+from streamhouse.engine.frames import Frames
+from streamhouse.model.plan import PlannedRead, PlannedStep
+from streamhouse.model.table import Column, Table, Tiers
+
+pytestmark = pytest.mark.spark
+
+
+def step(sql):
+    return PlannedStep(
+        action="clean",
+        version="1.0.0",
+        kind="clean",
+        reads=(PlannedRead(table="ods.rows", port="rows", mode="changes", columns=("n",)),),
+        writes=Table(name="dwd.rows", columns=(Column(name="n", type="bigint"),), tiers=Tiers(hot="1d")),
+        sql=sql,
+        strategy="map",
+        reason="",
+    )
+
+
+def test_a_plan_that_is_checked_beside_another_leaves_its_rows_alone(spark, monkeypatch):
+    ours, theirs, query = Frames(spark), Frames(spark), Carrier.query
+    same = step("SELECT rows.n AS n FROM rows AS rows WHERE rows.n > 0")
+
+    def meanwhile(carrier, sql):
+        monkeypatch.setattr(Carrier, "query", query)
+        theirs.run(same, {"rows": theirs.frame(pa.table({"n": [7]}))}, 0)
+        return query(carrier, sql)
+
+    monkeypatch.setattr(Carrier, "query", meanwhile)
+    found = ours.run(same, {"rows": ours.frame(pa.table({"n": [1, 2]}))}, 0)
+    assert ours.rows(found).to_pylist() == [{"n": 1}, {"n": 2}]
+    assert not [view for view in spark.catalog.listTables() if "rows" in view.name]
+
+
+def test_what_the_clock_decides_is_planned_in_each_epoch(spark):
+    frames = Frames(spark)
+    assert frames.may_stand(step("SELECT rows.n AS n FROM rows AS rows"))
+    assert not frames.may_stand(step("SELECT UNIX_TIMESTAMP() AS n FROM rows AS rows"))
