@@ -13,8 +13,9 @@ pytest_plugins = ["tests.golden", "tests.plugins_fluss", "tests.plugins_spark"]
 settings.register_profile("streamhouse", deadline=None)
 settings.load_profile("streamhouse")
 
-# Most JVMs of tests live for seconds, where the second compiler costs more than it gains.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+# Most JVMs of tests live for seconds, where the second compiler costs more than it gains. Without it Java keeps no more
+# than 48 MB of compiled code, which the session of a whole run fills: then it throws away what it will need again.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
 
 # A run in the background of a script ignores Ctrl-C, and so would every process that a test sends it to.
 if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
