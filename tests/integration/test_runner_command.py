@@ -62,8 +62,9 @@ def streamhouse(tmp_path_factory, environment):
     call("services", "down")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def stopped(streamhouse):
+    """The runner ends with the test; without this the next test goes on with it, which saves a start of Spark."""
     yield
     streamhouse("runner", "stop")
 
@@ -146,6 +147,7 @@ def told(streamhouse):
         return [event.text for event in store.events("orders", 1000) if event.kind == "runner"]
 
 
+@pytest.mark.usefixtures("stopped")
 def test_a_killed_runner_is_replaced_and_its_flow_goes_on(streamhouse):
     first = streamhouse("runner", "start", "orders", "--json")
     assert not first["adopted"]
@@ -173,6 +175,7 @@ def test_a_killed_runner_is_replaced_and_its_flow_goes_on(streamhouse):
     ]
 
 
+@pytest.mark.usefixtures("stopped")
 def test_started_twice_at_once_there_is_one_and_it_is_stopped_gracefully(streamhouse):
     with ThreadPoolExecutor(2) as pool:
         both = list(pool.map(lambda _: streamhouse("runner", "start", "orders", "--json"), range(2)))
@@ -191,6 +194,7 @@ def test_started_twice_at_once_there_is_one_and_it_is_stopped_gracefully(streamh
     assert table(streamhouse) == revenue(streamhouse.folder)
 
 
+@pytest.mark.usefixtures("stopped")
 def test_a_flow_that_fails_leaves_the_other_alone_and_is_tried_again_when_asked(streamhouse):
     folder = streamhouse.folder
     (folder / "actions" / "strict_orders.sql").write_text(
@@ -263,22 +267,6 @@ def test_when_sparks_java_dies_the_runner_ends_and_the_next_goes_on(streamhouse)
     rows_arrive(streamhouse)
 
 
-def test_a_round_of_tiering_is_done_by_the_runner_that_lives(streamhouse):
-    streamhouse("runner", "start", "orders", "--tier", "never", "--json")
-    rows_arrive(streamhouse)
-    add(streamhouse.folder, "tiered", [(9351, "shelf", 1, "3.00")])
-    rows_arrive(streamhouse)
-    done = streamhouse("tier", "orders", "--json")
-    ((told,),) = [one["moved"] for one in done["flows"]]
-    assert (told["table"], told["target"]) == ("dwd.orders", "warm")
-    assert told["rows"] > 0
-    with Project.at(streamhouse.folder).state() as store:
-        assert '"warm"' in store.tier_asks.answered(TierAsk("orders", is_check=False, number=1))
-    assert streamhouse("tier", "orders", "--check", "--json")["overdue"] == []
-    streamhouse("runner", "stop")
-    assert [one["flow"] for one in streamhouse("tier", "orders", "--json")["flows"]] == ["orders"]
-
-
 def test_services_that_die_are_brought_up_again(streamhouse):
     streamhouse("runner", "start", "orders", "--json")
     rows_arrive(streamhouse)
@@ -294,6 +282,7 @@ def test_services_that_die_are_brought_up_again(streamhouse):
     ]
 
 
+@pytest.mark.usefixtures("stopped")
 def test_a_runner_that_is_asked_to_end_finishes_its_epochs_and_stays_wanted(streamhouse):
     started = streamhouse("runner", "start", "orders", "--json")
     until(lambda: flow(streamhouse).state is FlowState.RUNNING)
@@ -301,6 +290,23 @@ def test_a_runner_that_is_asked_to_end_finishes_its_epochs_and_stays_wanted(stre
     until(lambda: runners_of(streamhouse.folder) == [])
     seen = flow(streamhouse)
     assert (seen.state, seen.progress.state, seen.runner.life) == (FlowState.LOST, RunnerState.STOPPED, Life.STOPPED)
+
+
+@pytest.mark.usefixtures("stopped")
+def test_a_round_of_tiering_is_done_by_the_runner_that_lives(streamhouse):
+    streamhouse("runner", "start", "orders", "--tier", "never", "--json")
+    rows_arrive(streamhouse)
+    add(streamhouse.folder, "tiered", [(9351, "shelf", 1, "3.00")])
+    rows_arrive(streamhouse)
+    done = streamhouse("tier", "orders", "--json")
+    ((told,),) = [one["moved"] for one in done["flows"]]
+    assert (told["table"], told["target"]) == ("dwd.orders", "warm")
+    assert told["rows"] > 0
+    with Project.at(streamhouse.folder).state() as store:
+        assert '"warm"' in store.tier_asks.answered(TierAsk("orders", is_check=False, number=1))
+    assert streamhouse("tier", "orders", "--check", "--json")["overdue"] == []
+    streamhouse("runner", "stop")
+    assert [one["flow"] for one in streamhouse("tier", "orders", "--json")["flows"]] == ["orders"]
 
 
 def test_what_nobody_asked_for_is_refused(streamhouse):
