@@ -573,6 +573,12 @@ def cases(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Case:
         split = len(steps) - 1
     read = {table for step in steps for table in step.reads.values()}
     steps = [_placed(grammar, step, last=step.writes not in read) for step in steps]
+    followed = {table for step in steps[split:] for table in step.reads.values()} if split is not None else set()
+    # A cold table alone tells no changes, so no other flow may follow it.
+    steps = [
+        replace(step, tier="warm") if step.tier == "cold" and step.writes in followed and number < split else step
+        for number, step in enumerate(steps)
+    ]
     parts = [
         replace(
             part,
