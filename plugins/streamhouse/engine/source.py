@@ -22,6 +22,7 @@ from streamhouse.model.types import Position, Strategy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 _IDLE_WAIT_S = 10.0  # how long Spark is left alone while nothing is new
 _VECTOR = "vector"
@@ -78,6 +79,17 @@ def epochs_stream(
     return DataFrame(frames.ofRows(spark._jsparkSession, stream), spark)
 
 
+def call_with_epochs(writer: "DataStreamWriter", run: Callable[[int], None]) -> "DataStreamWriter":
+    """As `writer.foreachBatch`, of a function that is told the batch's number alone.
+
+    PySpark's own makes a session and a DataFrame for each batch, which takes the JVM milliseconds, before it calls.
+    """
+    jvm: Any = writer._spark.sparkContext._jvm
+    helper = jvm.org.apache.spark.sql.execution.streaming.sources.PythonForeachBatchHelper
+    helper.callForeachBatch(writer._jwrite, _EpochSink(run))
+    return writer
+
+
 def vector_of(offset_json: str) -> Vector:
     """The vector inside an offset as Spark logs it."""
     return Vector.from_json(json.loads(offset_json)[_VECTOR])
@@ -104,6 +116,21 @@ def segment_clock(
         until=until,
         tick_after=max(waits) if any(waits) else None,
     )
+
+
+class _EpochSink:
+    """What Spark calls with each batch."""
+
+    class Java:
+        """Makes py4j hand an object to the JVM as one of this interface."""
+
+        implements: ClassVar = ["org.apache.spark.sql.execution.streaming.sources.PythonForeachBatchFunction"]
+
+    def __init__(self, run: Callable[[int], None]) -> None:
+        self._run = run
+
+    def call(self, _rows: Any, batch: int) -> None:
+        self._run(batch)
 
 
 class _EpochSource:

@@ -20,7 +20,7 @@ from streamhouse.engine.lease import HeldLease
 from streamhouse.engine.patience import Patience
 from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentRunner
-from streamhouse.engine.source import epochs_stream, segment_clock
+from streamhouse.engine.source import call_with_epochs, epochs_stream, segment_clock
 from streamhouse.engine.spark_gone import spark_answers
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import (
@@ -39,7 +39,7 @@ from streamhouse.stores.base import Store
 from streamhouse.stores.places import Places
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 _POLL_S = 0.05
@@ -307,7 +307,7 @@ class SegmentStream:
                 hint="bring the folder back: without it nobody knows which rows the epoch had",
             )
 
-        def epoch(_: "DataFrame", batch: int) -> None:
+        def epoch(batch: int) -> None:
             with self._one_epoch():
                 try:
                     self._run_epoch(self._ready.runner, checkpoint, batch)
@@ -329,7 +329,7 @@ class SegmentStream:
             on_failure=self._fail,
         )
         query = (
-            stream.writeStream.foreachBatch(epoch)
+            call_with_epochs(stream.writeStream, epoch)
             .option("checkpointLocation", str(checkpoint.path))
             .queryName(f"{plan.flow}/{segment.name}")
             .trigger(processingTime=f"{self._trigger_ms(once=until is not None)} milliseconds")
