@@ -1,10 +1,33 @@
 """Spark's checkpoint of a segment: where it lies, and what its offset log says."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from streamhouse.engine.source import vector_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StateConflictError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SETTINGS = {
+    # Hadoop keeps a file of checksums beside each one, and forks for the mode of either.
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.file.impl.disable.cache": "true",
+}
+
+
+def logging_session(spark: "SparkSession") -> "SparkSession":
+    """A copy of a session for streams, whose logs, where they are in a folder, are files without checksums.
+
+    Only for these: who else wrote a file so would leave the checksums of the one before it.
+    """
+    from pyspark.sql import SparkSession
+
+    session = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
+    for name, value in _SETTINGS.items():
+        session.conf.set(name, value)
+    return session
 
 
 class Checkpoint:

@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
-from streamhouse.engine.checkpoint import Checkpoint
+from streamhouse.engine.checkpoint import Checkpoint, logging_session
 from streamhouse.engine.clock import EpochClock
 from streamhouse.engine.frames import Frames, first_line
 from streamhouse.engine.heartbeat import outlive_tasks
@@ -320,7 +320,7 @@ class SegmentStream:
         self._ending.clear()
         self._until, self._clock = until, segment_clock(plan, segment, self._ready.inputs, until)
         stream = epochs_stream(
-            around.spark,
+            logging_session(around.spark),
             self,
             begin=begin,
             # A row that comes while nothing else does is seen within a quarter of the freshness.
