@@ -19,7 +19,7 @@ from streamhouse.errors import EpochFailedError, TypeMismatchError
 from streamhouse.model.plan import EXPECTATION, PlannedStep
 from streamhouse.model.table import Column, ComputedColumn, Table
 from streamhouse.model.types import ReadMode, Strategy
-from streamhouse.sql.bind import bind, tells_time
+from streamhouse.sql.bind import bind, set_clocks, tells_time
 from streamhouse.sql.carry import carried
 from streamhouse.sql.dialect import render
 from streamhouse.sql.types import canonical_type
@@ -107,7 +107,8 @@ class Frames:
 
     def may_stand(self, step: PlannedStep) -> bool:
         """Whether one plan of the step's SQL may do for all epochs, for all that is known yet; see `standing`."""
-        return len(step.reads) == 1 and not tells_time(step.sql) and not self._standing.refuses(step.id)
+        asks = (step.sql, *(f"SELECT {rule.check} AS met" for rule in step.expect.values()))
+        return len(step.reads) == 1 and not any(map(tells_time, asks)) and not self._standing.refuses(step.id)
 
     def standing(self, step: PlannedStep, over: "DataFrame") -> "DataFrame | None":
         """As `run`, of a step that `may_stand` over a frame that `stands`, planned but once; None: it cannot be."""
@@ -130,6 +131,7 @@ class Frames:
         if changing:
             query = carried(query, [views[port] for port in changing], ROW)
         query = with_flags(query, step.expect)
+        set_clocks(query, at_ms)
         try:
             return carrier.query(render(query))
         except AnalysisException as error:

@@ -40,17 +40,29 @@ def bind(query: str | exp.Query, tables: Mapping[str, str], epoch_ms: int) -> ex
                 for key in ("joins", "laterals"):
                     renamed.set(key, source.args.get(key))
                 source.replace(renamed)
-    now = _EPOCH + timedelta(milliseconds=epoch_ms)
-    for node in list(bound.find_all(exp.Func)):
-        if is_clock(node):
-            node.replace(_clock(function_name(node), now, epoch_ms))
+    set_clocks(bound, epoch_ms)
     quote_names(bound)
     return bound
 
 
+def set_clocks(query: exp.Query, epoch_ms: int) -> None:
+    """Let the clock functions of a query say a time, milliseconds since 1970.
+
+    Example:
+        >>> query = _parsed("SELECT CURRENT_DATE() AS d FROM orders").copy()
+        >>> set_clocks(query, 0)
+        >>> render(query)
+        "SELECT CAST('1970-01-01' AS DATE) AS d FROM orders"
+    """
+    now = _EPOCH + timedelta(milliseconds=epoch_ms)
+    for node in list(query.find_all(exp.Func)):
+        if is_clock(node):
+            node.replace(_clock(function_name(node), now, epoch_ms))
+
+
 @lru_cache(maxsize=1024)
 def tells_time(query: str) -> bool:
-    """Whether `bind` makes another query of it for each epoch's time.
+    """Whether a query has clock functions.
 
     Example:
         >>> tells_time("SELECT CURRENT_DATE() AS d FROM orders"), tells_time("SELECT o.d AS d FROM orders AS o")
@@ -78,4 +90,4 @@ def _parsed(sql: str) -> exp.Query:
     return parse_query(sql, Location(""))
 
 
-__all__ = ["bind", "render", "tells_time"]
+__all__ = ["bind", "render", "set_clocks", "tells_time"]

@@ -5,13 +5,14 @@ import pytest
 
 from streamhouse.engine.carrier import Carrier
 from streamhouse.engine.frames import Frames
+from streamhouse.model.action import Expectation
 from streamhouse.model.plan import PlannedRead, PlannedStep
 from streamhouse.model.table import Column, Table, Tiers
 
 pytestmark = pytest.mark.spark
 
 
-def step(sql):
+def step(sql, **given):
     return PlannedStep(
         action="clean",
         version="1.0.0",
@@ -21,6 +22,7 @@ def step(sql):
         sql=sql,
         strategy="map",
         reason="",
+        **given,
     )
 
 
@@ -43,3 +45,13 @@ def test_what_the_clock_decides_is_planned_in_each_epoch(spark):
     frames = Frames(spark)
     assert frames.may_stand(step("SELECT rows.n AS n FROM rows AS rows"))
     assert not frames.may_stand(step("SELECT UNIX_TIMESTAMP() AS n FROM rows AS rows"))
+    early = {"early": Expectation(check="n < UNIX_TIMESTAMP()")}
+    assert not frames.may_stand(step("SELECT rows.n AS n FROM rows AS rows", expect=early))
+
+
+def test_expectations_are_told_the_time_of_the_epoch(spark):
+    frames = Frames(spark)
+    early = step("SELECT rows.n AS n FROM rows AS rows", expect={"early": Expectation(check="n < UNIX_TIMESTAMP()")})
+    for at_ms, violations in ((2_000, {"early": 2}), (3_000, {"early": 1})):
+        found = frames.run(early, {"rows": frames.frame(pa.table({"n": [1, 2, 3]}))}, at_ms)
+        assert frames.collect(early, found).violations == violations
