@@ -5,6 +5,8 @@ from sqlglot import exp
 from streamhouse.sql import functions
 from streamhouse.sql.scopes import function_name
 
+_MOMENTS = ("now", "today", "tomorrow", "yesterday")  # which Spark takes for times, where they are made one
+_TIMES = (exp.DType.DATE, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.TIMESTAMPNTZ)
 _REFUSED = (exp.Rand, exp.Randn, exp.CurrentUser, exp.SessionUser, exp.CurrentDatabase, exp.TableSample)
 
 
@@ -16,6 +18,12 @@ def fault(node: exp.Expr) -> str | None:
         isinstance(node, exp.Anonymous) and function_name(node) in functions.NONDETERMINISTIC
     ):
         return f"{function_name(node)}() gives another answer each time"
+    if isinstance(node, exp.Cast) and node.to.is_type(*_TIMES) and isinstance(node.this, exp.Literal):
+        word = node.this.name.lower().split()[:1]  # a zone may follow
+        if word and word[0] in _MOMENTS:
+            return (
+                f"'{node.this.name}' is another time each time; CURRENT_DATE() and CURRENT_TIMESTAMP() are the epoch's"
+            )
     return None
 
 
