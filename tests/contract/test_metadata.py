@@ -157,12 +157,12 @@ def shared_typed():
             columns=tuple(Column(name=n, type=t) for n, t in {"k": "bigint", **TYPED}.items()),
             tiers=Tiers(warm="1d", cold="1d"),
         )
-        if lake.tier not in made:
+        if lake not in made:
             lake.create(table)
             write(lake, table, [typed(n) for n in range(4)], 0)
             write(lake, table, [typed(n) for n in range(10, 14)], 1)
             write(lake, table, [{"k": 99}], 2)
-            made[lake.tier] = table
-        return made[lake.tier]
+            made[lake] = table
+        return made[lake]
 
     return of
