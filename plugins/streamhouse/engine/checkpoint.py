@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streamhouse.engine.session_copy import session_copy
 from streamhouse.engine.source import vector_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StateConflictError
@@ -22,12 +23,7 @@ def logging_session(spark: "SparkSession") -> "SparkSession":
 
     Only for these: who else wrote a file so would leave the checksums of the one before it.
     """
-    from pyspark.sql import SparkSession
-
-    session = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
-    for name, value in _SETTINGS.items():
-        session.conf.set(name, value)
-    return session
+    return session_copy(spark, _SETTINGS)
 
 
 class Checkpoint:

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 
 from streamhouse.engine.carrier import Carrier, Sent
+from streamhouse.engine.session_copy import session_copy
 from streamhouse.sql.words import words
 
 if TYPE_CHECKING:
@@ -101,14 +102,9 @@ _MAKING = Lock()
 
 def _session_beside(spark: "SparkSession") -> Carrier:
     """The one session for standing queries beside another; to copy one takes as long as to plan a query."""
-    from pyspark.sql import SparkSession
-
     with _MAKING:
         if spark not in _BESIDE:
-            session = SparkSession(spark.sparkContext, spark._jsparkSession.cloneSession())
-            for name, value in _SETTINGS.items():
-                session.conf.set(name, value)
-            _BESIDE[spark] = Carrier(session)
+            _BESIDE[spark] = Carrier(session_copy(spark, _SETTINGS))
         return _BESIDE[spark]
 
 
