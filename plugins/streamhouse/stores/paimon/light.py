@@ -38,10 +38,6 @@ class PaimonReader(PaimonStore):
     so is all else.
     """
 
-    def read_state(self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None) -> pa.Table:
-        """See `Store.read_state`."""
-        return self.read_where(table, at, table.column_names if columns is None else columns, ())
-
     def read_where(
         self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition]
     ) -> pa.Table:

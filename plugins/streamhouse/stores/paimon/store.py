@@ -176,10 +176,7 @@ class PaimonStore:
 
     def read_state(self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None) -> pa.Table:
         """All rows at a snapshot (None: the newest); see `Store.read_state`."""
-        with translated("reading", table.name):
-            handle = self._handle(table.name)
-            snapshot = (self._end(handle) if at is None else at).get(_SNAPSHOT, 0)
-            return reading.state(handle, table, snapshot, table.column_names if columns is None else columns)
+        return self.read_where(table, at, table.column_names if columns is None else columns, ())
 
     def read_where(
         self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition]
