@@ -154,7 +154,8 @@ class Frames:
         from pyspark.errors import PySparkException
 
         try:
-            judged = judge(step, in_order(self._carrier.rows(frame)))
+            rows = self._standing.rows(frame) if self.stands(frame) else self._carrier.rows(frame)
+            judged = judge(step, in_order(rows))
             return replace(judged, kept=conform(judged.kept, step.columns))
         except (PySparkException, Py4JJavaError) as error:
             if told := from_worker(error):

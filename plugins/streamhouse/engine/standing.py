@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 
 from streamhouse.engine.carrier import Carrier, Sent
+from streamhouse.engine.driver_task import DriverTask, DriverTasks
 from streamhouse.engine.session_copy import session_copy
 from streamhouse.sql.words import words
 
@@ -41,7 +42,7 @@ class Standing:
 
     def __init__(self, spark: "SparkSession") -> None:
         self._spark = spark
-        self._carrier: Carrier | None = None
+        self._beside: _Beside | None = None
         self._places: dict[str, _Place] = {}
         self._queries: dict[str, _Query] = {}
 
@@ -50,14 +51,14 @@ class Standing:
 
         None: there is no place for rows of such types, for so many, or for none.
         """
-        sent = self._session().sent(rows) if 0 < rows.num_rows <= MOST_ROWS else None
+        sent = self._session().carrier.sent(rows) if 0 < rows.num_rows <= MOST_ROWS else None
         if sent is None:
             return None
         batches = sent.batches.toSeq()
         place = self._places.get(name)
         if place is None or place.schema != rows.schema:
             one = Sent(batches.take(1).iterator(), sent.schema)  # each would be a partition
-            place = self._places[name] = _Place.made(self._session().over(one), rows.schema)
+            place = self._places[name] = _Place.made(self._session().carrier.over(one), rows.schema)
         place.put(batches)
         return place.frame
 
@@ -71,47 +72,64 @@ class Standing:
         """
         known = self._queries.get(name)
         if known is None or known.over is not over:
-            made = make(self._session())
+            made = make(self._session().carrier)
             stands = _makes_rows_anew(made._jdf.queryExecution().executedPlan())
-            known = self._queries[name] = _Query(over, made if stands else None)
-        return known.made
+            task = self._session().tasks.made(made) if stands else None
+            known = self._queries[name] = _Query(over, made, task)
+        return None if known.task is None else known.frame
 
     def refuses(self, name: str) -> bool:
         """Whether the query `name` was made, and cannot stand."""
         known = self._queries.get(name)
-        return known is not None and known.made is None
+        return known is not None and known.task is None
 
     def has(self, frame: "DataFrame") -> bool:
         """Whether a frame is over a place."""
-        return self._carrier is not None and frame.sparkSession is self._carrier.spark
+        return self._beside is not None and frame.sparkSession is self._beside.carrier.spark
+
+    def rows(self, frame: "DataFrame") -> pa.Table:
+        """What a query gives now that stands; what Spark raises is raised."""
+        [task] = (query.task for query in self._queries.values() if query.frame is frame)
+        assert task is not None, "it stands"
+        return task.rows()
 
     def clear(self) -> None:
         """Let the rows go; no query runs until others are placed."""
         for place in self._places.values():
             place.clear()
 
-    def _session(self) -> Carrier:
-        if self._carrier is None:
-            self._carrier = _session_beside(self._spark)
-        return self._carrier
+    def _session(self) -> "_Beside":
+        if self._beside is None:
+            self._beside = _beside(self._spark)
+        return self._beside
 
 
-_BESIDE: "WeakKeyDictionary[SparkSession, Carrier]" = WeakKeyDictionary()
+@dataclass(frozen=True)
+class _Beside:
+    """What one session has for standing queries."""
+
+    carrier: Carrier
+    tasks: DriverTasks
+
+
+_BESIDE: "WeakKeyDictionary[SparkSession, _Beside]" = WeakKeyDictionary()
 _MAKING = Lock()
 
 
-def _session_beside(spark: "SparkSession") -> Carrier:
+def _beside(spark: "SparkSession") -> _Beside:
     """The one session for standing queries beside another; to copy one takes as long as to plan a query."""
     with _MAKING:
         if spark not in _BESIDE:
-            _BESIDE[spark] = Carrier(session_copy(spark, _SETTINGS))
+            session = session_copy(spark, _SETTINGS)
+            _BESIDE[spark] = _Beside(Carrier(session), DriverTasks(session))
         return _BESIDE[spark]
 
 
 @dataclass(frozen=True)
 class _Query:
     over: "DataFrame"
-    made: "DataFrame | None"
+    frame: "DataFrame"
+    task: DriverTask | None  # None: it cannot stand
 
 
 @dataclass(frozen=True)

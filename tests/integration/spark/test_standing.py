@@ -50,8 +50,8 @@ def over(frame, sql):
     return make
 
 
-def rows_of(spark, frame):
-    return sorted(map(str, Carrier(spark).rows(frame).to_pylist()))
+def told(rows):
+    return sorted(map(str, rows.to_pylist()))
 
 
 @pytest.mark.parametrize("sql", STAND)
@@ -61,7 +61,7 @@ def test_a_standing_query_tells_of_the_rows_of_its_epoch(standing, spark, sql):
         frame = standing.place("rows", rows)
         made.append(standing.query("q", frame, over(frame, sql)))
         Carrier(spark).frame(rows).createOrReplaceTempView("placed")
-        assert rows_of(spark, made[-1]) == rows_of(spark, spark.sql(sql))
+        assert told(standing.rows(made[-1])) == told(Carrier(spark).rows(spark.sql(sql)))
         standing.clear()
     assert all(one is made[0] for one in made)
 
@@ -74,13 +74,13 @@ def test_a_query_that_keeps_rows_of_a_run_does_not_stand(standing, sql):
     assert standing.refuses("q")
 
 
-def test_a_query_over_a_standing_one_stands_too(standing, spark):
+def test_a_query_over_a_standing_one_stands_too(standing):
     for rows in EPOCHS:
         frame = standing.place("rows", table(rows))
         first = standing.query("first", frame, over(frame, "SELECT k, n * 2 AS n FROM placed"))
         second = standing.query("second", first, over(first, "SELECT k, SUM(n) AS n FROM placed GROUP BY k"))
         wanted = {k: sum(2 * n for at, n in rows if at == k) for k, _ in rows}
-        assert {r["k"]: r["n"] for r in Carrier(spark).rows(second).to_pylist()} == wanted
+        assert {r["k"]: r["n"] for r in standing.rows(second).to_pylist()} == wanted
 
 
 def test_rows_of_other_columns_get_another_place(standing, spark):
