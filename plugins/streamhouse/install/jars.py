@@ -51,6 +51,7 @@ SERVER_JARS = (
 SPARK_JARS = (
     Jar("org.apache.paimon", "paimon-bundle", "1.4.2", 48_588_217),
     Jar("org.apache.iceberg", "iceberg-spark-runtime-4.1_2.13", "1.12.0", 48_309_426),
+    Jar("com.globalmentor", "hadoop-bare-naked-local-fs", "0.1.0", 9_106),
 )
 
 
