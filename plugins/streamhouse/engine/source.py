@@ -42,6 +42,7 @@ def epochs_stream(
     begin: Vector,
     poll_s: float,
     ending: threading.Event,
+    on_logged: Callable[[], None],
     on_failure: Callable[[Exception], None],
 ) -> "DataFrame":
     """A streaming frame without rows, whose batches are the epochs of a clock; for one query.
@@ -52,6 +53,7 @@ def epochs_stream(
         begin: Where a checkpoint without any epoch begins.
         poll_s: How long to rest between two questions to the clock while nothing is new; 0: Spark's trigger alone asks.
         ending: Set when the query is to end, which also ends a rest.
+        on_logged: Told when the end of a further epoch, for which the clock was asked, is in Spark's log.
         on_failure: Told what the clock raised; of that Spark makes an error of its own, with which the query ends.
     """
     from pyspark.java_gateway import ensure_callback_server_started
@@ -68,6 +70,7 @@ def epochs_stream(
         begin=begin,
         poll_s=poll_s,
         ending=ending,
+        on_logged=on_logged,
         on_failure=on_failure,
     )
     columns = spark.range(0)._jdf.queryExecution().analyzed().output()
@@ -149,6 +152,7 @@ class _EpochSource:
         begin: Vector,
         poll_s: float,
         ending: threading.Event,
+        on_logged: Callable[[], None],
         on_failure: Callable[[Exception], None],
     ) -> None:
         self.rows: Any = None  # the JVM's frame that every batch is
@@ -156,8 +160,10 @@ class _EpochSource:
         self._clock: Clock | None = clock
         self._last = begin  # where the newest logged epoch ends
         self._logged: Any = None  # `_last` as the JVM has it, once it was asked for
+        self._is_new = False  # it has an epoch that did not begin yet
         self._poll_s = poll_s
         self._ending = ending
+        self._on_logged = on_logged
         self._on_failure = on_failure
 
     def getOffset(self) -> Any:  # noqa: N802
@@ -167,12 +173,16 @@ class _EpochSource:
             self._on_failure(error)
             raise
         if self._logged is None or found != self._last:
+            self._is_new = found != self._last
             self._logged, self._last = self._offset(json.dumps({_VECTOR: found.to_json()})), found
         return self._logged
 
     def getBatch(self, _start: Any, end: Any) -> Any:  # noqa: N802
         if self._logged is None:  # an epoch that was logged before this query began
             self._last = vector_of(end.json())
+        if self._is_new:
+            self._is_new = False
+            self._on_logged()
         return self.rows
 
     def commit(self, _end: Any) -> None:

@@ -11,6 +11,7 @@ from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
+from streamhouse.engine.ahead import EpochsAhead
 from streamhouse.engine.checkpoint import Checkpoint, logging_session
 from streamhouse.engine.clock import EpochClock
 from streamhouse.engine.frames import Frames, first_line
@@ -318,18 +319,19 @@ class SegmentStream:
                     self.ring()
 
         self._ending.clear()
+        ahead = EpochsAhead(epoch)
         self._until, self._clock = until, segment_clock(plan, segment, self._ready.inputs, until)
         stream = epochs_stream(
             logging_session(around.spark),
             self,
             begin=begin,
-            # A row that comes while nothing else does is seen within a quarter of the freshness.
-            poll_s=0.0 if until is not None else plan.freshness.total_seconds() / 4,
+            poll_s=0.0 if until is not None else _poll_s(plan.freshness),
             ending=self._ending,
+            on_logged=ahead.logged,
             on_failure=self._fail,
         )
         query = (
-            call_with_epochs(stream.writeStream, epoch)
+            call_with_epochs(stream.writeStream, ahead.call)
             .option("checkpointLocation", str(checkpoint.path))
             .queryName(f"{plan.flow}/{segment.name}")
             .trigger(processingTime=f"{self._trigger_ms(once=until is not None)} milliseconds")
@@ -339,6 +341,7 @@ class SegmentStream:
             self._watch(query, until)
         finally:
             self._end_query(query)
+            ahead.close()
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise _translate(failure)
@@ -466,6 +469,12 @@ class SegmentStream:
         self._read_rows += outcome.read_rows
         self._end = end
         self._around.on_beat(Beat(record, self._read_rows, self._waiting_rows))
+
+
+def _poll_s(freshness: timedelta) -> float:
+    """How long nobody looks while nothing comes: of a row that comes then, a part of its age."""
+    seconds = freshness.total_seconds()
+    return seconds / 4 if seconds >= 1 else seconds / 10
 
 
 def _translate(failure: BaseException) -> BaseException:

@@ -50,6 +50,7 @@ class Run:
 
     epochs: list = field(default_factory=list)
     failures: list = field(default_factory=list)
+    logged: list = field(default_factory=list)
     ending: threading.Event = field(default_factory=threading.Event)
     query: object = None
 
@@ -83,6 +84,7 @@ def start(spark, tmp_path):
             begin=begin or Vector(),
             poll_s=poll_s,
             ending=run.ending,
+            on_logged=lambda: run.logged.append(len(run.epochs)),
             on_failure=run.failures.append,
         )
         writer = stream.writeStream.foreachBatch(epoch).option("checkpointLocation", str(tmp_path / name))
@@ -103,6 +105,7 @@ def test_each_batch_is_an_epoch_without_rows_whose_end_is_logged_before_it(start
     run = start(Counter(3))
     run.until(3)
     assert run.epochs == [(0, 0, at(1)), (1, 0, at(2)), (2, 0, at(3))]
+    assert run.logged == [0, 1, 2]  # each before its epoch
 
 
 def test_a_checkpoint_without_epochs_begins_where_it_is_told(start):
@@ -119,6 +122,7 @@ def test_a_restart_goes_on_after_the_last_epoch_whatever_the_beginning(start):
     again = start(Counter(4))
     again.until(2)
     assert again.epochs[-2:] == [(2, 0, at(3)), (3, 0, at(4))]
+    assert len(again.logged) == 2
 
 
 def test_a_logged_epoch_that_failed_is_repeated_to_the_same_end_and_then_it_goes_on(start):
@@ -128,6 +132,7 @@ def test_a_logged_epoch_that_failed_is_repeated_to_the_same_end_and_then_it_goes
     again = start(Counter(3))
     again.until(2)
     assert again.epochs == [(1, 0, at(2)), (2, 0, at(3))]
+    assert again.logged == [1]  # the repeated one was logged before
 
 
 def test_the_log_reads_as_that_of_a_python_data_source(start, tmp_path):
@@ -201,7 +206,8 @@ class Still:
 folder = Path(sys.argv[1])
 spark = local_session(Project(folder, Settings.model_validate({"spark": {"master": "local[1]"}})))
 stream = epochs_stream(
-    spark, Still(), begin=Vector(), poll_s=600.0, ending=threading.Event(), on_failure=lambda error: None
+    spark, Still(), begin=Vector(), poll_s=600.0, ending=threading.Event(),
+    on_logged=lambda: None, on_failure=lambda error: None,
 )
 stream.writeStream.foreachBatch(lambda frame, batch: None).option("checkpointLocation", str(folder / "log")).start()
 time.sleep(600)
