@@ -17,7 +17,9 @@ import pyarrow.compute as pc
 
 from method.serve import OPERATIONS, private_stdout, serve, wait_until
 from method.workload import BOARD, expected_board
+from streamhouse.engine.checkpoint import LOCAL_LOGS
 from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
+from streamhouse.install.jars import SPARK_JARS, fetch
 from streamhouse.install.java import find_java
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.table import Table
@@ -55,6 +57,7 @@ _TUNED = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.checkpointFileManagerClass": f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    **{f"spark.hadoop.{name}": value for name, value in LOCAL_LOGS.items()},
     "spark.driver.extraJavaOptions": " ".join(["-XX:+UseSerialGC", *JIT]),
 }
 
@@ -204,9 +207,9 @@ def session(root: Path, name: str) -> "SparkSession":
     from method.layer_source import LayerSource
 
     builder = SparkSession.builder.master("local[*]").appName(name)
-    options = (
-        _STOCK | (_TUNED | worker_sockets() if name == "tuned" else {}) | {"spark.sql.warehouse.dir": str(root / name)}
-    )
+    options = _STOCK | {"spark.sql.warehouse.dir": str(root / name)}
+    if name == "tuned":
+        options |= _TUNED | worker_sockets() | {"spark.jars": ",".join(map(str, fetch(SPARK_JARS)))}
     for key, value in options.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()

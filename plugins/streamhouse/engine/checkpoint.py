@@ -11,7 +11,7 @@ from streamhouse.errors import StateConflictError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_SETTINGS = {
+LOCAL_LOGS = {
     # Hadoop's own keeps a file of checksums beside each one, and forks a process to set the mode of either: 5 ms.
     "fs.file.impl": "com.globalmentor.apache.hadoop.fs.NakedLocalFileSystem",
     "fs.file.impl.disable.cache": "true",
@@ -23,7 +23,7 @@ def logging_session(spark: "SparkSession") -> "SparkSession":
 
     Only for these: who else wrote a file so would leave the checksums of the one before it.
     """
-    return session_copy(spark, _SETTINGS)
+    return session_copy(spark, LOCAL_LOGS)
 
 
 class Checkpoint:

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = count(1 << 40)  # Spark's own are counted from 0; memory is kept account of by them
 
+# Bytes that py4j gives sooner than a socket of their own. Of more, what it sends waits 40 ms for word that its
+# beginning has arrived.
+_LITTLE = 5_000
+_BATCHES = 4  # that wait in the JVM
+
+
+class ResultTooLargeError(Exception):
+    """A query gives more than this process takes; in the words that Spark has for it."""
+
 
 class DriverTasks:
     """Makes the tasks of one session, whose settings are those of now."""
@@ -35,7 +44,10 @@ class DriverTasks:
         self.metrics, self.resources = apache.executor.TaskMetrics.empty, jvm.PythonUtils.toScalaMap({})
         self.running = getattr(getattr(apache, "TaskContext$"), "MODULE$")
         self.no_error = jvm.scala.Option.empty()
-        self.serve = jvm.PythonRDD.serveIterator
+        self.serve, self.size_of = jvm.PythonRDD.serveIterator, apache.util.SizeEstimator.estimate
+        most = spark.sparkContext.getConf().get("spark.driver.maxResultSize", "1g")
+        self._most_bytes = apache.network.util.JavaUtils.byteStringAsBytes(most)  # 0: any
+        self._in_words = apache.util.Utils.bytesToString
         self._session, self._sessions = spark._jsparkSession, apache.sql.classic.SparkSession
         self._converters = getattr(getattr(apache.sql.execution.arrow, "ArrowConverters$"), "MODULE$")
         self._zone = spark.conf.get("spark.sql.session.timeZone")
@@ -43,6 +55,14 @@ class DriverTasks:
     def made(self, frame: "DataFrame") -> "DriverTask":
         """The task of a frame whose plan has no shuffle, over few partitions."""
         return DriverTask(self, frame)
+
+    def check_size(self, size: int) -> None:
+        """Refuse more bytes of one result than the session allows."""
+        if 0 < self._most_bytes < size:
+            found, most = self._in_words(size), self._in_words(self._most_bytes)
+            raise ResultTooLargeError(
+                f"Total size of serialized results of a query ({found}) is bigger than maxResultSize ({most})"
+            )
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -77,33 +97,45 @@ class DriverTask:
         self._turn = threading.Lock()
 
     def rows(self) -> pa.Table:
-        """What the query gives; what Spark raises is raised."""
-        with self._turn:
-            parts = [self._part(n, partition) for n, partition in enumerate(self._partitions)]
-        return pa.Table.from_batches([batch for part in parts for batch in self._here(part)], self._schema)
+        """What the query gives; what Spark raises is raised.
 
-    def _part(self, number: int, partition: Any) -> Any:
-        """The rows of a partition, as a Scala sequence of Arrow batches."""
+        Raises:
+            ResultTooLargeError: it is more than `spark.driver.maxResultSize`.
+        """
+        got: list[pa.RecordBatch] = []
+        with self._turn:
+            for number, partition in enumerate(self._partitions):
+                self._run(number, partition, got)
+        return pa.Table.from_batches(got, self._schema)
+
+    def _run(self, number: int, partition: Any, got: list[pa.RecordBatch]) -> None:
+        """Add the rows of a partition."""
         tasks, attempt = self._tasks, next(_ATTEMPTS)
         memory = tasks.memory(tasks.env.memoryManager(), attempt)
         given = (memory, tasks.settings, tasks.env.metricsSystem(), tasks.metrics(), 1, tasks.resources)
         context = tasks.context(0, 0, number, attempt, 0, len(self._partitions), *given)
         tasks.running.setTaskContext(context)
         try:
-            return self._rdd.iterator(partition, context).toVector()
+            groups = self._rdd.iterator(partition, context).grouped(_BATCHES)
+            while groups.hasNext():
+                got += self._here(groups.next())
+                self._tasks.check_size(sum(batch.nbytes for batch in got))
         finally:
             context.markTaskCompleted(tasks.no_error)
             memory.cleanUpAllAllocatedMemory()
             tasks.running.unset()
 
     def _here(self, part: Any) -> Iterator[pa.RecordBatch]:
+        little = self._tasks.size_of(part) < _LITTLE
+        for batch in map(part.apply, range(part.size())) if little else self._served(part):
+            yield pa.ipc.read_record_batch(pa.py_buffer(batch), self._schema)
+
+    def _served(self, part: Any) -> Iterator[bytes]:
         from pyspark.serializers import NoOpSerializer
         from pyspark.util import _load_from_socket
 
-        # py4j takes 40 ms to give more than a few kB: what it sends waits for word that its beginning has arrived.
         address, secret, _server = self._tasks.serve(part.iterator(), "rows of a step")
-        for batch in _load_from_socket((address, secret), NoOpSerializer()):
-            yield pa.ipc.read_record_batch(pa.py_buffer(batch), self._schema)
+        yield from _load_from_socket((address, secret), NoOpSerializer())
 
 
 def _find_dependencies(rdd: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from streamhouse.engine.carrier import Carrier
+from streamhouse.engine.driver_task import ResultTooLargeError
 from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
 from streamhouse.engine.row_order import ROW, in_order, numbered
 from streamhouse.engine.spill import Spilled, spilled_frame
@@ -157,7 +158,7 @@ class Frames:
             rows = self._standing.rows(frame) if self.stands(frame) else self._carrier.rows(frame)
             judged = judge(step, in_order(rows))
             return replace(judged, kept=conform(judged.kept, step.columns))
-        except (PySparkException, Py4JJavaError) as error:
+        except (PySparkException, Py4JJavaError, ResultTooLargeError) as error:
             if told := from_worker(error):
                 raise told from error
             told = _too_large(f"{step.id}: the result of action '{step.action}'", error) or EpochFailedError(

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.engine.carrier import Carrier
-from streamhouse.engine.driver_task import DriverTasks
+from streamhouse.engine.driver_task import DriverTasks, ResultTooLargeError
 
 pytestmark = pytest.mark.spark
 
@@ -63,10 +63,11 @@ def test_no_rows_have_the_columns(tasks, session):
     assert rows.schema.equals(Carrier(session).rows(made).schema)
 
 
-def test_many_rows_arrive_in_order(tasks, session):
-    numbers = pa.table({"n": pa.array(range(120_000)), "s": [f"row {n}" for n in range(120_000)]})
+@pytest.mark.parametrize("count", [1, 100, 300, 120_000])
+def test_rows_arrive_in_order_by_either_way(tasks, session, count):
+    numbers = pa.table({"n": pa.array(range(count)), "s": [f"row {n}" for n in range(count)]})
     made = frame(session, numbers)
-    assert tasks.made(made).rows().column("n").to_pylist() == list(range(120_000))
+    assert tasks.made(made).rows().equals(numbers)
 
 
 def test_a_row_that_fails_is_told_as_spark_tells_it_and_the_next_run_works(tasks, session):
@@ -133,3 +134,19 @@ def test_queries_run_beside_each_other(tasks, session):
             assert [rows.to_pylist() for rows in pool.map(lambda task: task.rows(), ready)] == wanted
         one = ready[0]
         assert all(rows.to_pylist() == wanted[0] for rows in pool.map(lambda _: one.rows(), range(8)))
+
+
+def test_more_than_the_driver_takes_is_refused_and_memory_given_back(spark):
+    session = spark.newSession()
+    conf = spark.sparkContext._conf
+    before = conf.get("spark.driver.maxResultSize")
+    conf.set("spark.driver.maxResultSize", "1m")
+    try:
+        tasks = DriverTasks(session)
+    finally:
+        conf.set("spark.driver.maxResultSize", before)
+    many = "SELECT n, EXPLODE(SEQUENCE(1, 1000)) AS m FROM given"
+    task = tasks.made(frame(session, pa.table({"n": pa.array(range(1000))}), many))
+    with pytest.raises(ResultTooLargeError, match=r"\(1024\.0 KiB\)"):
+        task.rows()
+    assert tasks.made(frame(session, pa.table({"n": [1]}))).rows().num_rows == 1
