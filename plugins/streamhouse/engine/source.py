@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _IDLE_WAIT_S = 10.0  # how long Spark is left alone while nothing is new
 _VECTOR = "vector"
+# Soon after an epoch the next row is likely soon: the first rest is a part of the longest, later of the time since.
+_FIRST_REST, _REST_OF_QUIET = 0.4, 0.05
 
 
 class Clock(Protocol):
@@ -51,7 +53,8 @@ def epochs_stream(
         spark: The session of the runner.
         clock: Says where epochs end. Asked by one thread at a time, and let go when the query ends.
         begin: Where a checkpoint without any epoch begins.
-        poll_s: How long to rest between two questions to the clock while nothing is new; 0: Spark's trigger alone asks.
+        poll_s: How long to rest at most between two questions to the clock while nothing is new: less than half as long
+            soon after an epoch. 0: Spark's trigger alone asks.
         ending: Set when the query is to end, which also ends a rest.
         on_logged: Told when the end of a further epoch, for which the clock was asked, is in Spark's log.
         on_failure: Told what the clock raised; of that Spark makes an error of its own, with which the query ends.
@@ -162,6 +165,7 @@ class _EpochSource:
         self._logged: Any = None  # `_last` as the JVM has it, once it was asked for
         self._is_new = False  # it has an epoch that did not begin yet
         self._poll_s = poll_s
+        self._quiet_since = time.monotonic()
         self._ending = ending
         self._on_logged = on_logged
         self._on_failure = on_failure
@@ -205,7 +209,9 @@ class _EpochSource:
         assert self._clock is not None
         until = time.monotonic() + (_IDLE_WAIT_S if self._poll_s else 0.0)
         while (found := self._clock.next(self._last)) == self._last:
-            left = until - time.monotonic()
-            if left <= 0 or self._ending.wait(min(self._poll_s, left)):
-                break
+            now = time.monotonic()
+            rest = max(self._poll_s * _FIRST_REST, (now - self._quiet_since) * _REST_OF_QUIET)
+            if now >= until or self._ending.wait(min(self._poll_s, rest, until - now)):
+                return found
+        self._quiet_since = time.monotonic()
         return found

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Self
 from streamhouse.engine.ahead import EpochsAhead
 from streamhouse.engine.checkpoint import Checkpoint, logging_session
 from streamhouse.engine.clock import EpochClock
-from streamhouse.engine.frames import Frames, first_line
+from streamhouse.engine.failure import error_of, translated
+from streamhouse.engine.frames import Frames
 from streamhouse.engine.heartbeat import outlive_tasks
 from streamhouse.engine.inputs import EpochInput, open_inputs
 from streamhouse.engine.lease import HeldLease
@@ -25,9 +26,6 @@ from streamhouse.engine.source import call_with_epochs, epochs_stream, segment_c
 from streamhouse.engine.spark_gone import spark_answers
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import (
-    DiskFullError,
-    EngineError,
-    EpochFailedError,
     RowsLostError,
     StateConflictError,
     StreamhouseError,
@@ -325,7 +323,8 @@ class SegmentStream:
             logging_session(around.spark),
             self,
             begin=begin,
-            poll_s=0.0 if until is not None else _poll_s(plan.freshness),
+            # A row that comes while nothing else does is seen within a quarter of the freshness.
+            poll_s=0.0 if until is not None else plan.freshness.total_seconds() / 4,
             ending=self._ending,
             on_logged=ahead.logged,
             on_failure=self._fail,
@@ -344,7 +343,7 @@ class SegmentStream:
             ahead.close()
         if self._failure is not None:
             failure, self._failure = self._failure, None
-            raise _translate(failure)
+            raise translated(failure)
 
     @contextmanager
     def _one_epoch(self) -> Iterator[None]:
@@ -387,7 +386,7 @@ class SegmentStream:
         while not self._around.stop.is_set() and self._failure is None:
             if not query.isActive:
                 if self._failure is None:
-                    self._failure = _stream_error(query)
+                    self._failure = error_of(query)
                 return
             drained = until is not None and self._end is not None and self._reached(self._end, until)
             if drained and not self._needs_tick():
@@ -469,33 +468,6 @@ class SegmentStream:
         self._read_rows += outcome.read_rows
         self._end = end
         self._around.on_beat(Beat(record, self._read_rows, self._waiting_rows))
-
-
-def _poll_s(freshness: timedelta) -> float:
-    """How long nobody looks while nothing comes: of a row that comes then, a part of its age."""
-    seconds = freshness.total_seconds()
-    return seconds / 4 if seconds >= 1 else seconds / 10
-
-
-def _translate(failure: BaseException) -> BaseException:
-    if isinstance(failure, StreamhouseError):
-        return failure
-    if "No space left on device" in str(failure):
-        return DiskFullError("the disk is full", hint="free some space; the flow goes on where it stopped")
-    return EpochFailedError(
-        f"an epoch failed: {type(failure).__name__}: {first_line(failure)}",
-        hint="nothing is lost; the epoch runs again at the next start. Spark's log: .streamhouse/logs/spark.log",
-    ).with_traceback(failure.__traceback__)
-
-
-def _stream_error(query: "StreamingQuery") -> EngineError | None:
-    """The reason why a query ended by itself, in one line."""
-    error = query.exception()
-    if error is None:
-        return None
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = lines[0] if lines else "no reason given"
-    return EngineError(f"the stream ended: {text}", hint="Spark's log has more: .streamhouse/logs/spark.log")
 
 
 def _now() -> datetime:
