@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamhouse.install.jars import spark_jars
+from streamhouse.install.jars import SPARK_JARS, spark_jars
 from streamhouse.project.settings import ColdSettings, Settings, jars_of
 from streamhouse.runtime.cold import cold_catalog
 from streamhouse.stores.object_store import ObjectStore
@@ -61,4 +61,4 @@ def test_jars_are_fetched_for_what_is_used():
 
 def test_tables_that_a_rest_catalog_places_may_be_in_an_object_store():
     cold = ColdSettings(catalog="https://polaris/api/catalog", warehouse="lake")
-    assert [jar.artifact for jar in jars_of(Settings(cold=cold))[2:]] == ["iceberg-aws-bundle"]
+    assert [jar.artifact for jar in jars_of(Settings(cold=cold))[len(SPARK_JARS) :]] == ["iceberg-aws-bundle"]
