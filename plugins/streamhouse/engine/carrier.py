@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from streamhouse.stores.frame import arrow_frame, frame_schema
+from streamhouse.stores.frame import arrow_frame, frame_schema, in_one_task
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-# What is in one task needs no shuffle to be grouped or joined. Rows of one Arrow batch are in one task as it is.
-_ROWS_OF_ONE_TASK = 65_536
 
 
 class Carrier:
@@ -28,8 +25,8 @@ class Carrier:
 
     def frame(self, rows: pa.Table) -> "DataFrame":
         """A DataFrame of rows that this process holds, in their order; of few rows it has one partition."""
-        found = self._frame(rows) if rows.num_rows else arrow_frame(self.spark, rows)
-        return found.coalesce(1) if rows.num_rows <= _ROWS_OF_ONE_TASK else found
+        sent = self.sent(rows) if rows.num_rows else None
+        return arrow_frame(self.spark, rows) if sent is None else in_one_task(self.over(sent), rows.num_rows)
 
     def query(self, sql: str) -> "DataFrame":
         """What `spark.sql` gives."""
@@ -77,10 +74,6 @@ class Carrier:
 
         assert self._asked is not None, "whoever sends has asked"
         return DataFrame(self._asked.make(sent.batches, sent.schema, self.spark._jsparkSession), self.spark)
-
-    def _frame(self, rows: pa.Table) -> "DataFrame":
-        sent = self.sent(rows)
-        return arrow_frame(self.spark, rows) if sent is None else self.over(sent)
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,22 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
+# What is in one task needs no shuffle to be grouped or joined. Rows of one Arrow batch are in one task as it is.
+_ROWS_OF_ONE_TASK = 65_536
+
+
 def arrow_frame(spark: "SparkSession", rows: pa.Table) -> "DataFrame":
-    """A DataFrame of rows that this process holds, in their order."""
+    """A DataFrame of rows that this process holds, in their order; of few rows it has one partition."""
     # Spark takes the first batch without rows for the end of a small table, and loses the rows behind it; it also
     # fails on a nested column that is made of no chunks at all, which a filter may leave behind.
     full = [batch for batch in rows.to_batches() if batch.num_rows]
     rows = pa.Table.from_batches(full, rows.schema) if full else rows.schema.empty_table()
-    return spark.createDataFrame(rows, frame_schema(rows.schema))
+    return in_one_task(spark.createDataFrame(rows, frame_schema(rows.schema)), rows.num_rows)
+
+
+def in_one_task(frame: "DataFrame", rows: int) -> "DataFrame":
+    """A DataFrame of so many rows, read by one task when they are few."""
+    return frame.coalesce(1) if rows <= _ROWS_OF_ONE_TASK else frame
 
 
 def frame_schema(schema: pa.Schema) -> "StructType":
