@@ -18,7 +18,7 @@ from streamhouse.runtime.open import Open
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import WriteContext
 from streamhouse.stores.frame import arrow_frame
-from streamhouse.tiering.restate import EVERYTHING, Difference, Span, apply, difference
+from streamhouse.tiering.restate import EVERYTHING, Difference, Span, apply, difference, filling
 from streamhouse.tiering.union import union_frame
 
 if TYPE_CHECKING:
@@ -107,26 +107,20 @@ class Restating:
         )
 
     def _put(self, segment: Segment, step: PlannedStep, table: Table, rows: "DataFrame") -> Restated:
-        rows = rows.persist()
-        try:
-            found = Difference(rows, None, rows.count(), 0)
+        with filling(table, rows) as found:
             self._write(segment, step, table, found)
-        finally:
-            rows.unpersist()
         return Restated(table_name(table.name), found.rows, 0)
 
     def step(self, segment: Segment, step: PlannedStep) -> Restated:
         """Restate the table of a step; those it reads must be done."""
         table, expected = step.writes, self._kept(step, self._results(segment, step))
-        try:
-            current = union_frame(self._open.spark, table, self._open.stores)
-            found = difference(step, expected, current, self._span)
+        columns = tuple(column.name for column in step.columns)
+        current = union_frame(self._open.spark, table, self._open.stores, columns)
+        with difference(step, expected, current, self._span) as found:
             if self._dry_run:
                 self._made[table.name] = expected
             else:
                 self._write(segment, step, table, found)
-        finally:
-            self._open.spark.catalog.clearCache()
         return Restated(table_name(table.name), found.rows, found.gone)
 
     def _results(self, segment: Segment, step: PlannedStep) -> "DataFrame":

@@ -1,0 +1,147 @@
+"""What differs between two DataFrames is written, and nothing else; few rows cost few jobs, many are kept by Spark."""
+
+from collections import Counter
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+from streamhouse.errors import RestateError
+from streamhouse.model.plan import PlannedRead, PlannedStep
+from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import WriteContext
+from streamhouse.stores.frame import arrow_frame
+from streamhouse.tiering import restate
+from streamhouse.tiering.restate import EVERYTHING, apply, difference, filling
+
+pytestmark = pytest.mark.spark
+
+TYPES = {"k": "bigint", "part": "string", "x": "double", "tags": "array<string>", "map": "map<string,bigint>"}
+COLUMNS = tuple(Column(name=name, type=kind, nullable=name not in ("k", "part")) for name, kind in TYPES.items())
+VALUES = {
+    "x": [None, 0.0, -0.0, 1.5, float("nan")],
+    "tags": [None, [], ["a"], ["a", None]],
+    "map": [None, [], [("a", 1), ("b", 2)], [("b", 2), ("a", 1)], [("a", None)]],
+}
+
+
+class Written:
+    """A store that remembers what it was given."""
+
+    def __init__(self):
+        self.writes = []
+
+    def write(self, table, changes, context):
+        self.writes.append((changes, context.epoch))
+
+    replace = write
+
+
+def step(key=()):
+    return PlannedStep(
+        action="clean",
+        version="1.0.0",
+        kind="clean",
+        reads=(PlannedRead(table="ods.rows", port="rows", mode="changes", columns=("k",)),),
+        writes=Table(name="dwd.rows", columns=COLUMNS, primary_key=key, tiers=Tiers(hot="1d")),
+        sql="SELECT 1",
+        strategy="map",
+        reason="",
+    )
+
+
+def some(random, count, key):
+    """Random rows, with `key` one of each."""
+    drawn = [(random.randrange(count), random.choice("ab")) for _ in range(count)]
+    drawn = sorted(set(drawn)) if key else drawn
+    rows = [{"k": k, "part": p, **{n: random.choice(v) for n, v in VALUES.items()}} for k, p in drawn]
+    random.shuffle(rows)
+    return pa.Table.from_pylist(rows, arrow_schema(COLUMNS))
+
+
+def plain(row):
+    """A row as it compares: entries of a map in no order, 0.0 is -0.0, NaN is NaN."""
+    told = dict(row, map=row["map"] and sorted(row["map"], key=str), x=row["x"] and str(row["x"]))
+    return tuple(map(repr, (told[name] for name in TYPES))) if row["x"] != 0 else (*plain(dict(row, x=None)), "zero")
+
+
+def changed(spark, wanted, held, key, only_dry=False):
+    """What is written to make `held` rows `wanted` ones, and what the difference counts."""
+    table, store = step(key).writes, Written()
+    frames = [arrow_frame(spark, rows) for rows in (wanted, held)]
+    with difference(step(key), *frames, EVERYTHING) as found:
+        if not only_dry:
+            apply(table, found, store, lambda number: WriteContext("w", number), lambda _: None)
+        counted = (found.rows, found.gone)
+    assert spark.sparkContext._jsc.sc().getPersistentRDDs().isEmpty()
+    assert [epoch for _, epoch in store.writes] == list(range(len(store.writes)))
+    upserts = [row for given, _ in store.writes for row in given.upserts.to_pylist()]
+    deletes = [row for given, _ in store.writes for row in (given.deletes.to_pylist() if given.deletes else [])]
+    return upserts, deletes, counted, len(store.writes)
+
+
+@pytest.mark.parametrize("at_once", [5, 200_000])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_keyed_table_gets_the_rows_that_differ_and_loses_the_keys_that_are_gone(spark, monkeypatch, at_once, seed):
+    monkeypatch.setattr(restate, "_ROWS_AT_ONCE", at_once)
+    key, random = ("k", "part"), Random(seed)
+    wanted, held = some(random, 20, key), some(random, 20, key)
+    upserts, deletes, counted, writes = changed(spark, wanted, held, key)
+    have, want = ({(row["k"], row["part"]): plain(row) for row in rows.to_pylist()} for rows in (held, wanted))
+    assert {(r["k"], r["part"]): plain(r) for r in upserts} == {k: r for k, r in want.items() if have.get(k) != r}
+    assert sorted((r["k"], r["part"]) for r in deletes) == sorted(have.keys() - want.keys())
+    assert counted == (len(upserts), len(deletes))
+    assert writes > 1 if at_once == 5 else writes == 1
+
+
+@pytest.mark.parametrize("at_once", [5, 200_000])
+def test_a_log_gets_each_row_as_often_as_it_lacks_it(spark, monkeypatch, at_once):
+    monkeypatch.setattr(restate, "_ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(restate, "_EQUAL_ROWS_AT_ONCE", 2)
+    held = some(Random(1), 12, ())
+    lacking = pa.concat_tables([held.slice(0, 3), *[held.slice(0, 1)] * 4, some(Random(2), 6, ())])
+    upserts, deletes, counted, _ = changed(spark, pa.concat_tables([lacking, held]), held, ())
+    assert Counter(map(plain, upserts)) == Counter(map(plain, lacking.to_pylist()))
+    assert not deletes
+    assert counted == (lacking.num_rows, 0)
+
+
+@pytest.mark.parametrize("at_once", [2, 200_000])
+def test_nothing_is_written_to_a_log_that_has_rows_too_much(spark, monkeypatch, at_once):
+    monkeypatch.setattr(restate, "_ROWS_AT_ONCE", at_once)
+    rows = some(Random(3), 6, ())
+    twice = pa.concat_tables([rows.slice(2), rows.slice(2), rows.slice(2)])
+    assert changed(spark, rows, twice, (), only_dry=True)[2] == (2, 8)
+    with pytest.raises(RestateError, match="8 of its rows"):
+        changed(spark, rows, twice, ())
+
+
+def test_what_is_equal_takes_no_write(spark):
+    for key in ((), ("k", "part")):
+        rows = some(Random(4), 10, key)
+        assert changed(spark, rows, rows, key) == ([], [], (0, 0), 0)
+
+
+def test_few_rows_take_few_jobs(spark):
+    jobs = spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs
+    for key in ((), ("k", "part")):
+        wanted, held = some(Random(5), 20, key), some(Random(6), 20, key)
+        before = jobs()
+        changed(spark, wanted, held, key, only_dry=True)
+        assert jobs() - before <= 2  # one for Spark to keep the rows, one to get them
+
+
+@pytest.mark.parametrize(("at_once", "writes"), [(200_000, 1), (60_000, 3)])
+def test_what_fills_a_table_keeps_its_order_unless_it_is_much(spark, monkeypatch, at_once, writes):
+    monkeypatch.setattr(restate, "_ROWS_AT_ONCE", at_once)
+    rows = some(Random(7), 150_000, ())
+    frame = arrow_frame(spark, rows)
+    assert frame.rdd.getNumPartitions() > 1
+    table, store = step().writes, Written()
+    with filling(table, frame) as found:
+        apply(table, found, store, lambda number: WriteContext("w", number), lambda _: None)
+        assert (found.rows, found.gone, len(store.writes)) == (rows.num_rows, 0, writes)
+    given = pa.concat_tables([changes.upserts for changes, _ in store.writes]).column("k").to_pylist()
+    wanted = rows.column("k").to_pylist()
+    assert given == wanted if writes == 1 else sorted(given) == sorted(wanted)
