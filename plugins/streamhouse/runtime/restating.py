@@ -16,6 +16,7 @@ from streamhouse.model.types import Position
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import EpochRecord
+from streamhouse.stores.arrow import conform
 from streamhouse.stores.base import WriteContext
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.tiering.restate import EVERYTHING, Difference, Span, apply, difference, filling
@@ -172,13 +173,16 @@ class Restating:
             own = stored.name in segment.tables
             rows = union_frame(self._open.spark, stored, self._open.stores, columns, at=None if own else at)
         else:
-            rows = _source_rows(self._open, stored, columns, at)
+            rows = self._source_rows(stored, columns, at)
         return adapted_frame(rows, wanted, adapted) if adapted else rows
 
-
-def _source_rows(open_: Open, planned: PlannedSource, columns: tuple[str, ...], at: Position) -> "DataFrame":
-    root = open_.project.root
-    source = open_source(planned, root)
-    if isinstance(source, KeyedSource):
-        return arrow_frame(open_.spark, source.state(at, columns))
-    return spread_changes(open_.spark, planned, open_.places(), root, {}, at, columns)
+    def _source_rows(self, planned: PlannedSource, columns: tuple[str, ...], at: Position) -> "DataFrame":
+        open_, root = self._open, self._open.project.root
+        source = open_source(planned, root)
+        if isinstance(source, KeyedSource):
+            return arrow_frame(open_.spark, source.state(at, columns))
+        if source.rows_between({}, at) > self.plan.local_epoch_rows:
+            return spread_changes(open_.spark, planned, open_.places(), root, {}, at, columns)
+        names = columns or (planned.columns[0].name,)
+        wanted = [column for column in planned.columns if column.name in names]
+        return arrow_frame(open_.spark, conform(source.read({}, at, names), wanted))
