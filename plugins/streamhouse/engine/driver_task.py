@@ -7,7 +7,7 @@ to be scheduled to. What runs is what Spark's executor would run: its own serial
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -114,28 +114,30 @@ class DriverTask:
         memory = tasks.memory(tasks.env.memoryManager(), attempt)
         given = (memory, tasks.settings, tasks.env.metricsSystem(), tasks.metrics(), 1, tasks.resources)
         context = tasks.context(0, 0, number, attempt, 0, len(self._partitions), *given)
-        tasks.running.setTaskContext(context)
-        try:
+        with ExitStack() as ended:  # each of these, whatever those before it raise
+            tasks.running.setTaskContext(context)
+            ended.callback(tasks.running.unset)
+            ended.callback(memory.cleanUpAllAllocatedMemory)
+            ended.callback(context.markTaskCompleted, tasks.no_error)
             groups = self._rdd.iterator(partition, context).grouped(_BATCHES)
             while groups.hasNext():
                 got += self._here(groups.next())
                 self._tasks.check_size(sum(batch.nbytes for batch in got))
-        finally:
-            context.markTaskCompleted(tasks.no_error)
-            memory.cleanUpAllAllocatedMemory()
-            tasks.running.unset()
 
     def _here(self, part: Any) -> Iterator[pa.RecordBatch]:
         little = self._tasks.size_of(part) < _LITTLE
         for batch in map(part.apply, range(part.size())) if little else self._served(part):
             yield pa.ipc.read_record_batch(pa.py_buffer(batch), self._schema)
 
-    def _served(self, part: Any) -> Iterator[bytes]:
+    def _served(self, part: Any) -> list[bytes]:
         from pyspark.serializers import NoOpSerializer
         from pyspark.util import _load_from_socket
 
         address, secret, _server = self._tasks.serve(part.iterator(), "rows of a step")
-        yield from _load_from_socket((address, secret), NoOpSerializer())
+        batches = list(_load_from_socket((address, secret), NoOpSerializer()))
+        if len(batches) != part.size():  # to the reader, a connection that breaks is the end of the rows
+            raise EOFError(f"{len(batches)} of {part.size()} batches of a result have arrived")
+        return batches
 
 
 def _find_dependencies(rdd: Any) -> None:

@@ -150,3 +150,13 @@ def test_more_than_the_driver_takes_is_refused_and_memory_given_back(spark):
     with pytest.raises(ResultTooLargeError, match=r"\(1024\.0 KiB\)"):
         task.rows()
     assert tasks.made(frame(session, pa.table({"n": [1]}))).rows().num_rows == 1
+
+
+def test_rows_that_do_not_arrive_are_missed(tasks, session):
+    """A connection that breaks looks like one that ends."""
+    task = tasks.made(frame(session, pa.table({"n": pa.array(range(30_000))})))
+    assert task.rows().num_rows == 30_000
+    serve = tasks.serve
+    tasks.serve = lambda batches, name: serve(batches.take(0), name)
+    with pytest.raises(EOFError, match="0 of 1 batches"):
+        task.rows()
