@@ -1,7 +1,9 @@
 """Spark's checkpoint of a segment: where it lies, and what its offset log says."""
 
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from streamhouse.engine.session_copy import session_copy
 from streamhouse.engine.source import vector_of
@@ -18,12 +20,20 @@ LOCAL_LOGS = {
 }
 
 
-def logging_session(spark: "SparkSession") -> "SparkSession":
-    """A copy of a session for streams, whose logs, where they are in a folder, are files without checksums.
+_LOGGING: "WeakKeyDictionary[SparkSession, SparkSession]" = WeakKeyDictionary()
+_MAKING = Lock()
 
-    Only for these: who else wrote a file so would leave the checksums of the one before it.
+
+def logging_session(spark: "SparkSession") -> "SparkSession":
+    """The copy of a session for streams, whose logs, where they are in a folder, are files without checksums.
+
+    Only for these: who else wrote a file so would leave the checksums of the one before it. One for all streams:
+    Spark never forgets a session that had one, and tells it all that happens.
     """
-    return session_copy(spark, LOCAL_LOGS)
+    with _MAKING:
+        if spark not in _LOGGING:
+            _LOGGING[spark] = session_copy(spark, LOCAL_LOGS)
+        return _LOGGING[spark]
 
 
 class Checkpoint:

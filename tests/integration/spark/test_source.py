@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import psutil
 import pytest
 
+from streamhouse.engine.checkpoint import logging_session
 from streamhouse.engine.source import epochs_stream, vector_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StoreUnavailableError
@@ -187,6 +188,12 @@ def test_the_clock_is_let_go_with_the_query(start):
     del clock
     gc.collect()
     assert seen() is None
+
+
+def test_streams_share_the_session_that_logs(spark):
+    """Spark keeps each session that had a stream."""
+    assert logging_session(spark) is logging_session(spark)
+    assert logging_session(spark) is not spark
 
 
 CHILD = """
