@@ -12,6 +12,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -37,6 +38,19 @@ class Clock(Protocol):
         """The end of the epoch after the one that ends at `last`; `last` itself when there is none yet."""
 
 
+@dataclass(frozen=True)
+class EpochsStream:
+    """The stream of one query.
+
+    Attributes:
+        frame: A streaming frame without rows.
+        close: Lets go what the query's thread had here. To be called when the query has ended.
+    """
+
+    frame: "DataFrame"
+    close: Callable[[], None]
+
+
 def epochs_stream(
     spark: "SparkSession",
     clock: Clock,
@@ -46,8 +60,8 @@ def epochs_stream(
     ending: threading.Event,
     on_logged: Callable[[], None],
     on_failure: Callable[[Exception], None],
-) -> "DataFrame":
-    """A streaming frame without rows, whose batches are the epochs of a clock; for one query.
+) -> "EpochsStream":
+    """A stream whose batches are the epochs of a clock; for one query.
 
     Args:
         spark: The session of the runner.
@@ -69,6 +83,7 @@ def epochs_stream(
     frames, option = jvm.org.apache.spark.sql.classic.Dataset, jvm.scala.Option
     source = _EpochSource(
         lambda text: option.apply(streaming.SerializedOffset(text)),
+        _CallLine(context._gateway),
         clock,
         begin=begin,
         poll_s=poll_s,
@@ -82,7 +97,7 @@ def epochs_stream(
     )
     source.rows = frames.ofRows(spark._jsparkSession, rows)
     stream = streaming.StreamingExecutionRelation(source, columns, option.empty(), spark._jsparkSession)
-    return DataFrame(frames.ofRows(spark._jsparkSession, stream), spark)
+    return EpochsStream(DataFrame(frames.ofRows(spark._jsparkSession, stream), spark), source.line.close)
 
 
 def call_with_epochs(writer: "DataStreamWriter", run: Callable[[int], None]) -> "DataStreamWriter":
@@ -139,6 +154,32 @@ class _EpochSink:
         self._run(batch)
 
 
+class _CallLine:
+    """The connection on which one thread of the JVM calls this process.
+
+    py4j opens one for each thread that calls and closes none: a socket on either side, and a thread here that listens.
+    """
+
+    def __init__(self, gateway: Any) -> None:
+        from py4j.java_gateway import JavaObject
+
+        self._server = JavaObject("GATEWAY_SERVER", gateway._gateway_client)
+        self._client: Any = None
+        self._connection: Any = None
+
+    def note(self) -> None:
+        """This call came on it."""
+        self._client = self._server.getCallbackClient()
+        self._connection = self._client.getPerThreadConnection()
+
+    def close(self) -> None:
+        """When that thread has ended."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.shutdown()
+            self._client.connectionStopped(connection)  # nor does it keep it any more
+
+
 class _EpochSource:
     """What Spark sees as a source of streams. Its methods have the names that Spark's thread of the query calls."""
 
@@ -150,6 +191,7 @@ class _EpochSource:
     def __init__(
         self,
         offset: Callable[[str], Any],
+        line: _CallLine,
         clock: Clock,
         *,
         begin: Vector,
@@ -159,6 +201,7 @@ class _EpochSource:
         on_failure: Callable[[Exception], None],
     ) -> None:
         self.rows: Any = None  # the JVM's frame that every batch is
+        self.line = line
         self._offset = offset
         self._clock: Clock | None = clock
         self._last = begin  # where the newest logged epoch ends
@@ -194,6 +237,7 @@ class _EpochSource:
 
     def stop(self) -> None:
         self._clock = None  # the JVM keeps the source until it collects its garbage
+        self.line.note()
 
     def toString(self) -> str:  # noqa: N802
         return "streamhouse epochs"

@@ -330,7 +330,7 @@ class SegmentStream:
             on_failure=self._fail,
         )
         query = (
-            call_with_epochs(stream.writeStream, ahead.call)
+            call_with_epochs(stream.frame.writeStream, ahead.call)
             .option("checkpointLocation", str(checkpoint.path))
             .queryName(f"{plan.flow}/{segment.name}")
             .trigger(processingTime=f"{self._trigger_ms(once=until is not None)} milliseconds")
@@ -341,6 +341,7 @@ class SegmentStream:
         finally:
             self._end_query(query)
             ahead.close()
+            stream.close()
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise translated(failure)

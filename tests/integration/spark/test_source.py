@@ -54,6 +54,7 @@ class Run:
     logged: list = field(default_factory=list)
     ending: threading.Event = field(default_factory=threading.Event)
     query: object = None
+    close: object = None
 
     def until(self, epochs):
         deadline = time.monotonic() + TIMEOUT_S
@@ -65,6 +66,7 @@ class Run:
     def stop(self):
         self.ending.set()
         self.query.stop()
+        self.close()
 
 
 @pytest.fixture
@@ -88,7 +90,8 @@ def start(spark, tmp_path):
             on_logged=lambda: run.logged.append(len(run.epochs)),
             on_failure=run.failures.append,
         )
-        writer = stream.writeStream.foreachBatch(epoch).option("checkpointLocation", str(tmp_path / name))
+        run.close = stream.close
+        writer = stream.frame.writeStream.foreachBatch(epoch).option("checkpointLocation", str(tmp_path / name))
         run.query = writer.trigger(processingTime="1 milliseconds").start()
         runs.append(run)
         return run
@@ -196,6 +199,26 @@ def test_streams_share_the_session_that_logs(spark):
     assert logging_session(spark) is not spark
 
 
+def test_threads_and_sockets_of_a_query_go_with_it(start, spark):
+    def held():
+        java = next(p for p in psutil.Process().children() if "SparkSubmit" in " ".join(p.cmdline()))
+        return threading.active_count(), psutil.Process().num_fds(), len(java.net_connections("tcp"))
+
+    def run_some(numbers):
+        for number in numbers:
+            run = start(Counter(1), name=f"run {number}")
+            run.until(1)
+            run.stop()
+
+    run_some(range(2))
+    before = held()
+    run_some(range(2, 12))
+    deadline = time.monotonic() + 10
+    while any(now > then + 3 for now, then in zip(held(), before, strict=True)):
+        assert time.monotonic() < deadline, f"{before} became {held()}"
+        time.sleep(0.1)
+
+
 CHILD = """
 import sys, threading, time
 from pathlib import Path
@@ -216,7 +239,8 @@ stream = epochs_stream(
     spark, Still(), begin=Vector(), poll_s=600.0, ending=threading.Event(),
     on_logged=lambda: None, on_failure=lambda error: None,
 )
-stream.writeStream.foreachBatch(lambda frame, batch: None).option("checkpointLocation", str(folder / "log")).start()
+writer = stream.frame.writeStream.foreachBatch(lambda frame, batch: None)
+writer.option("checkpointLocation", str(folder / "log")).start()
 time.sleep(600)
 """
 
