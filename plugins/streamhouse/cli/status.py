@@ -8,7 +8,8 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import Output, duration_text
 
 if TYPE_CHECKING:
-    from streamhouse.state.records import Event, FlowProgress
+    from streamhouse.state.flow_state import SeenFlow
+    from streamhouse.state.records import Event
     from streamhouse.state.store import StateStore
 
 _STYLES = {"running": "green", "failed": "red", "lost": "red"}
@@ -29,7 +30,8 @@ Examples:
 def status(app: App, flow: str | None) -> None:
     """Show how the flows are doing: state, rows, epochs, and freshness of each layer.
 
-    States: running; stopped; failed (with its error); lost (its process ended without saying so).
+    States: starting; running; stopping; stopped; failed (with its error); lost (its process ended without
+    saying so, or none was started yet).
     Freshness is how long rows took from the source until they were readable in a layer. Tables that
     wait for a person's answer are named; the others of their flow go on.
     """
@@ -40,8 +42,8 @@ def status(app: App, flow: str | None) -> None:
         known = _known_flows(app, state)
         if flow is not None and flow not in known:
             raise UnknownFlowError(flow, known)
-        progress = [_progress(state, name) for name in ([flow] if flow else known)]
-        waiting = {p.flow: _waiting(state, p.flow) for p in progress}
+        seen = [_seen(state, name) for name in ([flow] if flow else known)]
+        waiting = {s.flow: _waiting(state, s.flow) for s in seen}
         events = state.events(flow, limit=10) if state is not None and flow is not None else []
     finally:
         if state is not None:
@@ -49,17 +51,17 @@ def status(app: App, flow: str | None) -> None:
     if app.as_json:
         flows = [
             {
-                **_document(p),
-                "waiting": waiting[p.flow],
+                **_document(s),
+                "waiting": waiting[s.flow],
                 **({"events": list(map(_event_document, events))} if flow else {}),
             }
-            for p in progress
+            for s in seen
         ]
         app.output.document({"project": app.project.root, "flows": flows})
     elif flow is not None:
-        _show_one(progress[0], waiting[flow], events, app.output)
+        _show_one(seen[0], waiting[flow], events, app.output)
     else:
-        _show_all(progress, waiting, app.output)
+        _show_all(seen, waiting, app.output)
 
 
 def _known_flows(app: App, state: "StateStore | None") -> list[str]:
@@ -74,13 +76,14 @@ def _known_flows(app: App, state: "StateStore | None") -> list[str]:
     return sorted(names)
 
 
-def _progress(state: "StateStore | None", flow: str) -> "FlowProgress":
+def _seen(state: "StateStore | None", flow: str) -> "SeenFlow":
     from streamhouse.runtime.owner import liveness
+    from streamhouse.state.flow_state import judge, see
     from streamhouse.state.records import FlowProgress, RunnerState
 
     if state is None:
-        return FlowProgress(flow, RunnerState.STOPPED)
-    return state.progress(flow, alive=liveness())
+        return judge(None, FlowProgress(flow, RunnerState.STOPPED), None)
+    return see(state, flow, alive=liveness())
 
 
 def _waiting(state: "StateStore | None", flow: str) -> list[str]:
@@ -97,40 +100,41 @@ def _waiting(state: "StateStore | None", flow: str) -> list[str]:
     return [name for segment in segments for name in segment.tables]
 
 
-def _show_all(flows: "list[FlowProgress]", waiting: dict[str, list[str]], output: Output) -> None:
+def _show_all(flows: "list[SeenFlow]", waiting: dict[str, list[str]], output: Output) -> None:
     if not flows:
         output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
         return
-    layers = list(dict.fromkeys(layer for p in flows for layer in p.freshness))
+    layers = list(dict.fromkeys(layer for s in flows for layer in s.progress.freshness))
     rows = [
         (
-            p.flow,
-            p.state.value,
+            s.flow,
+            s.state.value,
             p.epochs,
             sum(p.rows.values()),
             p.last_epoch_at,
             *(duration_text(p.freshness[x].last_ms) if x in p.freshness else None for x in layers),
         )
-        for p in flows
+        for s, p in ((s, s.progress) for s in flows)
     ]
     output.table(("flow", "state", "epochs", "rows written", "last epoch (UTC)", *layers), rows)
-    for p in flows:
-        if p.error:
-            output.line(f"{p.flow}: {p.error}", style="red")
-        if waiting[p.flow]:
-            output.line(f"{p.flow}: {_waits(p.flow, waiting[p.flow])}", style="yellow")
+    for s in flows:
+        if s.error:
+            output.line(f"{s.flow}: {s.error}", style="red")
+        if waiting[s.flow]:
+            output.line(f"{s.flow}: {_waits(s.flow, waiting[s.flow])}", style="yellow")
 
 
 def _waits(flow: str, tables: list[str]) -> str:
     return f"{', '.join(tables)} wait at their positions for a person: streamhouse approvals {flow}"
 
 
-def _show_one(p: "FlowProgress", waiting: list[str], events: "list[Event]", output: Output) -> None:
-    output.line(f"{p.flow} is {p.state.value}", style=_STYLES.get(p.state.value, ""))
-    if p.error:
-        output.line(p.error, style="red")
+def _show_one(s: "SeenFlow", waiting: list[str], events: "list[Event]", output: Output) -> None:
+    p = s.progress
+    output.line(f"{s.flow} is {s.state.value}", style=_STYLES.get(s.state.value, ""))
+    if s.error:
+        output.line(s.error, style="red")
     if waiting:
-        output.line(_waits(p.flow, waiting), style="yellow")
+        output.line(_waits(s.flow, waiting), style="yellow")
     output.facts(
         {
             "since": p.since,
@@ -158,12 +162,13 @@ def _show_one(p: "FlowProgress", waiting: list[str], events: "list[Event]", outp
         output.table(("at (UTC)", "event", ""), [(e.at, e.kind, e.text) for e in events])
 
 
-def _document(p: "FlowProgress") -> dict[str, Any]:
+def _document(s: "SeenFlow") -> dict[str, Any]:
+    p = s.progress
     return {
-        "flow": p.flow,
-        "state": p.state,
+        "flow": s.flow,
+        "state": s.state,
         "since": p.since,
-        "error": p.error,
+        "error": s.error,
         "owner": {"host": p.owner.host, "pid": p.owner.pid} if p.owner else None,
         "revision": p.revision,
         "epochs": p.epochs,

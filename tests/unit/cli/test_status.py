@@ -12,6 +12,7 @@ from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.records import EpochRecord, Owner, RunnerState
+from streamhouse.state.runners import Wanted
 from streamhouse.state.upstream import Status
 
 TTL = timedelta(minutes=1)
@@ -107,6 +108,22 @@ def test_a_runner_that_died_is_lost(state, capsys):
     state.acquire("orders", Owner(here.host, here.pid, here.started_at - TTL), TTL, datetime.now(UTC))
     (flow,) = flows(capsys)
     assert flow["state"] == "lost"
+
+
+def test_a_flow_that_was_asked_of_a_runner_is_what_the_runner_makes_of_it(state, capsys):
+    now = datetime.now(UTC)
+    asked = state.runners.ask("orders", Wanted.RUNNING, "airflow")
+    assert flows(capsys, "orders")[0]["state"] == "lost"
+    claim = state.runners.claim("main", this_owner(), TTL, alive=lambda _: True, now=now)
+    assert flows(capsys, "orders")[0]["state"] == "starting"
+    state.runners.give_up(claim, asked, "SH401 Fluss does not answer")
+    (flow,) = flows(capsys, "orders")
+    assert (flow["state"], flow["error"]) == ("failed", "SH401 Fluss does not answer")
+    lease = state.acquire("orders", this_owner(), TTL, now)
+    state.runners.ask("orders", Wanted.STOPPED, "ann")
+    assert flows(capsys, "orders")[0]["state"] == "stopping"
+    state.release(lease)
+    assert flows(capsys, "orders")[0]["state"] == "stopped"
 
 
 def test_a_flow_whose_file_is_gone_or_broken_is_still_shown(project, state, capsys):
