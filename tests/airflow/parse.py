@@ -20,6 +20,7 @@ def compiled(project: str, version: str | None) -> dict[str, Any]:
     from streamhouse.orchestrator.bundle import FlowBundle
 
     bundle = FlowBundle(name="flows", project=project, version=version)
+    was_there = bundle.path.exists()  # Airflow asks for it before it refreshes for the first time
     versions = set()
     for _ in range(2 if version is None else 0):
         bundle.refresh()
@@ -27,7 +28,7 @@ def compiled(project: str, version: str | None) -> dict[str, Any]:
     bundle.initialize()
     current = bundle.get_current_version()
     told = {"folder": str(bundle.path), "version": current.version, "data": current.data}
-    return told | {"is_stable": len(versions) <= 1}
+    return told | {"is_stable": len(versions) <= 1, "was_there": was_there}
 
 
 def parsed(folder: str) -> dict[str, Any]:

@@ -83,6 +83,7 @@ def test_a_broken_flow_is_one_import_error_with_its_place(project, control_plane
 
 def test_a_version_holds_what_it_was_made_of(project, control_plane):
     first = control_plane("--project", project)
+    assert not first["was_there"], "nothing is compiled before the first look, and to ask where it is fails nowhere"
     assert first["is_stable"], "nothing changed between two looks"
     flow = project / "flows" / "orders.yaml"
     flow.write_text(flow.read_text().replace("flow: orders", "flow: orders\nowner: shop"))

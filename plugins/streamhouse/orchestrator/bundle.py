@@ -14,6 +14,8 @@ from streamhouse.errors import StateConflictError, StreamhouseError
 from streamhouse.orchestrator.files import MANIFEST, files_of, with_project_error
 from streamhouse.orchestrator.roots import ROOT_FILE
 
+_NOT_COMPILED = "none"
+
 
 class FlowBundle(BaseDagBundle):  # type: ignore[misc]
     """The flows of one project as DAGs.
@@ -38,7 +40,7 @@ class FlowBundle(BaseDagBundle):  # type: ignore[misc]
 
     @property
     def path(self) -> Path:
-        """Where the files of this version are."""
+        """Where the files of this version are; nothing is there before the first refresh."""
         return Path(self.versions_dir) / self._version()
 
     def initialize(self) -> None:
@@ -85,7 +87,9 @@ class FlowBundle(BaseDagBundle):  # type: ignore[misc]
             return with_project_error(held, str(error))
 
     def _version(self) -> str:
-        return str(self.version) if self.version is not None else self._head.read_text()
+        if self.version is not None:
+            return str(self.version)
+        return self._head.read_text() if self._head.exists() else _NOT_COMPILED
 
     def _write(self, version: str, files: Mapping[str, str]) -> None:
         self.versions_dir.mkdir(parents=True, exist_ok=True)
