@@ -2,12 +2,14 @@
 
 import atexit
 import gc
+import logging
 import os
 import signal
 import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import click
 
@@ -28,6 +30,7 @@ Exit codes:
 
 _COMPLETION = "_STREAMHOUSE_COMPLETE"  # click's name for it
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
+_NOWHERE = logging.NullHandler()
 
 
 def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -94,6 +97,18 @@ def entry() -> None:
     sys.exit(code)
 
 
+def _quiet_py4j() -> None:
+    """Keep what py4j logs with a traceback when Spark's Java process dies; what comes of it is told in our words."""
+    py4j = logging.getLogger("py4j")
+    py4j.propagate = False
+    py4j.addHandler(_NOWHERE)
+    logging.getLogger().addFilter(_not_of_py4j)  # some of it is logged by no logger of its own
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; nothing it raises gets past here.
 
@@ -107,6 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for some takes 20 ms, and we have none
     app = App(as_json="--json" in given)
+    _quiet_py4j()
     try:
         # Not click's own main: it would print, and exit, in its own ways.
         with interruptible(), streamhouse.make_context("streamhouse", given, obj=app) as context:
