@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, cast
 
 from streamhouse.engine.runner import Runner
+from streamhouse.engine.spark_gone import stop_spark
 from streamhouse.engine.stream import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
@@ -98,7 +99,7 @@ def opened(
 
         say("starting Spark")
         spark = local_session(project, say=say)
-        stack.callback(spark.stop)
+        stack.callback(stop_spark, spark)
         stores = LazyStores(project, spark, up)
         stack.callback(stores.close)
         state = stack.enter_context(project.state())

@@ -1,7 +1,7 @@
 import pytest
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 
-from streamhouse.engine.spark_gone import spark_answers
+from streamhouse.engine.spark_gone import spark_answers, stop_spark
 from streamhouse.errors import EngineError
 
 
@@ -15,11 +15,18 @@ class _ThrownError(Py4JJavaError):
         return self._text
 
 
+BROKEN = "An error occurred while calling o275.values_$eq"
 ENDING = "calling o171.stop. : java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext."
 
 
 @pytest.mark.parametrize(
-    "error", [ConnectionRefusedError(111, "Connection refused"), ConnectionResetError(), _ThrownError(ENDING)]
+    "error",
+    [
+        ConnectionRefusedError(111, "Connection refused"),
+        ConnectionResetError(),
+        _ThrownError(ENDING),
+        Py4JError(BROKEN),
+    ],
 )
 def test_that_spark_is_gone_is_told_in_our_words(error):
     with pytest.raises(EngineError, match="Spark's Java process is gone") as told, spark_answers():
@@ -32,3 +39,16 @@ def test_what_else_is_wrong_is_left_as_it_is():
         raise ValueError("another")
     with pytest.raises(Py4JJavaError, match="No such file"), spark_answers():
         raise _ThrownError("java.io.FileNotFoundException: No such file")
+    with pytest.raises(Py4JError, match="does not exist"), spark_answers():
+        raise Py4JError(
+            "An error occurred while calling o1.x. Trace:\npy4j.Py4JException: Method x([]) does not exist\n"
+        )
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), Py4JError(BROKEN)])
+def test_a_spark_that_is_gone_needs_no_stop(error):
+    class Gone:
+        def stop(self):
+            raise error
+
+    stop_spark(Gone())
