@@ -41,7 +41,7 @@ bench: $(STAMP) ## Measure how fast it is, beside hand-written Structured Stream
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done
 
 soak: $(STAMP) ## Kill a flow at every point, search hundreds of random histories, keep stores away, make every edit, run a benchmark; hours
-	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(addprefix tests/integration/test_,epochs.py histories.py spread_epochs.py spill.py outages.py changes_killed.py outcomes_run.py tiers_killed.py partitions_killed.py retention.py benchmarks.py)
+	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(addprefix tests/integration/test_,epochs.py histories.py spread_epochs.py spill.py outages.py any_moment.py changes_killed.py outcomes_run.py tiers_killed.py partitions_killed.py retention.py benchmarks.py)
 
 format: $(STAMP) ## Rewrite the code in our format
 	$(BIN)/ruff format .
