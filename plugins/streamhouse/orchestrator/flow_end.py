@@ -1,6 +1,7 @@
 """What the end of a flow's stream means to the task that supervises it. Nothing here needs Airflow."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -10,6 +11,7 @@ from streamhouse.state.runners import Life
 
 # Files, definitions that do not fit together, and what waits for a person: trying again changes nothing.
 _NOT_AGAIN = ("SH1", "SH2", "SH507")
+_TAKEN_UP_WITHIN = timedelta(minutes=2)
 
 
 class Verdict(StrEnum):
@@ -69,6 +71,19 @@ def failure(text: str) -> End:
     # A definition error begins with its place.
     codes = {word for line in text.splitlines() for word in line.split() if word.startswith("SH")}
     return End(Verdict.FAIL if any(code.startswith(_NOT_AGAIN) for code in codes) else Verdict.RETRY, text)
+
+
+def alarm(seen: SeenFlow, now: datetime) -> str | None:
+    """What is wrong with a flow that should run; None: nothing, or it was asked for just now.
+
+    Args:
+        seen: The flow.
+        now: The clock.
+    """
+    if seen.state not in (FlowState.FAILED, FlowState.LOST):
+        return None
+    just_asked = seen.wanted is not None and now - seen.wanted.asked_at < _TAKEN_UP_WITHIN
+    return None if seen.state is FlowState.LOST and just_asked else end_of(event_of(seen)).text
 
 
 def _whereabouts(event: dict[str, Any]) -> str:

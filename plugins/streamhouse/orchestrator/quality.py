@@ -5,6 +5,7 @@ from typing import Any
 
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException  # noqa: TID253  for Airflow alone
 
+from streamhouse.orchestrator.flow_end import alarm
 from streamhouse.orchestrator.operators import ROWS_ARE_OVERDUE, FlowOperator, overdue_text
 from streamhouse.state.flow_state import FlowState, SeenFlow, see
 
@@ -32,8 +33,9 @@ class RunnerCheck(Check):
         seen = self.seen()
         if seen.state is FlowState.STOPPED:
             raise AirflowSkipException(f"{self.flow} is stopped")
-        if seen.state.is_over:
-            raise AirflowFailException(f"{self.flow} is {seen.state}: {seen.error or 'its runner fell silent'}")
+        wrong = alarm(seen, datetime.now(UTC))
+        if wrong is not None:
+            raise AirflowFailException(wrong)
         self.log.info("%s is %s", self.flow, seen.state)
         return seen.state.value
 

@@ -1,8 +1,8 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from streamhouse.orchestrator.flow_end import Verdict, end_of, event_of, failure
+from streamhouse.orchestrator.flow_end import Verdict, alarm, end_of, event_of, failure
 from streamhouse.state.flow_state import judge
 from streamhouse.state.records import FlowProgress, Owner, RunnerState
 from streamhouse.state.runners import Life, RunnerRecord, Wanted, WantedFlow
@@ -69,3 +69,24 @@ def test_a_runner_that_is_gone_is_replaced_by_the_next_try(life, error, words):
     assert ended.text.startswith(f"SH521 retail has no runner: {words}")
     assert "hint: the next run starts one, which goes on from the same positions" in ended.text
     assert ("log of this one: /logs/runner-main.log" in ended.text) == (life is not None)
+
+
+def test_a_runner_that_fell_silent_is_an_alarm_that_reads_as_the_task_of_the_flow_does():
+    runner = RunnerRecord("main", OWNER, 1, Life.LOST, NOW, NOW, "carrying")
+    told = alarm(judge(asked(), FlowProgress("retail", RunnerState.LOST), runner), NOW + timedelta(hours=1))
+    assert told is not None
+    assert told.startswith("SH521 retail has no runner: process 100 on alpha, last heard at 2026-03-01 12:00:00 UTC,")
+    failed = judge(asked(error="SH503 epoch 7 failed"), FlowProgress("retail", RunnerState.FAILED), runner)
+    assert alarm(failed, NOW) == "SH503 epoch 7 failed"
+
+
+def test_a_flow_that_was_asked_for_just_now_is_no_alarm():
+    seen = judge(asked(), FlowProgress("retail", RunnerState.STOPPED), None)
+    assert alarm(seen, NOW + timedelta(seconds=119)) is None
+    assert alarm(seen, NOW + timedelta(minutes=2)) is not None
+
+
+@pytest.mark.parametrize("wanted", [None, asked(Wanted.STOPPED), asked()])
+def test_a_flow_that_is_as_it_should_be_is_no_alarm(wanted):
+    recorded = RunnerState.STOPPED if wanted is None or wanted.wanted is Wanted.STOPPED else RunnerState.RUNNING
+    assert alarm(judge(wanted, FlowProgress("retail", recorded), None), NOW + timedelta(hours=1)) is None
