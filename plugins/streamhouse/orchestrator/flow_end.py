@@ -12,6 +12,7 @@ from streamhouse.state.runners import Life
 # Files, definitions that do not fit together, and what waits for a person: trying again changes nothing.
 _NOT_AGAIN = ("SH1", "SH2", "SH507")
 _TAKEN_UP_WITHIN = timedelta(minutes=2)
+_LONG = timedelta(minutes=10)  # more than Airflow waits between two tries
 
 
 class Verdict(StrEnum):
@@ -84,6 +85,16 @@ def alarm(seen: SeenFlow, now: datetime) -> str | None:
         return None
     just_asked = seen.wanted is not None and now - seen.wanted.asked_at < _TAKEN_UP_WITHIN
     return None if seen.state is FlowState.LOST and just_asked else end_of(event_of(seen)).text
+
+
+def carried_long(since: str | None, now: datetime) -> bool:
+    """Whether a try carried its flow for so long that its end says nothing about the next start.
+
+    Args:
+        since: When it began to, in ISO format; None: nobody knows.
+        now: The clock.
+    """
+    return since is not None and now - datetime.fromisoformat(since) >= _LONG
 
 
 def _whereabouts(event: dict[str, Any]) -> str:

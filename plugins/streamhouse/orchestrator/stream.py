@@ -1,5 +1,6 @@
 """The task of a flow's stream: it makes sure that a runner carries the flow, and waits without a slot until it ends."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -8,7 +9,7 @@ from airflow.sdk.exceptions import AirflowException, AirflowFailException  # noq
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.orchestrator.engine_command import engine_command
-from streamhouse.orchestrator.flow_end import End, Verdict, end_of, failure
+from streamhouse.orchestrator.flow_end import End, Verdict, carried_long, end_of, failure
 from streamhouse.orchestrator.flow_trigger import BY_AIRFLOW, FlowStateTrigger, stop_flow
 from streamhouse.project.project import Project
 from streamhouse.state.runners import Wanted
@@ -18,7 +19,8 @@ class StreamOperator(BaseOperator):  # type: ignore[misc]
     """Has a flow carried for as long as the task lives.
 
     The task is the flow: whichever run or try of it comes, it takes over the runner that lives and never starts
-    a second one. It ends with success when a person stops the flow, and fails with the flow's own error.
+    a second one. It ends with success when a person stops the flow, and fails with the flow's own error. A runner that
+    dies after long is replaced within the try.
     """
 
     template_fields: ClassVar[tuple[str, ...]] = ("flow",)
@@ -40,20 +42,35 @@ class StreamOperator(BaseOperator):  # type: ignore[misc]
 
     def execute(self, context: Any) -> None:
         """Ask for the flow, adopt or start its runner, then defer."""
+        self._carry(context)
+
+    def resume(self, context: Any, event: dict[str, Any], since: str | None = None) -> None:
+        """End as the flow did, unless it was carried for long until then.
+
+        Args:
+            context: Of the task.
+            event: Of `event_of`.
+            since: When this try began to wait; None: it did so under an older version.
+        """
+        end = end_of(event)
+        # Else the failed tries and runs of months add up, until Airflow pauses the DAG.
+        if end.verdict is Verdict.RETRY and carried_long(since, datetime.now(UTC)):
+            self.log.error("%s", end.text)
+            self._carry(context)
+        _finish(end, self.log)
+
+    def on_kill(self) -> None:
+        """A person ended the task before it waited."""
+        stop_flow(self.project, self.flow)
+
+    def _carry(self, context: Any) -> None:
         by = f"{BY_AIRFLOW}, {context['ti'].dag_id}"
         try:
             self._ensure_runner(by)
         except StreamhouseError as error:
             _finish(failure(str(error)), self.log)
-        self.defer(trigger=FlowStateTrigger(self.project, self.flow, self.poll), method_name="resume")
-
-    def resume(self, context: Any, event: dict[str, Any]) -> None:  # noqa: ARG002  Airflow's signature
-        """End as the flow did."""
-        _finish(end_of(event), self.log)
-
-    def on_kill(self) -> None:
-        """A person ended the task before it waited."""
-        stop_flow(self.project, self.flow)
+        trigger = FlowStateTrigger(self.project, self.flow, self.poll)
+        self.defer(trigger=trigger, method_name="resume", kwargs={"since": datetime.now(UTC).isoformat()})
 
     def _ensure_runner(self, by: str) -> None:
         from streamhouse.runtime.owner import liveness

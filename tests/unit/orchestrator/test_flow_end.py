@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from streamhouse.orchestrator.flow_end import Verdict, alarm, end_of, event_of, failure
+from streamhouse.orchestrator.flow_end import Verdict, alarm, carried_long, end_of, event_of, failure
 from streamhouse.state.flow_state import judge
 from streamhouse.state.records import FlowProgress, Owner, RunnerState
 from streamhouse.state.runners import Life, RunnerRecord, Wanted, WantedFlow
@@ -90,3 +90,9 @@ def test_a_flow_that_was_asked_for_just_now_is_no_alarm():
 def test_a_flow_that_is_as_it_should_be_is_no_alarm(wanted):
     recorded = RunnerState.STOPPED if wanted is None or wanted.wanted is Wanted.STOPPED else RunnerState.RUNNING
     assert alarm(judge(wanted, FlowProgress("retail", recorded), None), NOW + timedelta(hours=1)) is None
+
+
+def test_a_try_that_carried_its_flow_for_ten_minutes_is_no_failed_start():
+    assert not carried_long(NOW.isoformat(), NOW + timedelta(minutes=9))
+    assert carried_long(NOW.isoformat(), NOW + timedelta(minutes=10))
+    assert not carried_long(None, NOW)  # of a run that began under an older version
