@@ -38,13 +38,13 @@ export const Waiting = ({ problem }) => (problem ? html`<${Trouble} problem=${pr
 
 export const Empty = ({ children }) => html`<p class="empty">${children}</p>`;
 
-/** A table that scrolls by itself where the page is narrow. `columns`: {name, of(row), right, wide}. */
+/** A table that scrolls by itself where the page is narrow. `columns`: {name, of(row), right, wide, time}. */
 export function Table({ columns, rows, label, key = (_, i) => i }) {
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
     <table>
       <thead><tr>${columns.map((c) => html`<th scope="col" class=${c.right ? "right" : ""}>${c.name}</th>`)}</tr></thead>
       <tbody>
-        ${rows.map((row, i) => html`<tr key=${key(row, i)}>${columns.map((c) => html`<td class="${c.right ? "right" : ""} ${c.wide ? "wide" : ""}">${c.of(row) ?? html`<span class="quiet">–</span>`}</td>`)}</tr>`)}
+        ${rows.map((row, i) => html`<tr key=${key(row, i)}>${columns.map((c) => html`<td class="${c.right ? "right" : ""} ${c.wide ? "wide" : ""} ${c.time ? "time" : ""}">${c.of(row) ?? html`<span class="quiet">–</span>`}</td>`)}</tr>`)}
       </tbody>
     </table>
   </div>`;

@@ -1,6 +1,6 @@
 // Values as people read them; the words of the command line.
 const whole = new Intl.NumberFormat("en");
-const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 
 export const count = (n) => whole.format(n);
 export const compact = (n) => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n));

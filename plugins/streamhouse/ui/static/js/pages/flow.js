@@ -104,7 +104,7 @@ function Epochs({ page }) {
       </svg>
     </figure>
     <${Table} label="Epochs" rows=${page.epochs.toReversed().slice(0, 50)} key=${(e) => `${e.segment} ${e.epoch}`} columns=${[
-      { name: "finished (UTC)", of: (e) => instant(e.finished_at).slice(0, 19) },
+      { name: "finished (UTC)", time: true, of: (e) => instant(e.finished_at).slice(0, 19) },
       { name: "segment", of: (e) => e.segment },
       { name: "epoch", right: true, of: (e) => e.epoch },
       { name: "rows written", right: true, of: (e) => count(e.rows) },
@@ -116,7 +116,7 @@ function Epochs({ page }) {
 function Events({ events }) {
   if (!events.length) return html`<${Empty}>Its runners told nothing yet. Changes upstream are on the page <a href=${link(["changes"])}>Changes</a>.<//>`;
   return html`<${Table} label="Events" rows=${events} columns=${[
-    { name: "at (UTC)", of: (e) => instant(e.at).slice(0, 19) },
+    { name: "at (UTC)", time: true, of: (e) => instant(e.at).slice(0, 19) },
     { name: "event", of: (e) => e.kind },
     { name: "told", wide: true, of: (e) => e.text },
   ]} />`;
