@@ -201,7 +201,7 @@ def test_streams_share_the_session_that_logs(spark):
 
 def test_threads_and_sockets_of_a_query_go_with_it(start, spark):
     def held():
-        java = next(p for p in psutil.Process().children() if "SparkSubmit" in " ".join(p.cmdline()))
+        java = psutil.Process(spark.sparkContext._gateway.proc.pid)
         return threading.active_count(), psutil.Process().num_fds(), len(java.net_connections("tcp"))
 
     def run_some(numbers):
