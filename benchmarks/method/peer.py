@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from method.serve import OPERATIONS, private_stdout, serve, wait_until
 from method.workload import BOARD, expected_board
-from streamhouse.engine.checkpoint import LOCAL_LOGS
+from streamhouse.engine.checkpoint import logging_session
 from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.install.jars import SPARK_JARS, fetch
 from streamhouse.install.java import find_java
@@ -57,7 +57,6 @@ _TUNED = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.checkpointFileManagerClass": f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-    **{f"spark.hadoop.{name}": value for name, value in LOCAL_LOGS.items()},
     "spark.driver.extraJavaOptions": " ".join(["-XX:+UseSerialGC", *JIT]),
 }
 
@@ -214,6 +213,8 @@ def session(root: Path, name: str) -> "SparkSession":
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
+    if name == "tuned":
+        spark = logging_session(spark)
     spark.dataSource.register(LayerSource)
     return spark
 
