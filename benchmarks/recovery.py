@@ -198,6 +198,8 @@ def _child(root: Path) -> None:
 
 def _carry_on(root: Path, tell: Callable[..., None]) -> None:
     import threading
+    from collections import ChainMap
+    from dataclasses import replace
 
     from streamhouse.engine.runner import Runner
     from streamhouse.engine.segment import SegmentRunner
@@ -228,10 +230,10 @@ def _carry_on(root: Path, tell: Callable[..., None]) -> None:
     plan = plan_of(project, FLOW)
     tell("plan")
     stage_of = {"starting Fluss": "look around", "starting Spark": "Fluss"}
-    with opened(project, say=lambda text: tell(stage_of[text]) if text in stage_of else None) as open_:
+    with opened(project, say=lambda text: tell(stage_of[text]) if text in stage_of else None) as found:
         tell("Spark session, stores")
-        hot = _Failing(open_.stores[Tier.HOT])
-        open_.stores[Tier.HOT] = hot
+        hot = _Failing(found.stores[Tier.HOT])
+        open_ = replace(found, stores=ChainMap({Tier.HOT: hot}, found.stores))
         current: list[Runner] = []
         stopping = threading.Event()
 
