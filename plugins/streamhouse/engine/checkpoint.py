@@ -1,11 +1,9 @@
 """Spark's checkpoint of a segment: where it lies, and what its offset log says."""
 
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
-from streamhouse.engine.session_copy import session_copy
+from streamhouse.engine.session_copy import once_for_each, session_copy
 from streamhouse.engine.source import vector_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StateConflictError
@@ -13,27 +11,21 @@ from streamhouse.errors import StateConflictError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LOCAL_LOGS = {
+_LOCAL_LOGS = {
     # Hadoop's own keeps a file of checksums beside each one, and forks a process to set the mode of either: 5 ms.
     "fs.file.impl": "com.globalmentor.apache.hadoop.fs.NakedLocalFileSystem",
     "fs.file.impl.disable.cache": "true",
 }
 
 
-_LOGGING: "WeakKeyDictionary[SparkSession, SparkSession]" = WeakKeyDictionary()
-_MAKING = Lock()
-
-
+@once_for_each
 def logging_session(spark: "SparkSession") -> "SparkSession":
     """The copy of a session for streams, whose logs, where they are in a folder, are files without checksums.
 
     Only for these: who else wrote a file so would leave the checksums of the one before it. One for all streams:
     Spark never forgets a session that had one, and tells it all that happens.
     """
-    with _MAKING:
-        if spark not in _LOGGING:
-            _LOGGING[spark] = session_copy(spark, LOCAL_LOGS)
-        return _LOGGING[spark]
+    return session_copy(spark, _LOCAL_LOGS)
 
 
 class Checkpoint:

@@ -9,15 +9,13 @@ A query stands only if its plan keeps nothing from one run for the next, as a sh
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
 from streamhouse.engine.carrier import Carrier, Sent
 from streamhouse.engine.driver_task import DriverTask, DriverTasks
-from streamhouse.engine.session_copy import session_copy
+from streamhouse.engine.session_copy import once_for_each, session_copy
 from streamhouse.sql.words import words
 
 if TYPE_CHECKING:
@@ -112,17 +110,11 @@ class _Beside:
     tasks: DriverTasks
 
 
-_BESIDE: "WeakKeyDictionary[SparkSession, _Beside]" = WeakKeyDictionary()
-_MAKING = Lock()
-
-
+@once_for_each
 def _beside(spark: "SparkSession") -> _Beside:
     """The one session for standing queries beside another; to copy one takes as long as to plan a query."""
-    with _MAKING:
-        if spark not in _BESIDE:
-            session = session_copy(spark, _SETTINGS)
-            _BESIDE[spark] = _Beside(Carrier(session), DriverTasks(session))
-        return _BESIDE[spark]
+    session = session_copy(spark, _SETTINGS)
+    return _Beside(Carrier(session), DriverTasks(session))
 
 
 @dataclass(frozen=True)
