@@ -54,6 +54,7 @@ def _sound_actions(app: App) -> "list[Action]":
 
 
 def _run(app: App, actions: "list[Action]") -> "dict[str, list[ExampleResult]]":
+    from streamhouse.engine.spark_gone import stop_spark
     from streamhouse.jobs.examples import run_examples
     from streamhouse.runtime.session import local_session
 
@@ -69,7 +70,7 @@ def _run(app: App, actions: "list[Action]") -> "dict[str, list[ExampleResult]]":
                 if not app.as_json:
                     _show(each, results[each.action], output)
         finally:
-            spark.stop()
+            stop_spark(spark)
         seconds = time.monotonic() - began
     else:
         seconds = 0.0

@@ -186,13 +186,14 @@ class Asking:
         if self._spark is None:
             from pyspark.sql import SparkSession
 
+            from streamhouse.engine.spark_gone import stop_spark
             from streamhouse.runtime.session import local_session
 
             ours = SparkSession.getActiveSession() is None
             self._say("starting Spark")
             self._spark = local_session(self._project, say=self._say)
             if ours:
-                self._stack.callback(self._spark.stop)
+                self._stack.callback(stop_spark, self._spark)
         return self._spark
 
     def _opened(self, tiers: frozenset[Tier], *, light: bool = False) -> "dict[Tier, Store]":
