@@ -16,6 +16,7 @@ SIMPLE_TYPES = (
     "timestamp", "timestamp_ntz", "tinyint", "array<string>", "map<string,string>", "struct<name:type>",
 )  # fmt: skip
 
+_WORDS = sorted({re.split(r"\W", name)[0] for name in SIMPLE_TYPES})
 
 _canonical = lru_cache(maxsize=4096)(canonical_type)  # the same few types stand in every header
 
@@ -25,12 +26,19 @@ def declared_type(text: str, path: KeyPath, document: Document) -> tuple[str, tu
     try:
         return _canonical(text), ()
     except ValueError:
-        if text.count("(") != text.count(")") or text.count("<") != text.count(">"):
-            hint = 'inside { } a comma ends the value: put the type in quotes, such as "decimal(12,2)"'
-        else:
-            close = get_close_matches(text.lower(), SIMPLE_TYPES, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"such as {', '.join(SIMPLE_TYPES[:-3])}"
-        return text, (FileFormatError(f"'{text}' is no Spark SQL type", at=document.value_at(path), hint=hint),)
+        return text, (
+            FileFormatError(f"'{text}' is no Spark SQL type", at=document.value_at(path), hint=_remedy(text)),
+        )
+
+
+def _remedy(text: str) -> str:
+    if text.count("(") != text.count(")") or text.count("<") != text.count(">"):
+        return 'inside { } a comma ends the value: put the type in quotes, such as "decimal(12,2)"'
+    for word in re.findall(r"[a-z_]\w*(?!\w*\s*:)", text.lower()):  # no names of fields
+        if word not in _WORDS and (close := get_close_matches(word, _WORDS, n=1)):
+            meant = re.sub(rf"\b{word}\b", close[0], text.lower())
+            return f"did you mean '{meant}'?"
+    return f"such as {', '.join(SIMPLE_TYPES[:-3])}"
 
 
 def join_cut_types(columns: Any) -> Any:

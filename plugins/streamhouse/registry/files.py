@@ -2,6 +2,8 @@
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 
 from streamhouse.errors import FileFormatError, Location
@@ -26,6 +28,14 @@ class DefinitionFile:
         """The name of the file alone, without its ending."""
         return Path(self.name).stem
 
+    @cached_property
+    def text_hash(self) -> str | None:
+        """Of its text; None: it has none."""
+        try:
+            return text_hash(self.text())
+        except FileFormatError:
+            return None
+
     def text(self) -> str:
         r"""What it says, lines ending in `\n`, without a byte order mark.
 
@@ -43,12 +53,28 @@ class DefinitionFile:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def text_hash(text: str) -> str:
+    """Another one when a text is another one."""
+    return blake2b(text.encode(), digest_size=12).hexdigest()
+
+
 @dataclass(frozen=True)
 class DefinitionFiles:
     """`actions/**/*.sql` and `flows/**/*.yaml` of a project, each in the order of paths."""
 
     actions: tuple[DefinitionFile, ...]
     flows: tuple[DefinitionFile, ...]
+
+    @property
+    def digest(self) -> str:
+        """Another one when some file says something else."""
+        made = blake2b(digest_size=20)
+        for file in (*self.actions, *self.flows):
+            content = b"-" + file.cause.encode() if file.content is None else b"+" + file.content
+            for part in (file.name.encode(), content):
+                made.update(len(part).to_bytes(8, "big"))
+                made.update(part)
+        return made.hexdigest()
 
 
 def read_files(root: Path) -> DefinitionFiles:

@@ -1,22 +1,15 @@
 """Checks of an action's header that look at more than one value."""
 
 import re
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-from streamhouse.errors import (
-    DefinitionError,
-    FileFormatError,
-    MissingParameterError,
-    PortError,
-    UnknownColumnError,
-    did_you_mean,
-)
+from streamhouse.errors import DefinitionError, FileFormatError
 from streamhouse.model.action import Action
 from streamhouse.model.types import NAME
 from streamhouse.registry.declared import default_error
+from streamhouse.registry.example_checks import example_errors
 from streamhouse.registry.shape import name_error
-from streamhouse.registry.yaml_nodes import Document, KeyPath
+from streamhouse.registry.yaml_nodes import Document
 
 
 def header_errors(action: Action, document: Document) -> list[DefinitionError]:
@@ -25,7 +18,7 @@ def header_errors(action: Action, document: Document) -> list[DefinitionError]:
         *_input_errors(action, document),
         *_parameter_errors(action, document),
         *_key_errors(action, document),
-        *_example_errors(action, document),
+        *example_errors(action, document),
     ]
 
 
@@ -61,37 +54,3 @@ def _key_errors(action: Action, document: Document) -> Iterator[DefinitionError]
                 at=document.value_at(("output", "primary_key", index)),
                 hint="name each column once",
             )
-
-
-def _example_errors(action: Action, document: Document) -> Iterator[DefinitionError]:
-    for index, example in enumerate(action.examples):
-        path: KeyPath = ("examples", index)
-        for name in example.params:
-            if name not in action.params:
-                yield MissingParameterError(
-                    f"the example sets '{name}', which is not declared",
-                    at=document.key_at((*path, "params", name)),
-                    hint=did_you_mean(name, action.params, "declare it in the header's `params`"),
-                )
-        for port, rows in example.given.items():
-            given = (*path, "given", port)
-            if port not in action.inputs:
-                hint = did_you_mean(port, action.inputs, f"inputs: {', '.join(action.inputs)}")
-                yield PortError(
-                    f"the example gives rows of '{port}', which is no input", at=document.key_at(given), hint=hint
-                )
-            elif known := action.inputs[port]:
-                yield from _row_errors(port, rows, known, given, document)
-
-
-def _row_errors(
-    port: str, rows: list[dict[str, Any]], known: Collection[str], path: KeyPath, document: Document
-) -> Iterator[DefinitionError]:
-    for number, row in enumerate(rows):
-        for column in row:
-            if column not in known:
-                yield UnknownColumnError(
-                    f"input '{port}' has no column '{column}'",
-                    at=document.key_at((*path, number, column)),
-                    hint=did_you_mean(column, known, f"columns: {', '.join(known)}"),
-                )

@@ -7,7 +7,6 @@ before FROM, templating, a second statement) is refused here, with its place and
 import re
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -16,7 +15,6 @@ from streamhouse.registry.declared import SIMPLE_TYPES
 from streamhouse.sql import dialect
 from streamhouse.sql.header import place_in
 
-_SPARK = Dialect.get_or_raise("spark")
 _SCAN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|.""", re.DOTALL)
 _NO_COMMA_BEFORE = {
     TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY, TokenType.LIMIT,
@@ -67,24 +65,26 @@ def parse_check(check: str, at: Location) -> exp.Expr:
     try:
         tokens = _tokens(check, at)
         _refuse_what_sqlglot_lets_pass(tokens, check, at)
-        trees = _SPARK.parser().parse(tokens, check)
-    except ParseError as error:
-        plain = _plain(error, check, at)
-        raise SqlSyntaxError(plain.message, at=at, hint=plain.hint) from error
+        tree = dialect.parse_condition(check, at)
     except SqlSyntaxError as error:
-        raise SqlSyntaxError(error.message, at=at, hint=error.hint) from error
-    tree = trees[0] if len(trees) == 1 else None
-    if not isinstance(tree, exp.Condition) or tree.find(exp.Query, exp.AggFunc, exp.Window):
-        raise SqlSyntaxError(
-            "this is no condition on one row", at=at, hint="compare columns of the output, such as 'amount >= 0'"
-        )
+        if error.__cause__ is None:
+            raise _no_condition(at) from error
+        plain = _plain(error.__cause__, check, at) if isinstance(error.__cause__, ParseError) else error
+        raise SqlSyntaxError(plain.message, at=at, hint=plain.hint) from error
+    if tree.find(exp.Query, exp.AggFunc, exp.Window):
+        raise _no_condition(at)
     return tree
+
+
+def _no_condition(at: Location) -> SqlSyntaxError:
+    hint = "compare columns of the output, such as 'amount >= 0'"
+    return SqlSyntaxError("this is no condition on one row", at=at, hint=hint)
 
 
 def placeholder_offsets(sql: str) -> dict[str, int]:
     """Offset of the first `:name` of each name, and of the first `?` under the empty name."""
     offsets: dict[str, int] = {}
-    tokens = _SPARK.tokenize(sql)
+    tokens = dialect.tokenize(sql)
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
         if token.token_type == TokenType.PLACEHOLDER:
             offsets.setdefault("", token.start)
@@ -96,7 +96,9 @@ def placeholder_offsets(sql: str) -> dict[str, int]:
 def _tokens(sql: str, at: Location) -> list[Token]:
     """Tokens without the semicolon that may end the SQL."""
     try:
-        tokens = _SPARK.tokenize(sql)
+        tokens = dialect.tokenize(sql)
+    except ParseError as error:
+        raise _plain(error, sql, at) from error
     except SqlglotError as error:
         offset = _open_quote(sql)
         kind = "comment" if sql[offset] == "/" else "quote"

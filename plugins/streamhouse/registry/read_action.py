@@ -39,9 +39,9 @@ def read_action(text: str, file: str) -> ReadAction:
         SqlSyntaxError: the SQL is not one SELECT.
         UnknownTableError: the SQL reads what `inputs` lacks.
         MissingParameterError: the SQL uses what `params` lacks.
-        TypeMismatchError: a default is not of its parameter's type.
+        TypeMismatchError: a default is not of its parameter's type, or a value of an example of its column's.
         PortError: the SQL never reads an input, or an example gives rows of no input.
-        UnknownColumnError: an example gives a column that its input lacks.
+        UnknownColumnError: an example gives a column that its input lacks, or expects one that the result lacks.
         DefinitionErrors: several of these at once.
     """
     split = split_header(text, file)
@@ -49,10 +49,16 @@ def read_action(text: str, file: str) -> ReadAction:
     problems = Problems()
     if not isinstance(document.data, dict):
         raise FileFormatError("the header is no mapping", at=document.value_at(()), hint="write 'key: value' lines")
-    data = keep_known(document.data, Action, document, problems)
+    written = document.data
+    if isinstance(written.get("params"), dict):
+        written = {**written, "params": {name: join_cut_types(one) for name, one in written["params"].items()}}
+    data = keep_known(written, Action, document, problems)
     if isinstance(data.get("inputs"), dict):
         data["inputs"] = {port: join_cut_types(columns) for port, columns in data["inputs"].items()}
     _canonicalise_types(data, document, problems)
+    renamed = _mapping(_mapping(data.get("output")).get("renamed"))
+    if renamed:
+        data["output"]["places"] = {name: document.value_at(("output", "renamed", name)) for name in renamed}
     action = build(
         Action,
         {**data, "sql": split.sql, "sql_at": split.sql_at, "at": document.value_at(("action",))},

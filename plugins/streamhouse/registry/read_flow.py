@@ -18,6 +18,7 @@ from typing import Any
 from streamhouse.errors import FileFormatError, Location, StreamhouseError
 from streamhouse.model.flow import Flow
 from streamhouse.model.types import NAME, TABLE_NAME
+from streamhouse.registry.declared import declared_type, join_cut_types
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.shape import build, keep_known, name_error, table_name_error
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
@@ -110,8 +111,21 @@ def _sources(document: Document, problems: Problems) -> Any:
                 )
             )
             continue
-        sources[name] = {"name": name, "kind": kind, "options": options or {}, "at": at}
+        options = _typed_columns(options or {}, (*path, kind), document, problems)
+        sources[name] = {"name": name, "kind": kind, "options": options, "at": at}
     return sources
+
+
+def _typed_columns(options: dict[str, Any], path: KeyPath, document: Document, problems: Problems) -> dict[str, Any]:
+    """The options of a source; problems grow by each of its columns whose type is none, at its place."""
+    columns = options.get("columns")
+    if not isinstance(columns, dict):
+        return options
+    columns = join_cut_types(columns)
+    for column, text in columns.items():
+        if isinstance(text, str):
+            problems.add(*declared_type(text, (*path, "columns", column), document)[1])
+    return {**options, "columns": columns}
 
 
 def _placed(step: Any, path: KeyPath, document: Document, problems: Problems) -> Any:

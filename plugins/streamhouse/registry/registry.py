@@ -15,6 +15,7 @@ from streamhouse.errors import (
     UnknownFlowError,
 )
 from streamhouse.model.action import Action
+from streamhouse.model.definition import Definition
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.notice import Notice
 from streamhouse.registry import read_action as actions_file
@@ -25,6 +26,7 @@ from streamhouse.registry.problems import flat
 from streamhouse.registry.read_action import ReadAction, read_action
 from streamhouse.registry.read_flow import read_flow
 from streamhouse.registry.search import Hit, search
+from streamhouse.sql.last_resort import told_at
 
 D = TypeVar("D", Action, Flow)
 
@@ -115,6 +117,10 @@ class Registry:
         """What is odd about files without being wrong, by place."""
         self.read: Mapping[str, ReadAction | Flow] = {}
         """File → what it defines, of the actions that had to be understood anew, and of all flows."""
+        self.files: Mapping[str, DefinitionFile] = {}
+        """Every file that was read, by its name."""
+        self.parts: Mapping[str, Registry] = {}
+        """Flow → where its actions come from, of one that was joined."""
 
     @classmethod
     def load(cls, root: Path) -> "Registry":
@@ -141,7 +147,8 @@ class Registry:
         warnings: list[Notice] = []
         for file in (*files.actions, *files.flows):
             try:
-                found = known.get(file.name) or understood(file)
+                with told_at(Location(file.name), "the file"):
+                    found = known.get(file.name) or understood(file)
             except StreamhouseError as error:
                 broken.append(_broken(file, error))
                 continue
@@ -155,7 +162,44 @@ class Registry:
             warnings.extend(action.notices)
         registry = cls(actions, flows, broken=broken, warnings=warnings)
         registry.read = read
+        registry.files = {file.name: file for file in (*files.actions, *files.flows)}
         return registry
+
+    @classmethod
+    def joined(cls, parts: Mapping[str, "Registry"], broken: Iterable[Broken] = ()) -> "Registry":
+        """Flows that do not all follow from the same files.
+
+        Args:
+            parts: Flow → the registry that it, and each action that it uses, is taken from.
+            broken: Flows that are in none.
+        """
+        found = cls((), [part.flows[name] for name, part in parts.items() if name in part.flows], broken=broken)
+        found._broken += [one for name, part in parts.items() for one in part._broken if one.name == name]
+        found.parts = parts
+        return found
+
+    def of_flow(self, flow: str) -> "Registry":
+        """Where the actions come from that a flow uses."""
+        return self.parts.get(flow, self)
+
+    def definition(self, flow: str) -> Definition:
+        """The texts that a flow follows from: its own file, and those of the actions that it uses.
+
+        Raises:
+            UnknownFlowError: no file defines it.
+            StreamhouseError: its file, or that of an action, is broken.
+        """
+        part = self.of_flow(flow)
+        found = part.flow(flow)
+        names = dict.fromkeys([found.at.file, *(part.find(step.use).file for step in found.steps)])
+        return Definition(flow=flow, files={name: part.files[name].text() for name in names})
+
+    @classmethod
+    def of_definition(cls, definition: Definition) -> "Registry":
+        """As `of_files`, of texts that were read some time ago."""
+        files = [DefinitionFile(name, text.encode()) for name, text in definition.files.items()]
+        actions = tuple(file for file in files if file.name.endswith(".sql"))
+        return cls.of_files(DefinitionFiles(actions, tuple(file for file in files if file not in actions)))
 
     @cached_property
     def actions(self) -> dict[str, Action]:

@@ -153,6 +153,8 @@ def _plain(error: ErrorDetails, document: Document) -> DefinitionError:
         return FileFormatError(message, at=at, hint=remedy or _COMPARE)
     if kind == "greater_than_equal":
         return FileFormatError(f"{name} is {given}, too small", at=at, hint=f"the least is {context['ge']}")
+    if kind == "less_than_equal":
+        return FileFormatError(f"{name} is {given}, too large", at=at, hint=f"the most is {context['le']}")
     if kind == "too_short":
         return FileFormatError(f"{name} is empty", at=at, hint=MISSING.get(key))
     if kind in SHAPES:

@@ -14,6 +14,7 @@ from streamhouse.errors import (
     did_you_mean,
 )
 from streamhouse.registry.parse_sql import placeholder_offsets
+from streamhouse.sql.admit import refused_relations
 from streamhouse.sql.dialect import place_of
 from streamhouse.sql.header import place_in
 
@@ -32,7 +33,11 @@ def check_tables(query: exp.Query, sql: str, at: Location, ports: Mapping[str, L
         at: Where `sql` begins.
         ports: Inputs of the header and their places; Spark looks tables up in any case.
     """
-    unknown: list[DefinitionError] = []
+    unknown: list[DefinitionError] = [
+        UnknownTableError(found.message, at=place_of(found.node, sql, at), hint=found.hint)
+        for found in refused_relations(query)
+        if not isinstance(found.node.this, exp.Placeholder)  # `check_params` says it better
+    ]
     read: set[str] = set()
     known = {port.lower() for port in ports}
     own = {cte.alias.lower() for cte in query.find_all(exp.CTE)}

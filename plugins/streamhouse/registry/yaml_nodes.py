@@ -191,12 +191,17 @@ class _Walk:
                 return None
             case "bool":
                 return text.lower() == "true"
-            case "int":
-                return int(text)
-            case "float":
-                return float(text)
+            case "int" | "float" as kind:
+                return self._number(text, kind, at)
         self._refuse_tag(node, at)
         return None
+
+    def _number(self, text: str, kind: str, at: Location) -> int | float | None:
+        try:
+            return int(text) if kind == "int" else float(text)
+        except ValueError:  # a tag said that it is one, or it has thousands of digits
+            self.problems.add(FileFormatError(f"'{text[:40]}' is no number", at=at, hint="put it in quotes"))
+            return None
 
     def _refuse_tag(self, node: yaml.Node, at: Location) -> None:
         shown = node.tag.replace(_TAG, "!!")

@@ -5,6 +5,7 @@ from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql import functions
 from streamhouse.sql import spark_type as t
+from streamhouse.sql.arity import misfit
 from streamhouse.sql.literals import date_part_type, json_type, whole_number
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
@@ -25,6 +26,8 @@ def call_type(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> Spar
     if fixed is not None:
         return fixed
     arguments = _arguments(node)
+    if isinstance(node, exp.Anonymous) and misfit(name, len(arguments)) is not None:
+        return None
     if name in functions.SHAPED:
         return _shaped(types, name, arguments, scope, names)
     rule = functions.RULES.get(name)
@@ -45,7 +48,9 @@ def _shaped(types: Types, name: str, arguments: list[exp.Expr], scope: Scope, na
         return t.BIGINT if len(arguments) == 3 else t.INT
     if name in {"dateadd", "date_add", "timestampadd"}:
         if len(arguments) == 2:
-            return t.DATE
+            return t.DATE if name == "date_add" else None
+        if len(arguments) != 3:
+            return None
         start = types.type_of(arguments[2], scope, names)
         return start if start in (t.TIMESTAMP, t.TIMESTAMP_NTZ) else None
     if name == "named_struct":

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 
 from streamhouse.errors import Location
 from streamhouse.model.table import Column
-from streamhouse.sql.dialect import parse_query, render
+from streamhouse.sql.dialect import SPARK, parse_query, render
 from streamhouse.sql.flatten import flatten
 from streamhouse.sql.lineage import lineage
 from streamhouse.sql.origins import Origins, origins_of
@@ -29,9 +29,9 @@ from streamhouse.sql.relations import (
     expressions_of,
     has,
     leaves_of,
-    unfold,
 )
 from streamhouse.sql.schema import Query, analyse
+from streamhouse.sql.unfold import unfold
 from streamhouse.sql.wording import Names, column_text, rows_text, text_of
 
 __all__ = ["Canonical", "Condition", "Input", "Joined", "Output", "Rows", "canonical"]
@@ -182,7 +182,7 @@ def canonical(sql: str, inputs: Mapping[str, Input]) -> Canonical:
 
 @lru_cache(maxsize=4096)
 def _canonical(sql: str, inputs: tuple[tuple[str, Input], ...]) -> Canonical:
-    return canonical_of(analysed(sql, inputs), dict(inputs))
+    return _canonical_of(analysed(sql, inputs), dict(inputs), sql)
 
 
 @lru_cache(maxsize=1024)
@@ -192,14 +192,13 @@ def analysed(sql: str, inputs: tuple[tuple[str, Input], ...]) -> Query:
     return analyse(parse_query(sql, _AT), ports, sql, _AT)
 
 
-def canonical_of(query: Query, inputs: Mapping[str, Input]) -> Canonical:
-    """The meaning of a checked query; `inputs` as for `canonical`."""
+def _canonical_of(query: Query, inputs: Mapping[str, Input], sql: str) -> Canonical:
     leaves = {port.lower(): Leaf(given.table, given.mode) for port, given in inputs.items()}
     known = {f"{given.table}.{c.name.lower()}": c.type for given in inputs.values() for c in given.columns}
     try:
-        relation = unfold(query.scope, leaves)
+        relation = unfold(query.scope, leaves, query.inference)
     except UnfollowedError as error:
-        return _as_text(query, leaves, frozenset(known.items()), str(error))
+        return _as_text(query, leaves, frozenset(known.items()), sql, str(error))
     relation = flatten(relation)
     names, tables = Names(), {owner: leaf.table for owner, leaf in leaves_of(relation)}
     read = {
@@ -214,7 +213,9 @@ def canonical_of(query: Query, inputs: Mapping[str, Input]) -> Canonical:
     return Canonical(outputs, _rows(relation, names), "", types, "", origins.values, origins.decides)
 
 
-def _as_text(query: Query, leaves: Mapping[str, Leaf], types: frozenset[tuple[str, str]], why: str) -> Canonical:
+def _as_text(
+    query: Query, leaves: Mapping[str, Leaf], types: frozenset[tuple[str, str]], sql: str, why: str
+) -> Canonical:
     read = sorted((port, leaf.table, leaf.mode) for port, leaf in leaves.items())
     outputs = {item.alias_or_name: Output(render(item)) for item in query.tree.selects}
     values = {
@@ -222,7 +223,16 @@ def _as_text(query: Query, leaves: Mapping[str, Leaf], types: frozenset[tuple[st
         for name, origins in lineage(query).items()
     }
     decides = frozenset((leaves[port].table, column) for port, columns in query.reads.items() for column in columns)
-    return Canonical(outputs, None, f"{query.sql} {read}", types, why, values, decides)
+    return Canonical(outputs, None, f"{_written(sql)} {read}", types, why, values, decides)
+
+
+def _written(sql: str) -> str:
+    """A text without comments, and with one space wherever there is any: two texts side by side are one."""
+    found, end = [], 0
+    for token in SPARK.tokenize(sql):
+        found += [" ", sql[token.start : token.end + 1]] if token.start > end else [sql[token.start : token.end + 1]]
+        end = token.end + 1
+    return "".join(found).strip()
 
 
 def _columns(relation: Relation) -> tuple[str, ...]:
@@ -285,7 +295,7 @@ def _joined(source: Source, own: Names) -> Joined:
     equated = frozenset(
         str(side.args[1])
         for node in source.on
-        if node.op == "eq"
+        if node.op == "eq" and node.tag != "mixed"
         for side, other in (node.args, node.args[::-1])
         if isinstance(side, Node) and side.op == "col" and side.args[0] == source.id
         if isinstance(other, Node) and source.id not in {owner for owner, _ in columns_in(other)}

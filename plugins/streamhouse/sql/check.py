@@ -18,6 +18,8 @@ from streamhouse.errors import (
     did_you_mean,
 )
 from streamhouse.sql import functions
+from streamhouse.sql.admit import refused_calls, refused_relations
+from streamhouse.sql.arity import ARITY, misfit
 from streamhouse.sql.determinism import fault
 from streamhouse.sql.dialect import place_of, render
 from streamhouse.sql.expressions import TYPED
@@ -33,6 +35,33 @@ def _raise(errors: list[StreamhouseError]) -> None:
         raise DefinitionErrors(errors)
 
 
+def check_relations(query: exp.Query, sql: str, at: Location) -> None:
+    """Only names and sub-queries stand where a table does, and a name says no moment.
+
+    Raises:
+        UnknownTableError: something else does.
+        StrategyError: the query does more than read.
+    """
+    errors: list[StreamhouseError] = [
+        (UnknownTableError if found.reads else StrategyError)(
+            found.message, at=place_of(found.node, sql, at), hint=found.hint
+        )
+        for found in refused_relations(query)
+    ]
+    for table in [] if errors else query.find_all(exp.Table):
+        if not isinstance(table.this, exp.Identifier):
+            message = f"{function_name(table.this).upper()}(…) is no input"
+        elif table.args.get("version") or table.args.get("when"):
+            message = f"'{table.name}' is read as of now, or as of the epoch"
+        else:
+            continue
+        errors.append(UnknownTableError(message, at=place_of(table, sql, at), hint=_INPUTS))
+    _raise(errors)
+
+
+_INPUTS = "an action reads its inputs by name; LATERAL VIEW explode(…) makes rows of their arrays"
+
+
 def check_tables(query: exp.Query, ports: Collection[str], sql: str, at: Location) -> None:
     """Every name in a FROM is a port or a CTE, and every port is read.
 
@@ -40,6 +69,7 @@ def check_tables(query: exp.Query, ports: Collection[str], sql: str, at: Locatio
         UnknownTableError: a name is neither.
         PortError: a CTE hides a port, or a port is never read.
     """
+    check_relations(query, sql, at)
     errors: list[StreamhouseError] = []
     ctes = {cte.alias.lower(): cte for cte in query.find_all(exp.CTE)}
     for name, cte in ctes.items():
@@ -98,20 +128,65 @@ def check_functions(query: exp.Query, sql: str, at: Location) -> None:
         elif isinstance(node, exp.Pivot | exp.QueryTransform | exp.MatchRecognize):
             word = node.key.upper()
             errors.append(UntypedColumnError(f"{word} is not understood", at=place_of(node, sql, at), hint=_PIVOT))
-        elif isinstance(node, exp.Func) and type(node) not in TYPED and not isinstance(node, exp.Predicate):
+        elif isinstance(node, exp.Anonymous) or (
+            isinstance(node, exp.Func) and type(node) not in TYPED and not isinstance(node, exp.Predicate)
+        ):
             name = function_name(node)
-            if name not in functions.KNOWN:
-                hint = did_you_mean(name, functions.KNOWN, "the functions it can replay are those built into Spark")
-                errors.append(UntypedColumnError(f"unknown function '{name}'", at=place_of(node, sql, at), hint=hint))
-        elif isinstance(node, exp.Anonymous) and function_name(node) not in functions.KNOWN:
-            name = function_name(node)
-            hint = did_you_mean(name, functions.KNOWN, "only functions built into Spark can be used")
-            errors.append(UntypedColumnError(f"unknown function '{name}'", at=place_of(node, sql, at), hint=hint))
+            if name in functions.KNOWN and (problem := misfit(name, _given(node))) is not None:
+                hint = "compare it with Spark's list of functions"
+                errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
+    errors += [
+        UntypedColumnError(found.message, at=place_of(found.node, sql, at), hint=found.hint)
+        for found in refused_calls(query, functions.KNOWN)
+        if fault(found.node) is None
+    ]
     _raise(errors)
+
+
+def _given(node: exp.Expr) -> int:
+    if isinstance(node, exp.Anonymous):
+        return len(node.expressions)
+    if isinstance(node, exp.Max | exp.Min):
+        return 1 + len(node.expressions)
+    # The parser has counted the arguments of other calls with a class of their own.
+    return ARITY.get(function_name(node), (0, None))[0]
 
 
 _PIVOT = "write one aggregate with FILTER (WHERE …) for each column"
 _REPLAY = "a replayed epoch must give the same rows; derive the value from columns of the input"
+
+
+def check_limits(query: exp.Query, sql: str, at: Location) -> None:
+    """LIMIT and OFFSET take a whole number, or arithmetic of some; a column named by its place is there.
+
+    Raises:
+        StrategyError: one takes something else.
+    """
+    errors: list[StreamhouseError] = []
+    for clause in query.find_all(exp.Group, exp.Order):
+        for item in clause.expressions:
+            key = item.this if isinstance(item, exp.Ordered) else item
+            if isinstance(key, exp.Neg) and isinstance(key.this, exp.Literal) and key.this.is_int:
+                message = f"{clause.key.upper()} BY names the column {_short(key)}, and there is none"
+                hint = "the first column is 1"
+                errors.append(StrategyError(message, at=place_of(key, sql, at), hint=hint))
+    for node in query.find_all(exp.Limit, exp.Offset):
+        most = node.expression
+        if most is None or (isinstance(most, exp.Column | exp.Var) and most.name.upper() == "ALL"):
+            continue
+        if not all(_is_count(part) for part in most.walk()):
+            word = node.key.upper()
+            message = f"{word} takes a whole number of rows, and not {_short(most)}"
+            errors.append(StrategyError(message, at=place_of(most, sql, at), hint=f"write {word} 10"))
+    _raise(errors)
+
+
+def _is_count(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Literal):
+        return not node.is_string and node.name.isdigit() and int(node.name) < 1 << 31
+    if isinstance(node, exp.Cast):
+        return bool(node.to.is_type(exp.DType.INT, exp.DType.SMALLINT, exp.DType.TINYINT, exp.DType.BIGINT))
+    return isinstance(node, exp.Add | exp.Mul | exp.Paren | exp.DataType | exp.Placeholder)
 
 
 def check_windows(query: exp.Query, sql: str, at: Location) -> None:
@@ -188,6 +263,24 @@ def _offered(scope: Scope, source: str, inference: Inference) -> Iterator[str]:
         yield from inference.port_columns(found.name)
     else:
         yield from (c.name for c in inference.outputs(found))
+
+
+def check_unions(root: Scope, inference: Inference, sql: str, at: Location) -> None:
+    """The queries that UNION, EXCEPT or INTERSECT put together have as many columns each.
+
+    Raises:
+        OutputColumnError: they have not.
+    """
+    errors: list[StreamhouseError] = []
+    for scope in root.traverse():
+        query = scope.expression
+        if isinstance(query, exp.SetOperation):
+            widths = [len(inference.outputs(arm)) for arm in scope.set_operation_scopes]
+            if len(set(widths)) > 1:
+                message = f"{query.key.upper()} puts together queries of {' and '.join(map(str, widths))} columns"
+                place = place_of(query.expression, sql, at)
+                errors.append(OutputColumnError(message, at=place, hint="select the same columns in both"))
+    _raise(errors)
 
 
 def check_outputs(root: Scope, inference: Inference, sql: str, at: Location) -> None:

@@ -5,6 +5,7 @@ row without a match must show NULL, and its `simplify` adds up numbers past the 
 """
 
 from streamhouse.sql.relations import (
+    TRUE,
     Block,
     Combined,
     Generated,
@@ -17,6 +18,7 @@ from streamhouse.sql.relations import (
     has,
 )
 
+_CONSTANTS = frozenset({"text", "number", "boolean", "null"})
 Outputs = dict[str, Node]
 
 
@@ -36,6 +38,7 @@ def flatten(relation: Relation) -> Relation:
     while any(_merged(relation, source) for source in relation.sources):
         pass
     _inner_conditions(relation)
+    _constant_keys(relation)
     _conditions_on_keys(relation)
     return _renamed(relation) or relation
 
@@ -44,7 +47,7 @@ def _one_level(combined: Combined) -> Combined:
     """UNION ALL of UNION ALLs is one, and so with UNION."""
     arms: list[Relation] = []
     for arm in map(flatten, combined.arms):
-        same = isinstance(arm, Combined) and arm.op == combined.op == "union" and arm.distinct == combined.distinct
+        same = isinstance(arm, Combined) and arm.joins(combined.op, distinct=combined.distinct, even=combined.even)
         arms += arm.arms if same and isinstance(arm, Combined) else [arm]
     combined.arms = arms
     return combined
@@ -66,7 +69,7 @@ def _renamed(block: Block) -> Combined | None:
         assert isinstance(arm, Block)
         held = dict(zip(inner.names, arm.outputs.values(), strict=True))
         arm.outputs = {name: held[old] for name, old in zip(block.outputs, wanted, strict=True)}
-    return Combined(inner.op, inner.distinct, inner.arms, tuple(block.outputs))
+    return Combined(inner.op, inner.distinct, inner.arms, tuple(block.outputs), inner.even)
 
 
 def _own(block: Block) -> list[Node]:
@@ -162,6 +165,12 @@ def _inner_conditions(block: Block) -> None:
         if source.kind == "inner":
             block.where += source.on
             source.on = []
+
+
+def _constant_keys(block: Block) -> None:
+    """A constant parts no group from another; alone it says that without rows there is no group."""
+    if block.group:
+        block.group = [key for key in block.group if key.op not in _CONSTANTS] or [TRUE]
 
 
 def _conditions_on_keys(block: Block) -> None:

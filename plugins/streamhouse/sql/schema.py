@@ -18,13 +18,15 @@ from streamhouse.model.table import Column
 from streamhouse.sql.check import (
     check_columns,
     check_functions,
+    check_limits,
     check_names,
     check_outputs,
     check_tables,
+    check_unions,
     check_windows,
 )
 from streamhouse.sql.ctes import name_apart
-from streamhouse.sql.dialect import SPARK, quote_names, render
+from streamhouse.sql.dialect import SPARK, forget_place, quote_names, render_written
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.ports import Port, append_columns, convert_ports
 from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
@@ -54,8 +56,8 @@ class Query:
 
     @cached_property
     def sql(self) -> str:
-        """The canonical text."""
-        return render(self.tree)
+        """The text that Spark runs: canonical, but names that are part of values have the case they were written in."""
+        return render_written(self.tree)
 
 
 def analyse(
@@ -83,6 +85,7 @@ def analyse(
     spell_windows(query, {name for port in ports.values() for name in port.visible(extra=True)})
     check_names(query, sql, at)
     check_functions(query, sql, at)
+    check_limits(query, sql, at)
     convert_ports(query, ports, extra=extra_columns)
     visible = {name: port.visible(extra=False) for name, port in ports.items()}
     tree = _qualified(query, visible, at)
@@ -96,12 +99,13 @@ def analyse(
         quote_names(tree)
     everything = {name: {c.name.lower(): c for c in port.bound} for name, port in ports.items()}
     inference, scope = Inference(everything), _scope(tree, at)
+    check_unions(scope, inference, sql, at)
     check_outputs(scope, inference, sql, at)
     notices = ties(scope, {name: port.key for name, port in ports.items()}, inference, sql, at)
     # Places are not needed any more, and copying them is half the time of copying a tree.
     for node in tree.find_all(exp.Identifier, exp.Func):
         if node.meta_get("start") is not None:
-            node.meta.clear()
+            forget_place(node)
     if name_apart(scope):
         inference, scope = Inference(everything), _scope(tree, at)
     if _prunable(scope):

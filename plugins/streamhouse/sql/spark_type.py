@@ -121,6 +121,8 @@ def from_tree(tree: exp.DataType) -> SparkType:
     kinds = exp.DataType.Type
     if tree.this == kinds.STRUCT:
         return struct_of(*((f.name, from_tree(f.args["kind"])) for f in tree.expressions))
+    if tree.this in (kinds.ARRAY, kinds.MAP) and len(tree.expressions) != (2 if tree.this == kinds.MAP else 1):
+        raise ValueError(f"{tree.this.value} has other types in <>")
     if tree.this == kinds.ARRAY:
         return array_of(from_tree(tree.expressions[0]))
     if tree.this == kinds.MAP:

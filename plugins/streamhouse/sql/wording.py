@@ -13,6 +13,8 @@ _LONGEST = 80  # characters of an expression in the name of a column
 _SIGNS = {"eq": "=", "neq": "<>", "lt": "<", "lte": "<=", "add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%"}
 _EITHER_WAY = frozenset({"eq", "neq", "nullsafeeq", "add", "mul", "bitwiseand", "bitwiseor", "bitwisexor"})
 _NESTED = "'"
+EVERY = frozenset({"from", "inner"})
+"""Kinds of joins without which there is no row."""
 
 
 class Names:
@@ -26,7 +28,7 @@ class Names:
         """The names inside a block."""
         used: dict[str, int] = {}
         found = {}
-        for source in block.sources:
+        for source in _in_order(block, self):
             relation = source.relation
             base = relation.table if isinstance(relation, Leaf) else "rows" if isinstance(relation, Generated) else "q"
             used[base] = used.get(base, 0) + 1
@@ -52,7 +54,7 @@ class Names:
         label, held = self._sources[source]
         relation = held.relation
         if isinstance(relation, Leaf):
-            return f"{label}.{name}" if name.isidentifier() else f"{label}.`{name}`"
+            return f"{label}.{_name(name)}"
         if isinstance(relation, Generated):
             return f"{label}.{relation.names.index(name) if name in relation.names else name}"
         return f"{label}.[{_short(column_text(relation, name, self))}]"
@@ -100,7 +102,8 @@ def rows_text(relation: Relation, names: Names) -> str:
         distinct = "distinct" if relation.distinct else "all"
         return f"{f' {relation.op} {distinct} '.join(arms)} of {sorted(shown)}"
     own = names.within(relation)
-    parts = [_source_text(source, own) for source in relation.sources]
+    sources = _in_order(relation, names)
+    parts = [_source_text(source, own, first=source is sources[0]) for source in sources]
     for word, nodes in (("where", relation.where), ("having", relation.having)):
         if nodes:
             parts.append(f"{word} {{{'; '.join(_texts(nodes, own))}}}")
@@ -114,15 +117,34 @@ def rows_text(relation: Relation, names: Names) -> str:
     return " ".join(parts)
 
 
+def _in_order(block: Block, names: Names) -> list[Source]:
+    """The sources, with those that every row needs first and in an order of their own.
+
+    Inner joins ask for nothing but that all of them have a row, once their conditions stand in the WHERE. Two that
+    have the same text stay in the order in which they are written.
+    """
+    if {s.kind for s in block.sources} & {"right", "full"}:
+        return block.sources
+    needed = [source for source in block.sources if source.kind in EVERY]
+    if len(needed) > 1:
+        needed.sort(key=lambda source: _key(source.relation, names))
+    return [*needed, *(source for source in block.sources if source.kind not in EVERY)]
+
+
+def _key(relation: Relation, names: Names) -> str:
+    return " ".join([rows_text(relation, names), *(column_text(relation, name, names) for name in _names_of(relation))])
+
+
 def _makes(node: Node) -> bool:
     return node.tag == "gen" or any(_makes(part) for part in node.args if isinstance(part, Node))
 
 
-def _source_text(source: Source, own: Names) -> str:
+def _source_text(source: Source, own: Names, *, first: bool) -> str:
     rows = rows_text(source.relation, own)
     shown = rows if isinstance(source.relation, Leaf) else f"({rows})"
     on = f" on {{{'; '.join(_texts(source.on, own))}}}" if source.on else ""
-    return f"{source.kind} {shown}{on}"
+    kind = source.kind if source.kind not in EVERY else "from" if first else "inner"
+    return f"{kind} {shown}{on}"
 
 
 def _texts(nodes: list[Node], names: Names) -> list[str]:
@@ -135,8 +157,10 @@ def text_of(node: Node, names: Names) -> str:
         return names.column(str(node.args[0]), str(node.args[1]))
     if node.op == "text":
         return f"'{str(node.args[0]).replace(chr(39), chr(39) * 2)}'"
-    if node.op in {"number", "name", "type", "word", "identifier", "var"} and len(node.args) == 1:
-        return _plain(node, names)
+    if node.op in {"identifier", "var"} and isinstance(node.args[0], Node):
+        return _name(str(node.args[0].args[0]))
+    if node.op in {"number", "type", "word"}:
+        return str(node.args[0])
     if node.op == "boolean":
         return str(node.args[0]).lower()
     if node.op == "star":
@@ -161,9 +185,9 @@ def text_of(node: Node, names: Names) -> str:
     return f"{node.op.removesuffix('()')}({', '.join(parts)})"
 
 
-def _plain(node: Node, names: Names) -> str:
-    inner = _part(node.args[0], names)
-    return f"`{inner}`" if node.op == "name" else inner
+def _name(text: str) -> str:
+    plain = text.isidentifier() and text.lower() not in {"null", "true", "false"}
+    return text if plain else f"`{text.replace('`', '``')}`"
 
 
 def _part(part: Node | Relation | str, names: Names) -> str:

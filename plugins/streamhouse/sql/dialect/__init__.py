@@ -5,9 +5,9 @@ and `percentile_cont` as an approximation. Here only functions whose structure t
 parsed into classes of their own; every other call keeps its name and arguments as written.
 """
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import zip_longest
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -16,11 +16,14 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streamhouse.errors import Location, SqlSyntaxError
+from streamhouse.sql.dialect.grammar import check_depth, check_grammar
+from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
+from streamhouse.sql.dialect.precedence import with_brackets
+from streamhouse.sql.dialect.rendering import rendered
+from streamhouse.sql.dialect.tokens import like, read_tokens
 from streamhouse.sql.header import place_in
+from streamhouse.sql.last_resort import told_at
 from streamhouse.sql.words import words
-
-SPARK = Dialect.get_or_raise("spark")
-"""For calls of sqlglot, which would make a new one for each name it is given."""
 
 # sqlglot prints these exactly as Spark reads them.
 _STRUCTURAL = words(
@@ -32,7 +35,7 @@ _STRUCTURAL = words(
     SUBSTR OVERLAY CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER FILTER WINDOW OVER IN AND OR NOT
     """
 )
-_MARK = "as_written_"
+E = TypeVar("E", bound=exp.Expr)
 _UNIT_FIRST = frozenset({"date_add", "dateadd", "date_diff", "datediff", "timestampadd", "timestampdiff"})
 
 
@@ -43,52 +46,71 @@ class _Place(dict[str, Any]):
         return _Place(self)
 
 
-class _WithParts(Spark):
-    """Spark SQL in which `orders$lake`, one tier of a table, is a name without backticks."""
+class _SparkSql(Spark):
+    """Spark SQL, in which `orders$lake`, one tier of a table, is a name without backticks."""
 
     class Tokenizer(Spark.Tokenizer):
         VAR_SINGLE_TOKENS: ClassVar[set[str]] = {*Spark.Tokenizer.VAR_SINGLE_TOKENS, "$"}
+        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
+
+    def normalize_identifier(self, expression: E) -> E:
+        """Lower a name, but that of a struct's field, which is part of its value."""
+        if not isinstance(expression, exp.Identifier) or isinstance(expression.parent, exp.PropertyEQ):
+            return expression
+        text = expression.this
+        if text != (lower := text.lower()):
+            expression.set("this", lower)
+            expression.meta[WRITTEN] = text
+        return expression
 
 
-@cache
-def _dialect() -> Dialect:
-    return _WithParts()
+SPARK: Dialect = _SparkSql()
+"""For calls of sqlglot, which would make a new one for each name it is given."""
+
+_PARSER = type(SPARK).parser_class
+_OPAQUE = frozenset({*_PARSER.FUNCTIONS, *_PARSER.FUNCTION_PARSERS} - _STRUCTURAL)
+_WORDS = frozenset(w for words in type(SPARK).tokenizer_class.KEYWORDS for w in words.split())
 
 
-@cache
-def _understood() -> frozenset[str]:
-    parser = type(_dialect()).parser_class
-    return frozenset({*parser.FUNCTIONS, *parser.FUNCTION_PARSERS} - _STRUCTURAL)
+def tokenize(sql: str) -> list[Token]:
+    """The tokens of a text, strings as Spark reads them.
 
-
-@cache
-def _words() -> frozenset[str]:
-    return frozenset(w for words in type(_dialect()).tokenizer_class.KEYWORDS for w in words.split())
+    Raises:
+        TokenError: a quote or comment does not end.
+        ParseError: a number is none of Spark's, or brackets stand too deep in each other.
+    """
+    return read_tokens(SPARK, sql)
 
 
 @lru_cache(maxsize=1024)
 def _parsed(sql: str) -> exp.Expr:
-    dialect = _dialect()
-    read = dialect.tokenize(sql)
+    literals = Literals(tokenize(sql), sql)
+    read = with_brackets(literals.collapsed())
     tokens = [_as_written(token, after) for token, after in zip_longest(read, read[1:])]
-    statements = [s for s in dialect.parser().parse(tokens, sql) if s is not None]
+    statements = [s for s in SPARK.parser().parse(tokens, sql) if s is not None]
     if len(statements) != 1:
         raise ParseError(
             "no statement",
             [{"description": f"{len(statements)} statements stand here; write one SELECT", "line": 1, "col": 1}],
         )
-    tree: exp.Expr = statements[0]
-    for node in tree.walk():
+    root = exp.Paren(this=statements[0])
+    for node in root.walk():
         if node._meta is not None:
             node._meta = _Place(node._meta)
-    for call in tree.find_all(exp.Anonymous):
+    for call in list(root.find_all(exp.Anonymous)):
         if isinstance(call.this, str):
-            name = call.this.removeprefix(_MARK)
+            name = call.this.removeprefix(MARK)
+            if name[:1] == "=" and name != call.this:
+                call.replace(literals.nodes[int(name[1:])])
+                continue
             call.set("this", name)
             if name.lower() in _UNIT_FIRST and len(call.expressions) == 3:
                 unit = call.expressions[0]
                 if isinstance(unit, exp.Column) and not unit.table:
                     unit.replace(exp.Var(this=unit.name.upper()))
+    tree: exp.Expr = root.this.pop()
+    check_depth(tree)
+    check_grammar(tree)
     return tree
 
 
@@ -98,11 +120,8 @@ def _as_written(token: Token, after: Token | None) -> Token:
     # `GROUP BY window(…)`: sqlglot takes the word for the WINDOW clause.
     opaque = token.token_type == TokenType.WINDOW
     if not opaque:
-        functions = type(_dialect()).parser_class.FUNC_TOKENS
-        opaque = token.token_type in functions and token.text.upper() in _understood()
-    if not opaque:
-        return token
-    return Token(TokenType.VAR, _MARK + token.text, token.line, token.col, token.start, token.end, token.comments)
+        opaque = token.token_type in _PARSER.FUNC_TOKENS and token.text.upper() in _OPAQUE
+    return like(token, TokenType.VAR, MARK + token.text) if opaque else token
 
 
 def parse_query(sql: str, at: Location) -> exp.Query:
@@ -116,7 +135,8 @@ def parse_query(sql: str, at: Location) -> exp.Query:
         SqlSyntaxError: it does not parse, or is no query.
     """
     try:
-        tree = _parsed(sql)
+        with told_at(at, "the SQL"):
+            tree = _parsed(sql)
     except SqlglotError as error:
         raise syntax_error(error, sql, at) from error
     query = tree.unnest() if isinstance(tree, exp.Subquery) else tree
@@ -136,7 +156,8 @@ def parse_condition(text: str, at: Location) -> exp.Expr:
         SqlSyntaxError: it does not parse, or is no expression.
     """
     try:
-        tree = _parsed(text)
+        with told_at(at, "the condition"):
+            tree = _parsed(text)
     except SqlglotError as error:
         raise SqlSyntaxError(syntax_error(error, text, at).message, at=at) from error
     if not isinstance(tree, exp.Condition):
@@ -161,16 +182,19 @@ def syntax_error(error: SqlglotError, sql: str, at: Location) -> SqlSyntaxError:
 
 def render(tree: exp.Expr) -> str:
     """Canonical Spark SQL: one spelling for a tree."""
-    # Only a query is rewritten while it is printed.
-    whole = isinstance(tree, exp.Query) or tree.find(exp.Query) is not None
-    return _dialect().generate(tree, copy=whole, comments=False)
+    return rendered(tree, SPARK, as_written=False)
+
+
+def render_written(tree: exp.Expr) -> str:
+    """As `render`, for Spark: names that are part of values have the case they were written in."""
+    return rendered(tree, SPARK, as_written=True)
 
 
 def quote_names(tree: exp.Expr) -> None:
     """Put names into backticks where Spark or sqlglot needs it, and nowhere else; changes the tree."""
     for name in tree.find_all(exp.Identifier):
         text = name.this
-        plain = text.isascii() and text.isidentifier() and text.upper() not in _words()
+        plain = text.isascii() and text.isidentifier() and text.upper() not in _WORDS
         name.set("quoted", not plain)
 
 
@@ -178,3 +202,9 @@ def place_of(node: exp.Expr, sql: str, at: Location) -> Location:
     """Where a part of a parsed query begins in its file; `at` when the tree does not tell."""
     starts = [start for part in node.walk() if (start := part.meta_get("start")) is not None]
     return place_in(sql, min(starts), at) if starts else at
+
+
+def forget_place(node: exp.Expr) -> None:
+    """Forget where a node stands in its text, which takes time in each copy."""
+    for key in ("line", "col", "start", "end"):
+        node.meta.pop(key, None)

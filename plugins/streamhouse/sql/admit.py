@@ -1,0 +1,191 @@
+"""What SQL may hold: tables by name, rows that it makes itself, functions of values. Pure.
+
+Both lists are of what is allowed. What Spark reads besides tables (a file, a stream, a name that is computed), and
+whatever it learns to read, is on neither.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from streamhouse.errors import did_you_mean
+from streamhouse.sql import functions
+from streamhouse.sql.expressions import TYPED
+from streamhouse.sql.scopes import function_name
+from streamhouse.sql.words import words
+
+TABLE_FUNCTIONS = words(
+    """
+    range explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple
+    variant_explode variant_explode_outer
+    """
+)
+"""Functions that may stand in FROM: each makes rows of its arguments alone."""
+
+NOT_OF_VALUES = words(
+    """
+    reflect try_reflect java_method input_file_name input_file_block_start input_file_block_length
+    current_user session_user user current_catalog current_database current_schema version
+    python_worker_logs sql_keywords collations
+    from_xml to_xml schema_of_xml xpath xpath_boolean xpath_double xpath_float xpath_int xpath_long
+    xpath_number xpath_short xpath_string from_avro to_avro schema_of_avro from_protobuf to_protobuf
+    """
+)
+"""Functions of Spark that run code, tell of the process, or whose options name files and addresses."""
+
+_OF_VALUES = words(
+    """
+    acosh aes_decrypt aes_encrypt approx_top_k approx_top_k_accumulate approx_top_k_combine approx_top_k_estimate
+    array_insert arrays_zip asinh assert_true atanh between bit_get bitmap_and_agg bitmap_bit_position
+    bitmap_bucket_number bitmap_construct_agg bitmap_count bitmap_or_agg case cast collate collation
+    convert_timezone cot count_min_sketch csc current_time datepart day div elt from_csv get_json_object getbit
+    histogram_numeric hll_sketch_agg hll_sketch_estimate hll_union hll_union_agg ilike in is_valid_utf8
+    is_variant_null json_object_keys json_tuple kll_merge_agg_bigint kll_merge_agg_double kll_merge_agg_float
+    kll_sketch_agg_bigint kll_sketch_agg_double kll_sketch_agg_float kll_sketch_get_n_bigint
+    kll_sketch_get_n_double kll_sketch_get_n_float kll_sketch_get_quantile_bigint
+    kll_sketch_get_quantile_double kll_sketch_get_quantile_float kll_sketch_get_rank_bigint
+    kll_sketch_get_rank_double kll_sketch_get_rank_float kll_sketch_merge_bigint kll_sketch_merge_double
+    kll_sketch_merge_float kll_sketch_to_string_bigint kll_sketch_to_string_double kll_sketch_to_string_float
+    len luhn_check make_dt_interval make_interval make_time make_valid_utf8 make_ym_interval map_from_entries
+    map_zip_with mask not nullifzero overlay parse_json parse_url quote raise_error regexp_extract_all
+    schema_of_csv schema_of_json schema_of_variant schema_of_variant_agg sec sentences shiftleft shiftright
+    shiftrightunsigned st_asbinary st_geogfromwkb st_geomfromwkb st_setsrid st_srid stack theta_difference
+    theta_intersection theta_intersection_agg theta_sketch_agg theta_sketch_estimate theta_union theta_union_agg
+    time time_diff time_trunc to_csv to_number to_time to_variant_object transform_keys transform_values
+    try_aes_decrypt try_make_interval try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz try_mod
+    try_parse_json try_parse_url try_to_binary try_to_number try_to_time try_url_decode try_validate_utf8
+    try_variant_get validate_utf8 variant_explode variant_explode_outer variant_get when width_bucket
+    window_time zeroifnull zip_with
+    """
+)
+QUERY_FUNCTIONS = frozenset((functions.KNOWN | _OF_VALUES | TABLE_FUNCTIONS) - NOT_OF_VALUES)
+"""What a person's query may call: a flow's functions, and others of values alone, whose types nobody needs to know."""
+
+_RELATIONS = (exp.Table, exp.Subquery, exp.Lateral, exp.Values, exp.Select, exp.Union, exp.Except, exp.Intersect)
+_READS = (exp.From, exp.Join, exp.CTE, exp.Subquery)
+_ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Table: frozenset(
+        {"this", "db", "catalog", "alias", "joins", "laterals", "pivots", "sample", "version", "when"}
+    ),
+    exp.Lateral: frozenset({"this", "view", "outer", "alias", "cross_apply"}),
+    exp.Select: frozenset(
+        {"with_", "hint", "distinct", "expressions", "from_", "joins", "laterals", "where", "group", "having"}
+        | {"qualify", "windows", "distribute", "sort", "cluster", "order", "limit", "offset", "sample", "pivots"}
+    ),
+}
+_WORDS_OF_THE_PROCESS = words("user current_user session_user current_catalog current_database current_schema")
+_SAYS = "a query reads tables, and nothing else"
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A part of a query that it may not hold.
+
+    Attributes:
+        node: Where it stands.
+        message: What it is.
+        hint: What may stand there.
+        reads: Whether it stands where a table does; else it is computed.
+    """
+
+    node: exp.Expr
+    message: str
+    hint: str | None = None
+    reads: bool = False
+
+
+def refused_relations(tree: exp.Expr) -> Iterator[Refused]:
+    """What stands in place of a table and is none, wherever in the tree.
+
+    Example:
+        >>> from sqlglot import parse_one
+        >>> [found.message for found in refused_relations(parse_one("SELECT * FROM STREAM(a)", dialect="spark"))]
+        ['STREAM(…) is no table']
+    """
+    for node in tree.walk():
+        made = isinstance(node, exp.Query | exp.UDTF | exp.DerivedTable) and not isinstance(node, exp.Func)
+        if made and type(node) not in (*_RELATIONS, exp.CTE):
+            yield Refused(node, f"{node.key.upper()} is no table", _SAYS, reads=True)
+            continue
+        for name, value in node.args.items() if type(node) in _ARGUMENTS else ():
+            if value and name not in _ARGUMENTS[type(node)]:
+                word = name.strip("_").upper()
+                yield Refused(node, f"{word} is not understood in a {node.key.upper()}", _SAYS, reads=True)
+        if isinstance(node, exp.Table):
+            yield from _table(node)
+        elif isinstance(node, exp.Lateral) and not isinstance(node.this, exp.Subquery):
+            yield from _row_maker(node.this)
+        elif isinstance(node, _READS) and not isinstance(node.this, _RELATIONS):
+            yield Refused(node.this, f"{_short(node.this)} is no table", _SAYS, reads=True)
+        elif isinstance(node, exp.Hint) and node.find(exp.Query):
+            yield Refused(node, "a hint names tables", "write it without a sub-query", reads=True)
+        elif isinstance(node, exp.Parameter | exp.SessionParameter):
+            yield Refused(node, "this is no Spark SQL", "write the value itself")
+        elif isinstance(node, exp.Command | exp.DDL | exp.DML | exp.Into | exp.QueryTransform) and not isinstance(
+            node, exp.Query
+        ):
+            yield Refused(node, "a query may not run a program or write", _SAYS)
+
+
+def _table(node: exp.Table) -> Iterator[Refused]:
+    if isinstance(node.this, exp.Identifier):
+        return
+    if isinstance(node.this, exp.Func):
+        yield from _row_maker(node.this)
+    else:
+        yield Refused(node, f"{_short(node)} is no table", "a table is layer.table", reads=True)
+
+
+def _row_maker(call: exp.Expr) -> Iterator[Refused]:
+    name = function_name(call)
+    if name not in TABLE_FUNCTIONS:
+        hint = did_you_mean(name, TABLE_FUNCTIONS, f"{_SAYS}; rows are made by {', '.join(sorted(TABLE_FUNCTIONS))}")
+        yield Refused(call, f"{_short(call)} is no table", hint, reads=True)
+
+
+def refused_calls(tree: exp.Expr, known: Collection[str]) -> Iterator[Refused]:
+    """Calls of functions that are not among the known ones.
+
+    Args:
+        tree: Any part of a query.
+        known: Lower-case names of the functions that may be called.
+    """
+    for node in tree.walk():
+        if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+            yield Refused(node, f"unknown function '{node.sql('spark').partition('(')[0]}'", _BUILT_IN)
+        elif isinstance(node, exp.Anonymous) or (
+            isinstance(node, exp.Func) and type(node) not in TYPED and not isinstance(node, exp.Predicate)
+        ):
+            name = function_name(node)
+            if name in NOT_OF_VALUES:
+                yield Refused(node, f"{name}() does more than compute with values", _BUILT_IN)
+            elif name not in known:
+                yield Refused(node, f"unknown function '{name}'", did_you_mean(name, known, _BUILT_IN))
+
+
+_BUILT_IN = "only functions built into Spark can be used that compute with values"
+
+
+def process_words(tree: exp.Expr, columns: Collection[str]) -> Iterator[Refused]:
+    """Words that Spark takes for a function of the process, such as `current_user`, where no column has that name.
+
+    Args:
+        tree: A query.
+        columns: Lower-case names of all columns of the tables it reads.
+    """
+    for node in tree.walk():
+        name = ""
+        if isinstance(node, exp.CurrentUser | exp.SessionUser | exp.CurrentDatabase | exp.CurrentCatalog):
+            name = node.key
+        elif isinstance(node, exp.Column) and not node.table and node.name.lower() not in columns:
+            name = node.name.lower() if node.name.lower() in _WORDS_OF_THE_PROCESS else ""
+        if name:
+            yield Refused(node, f"'{name}' tells of the process, which no query may", _SAYS)
+
+
+def _short(node: exp.Expr) -> str:
+    if isinstance(node, exp.Func):
+        return f"{function_name(node).upper()}(…)"
+    text = node.sql("spark")
+    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -1,0 +1,97 @@
+"""How many arguments Spark's functions take, as Spark 4.1's own registry says."""
+
+from streamhouse.sql.words import words
+
+
+def _taking(fewest: int, most: int | None, names: str) -> dict[str, tuple[int, int | None]]:
+    return dict.fromkeys(words(names), (fewest, most))
+
+
+# fmt: off
+ARITY: dict[str, tuple[int, int | None]] = {
+    **_taking(0, 1, """
+        ntile rand randn random uuid
+    """),
+    **_taking(0, 2, """
+        unix_timestamp
+    """),
+    **_taking(0, 0, """
+        cume_dist curdate current_catalog current_database current_date current_schema current_timestamp
+        current_timezone current_user e input_file_block_length input_file_block_start input_file_name
+        localtimestamp monotonically_increasing_id now pi row_number session_user spark_partition_id
+        user version
+    """),
+    **_taking(1, 1, """
+        abs acos array_agg array_compact array_distinct array_max array_min array_size ascii asin atan
+        avg base64 bigint bin binary bit_and bit_count bit_length bit_or bit_xor bool_and bool_or
+        boolean cardinality cbrt char char_length character_length chr collect_list collect_set cos cosh
+        cot count_if crc32 date date_from_unix_date day dayname dayofmonth dayofweek dayofyear decimal
+        degrees double every exp explode explode_outer expm1 factorial flatten float grouping hex hour
+        initcap inline inline_outer int isnan isnotnull isnull json_array_length kurtosis last_day lcase
+        length ln log10 log1p log2 lower map_entries map_keys map_values max md5 mean median min minute
+        month monthname negative octet_length percentile_cont percentile_disc posexplode
+        posexplode_outer positive quarter radians reverse rint second sha sha1 sign signum sin sinh size
+        skewness smallint some soundex space sqrt std stddev stddev_pop stddev_samp string sum tan tanh
+        timestamp timestamp_micros timestamp_millis timestamp_seconds tinyint try_avg try_sum typeof
+        ucase unbase64 unhex unix_date unix_micros unix_millis unix_seconds upper url_decode url_encode
+        var_pop var_samp variance weekday weekofyear year
+    """),
+    **_taking(1, 2, """
+        any_value approx_count_distinct array_sort bround btrim ceil ceiling first first_value floor
+        from_unixtime last last_value listagg log ltrim randstr round rtrim shuffle sort_array
+        string_agg to_binary to_date to_json to_timestamp to_timestamp_ltz to_timestamp_ntz
+        to_unix_timestamp trim try_to_date try_to_timestamp
+    """),
+    **_taking(1, 3, """
+        lag lead str_to_map
+    """),
+    **_taking(2, 2, """
+        add_months array_append array_contains array_except array_intersect array_position array_prepend
+        array_remove array_repeat array_union arrays_overlap atan2 contains corr covar_pop covar_samp
+        date_format date_part date_sub date_trunc element_at encode endswith equal_null exists filter
+        find_in_set forall format_number from_utc_timestamp get get_json_object hypot ifnull instr left
+        map_contains_key map_filter map_from_arrays max_by min_by mod nanvl next_day nullif nvl pmod pow
+        power regexp regexp_count regexp_like regexp_substr regr_avgx regr_avgy regr_count
+        regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy repeat right rlike session_window
+        sha2 startswith to_char to_utc_timestamp to_varchar transform trunc try_add try_divide
+        try_element_at try_multiply try_subtract
+    """),
+    **_taking(2, 3, """
+        approx_percentile array_join date_add date_diff dateadd datediff from_json levenshtein like
+        locate lpad months_between percentile percentile_approx position regexp_extract regexp_instr
+        replace rpad sequence split substr substring uniform
+    """),
+    **_taking(2, 4, """
+        window
+    """),
+    **_taking(2, 6, """
+        make_timestamp_ntz
+    """),
+    **_taking(2, 7, """
+        make_timestamp make_timestamp_ltz
+    """),
+    **_taking(2, None, """
+        decode
+    """),
+    **_taking(3, 3, """
+        conv if make_date nvl2 slice split_part substring_index timestampadd timestampdiff translate
+    """),
+    **_taking(3, 4, """
+        aggregate reduce regexp_replace
+    """),
+}
+# fmt: on
+
+
+def misfit(name: str, given: int) -> str | None:
+    """What is wrong with a call of a function with so many arguments; None: nothing, or it is not known.
+
+    >>> misfit("max_by", 1)
+    'max_by() takes 2 arguments, and 1 stands here'
+    """
+    fewest, most = ARITY.get(name, (0, None))
+    if fewest <= given and (most is None or given <= most):
+        return None
+    wanted = f"{fewest}" if fewest == most else f"{fewest} or more" if most is None else f"{fewest} to {most}"
+    noun = "argument" if wanted == "1" else "arguments"
+    return f"{name}() takes {wanted} {noun}, and {given or 'none'} {'stands' if given < 2 else 'stand'} here"

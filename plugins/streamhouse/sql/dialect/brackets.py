@@ -1,0 +1,50 @@
+"""Brackets that a tree needs so that Spark reads the text as that tree."""
+
+from sqlglot import exp
+
+_OR, _AND, _NOT, _PREDICATE, _COMPARISON, _TERM, _UNARY, _POSTFIX, _PRIMARY = 1, 2, 3, 4, 5, 10, 12, 13, 14
+_LEVELS: dict[type[exp.Expr], int] = {
+    exp.Or: _OR, exp.And: _AND, exp.Not: _NOT,
+    **dict.fromkeys((exp.Between, exp.In, exp.Is, exp.Like, exp.ILike, exp.RegexpLike, exp.Escape), _PREDICATE),
+    # These are printed as IS [NOT] DISTINCT FROM.
+    **dict.fromkeys((exp.NullSafeEQ, exp.NullSafeNEQ), _PREDICATE),
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), _COMPARISON),
+    exp.BitwiseOr: 6, exp.BitwiseXor: 7, exp.BitwiseAnd: 8,
+    exp.Add: _TERM, exp.Sub: _TERM, exp.DPipe: _TERM,
+    exp.Mul: 11, exp.Div: 11, exp.Mod: 11, exp.IntDiv: 11,
+    exp.Neg: _UNARY, exp.BitwiseNot: _UNARY, exp.Collate: _POSTFIX,
+}  # fmt: skip
+_BINARY = frozenset(kind for kind, level in _LEVELS.items() if level >= _COMPARISON and issubclass(kind, exp.Binary))
+_CONNECTORS = frozenset({exp.And, exp.Or})
+
+
+def bracket(tree: exp.Expr) -> None:
+    """Put the brackets into a tree that it needs; changes it."""
+    for part in _lacking(tree):
+        part.replace(exp.Paren(this=part.copy()))
+
+
+def _lacking(tree: exp.Expr) -> list[exp.Expr]:
+    """The parts of a tree that must stand in brackets and do not, inner ones first."""
+    found: list[exp.Expr] = []
+    for node in tree.walk(bfs=False):
+        level = _LEVELS.get(type(node))
+        if level is None:
+            if isinstance(node, exp.Dot | exp.Bracket) and type(node.this) in _LEVELS:
+                found.append(node.this)
+            continue
+        wanted: list[tuple[exp.Expr | None, int]]
+        if type(node) in _CONNECTORS:
+            wanted = [(node.this, level), (node.args.get("expression"), level)]
+        elif type(node) in _BINARY:
+            wanted = [(node.this, level), (node.args.get("expression"), level + 1)]
+        elif level == _PREDICATE:
+            values = [node.args.get(key) for key in ("expression", "low", "high")]
+            inner = _PREDICATE if isinstance(node, exp.Escape) else _COMPARISON
+            wanted = [(node.this, inner), *((value, _COMPARISON) for value in values)]
+        else:
+            wanted = [(node.this, level)]
+        found += [
+            part for part, least in wanted if isinstance(part, exp.Expr) and _LEVELS.get(type(part), _PRIMARY) < least
+        ]
+    return found[::-1]

@@ -1,0 +1,136 @@
+"""What sqlglot reads and Spark's parser refuses, told from the tree."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.errors import ParseError
+
+_JOINS = frozenset(
+    {("", ""), ("", "INNER"), ("", "CROSS"), ("LEFT", ""), ("LEFT", "OUTER"), ("LEFT", "SEMI"), ("", "SEMI")}
+    | {("RIGHT", ""), ("RIGHT", "OUTER"), ("FULL", ""), ("FULL", "OUTER"), ("LEFT", "ANTI"), ("", "ANTI")}
+)
+_CHAINS = (exp.And, exp.Or)
+_DEEPEST = 250
+_UNITS_FIRST = frozenset({"date_add", "dateadd", "date_diff", "datediff", "timestampadd", "timestampdiff", "timediff"})
+_NOT_SPARK: dict[type[exp.Expr], str] = {
+    exp.AtTimeZone: "AT TIME ZONE; write from_utc_timestamp(time, zone)",
+    exp.Fetch: "FETCH; write LIMIT",
+    exp.Into: "INTO",
+    exp.Lock: "FOR UPDATE",
+    exp.MatchRecognize: "MATCH_RECOGNIZE",
+    exp.Unnest: "UNNEST; write LATERAL VIEW explode(…)",
+    exp.SimilarTo: "SIMILAR TO; write RLIKE",
+    exp.Glob: "GLOB; write LIKE",
+    exp.Connect: "CONNECT BY",
+    exp.Prior: "PRIOR",
+}
+_NUMBERS = (exp.DType.DECIMAL, exp.DType.TIME, exp.DType.VARCHAR, exp.DType.CHAR)
+_NESTED = {exp.DType.ARRAY: 1, exp.DType.MAP: 2}
+
+
+def check_depth(tree: exp.Expr) -> None:
+    """Refuse a tree so deep that an analysis would run out of stack; chains of AND and OR are no depth.
+
+    Raises:
+        ParseError: it is.
+    """
+    level, depth = [tree], 0
+    while level:
+        depth += 1
+        if depth > _DEEPEST:
+            raise _refused(f"more than {_DEEPEST} operators or queries stand in each other here", level[0])
+        below: list[exp.Expr] = []
+        for node in level:
+            below += node.flatten() if isinstance(node, _CHAINS) else node.iter_expressions()
+        level = below
+
+
+def check_grammar(tree: exp.Expr) -> None:
+    """Refuse a tree that no text of Spark has.
+
+    Raises:
+        ParseError: it is one.
+    """
+    for node in tree.walk():
+        for fault in _faults(node):
+            raise _refused(fault, node)
+
+
+def _faults(node: exp.Expr) -> Iterator[str]:
+    if isinstance(node, exp.Join):
+        side, kind, method = (str(node.args.get(key) or "").upper() for key in ("side", "kind", "method"))
+        if (side, kind) not in _JOINS or method not in ("", "NATURAL"):
+            yield f"Spark has no {' '.join(filter(None, (method, side, kind)))} JOIN"
+        if method and (node.args.get("using") or node.args.get("on") not in (None, exp.true())):
+            yield "a NATURAL JOIN has no condition"
+    elif isinstance(node, exp.With):
+        names = Counter(cte.alias.lower() for cte in node.expressions)
+        yield from (f"two CTEs are named '{name}'" for name, times in names.items() if times > 1)
+    elif isinstance(node, exp.Select):
+        yield from _of_select(node)
+    elif isinstance(node, exp.Values):
+        rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
+        if len({len(row) for row in rows}) > 1:
+            yield "the rows of VALUES have different numbers of columns"
+        if any(isinstance(cell, exp.Alias) for row in rows for cell in row):
+            yield "a name stands in VALUES; put each row in brackets"
+    elif isinstance(node, exp.Alias):
+        if not isinstance(node.args["alias"], exp.Identifier):
+            yield "this is no name"
+    elif isinstance(node, exp.DataType):
+        yield from _of_type(node)
+    elif isinstance(node, exp.Cast):
+        if not isinstance(node.args.get("to"), exp.DataType):
+            yield "a type stands behind AS and behind ::"
+    elif isinstance(node, exp.Any | exp.All):
+        if not isinstance(node.parent, exp.Like | exp.ILike):
+            yield f"Spark takes {node.key.upper()} only behind LIKE"
+        elif isinstance(node.this, exp.Tuple) and not node.this.expressions:
+            yield f"LIKE {node.key.upper()} has no patterns"
+    elif isinstance(node, exp.In):
+        if not any(node.args.get(key) for key in ("expressions", "query")):
+            yield "IN has no values"
+    elif isinstance(node, exp.Anonymous):
+        first = node.expressions[0] if node.expressions else None
+        if node.name.lower() in _UNITS_FIRST and len(node.expressions) == 3 and isinstance(first, exp.Literal):
+            yield f"the unit of {node.name} stands without quotes"
+    elif (word := _NOT_SPARK.get(type(node))) is not None:
+        yield f"Spark has no {word}"
+
+
+def _of_select(node: exp.Select) -> Iterator[str]:
+    if not node.expressions:
+        yield "this SELECT has no columns"
+    if node.args.get("kind") or node.args.get("operation_modifiers") or node.args.get("exclude"):
+        yield "this SELECT is not Spark's"
+    if (distinct := node.args.get("distinct")) is not None and distinct.args.get("on"):
+        yield "Spark has no DISTINCT ON"
+    names = Counter(window.name.lower() for window in node.args.get("windows") or [])
+    yield from (f"two windows are named '{name}'" for name, times in names.items() if times > 1)
+    group = node.args.get("group")
+    if group is not None and not any(group.args.values()):
+        yield "GROUP BY has no columns"
+    if node.args.get("having") is not None and isinstance(node.args["having"].this, exp.Query):
+        yield "HAVING takes a condition"
+
+
+def _of_type(node: exp.DataType) -> Iterator[str]:
+    kind = node.this
+    if kind in _NESTED and len(node.expressions) not in (0, _NESTED[kind]):
+        yield f"{kind.value} takes {_NESTED[kind]} types in <>"
+    elif kind in _NUMBERS:
+        if not all(part.name.isdigit() for part in node.expressions):
+            yield f"the size of {kind.value} is a whole number"
+        elif kind == exp.DType.DECIMAL and node.expressions:
+            precision, scale = [*(int(part.name[:9]) for part in node.expressions), 0][:2]
+            if not 0 <= scale <= precision <= 38:
+                yield f"DECIMAL({precision},{scale}) is none: at most 38 digits, and no more of them behind the point"
+    elif kind in (exp.DType.USERDEFINED, exp.DType.UNKNOWN):
+        yield f"'{node.name or node.args.get('kind')}' is no Spark SQL type"
+
+
+def _refused(message: str, node: exp.Expr) -> ParseError:
+    place = next((part for part in node.walk() if part.meta_get("line") is not None), None)
+    line, col = (place.meta["line"], place.meta["col"]) if place is not None else (1, 1)
+    return ParseError(message, [{"description": message, "line": line, "col": col, "highlight": ""}])

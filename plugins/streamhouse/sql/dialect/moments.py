@@ -1,0 +1,75 @@
+"""Which texts are literals of a time type: `DATE '2026-02-30'` is none, and Spark does not even parse it."""
+
+import re
+from calendar import monthrange
+
+_DATE = re.compile(r"([+-]?\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.DOTALL)
+_CLOCK = r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{0,9}))?)?"
+_STAMP = re.compile(
+    rf"([+-]?\d{{4,6}})(?:-(\d{{1,2}})(?:-(\d{{1,2}})(?:[ T](?:{_CLOCK}|(\d{{1,2}}))?(.*))?)?)?", re.DOTALL
+)
+_TIME = re.compile(rf"T?{_CLOCK}\s*(AM|PM)?", re.IGNORECASE)
+_SPANS = {
+    "YEAR TO MONTH": r"\d+-\d+",
+    "DAY TO HOUR": r"\d+ \d+",
+    "DAY TO MINUTE": r"\d+ \d+:\d+",
+    "DAY TO SECOND": r"\d+ \d+:\d+:\d+(\.\d{1,9})?",
+    "HOUR TO MINUTE": r"\d+:\d+",
+    "HOUR TO SECOND": r"\d+:\d+:\d+(\.\d{1,9})?",
+    "MINUTE TO SECOND": r"\d+:\d+(\.\d{1,9})?",
+}
+_MOMENTS = frozenset({"epoch", "now", "today", "tomorrow", "yesterday"})
+
+
+def check_moment(kind: str, text: str) -> str | None:
+    """Why Spark does not take a text for a literal of a type; None: it does, as far as can be told.
+
+    Args:
+        kind: `DATE`, `TIMESTAMP`, `TIMESTAMP_LTZ`, `TIMESTAMP_NTZ`, `TIME`, or of an interval `DAY TO SECOND`.
+        text: What stands between the quotes.
+
+    >>> check_moment("DATE", "2026-02-30")
+    "'2026-02-30' is no DATE"
+    """
+    said = text.strip()
+    if " TO " in kind:
+        form = _SPANS.get(kind)
+        fits = form is not None and re.fullmatch(rf"[+-]?\s*{form}", said) is not None
+        return None if fits else f"'{text}' is no interval {kind}"
+    if kind != "TIME" and said.partition(" ")[0].lower() in _MOMENTS:
+        return None
+    good = _is_time(said) if kind == "TIME" else _is_date(said) if kind == "DATE" else _is_stamp(said)
+    return None if good else f"'{text}' is no {kind}"
+
+
+def _is_date(text: str) -> bool:
+    found = _DATE.fullmatch(text)
+    return found is not None and _is_day(found[1], found[2], found[3])
+
+
+def _is_day(year: str, month: str | None, day: str | None) -> bool:
+    if not 1 <= int(month or 1) <= 12 or int(day or 1) < 1:
+        return False
+    # The calendar of a year repeats after 400 years.
+    return int(day or 1) <= monthrange(2000 + int(year) % 400, int(month or 1))[1]
+
+
+def _is_stamp(text: str) -> bool:
+    if re.match(r"T?\d{1,2}:", text):  # a time of today
+        return True
+    found = _STAMP.fullmatch(text)
+    if found is None or not _is_day(found[1], found[2], found[3]):
+        return False
+    zone = found[9] or ""
+    return _is_clock(found[4], found[5], found[6]) and zone.isascii()
+
+
+def _is_time(text: str) -> bool:
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return False
+    return _is_clock(found[1], found[2], found[3]) and (found[5] is None or 1 <= int(found[1]) <= 12)
+
+
+def _is_clock(hour: str | None, minute: str | None, second: str | None) -> bool:
+    return int(hour or 0) < 24 and int(minute or 0) < 60 and int(second or 0) < 60

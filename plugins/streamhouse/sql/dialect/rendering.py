@@ -1,0 +1,65 @@
+"""Text of a tree, as Spark reads it: nothing is rewritten for older engines."""
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+from streamhouse.sql.dialect.brackets import bracket
+from streamhouse.sql.dialect.literals import WRITTEN, quoted
+from streamhouse.sql.dialect.qualify import without_qualify
+
+_TYPES = {exp.DType.TIME: "TIME", exp.DType.TIMESTAMP: "TIMESTAMP_NTZ", exp.DType.TIMESTAMPLTZ: "TIMESTAMP"}
+
+
+def rendered(tree: exp.Expr, dialect: Dialect, *, as_written: bool) -> str:
+    """The text of a tree.
+
+    Args:
+        tree: Not changed.
+        dialect: Spark's.
+        as_written: Whether names that are values (of fields) have the case they were written in.
+    """
+    # In brackets, because sqlglot moves the CTEs of a root to its top, where Spark reads them otherwise.
+    root = exp.Paren(this=tree.copy())
+    without_qualify(root)
+    bracket(root)
+    for node in list(root.walk()):
+        _spell(node, as_written=as_written)
+    text = dialect.generate(root, copy=False, comments=False)
+    return text[1:-1]
+
+
+def _spell(node: exp.Expr, *, as_written: bool) -> None:
+    if isinstance(node, exp.Literal):
+        if node.is_string and (not node.name.isprintable() or {"\\", "'"} & set(node.name)):
+            node.replace(exp.Var(this=quoted(node.name)))
+    elif isinstance(node, exp.Cast | exp.Interval | exp.Add):
+        if (text := node.meta_get(WRITTEN)) is not None:
+            node.replace(exp.Var(this=text))
+    elif isinstance(node, exp.DataType):
+        if (name := _TYPES.get(node.this)) is not None:
+            node.replace(exp.DataType(this=exp.DType.USERDEFINED, kind=name))
+    elif isinstance(node, exp.Struct):
+        node.set("expressions", [_field(item, place) for place, item in enumerate(node.expressions, 1)])
+    elif as_written and isinstance(node, exp.Identifier):
+        text = node.meta_get(WRITTEN)
+        if text is not None and text.lower() == node.name and _is_value(node):
+            node.set("this", text)
+
+
+def _is_value(name: exp.Identifier) -> bool:
+    """Whether the name of a field or of a key of a map, which is part of what a query gives."""
+    owner = name.parent
+    if isinstance(owner, exp.Dot):
+        return owner.expression is name
+    if not isinstance(owner, exp.Column) or owner.this is not name:
+        return False
+    call = owner.parent
+    return isinstance(call, exp.Tuple) or (isinstance(call, exp.Anonymous) and call.name.lower() == "arrays_zip")
+
+
+def _field(item: exp.Expr, place: int) -> exp.Expr:
+    if not isinstance(item, exp.PropertyEQ):
+        return item
+    value, name = item.expression, item.this.name
+    implied = value.name == name if isinstance(value, exp.Column) else name == f"col{place}"
+    return value if implied else exp.alias_(value, item.this)

@@ -1,0 +1,79 @@
+"""Expressions that Spark gives the same value and type as a simpler one, by the types of their parts."""
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from streamhouse.sql import spark_type as t
+from streamhouse.sql.infer import Inference
+from streamhouse.sql.literals import whole_number
+from streamhouse.sql.spark_type import SparkType
+
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+_SINGLE = frozenset(
+    {*_WHOLE, "float", "double", "boolean", "string", "binary", "date", "timestamp", "timestamp_ntz"}
+)  # types with one form only, and no parts
+_NEUTRAL: dict[type[exp.Expr], int] = {exp.Add: 0, exp.Sub: 0, exp.Mul: 1}
+_SIZED = (exp.DType.CHAR, exp.DType.VARCHAR, exp.DType.NCHAR, exp.DType.NVARCHAR)  # texts with rules of their own
+
+
+class Same:
+    """Finds simpler expressions in one query."""
+
+    def __init__(self, inference: Inference) -> None:
+        self._inference = inference
+
+    def simpler(self, tree: exp.Expr, scope: Scope) -> exp.Expr:
+        """The expression, or a part of it that has its value and type."""
+        while (found := self._step(tree, scope)) is not None:
+            tree = found
+        return tree
+
+    def kin(self, left: exp.Expr, right: exp.Expr, scope: Scope) -> bool:
+        """Whether two values are compared as they are: of one type, or both whole numbers."""
+        one, other = self._type(left, scope), self._type(right, scope)
+        return one is not None and other is not None and (one == other or (one.integral and other.integral))
+
+    def sides(self, tree: exp.Expr, scope: Scope) -> tuple[exp.Expr, exp.Expr]:
+        """What a comparison compares: whole numbers without casts that only make them wider."""
+        pair = (tree.this, tree.expression)
+        if not all(kind is not None and kind.integral for kind in (self._type(side, scope) for side in pair)):
+            return pair
+        return self._unwidened(pair[0], scope), self._unwidened(pair[1], scope)
+
+    def summand(self, tree: exp.Expr, scope: Scope) -> exp.Expr:
+        """What SUM, AVG or COUNT takes in: all three count whole numbers alike, whatever their width."""
+        return self._unwidened(tree.this, scope)
+
+    def _step(self, tree: exp.Expr, scope: Scope) -> exp.Expr | None:
+        inner = tree.this
+        if isinstance(tree, exp.Paren) and isinstance(inner, exp.Expr):
+            return inner
+        if isinstance(tree, exp.Cast) and isinstance(inner, exp.Expr) and tree.to.this not in _SIZED:
+            given, wanted = self._type(inner, scope), t.from_tree(tree.to)
+            return inner if given is not None and given == wanted and given.kind in _SINGLE else None
+        return self._operand(tree, scope) if type(tree) in _NEUTRAL else None
+
+    def _operand(self, tree: exp.Expr, scope: Scope) -> exp.Expr | None:
+        """Of `a + 0`, `a - 0` and `a * 1` of whole numbers: `a`. With DOUBLE the sum of -0.0 and 0 is 0.0."""
+        sides: list[tuple[exp.Expr, exp.Expr]] = [(tree.this, tree.expression)]
+        neutral = _NEUTRAL[type(tree)]
+        if not isinstance(tree, exp.Sub):
+            sides.append((tree.expression, tree.this))
+        for kept, other in sides:
+            if whole_number(other.unnest()) == neutral and whole_number(kept.unnest()) is None:
+                given = self._type(kept, scope)
+                if given is not None and given.integral and given == self._type(tree, scope):
+                    return kept
+        return None
+
+    def _unwidened(self, tree: exp.Expr, scope: Scope) -> exp.Expr:
+        """Of a CAST of a whole number to a wider one: that number."""
+        cast = tree.unnest()
+        if isinstance(cast, exp.Cast):
+            given, wanted = self._type(cast.this, scope), t.from_tree(cast.to)
+            if given is not None and given.kind in _WHOLE and wanted.kind in _WHOLE[_WHOLE.index(given.kind) :]:
+                return self._unwidened(cast.this, scope)
+        return tree
+
+    def _type(self, tree: exp.Expr, scope: Scope) -> SparkType | None:
+        return self._inference.type_of(tree, scope)

@@ -1,0 +1,86 @@
+"""Spark's own parser, without a session: what it reads a text as, told so that equal queries compare equal."""
+
+import json
+from typing import Any
+
+_SAME_FUNCTION = {
+    "position": "locate",
+    "var_samp": "variance",
+    "char_length": "length",
+    "mean": "avg",
+    "some": "bool_or",
+}
+_UNITS = {"year", "quarter", "month", "week", "day", "hour", "minute", "second"}
+_HIDDEN = {"exprId", "origin", "id", "jvmId", "planId"}
+
+
+class SparkParser:
+    """`SparkSqlParser` in a JVM of its own; `close` ends it."""
+
+    def __init__(self) -> None:
+        from pyspark.java_gateway import launch_gateway
+
+        self._gateway = launch_gateway()
+        self._parser = self._gateway.jvm.org.apache.spark.sql.execution.SparkSqlParser()
+
+    def close(self) -> None:
+        """End the JVM."""
+        self._gateway.shutdown()
+        self._gateway.proc.stdin.close()
+        self._gateway.proc.wait(30)
+
+    def plan(self, sql: str) -> str | None:
+        """The plan of a text, as comparable JSON; None: Spark refuses it.
+
+        Left out is what means the same: CROSS JOIN and a comma, IS NOT NULL and NOT … IS NULL, an operator and the
+        function of that name, the case of names of functions and of units of time.
+        """
+        from py4j.protocol import Py4JJavaError
+
+        try:
+            tree = self._parser.parsePlan(sql)
+            return json.dumps(_plain(json.loads(tree.toJSON())), sort_keys=True)
+        except Py4JJavaError:
+            return None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [one for part in value for one in _spelled(_plain(part))]
+    if isinstance(value, dict):
+        plain = {key: _plain(part) for key, part in value.items() if key not in _HIDDEN}
+        return {**plain, "funcName": str(plain["funcName"]).lower()} if "funcName" in plain else plain
+    return value
+
+
+def _spelled(node: Any) -> list[Any]:
+    if not isinstance(node, dict):
+        return [node]
+    kind = str(node.get("class", "")).rpartition(".")[2]
+    if kind == "IsNotNull":
+        return [{"class": "Not"}, {"class": "IsNull"}]
+    if kind in ("Not", "IsNull"):
+        return [{"class": kind}]
+    if kind == "Literal" and node.get("dataType") == "binary":
+        return [{"class": kind, "dataType": "binary"}]  # its value is told as the address of an array
+    if kind.startswith("IsUnknown"):
+        return [{"class": "IsNull"}]
+    if kind.startswith("IsNotUnknown"):
+        return [{"class": "Not"}, {"class": "IsNull"}]
+    if kind in ("UnaryPositive", "ShiftLeft", "ShiftRight"):
+        name = {"UnaryPositive": "positive"}.get(kind, kind.lower())
+        return [{"class": "call", "name": name, "distinct": False, "filter": None}]
+    if kind == "UnresolvedFunction":
+        name = str(node["nameParts"]).strip("[]").lower()
+        told = {"distinct": node.get("isDistinct"), "filter": node.get("filter"), "nulls": node.get("ignoreNulls")}
+        told = told if name not in ("positive", "shiftleft", "shiftright") else {"distinct": False, "filter": None}
+        return [{"class": "call", "name": _SAME_FUNCTION.get(name, name), **told}]
+    if kind == "Literal" and str(node.get("value")).lower() in _UNITS:
+        return [{**node, "value": str(node["value"]).lower()}]
+    if kind in ("Join", "LateralJoin"):
+        inner = "Cross" in json.dumps(node.get("joinType"))
+        condition = node.get("condition")
+        always = isinstance(condition, list) and len(condition) == 1 and condition[0].get("value") == "true"
+        joined = {**node, "condition": None if always else condition}
+        return [{**joined, "joinType": "inner"} if inner or "Inner" in json.dumps(node.get("joinType")) else joined]
+    return [node]

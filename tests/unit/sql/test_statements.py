@@ -1,0 +1,104 @@
+"""The analysis of any text gives a plan or a coded error: `make soak` asks for ten thousand statements."""
+
+import os
+
+import pytest
+from sqlglot import exp
+
+from streamhouse.errors import DefinitionErrors, Location, StreamhouseError, UnforeseenError
+from streamhouse.model.table import Column
+from streamhouse.model.types import ReadMode
+from streamhouse.registry.parse_sql import parse_query
+from streamhouse.sql import functions
+from streamhouse.sql.classify import InputInfo, classify
+from streamhouse.sql.dialect import parse_query as read_again
+from streamhouse.sql.last_resort import told_at
+from streamhouse.sql.ports import Port
+from streamhouse.sql.schema import analyse
+from tests.sql_statements import statements
+
+AT = Location("a.sql")
+COUNT = 10_000 if os.environ.get("STREAMHOUSE_SOAK") else 150
+TYPES = {
+    "id": "bigint",
+    "k": "string",
+    "v": "int",
+    "ts": "timestamp",
+    "d": "date",
+    "x": "double",
+    "b": "boolean",
+    "dec": "decimal(10,2)",
+    "arr": "array<int>",
+    "m": "map<string,int>",
+    "s": "struct<a:int,b:string>",
+    "bin": "binary",
+}
+PORT = Port(tuple(Column(name=name, type=kind) for name, kind in TYPES.items()), {}, key=("id",))
+
+
+def planned(sql: str) -> str:
+    """The text that Spark would run."""
+    query = parse_query(sql, AT)
+    read = {table.name.lower() for table in query.find_all(exp.Table)}
+    ports = {name: PORT for name in ("t", "u") if name in read} or {"t": PORT}
+    found = analyse(query, ports, sql, AT)
+    info = InputInfo(append_only=False, mode=ReadMode.CHANGES, primary_key=("id",))
+    classify(found, dict.fromkeys(ports, info), primary_key=("id",), strategy=None, at=AT)
+    return found.sql
+
+
+def test_no_statement_crashes() -> None:
+    crashed = []
+    for sql in statements(COUNT, COUNT, tuple(sorted(functions.KNOWN))):
+        try:
+            with told_at(AT, "the SQL"):
+                read_again(planned(sql), AT)
+        except UnforeseenError as error:
+            crashed.append(f"{error.message}: {sql[:300]}")
+        except (StreamhouseError, DefinitionErrors):
+            pass
+    assert crashed == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT id, date_add(d) AS y FROM t", "date_add() takes 2 to 3 arguments, and 1 stands here"),
+        ("SELECT max_by(v) AS y FROM t", "max_by() takes 2 arguments"),
+        ("SELECT max(v, x) AS y FROM t", "max() takes 1 argument, and 2 stand here"),
+        ("SELECT id, decode() AS y FROM t", "decode() takes 2 or more arguments, and none stands here"),
+        ("SELECT x.id FROM (SELECT x.id FROM x) x", "unknown table 'x'"),
+        ("SELECT id, CAST(v AS DECIMAL(12,2.0)) AS y FROM t", "the size of DECIMAL is a whole number"),
+        ("SELECT id, CAST(v AS map<string>) AS y FROM t", "mAP takes 2 types in <>"),
+        ("SELECT id FROM t UNION ALL SELECT id, k FROM u", "UNION puts together queries of 1 and 2 columns"),
+        ("SELECT id FROM t LIMIT '1'", "LIMIT takes a whole number of rows, and not '1'"),
+        ("SELECT id FROM t LIMIT 1.5", "LIMIT takes a whole number"),
+        ("SELECT id FROM t LIMIT -1", "LIMIT takes a whole number"),
+        ("SELECT id FROM t LIMIT v", "LIMIT takes a whole number"),
+        ("SELECT id,, k FROM t", "nothing follows this comma"),
+        ("SELECT * FROM (SELECT id AS a, v AS a FROM t)", "cannot be told from"),
+        ("SELECT count(*) AS n FROM t GROUP BY -1", "GROUP BY names the column -1"),
+        (
+            "WITH RECURSIVE r AS (WITH RECURSIVE q AS (SELECT id FROM t) SELECT id FROM q) SELECT id FROM r",
+            "a recursive CTE",
+        ),
+    ],
+)
+def test_told(sql: str, told: str) -> None:
+    with pytest.raises((StreamhouseError, DefinitionErrors)) as refused, told_at(AT, "the SQL"):
+        planned(sql)
+    assert told in str(refused.value)
+    assert "SH220" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        ("SELECT id, to_json(struct(k AS orderId, V, t.S)) AS y FROM t", "STRUCT(t.k AS orderId, t.v AS V, t.s AS S)"),
+        ("SELECT id, m.Key AS y FROM t", "t.m.`Key`"),
+        ("SELECT id, (SELECT max(struct(V AS Big)) FROM u) AS y FROM t", "STRUCT(u.v AS Big)"),
+    ],
+)
+def test_names_that_are_values_keep_their_case(sql: str, shown: str) -> None:
+    assert shown in planned(sql)
+    assert shown.replace("t.", "").replace("u.", "") in planned(planned(sql)).replace("t.", "").replace("u.", "")
