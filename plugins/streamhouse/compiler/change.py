@@ -122,15 +122,6 @@ def copied(found: FlowDiff, new: FlowPlan, anew: Collection[str], again: Collect
     return frozenset(copies)
 
 
-def marks(found: FlowDiff, anew: Collection[str], copies: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Table → its columns that mean something else, or nothing, in the rows that are there."""
-    return {
-        change.table: change.marks
-        for change in found.steps
-        if change.marks and change.change != "new" and (change.table not in anew or change.table in copies)
-    }
-
-
 def _unordered(plan: FlowPlan, anew: Collection[str], *, written: bool = False) -> set[str]:
     """Logs whose order only the step that writes them knows: whoever reads one to fill a table fills it as well.
 

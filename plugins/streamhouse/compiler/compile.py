@@ -13,6 +13,7 @@ from streamhouse.compiler.check import (
     check_schema_change,
     check_table_options,
 )
+from streamhouse.compiler.kept import deletions
 from streamhouse.compiler.order import foreign_writers, ordered_flows, ordered_steps, writers, writes_place
 from streamhouse.compiler.segments import check_streams, segments
 from streamhouse.compiler.shared import disagreements, joined, with_tables, with_whole_tables
@@ -31,6 +32,7 @@ from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Ranges
 from streamhouse.registry.problems import Problems
+from streamhouse.sql.last_resort import told_at
 
 
 class Actions(Protocol):
@@ -135,7 +137,9 @@ def compile_flow(
         except StreamhouseError as error:
             problems.add(error)
             continue
-        planned.append(done)
+        # Beside what is remembered of a step, which does not tell where it stands.
+        notices = (*done.notices, *deletions(done, flow))
+        planned.append(done if notices == done.notices else done.model_copy(update={"notices": notices}))
         table = done.writes
         if done.part:
             # Of the flows compiled before this one, and of the steps before this one.
@@ -153,6 +157,7 @@ def compile_project(
     source_columns: Mapping[str, SourceColumns],
     compiled: CompileFlow = compile_flow,
     views: Mapping[str, View] | None = None,
+    apart: Mapping[str, Actions] | None = None,
 ) -> dict[str, FlowPlan]:
     """Compile flows that may read each other's tables.
 
@@ -162,6 +167,7 @@ def compile_project(
         source_columns: Flow → source → what it delivers.
         compiled: Compiles one flow.
         views: Flow → what its steps do not see.
+        apart: Flow → where its actions come from, of those that have others than `registry`.
 
     Returns:
         Flow → plan, each after the flows whose tables it reads.
@@ -191,12 +197,14 @@ def compile_project(
             continue
         try:
             view = (views or {}).get(name)
+            actions = (apart or {}).get(name, registry)
             columns = source_columns.get(name, {})
-            plans[name] = (
-                compiled(flow, registry, columns, tables)
-                if view is None
-                else compile_flow(flow, registry, columns, tables, view=view)
-            )
+            with told_at(flow.at, f"flow '{name}'"):
+                plans[name] = (
+                    compiled(flow, actions, columns, tables)
+                    if view is None
+                    else compile_flow(flow, actions, columns, tables, view=view)
+                )
         except StreamhouseError as error:
             problems.add(error)
             failed.add(name)

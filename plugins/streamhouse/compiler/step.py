@@ -1,18 +1,19 @@
 """Plans one step: types its SQL, chooses its strategy, and makes the table it writes."""
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from functools import partial
 
 from sqlglot import exp
 
 from streamhouse.compiler.check import Readable, check_columns, parameter_literals
 from streamhouse.compiler.expect import judges_parts, plan_expectations
+from streamhouse.compiler.kept import default_tiers
 from streamhouse.compiler.merge_engine import engine_errors, ruled_out, selection
 from streamhouse.compiler.partitions import partial_reads, partition_errors, refuse_lost_parts
 from streamhouse.errors import (
     DefinitionErrors,
     Location,
+    OutputColumnError,
     StreamhouseError,
     TierError,
     TypeMismatchError,
@@ -23,15 +24,15 @@ from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import PlannedRead, PlannedStep
-from streamhouse.model.table import Column, Table, TableOptions, Tiers
+from streamhouse.model.table import Column, Table, TableOptions
 from streamhouse.model.types import History, MergeEngine, ReadMode, Strategy, Tier
 from streamhouse.sql.classify import Classification, InputInfo, classify
 from streamhouse.sql.dialect import parse_query
+from streamhouse.sql.last_resort import told_at
 from streamhouse.sql.parameters import fill_parameters
 from streamhouse.sql.ports import Port
 from streamhouse.sql.schema import Query, analyse
 
-DEFAULT_TIERS = Tiers(hot=timedelta(days=7))
 _NO_KEY_TYPES = ("array<", "map<", "struct<", "variant", "float", "double")
 
 
@@ -48,6 +49,11 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         DefinitionError: any of those that `compile_flow` names.
         DefinitionErrors: several.
     """
+    with told_at(action.sql_at, f"the SQL of action '{action.action}'"):
+        return _plan_step(step, action, flow, readable)
+
+
+def _plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable]) -> PlannedStep:
     errors = check_columns(step, action, readable)
     literals, wrong = parameter_literals(step, action)
     _raise([*errors, *wrong])
@@ -61,7 +67,7 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
     _raise(
         [
             *_unknown(declared, "primary_key", query, key_at),
-            *_unknown(tuple(action.output.renamed), "renamed", query, action.at),
+            *_renames(action, query),
             *_unknown(options.bucket_key, "bucket_key", query, options_at),
             *_unknown(options.partition_by, "partition_by", query, partitions_at),
             *_unknown((action.output.event_time,) if action.output.event_time else (), "event_time", query, action.at),
@@ -150,6 +156,27 @@ def _query(step: Step, action: Action, readable: Mapping[str, Readable], literal
     return analyse(tree, ports, action.sql, action.sql_at, extra_columns=action.output.extra_columns == "pass")
 
 
+def _renames(action: Action, query: Query) -> Iterator[StreamhouseError]:
+    """What is wrong with `renamed`: nothing that it says is passed over."""
+    renamed, own = action.output.renamed, {c.name.lower() for c in query.columns}
+    first: dict[str, str] = {}
+    for name, was in renamed.items():
+        at = action.output.places.get(name, action.at)
+        yield from _unknown((name,), "renamed", query, at)
+        if was.lower() in own:
+            yield OutputColumnError(
+                f"renamed says that {name} was called {was}, but {was} is a column of the result as well",
+                at=at,
+                hint=f"apply the new name first, and add the other {was} in an edit of its own; or remove "
+                f"'{name}: {was}'",
+            )
+        elif other := first.get(was.lower()):
+            yield OutputColumnError(
+                f"renamed says that both {other} and {name} were called {was}", at=at, hint="keep one of them"
+            )
+        first.setdefault(was.lower(), name)
+
+
 def _unknown(names: tuple[str, ...], role: str, query: Query, at: Location) -> list[StreamhouseError]:
     own = [c.name for c in query.columns]
     return [
@@ -196,7 +223,9 @@ def _table(
     options: TableOptions,
     options_at: Location,
 ) -> Table:
-    tiers = options.tiers or DEFAULT_TIERS
+    partition_by = tuple(name.lower() for name in options.partition_by)
+    has_days = any(c.type == "date" for c in columns if c.name in partition_by)
+    tiers = options.tiers or default_tiers(has_days=has_days)
     if how.strategy is Strategy.MERGE and tiers.target is Tier.COLD:
         raise TierError(
             f"{step.writes} is kept by merging, and the cold tier cannot merge",
@@ -229,7 +258,7 @@ def _table(
         primary_key=how.primary_key,
         bucket_key=bucket_key,
         buckets=options.buckets,
-        partition_by=tuple(name.lower() for name in options.partition_by),
+        partition_by=partition_by,
         tiers=tiers,
         merge=how.merge,
         first_row=first_row,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from streamhouse.errors import Location
-from streamhouse.model.types import NAME, USE, Duration, Frozen, StepKind, Strategy
+from streamhouse.model.types import NAME, USE, Frozen, Pace, StepKind, Strategy
 
 
 class Parameter(Frozen):
@@ -27,6 +27,7 @@ class Output(Frozen):
     renamed: dict[str, str] = Field(
         default_factory=dict, description="column → the name it had, so that an edit renames it and keeps its values"
     )
+    places: dict[str, Location] = Field(default_factory=dict, exclude=True)  # key of `renamed` → where its value stands
 
 
 class Expectation(Frozen):
@@ -65,7 +66,7 @@ class Action(Frozen):
     expect: dict[str, Expectation] = Field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     strategy: Strategy | None = None  # None: chosen by analysis of the SQL
-    interval: Duration | None = None  # a `full` step runs no more often than this
+    interval: Pace | None = None  # a `full` step runs no more often than this
     sql: str = Field(default="", exclude=True)  # without the header
     at: Location = Field(default=Location(""), exclude=True)
     sql_at: Location = Field(default=Location(""), exclude=True)  # where the SQL begins in its file

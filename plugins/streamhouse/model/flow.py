@@ -8,10 +8,11 @@ from pydantic import Field
 from streamhouse.errors import Location
 from streamhouse.model.schema_change import FollowsChanges, SchemaChange
 from streamhouse.model.table import TableOptions
-from streamhouse.model.types import NAME, TABLE_NAME, Duration, Frozen, History, ReadMode, Strategy
+from streamhouse.model.types import NAME, TABLE_NAME, Frozen, History, Pace, ReadMode, Strategy
 
 LOCAL_EPOCH_ROWS = 300_000  # measured: benchmarks/spread.py
 MAX_ROWS_PER_EPOCH = 200_000  # a third less processor time than 100,000; more gains less, and takes memory
+_ROWS_MOST = 1_000_000_000  # of an epoch; no machine holds as many
 
 
 class Source(Frozen):
@@ -61,18 +62,21 @@ class Flow(Frozen):
     description: str = ""
     owner: str = ""
     tags: tuple[str, ...] = ()
-    freshness: Duration = timedelta(seconds=1)  # how far the last layer may lag behind the source
+    freshness: Pace = timedelta(seconds=1)  # how far the last layer may lag behind the source
     schema_change: FollowsChanges = SchemaChange()
     history: History | None = Field(
         default=None,
         description="what an edit does to older rows; by default ods and dwd keep them, dws and ads rewrite them",
     )
-    commit_interval: Duration = Field(
+    commit_interval: Pace = Field(
         default=timedelta(seconds=10), description="how often steps commit to tables without a hot tier"
     )
-    max_rows_per_epoch: int = Field(default=MAX_ROWS_PER_EPOCH, ge=1)
+    max_rows_per_epoch: int = Field(default=MAX_ROWS_PER_EPOCH, ge=1, le=_ROWS_MOST)
     local_epoch_rows: int = Field(
-        default=LOCAL_EPOCH_ROWS, ge=0, description="epochs of more rows are read and written by Spark's executors"
+        default=LOCAL_EPOCH_ROWS,
+        ge=0,
+        le=_ROWS_MOST,
+        description="epochs of more rows are read and written by Spark's executors",
     )
     sources: dict[str, Source] = Field(default_factory=dict)
     steps: tuple[Step, ...] = Field(min_length=1)

@@ -83,6 +83,8 @@ class Consumer(Frozen):
     columns: tuple[str, ...] = ()  # of its own table, that change with them
     rows: bool = False  # whether the rows of its own table do
     proof: str = ""
+    table: str = ""
+    marks: tuple[str, ...] = ()  # of its own table: columns whose older rows rest on an older meaning
 
 
 class StepChange(Frozen):

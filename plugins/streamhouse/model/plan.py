@@ -11,7 +11,7 @@ from streamhouse.model.action import Expectation
 from streamhouse.model.flow import LOCAL_EPOCH_ROWS
 from streamhouse.model.notice import Notice
 from streamhouse.model.read_as import ReadAs, as_read, as_stored
-from streamhouse.model.table import Column, ComputedColumn, Table, Tiers
+from streamhouse.model.table import Column, ComputedColumn, Table
 from streamhouse.model.types import Duration, Frozen, History, Layer, Ranges, ReadMode, StepKind, Strategy
 
 EXPECTATION = "_expectation"
@@ -116,11 +116,10 @@ class PlannedStep(Frozen):
         if all(rule.on_violation != "quarantine" for rule in self.expect.values()):
             return None
         columns = tuple(c.model_copy(update={"nullable": True}) for c in self.columns)
-        tier = self.writes.tiers.target.value
         return Table(
             name=f"{self.writes.name}{QUARANTINE}",
             columns=(*columns, Column(name=EXPECTATION, type="string")),
-            tiers=Tiers.model_validate({tier: getattr(self.writes.tiers, tier)}),
+            tiers=self.writes.tiers,
         )
 
 

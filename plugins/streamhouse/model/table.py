@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 from streamhouse.model.types import (
     FOREVER,
     TABLE_NAME,
-    Duration,
     Frozen,
     History,
+    Holding,
     Layer,
     MergeEngine,
     MergeFunction,
@@ -53,9 +53,9 @@ class ComputedColumn(Frozen):
 class Tiers(Frozen):
     """How long each tier holds rows; absent: the table has no such tier."""
 
-    hot: Duration | None = None
-    warm: Duration | None = None
-    cold: Duration | None = None
+    hot: Holding | None = None
+    warm: Holding | None = None
+    cold: Holding | None = None
 
     @property
     def present(self) -> tuple[Tier, ...]:
@@ -134,9 +134,18 @@ class Table(Frozen):
         return None if self.keeps_all(first) else getattr(self.tiers, first.value)
 
     @property
+    def deletes_after(self) -> timedelta | None:
+        """After what time rows are gone from every tier; None: the table has all its rows for ever."""
+        last = self.tiers.present[-1]
+        longest = max(getattr(self.tiers, tier.value) for tier in self.tiers.present)
+        # Beside days, only the log of a table without key grows old; a lake drops no rows by itself.
+        drops = not self.keeps_all(last) or (last is Tier.HOT and not self.primary_key)
+        return longest if drops and longest != FOREVER else None
+
+    @property
     def kept_up(self) -> tuple[Tier, ...]:
-        """The tiers in which upkeep has something to do: the lakes, and a hot tier that drops days."""
-        return tuple(tier for tier in self.tiers.present if tier is not Tier.HOT or not self.keeps_all(tier))
+        """The tiers in which upkeep has something to do: the lakes, and a hot tier that has days."""
+        return tuple(tier for tier in self.tiers.present if tier is not Tier.HOT or self.ages_by is not None)
 
     @property
     def merge_engine(self) -> MergeEngine:
@@ -208,7 +217,7 @@ class TableOptions(Frozen):
 
     primary_key: tuple[str, ...] | None = None
     bucket_key: tuple[str, ...] = ()
-    buckets: int = Field(default=1, ge=1, description="the same count in hot and warm; cannot change later")
+    buckets: int = Field(default=1, ge=1, le=1024, description="the same count in hot and warm; cannot change later")
     partition_by: tuple[str, ...] = Field(
         default=(),
         description="rows with the same values of these columns are stored together; by the first that is a date, "

@@ -5,12 +5,13 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 from pytimeparse2 import parse
 
 NAME = r"^[a-z][a-z0-9_]*$"
 USE = r"^[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?$"  # an action: name, or name@version, as far as it is said
 TABLE_NAME = r"^(ods|dwd|dws|ads)\.[a-z][a-z0-9_]*$"
+_LEAST = timedelta(milliseconds=1)
 FOREVER = timedelta(days=36500)
 """A tier that keeps rows so long drops none."""
 
@@ -138,17 +139,34 @@ def _seconds(text: str) -> float | None:
 
 
 def duration_of(text: str) -> timedelta:
-    """The duration that a person wrote.
+    """The duration that a person wrote: 0, or from a millisecond to what `FOREVER` stands for.
 
     Raises:
         ValueError: it is none; the message tells how to write one.
     """
     if text == "forever":
         return FOREVER
-    seconds = _seconds(text)
+    seconds = _seconds(text) if any(map(str.isalpha, text)) else None  # a number alone says no unit
     if seconds is None:
         raise ValueError(f"'{text}' is no duration; write a number with its unit, such as 30s, 5m, 1h, 7d")
+    if not 0 <= float(seconds) <= FOREVER.total_seconds():
+        why = "negative" if float(seconds) < 0 else f"longer than {FOREVER.days}d"
+        raise ValueError(f"'{text}' is {why}; write a number with its unit, such as 30s, 5m, 1h, 7d, or forever")
+    if 0 < float(seconds) < _LEAST.total_seconds():
+        raise ValueError(f"'{text}' is shorter than a millisecond; the least is 1ms")
     return timedelta(seconds=float(seconds))
+
+
+def _some(value: timedelta) -> timedelta:
+    if value < _LEAST:
+        raise ValueError("it is no time at all; write more, such as 100ms, 30s, 5m")
+    return value
+
+
+def _ends(value: timedelta) -> timedelta:
+    if value >= FOREVER:
+        raise ValueError("it would never come; write how often or how soon, such as 1s, 5m, 1h")
+    return value
 
 
 def _to_duration(value: Any) -> Any:
@@ -177,3 +195,10 @@ Duration = Annotated[
     PlainSerializer(format_duration, return_type=str),
     Field(description="a number with its unit: 250ms, 30s, 5m, 1h, 7d, or forever"),
 ]
+"""Any time from none to for ever."""
+
+Holding = Annotated[Duration, AfterValidator(_some)]
+"""How long something is held: more than no time."""
+
+Pace = Annotated[Duration, AfterValidator(_some), AfterValidator(_ends)]
+"""How often, or how soon, something happens: more than no time, and not never."""

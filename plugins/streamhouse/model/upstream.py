@@ -76,7 +76,7 @@ class Values(StrEnum):
     ROW_DISCARDED = "row discarded, counted"
     VALUE_DISCARDED = "value discarded, counted"
     UNREAD = "not read"
-    COUNTED = "not read, counted"
+    COUNTED = "not read, counted"  # in records of earlier versions
     WAIT = "rows wait"
     REFILLED = "refilled from a colder tier, the gap marked"
 

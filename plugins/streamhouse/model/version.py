@@ -27,6 +27,17 @@ def table_name(stored: str) -> str:
     return _STORED.sub("", stored)
 
 
+def version_of(stored: str) -> int:
+    """The version that a name of stores says.
+
+    Example:
+        >>> version_of("dwd.sales__v2"), version_of("dwd.sales")
+        (2, 1)
+    """
+    found = _STORED.search(stored)
+    return int(found[1]) if found else 1
+
+
 def at_versions(plan: FlowPlan, versions: Versions) -> FlowPlan:
     """The plan over the names that stores hold.
 

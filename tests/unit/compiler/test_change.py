@@ -10,7 +10,6 @@ from streamhouse.compiler.change import (
     copied,
     decided,
     followers,
-    marks,
     overtaken,
     same_streams,
     shared,
@@ -22,6 +21,7 @@ from streamhouse.compiler.change import (
 )
 from streamhouse.compiler.cost import over_budget, with_cost
 from streamhouse.compiler.diff import diff, read_again
+from streamhouse.compiler.marks import marks
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import behind
 from streamhouse.model.version import at_versions, stored_name, table_at, table_name
@@ -176,8 +176,34 @@ def test_another_version_of_a_table_that_keeps_its_history_gets_the_rows_that_ar
 def test_marks_are_of_tables_that_keep_their_rows(tmp_path):
     _, new, _, found = case("08_float_shown_as_double_map", tmp_path / "1")
     anew = tables_anew(found, new, ())
-    assert marks(found, anew, copied(found, new, anew))["dwd.orders"] == ("rate",)
-    assert "dwd.orders" not in marks(found, anew, ())
+    assert marks(found, new, anew, copied(found, new, anew), _none)["dwd.orders"] == ("rate",)
+    assert "dwd.orders" not in marks(found, new, anew, (), _none)
+
+
+def test_marks_of_what_rests_on_rows_that_keep_their_meaning(tmp_path):
+    _, new, _, found = case("14_expression_of_what_is_computed_whole", tmp_path)
+    anew = tables_anew(found, new, ())
+    told = marks(found, new, anew, (), _none)
+    assert told["ads.totals"] == ("cents",), "computed whole at each run, of all rows"
+    assert told["dws.by_note"] == ("cents",), "of another flow"
+    steps = {change.table: change for change in found.steps}
+    assert steps["ads.totals"].outcome is Outcome.FORWARD
+
+
+def test_a_table_that_is_filled_of_marked_rows_is_marked(tmp_path):
+    _, new, _, found = case("15_group_key_changed_recompute", tmp_path / "1")
+    anew = tables_anew(found, new, ())
+    assert anew == {"dws.mean_by_customer"}
+    known = {"dwd.orders": ("cents",)}
+    told = marks(found, new, anew, (), lambda table: known.get(table, ()))
+    assert told == {"dws.mean_by_customer": ("mean",)}
+    known = {"dwd.orders": ("small",)}
+    told = marks(found, new, anew, (), lambda table: known.get(table, ()))
+    assert told == {"dws.mean_by_customer": new.tables["dws.mean_by_customer"].column_names}, "it decides about rows"
+
+
+def _none(_: str) -> tuple[str, ...]:
+    return ()
 
 
 def test_a_column_that_comes_back_gets_another_version(tmp_path):

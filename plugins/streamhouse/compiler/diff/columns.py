@@ -31,7 +31,7 @@ def column_findings(edited: Edited, old: Canonical, new: Canonical, *, relaid: b
     renames = edited.renames
     came = [c for c in after.values() if c.name not in before and c.name not in renames]
     gone = [c for c in before.values() if c.name not in after and c.name not in renames.values()]
-    found = [*_renamed(edited), *_guessed(came, gone, old, new)]
+    found = [*_renamed(edited), *_taken(edited), *_guessed(came, gone, old, new)]
     guessed = {column for finding in found if finding.outcome is Outcome.BLOCK for column in finding.columns}
     key = set(edited.new.writes.primary_key) | set(edited.old.writes.primary_key)
     told = guessed | key
@@ -39,6 +39,18 @@ def column_findings(edited: Edited, old: Canonical, new: Canonical, *, relaid: b
     found += [_dropped(column, old.outputs.get(column.name)) for column in gone if column.name not in told]
     found += _types(edited, before, after, relaid=relaid)
     return found
+
+
+def _taken(edited: Edited) -> Iterator[Finding]:
+    """Columns that get another name, which a column has already: neither is the other's values."""
+    before, after = {c.name for c in edited.old.columns}, {c.name for c in edited.new.columns}
+    for name, was in edited.new.renamed.items():
+        if was in before - after and name in after & before:
+            proof = (
+                f"'renamed' of {edited.new.action} says that {name} was called {was}, but the table has had a {name} "
+                f"beside {was}: drop or rename that in an edit of its own first"
+            )
+            yield Finding(rule=12, outcome=Outcome.BLOCK, proof=proof, columns=(name,))
 
 
 def _renamed(edited: Edited) -> Iterator[Finding]:

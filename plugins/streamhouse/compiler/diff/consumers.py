@@ -76,21 +76,35 @@ def _consumer(flow: str, around: Around, step: PlannedStep, table: str, change: 
     reads = tuple(sorted(touched))
     if change.swaps:
         proof = f"reads {table}, and goes on where its new version begins to serve"
-        return Consumer(flow=flow, step=step.id, outcome=Outcome.SWAP, reads=reads, proof=proof)
+        return Consumer(flow=flow, step=step.id, outcome=Outcome.SWAP, reads=reads, proof=proof, table=step.writes.name)
     meaning = around.meaning(step)
     changed = {(table, column.lower()) for column in touched}
     rows = change.rows or bool({(t, c.lower()) for t, c in meaning.decides} & changed)
     columns = tuple(name for name, made in meaning.values.items() if {(t, c.lower()) for t, c in made} & changed)
     outcome, why = _demands(step, change.outcome, more=change.more and table in step.follows)
     proof = f"reads {', '.join(reads)} of {table}; {why}"
-    return Consumer(flow=flow, step=step.id, outcome=outcome, reads=reads, columns=columns, rows=rows, proof=proof)
+    names = {column.lower(): column for column in step.writes.column_names}
+    marks = tuple(names.values()) if rows else tuple(names[c.lower()] for c in columns if c.lower() in names)
+    return Consumer(
+        flow=flow,
+        step=step.id,
+        outcome=outcome,
+        reads=reads,
+        columns=columns,
+        rows=rows,
+        proof=proof,
+        table=step.writes.name,
+        marks=marks if outcome is Outcome.FORWARD else (),
+    )
 
 
 def _demands(step: PlannedStep, parent: Outcome, *, more: bool) -> tuple[Outcome, str]:
-    if step.strategy is Strategy.FULL:
-        return Outcome.SWAP, "each run computes its whole table"
+    if parent is Outcome.FORWARD and step.strategy is Strategy.FULL:
+        return Outcome.FORWARD, "each run computes its whole table, also of rows that keep the old meaning"
     if parent is Outcome.FORWARD:
         return Outcome.FORWARD, "its older rows rest on the old meaning"
+    if step.strategy is Strategy.FULL:
+        return Outcome.SWAP, "each run computes its whole table"
     if more:
         return Outcome.REBUILD, "the new version has rows that the one before never got"
     if step.strategy is Strategy.MAP and step.history is History.KEEP:

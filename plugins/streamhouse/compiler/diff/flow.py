@@ -64,6 +64,7 @@ def diff(
     reaches = any(affected(findings) is not None for findings in found.values())
     plans = {**(arounds(others.values()) if reaches else {}), new.flow: now}
     steps = [_change(step, before.get(name), found[name], plans, more=name in more) for name, step in after.items()]
+    steps = [_with_wider(change, before.get(change.step), after[change.step], others) for change in steps]
     steps += [_removed(step, others) for name, step in before.items() if name not in after]
     settings = tuple(setting_findings(old, new)) if old is not None else ()
     outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in settings))
@@ -244,6 +245,23 @@ def _change(
         marks=tuple(dict.fromkeys(c for f in ordered if f.rule in _MARKS or _keeps(f) for c in _marked(f, step))),
         consumers=tuple(consumers(step.writes.name, change, plans)) if change is not None else (),
     )
+
+
+def _with_wider(
+    change: StepChange, was: PlannedStep | None, step: PlannedStep, others: Mapping[str, FlowPlan]
+) -> StepChange:
+    """The change, with steps of other flows whose values may show that columns of the table are wider."""
+    types = {c.name: c.type for c in was.columns} if was is not None else {}
+    if all(types.get(c.name, c.type) == c.type for c in step.columns):
+        return change
+    from streamhouse.compiler.diff.widths import wider_consumers  # loads sqlglot
+
+    found = {(one.flow, one.step): one for one in change.consumers}
+    for one in wider_consumers(step.writes.name, step.columns, arounds(others.values())):
+        known = found.get((one.flow, one.step))
+        if known is None or known.outcome.weight < one.outcome.weight:
+            found[one.flow, one.step] = one
+    return change.model_copy(update={"consumers": tuple(found.values())})
 
 
 def _keeps(finding: Finding) -> bool:

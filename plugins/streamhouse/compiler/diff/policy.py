@@ -13,6 +13,7 @@ _RULES = {
     4: "an aggregate is added",
     5: "a column is dropped",
     6: "an aggregate is dropped",
+    8: "a column that it reads is wider",
     11: "a constant column is added",
     13: "the filter changed",
     14: "the expression changed",

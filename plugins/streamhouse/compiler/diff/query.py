@@ -1,26 +1,34 @@
 """What an edit of a step's SQL changes: findings from the parts of two canonical queries."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from streamhouse.compiler.diff.policy import Edited, changed
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.table import Column
 from streamhouse.sql.canonical import Canonical, Condition, Joined, Output, Rows
 from streamhouse.sql.types import widens
+from streamhouse.sql.wording import EVERY
 
 _TIME_WINDOWS = ("window(", "session_window(")
 _LOOKUP = " as lookup"
 
 
 def query_findings(edited: Edited, old: Canonical, new: Canonical) -> list[Finding]:
-    """Everything that the SQL means differently; empty only when the two mean the same for columns both have."""
+    """Everything that the SQL means differently; empty only when the two mean the same for columns both have.
+
+    Args:
+        edited: The step.
+        old: Its SQL before.
+        new: Its SQL now, over columns with the types they had before: `width_findings` tells of those.
+    """
     if old.means(new):
         return []
     names = {new_name: edited.renames.get(new_name, new_name) for new_name in new.outputs}
     common = {name: before for name, before in names.items() if before in old.outputs}
     if old.rows is None or new.rows is None:
         if old.rows is None and new.rows is None and old.text == new.text:
-            return _typed(edited, old, new)
+            return []
         why = new.why or old.why
         return [changed(edited, 14, f"the SQL is compared as text only, for it has {why}", rows=True)]
     if old.rows.operator or new.rows.operator:
@@ -28,20 +36,7 @@ def query_findings(edited: Edited, old: Canonical, new: Canonical) -> list[Findi
     else:
         found = [*_rows(edited, old.rows, new.rows), *_values(edited, old.outputs, new.outputs, common)]
     replaced = [finding for finding in found if finding.rule == 37]  # its columns are others, so all else differs too
-    return _merged(replaced or found) or _typed(edited, old, new)
-
-
-def _typed(edited: Edited, old: Canonical, new: Canonical) -> list[Finding]:
-    """Only types of columns it reads differ, or columns came or went, which the table tells."""
-    before = dict(old.types)
-    other = [(name, before[name], kind) for name, kind in sorted(new.types) if before.get(name, kind) != kind]
-    narrower = [f"{name} {was} → {now}" for name, was, now in other if not widens(was, now)]
-    if narrower:
-        return [changed(edited, 14, f"it reads {', '.join(narrower)}", rows=True)]
-    if other:
-        told = ", ".join(f"{name} {was} → {now}" for name, was, now in other)
-        return [Finding(rule=8, outcome=Outcome.SWAP, proof=f"it reads wider columns: {told}", keeps_values=True)]
-    return []
+    return _merged(replaced or found)
 
 
 def _merged(findings: list[Finding]) -> list[Finding]:
@@ -129,8 +124,26 @@ def _sources(edited: Edited, old: tuple[Joined, ...], new: tuple[Joined, ...]) -
     if len(old) != len(new):
         yield changed(edited, 37, f"{_listed(old)} → {_listed(new)}", rows=True)
         return
-    for was, now in zip(old, new, strict=True):
+    for was, now in zip(old, _placed(old, new), strict=True):
         yield from _source(edited, was, now)
+
+
+def _placed(old: tuple[Joined, ...], new: tuple[Joined, ...]) -> list[Joined]:
+    """The new sources, those that stand elsewhere in a chain of inner joins where the old query has them."""
+    if {s.kind for s in (*old, *new)} & {"right", "full"}:
+        return list(new)
+    left, found = list(new), list[Joined | None]()
+    for was in old:
+        same = [now for now in left if was.kind in EVERY and now.kind in EVERY and _told(was) == _told(now)]
+        found.append(replace(same[0], kind=was.kind) if same else None)
+        if same:
+            left.remove(same[0])
+    rest = iter(left)
+    return [now if now is not None else next(rest) for now in found]
+
+
+def _told(source: Joined) -> tuple[str, str]:
+    return source.text, source.label
 
 
 def _without_idle(edited: Edited, sources: tuple[Joined, ...], others: tuple[Joined, ...]) -> tuple[Joined, ...]:
@@ -198,7 +211,8 @@ def _arms(edited: Edited, old: Canonical, new: Canonical, common: Mapping[str, s
     after = _positioned(new, common)
     operators = {query.rows.operator for query in (old, new) if query.rows is not None and query.rows.operator}
     if operators != {"union all"}:
-        if before != after or len(operators) > 1:
+        # Which rows are one, or fall away, depends on every column.
+        if old.rows is None or new.rows is None or old.rows.text != new.rows.text or before != after:
             yield changed(edited, 37, f"the arms of the {' or '.join(sorted(operators))} changed", rows=True)
         return
     gone = _minus(before, after)

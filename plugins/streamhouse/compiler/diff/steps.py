@@ -8,6 +8,7 @@ from streamhouse.compiler.diff.expectations import expectation_findings
 from streamhouse.compiler.diff.policy import Edited
 from streamhouse.compiler.diff.query import query_findings
 from streamhouse.compiler.diff.table import table_findings
+from streamhouse.compiler.diff.widths import as_before, width_findings
 from streamhouse.errors import DefinitionError
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.plan import PlannedStep
@@ -32,11 +33,11 @@ def step_findings(
     """
     edited = Edited(old, new, after.keys, known, renames_of(old, new), age)
     try:
-        was, now = before.meaning(old), after.meaning(new)
+        was, now = before.meaning(old), as_before(new, before, after)
     except DefinitionError as error:  # such as SQL that a former version applied and this one does not know
         proof = f"the query cannot be compared: {error.message}"
         return [Finding(rule=0, outcome=Outcome.BLOCK, proof=proof, rows=True)]
-    found = query_findings(edited, was, now)
+    found = [*query_findings(edited, was, now), *width_findings(edited, now, before, after)]
     regrouped = any(finding.rule in _GROUPING for finding in found)
     laid = table_findings(edited, regrouped=regrouped)
     relaid = regrouped or any(finding.rule in _LAYOUT and finding.outcome is Outcome.REBUILD for finding in laid)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from streamhouse.compiler.diff.policy import Edited
+from streamhouse.compiler.kept import is_former_default
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.table import Table
 from streamhouse.model.types import format_duration
@@ -78,7 +79,11 @@ def _tiers(edited: Edited) -> Iterator[Finding]:
         proof = f"its step wrote to the {old.tiers.target} tier, and writes to the {new.tiers.target} tier"
         yield Finding(rule=33, outcome=Outcome.REBUILD, proof=proof, keeps_values=True)
     held, wanted = (max(getattr(t.tiers, tier.value) for tier in t.tiers.present) for t in (old, new))
-    if wanted > held and edited.age > held:
+    if is_former_default(old.tiers, new.tiers):
+        gone = "; rows that the hot tier dropped before stay gone" if old.deletes_after else ""
+        proof = f"{_told(old, new)}{gone}"
+        yield Finding(rule=34, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
+    elif wanted > held and edited.age > held:
         proof = (
             f"rows are to be kept for {format_duration(wanted)}, but older ones than {format_duration(held)} are gone"
         )

@@ -1,0 +1,85 @@
+"""Columns whose older rows mean something else, or nothing: of a change, and of what is filled from such rows."""
+
+from collections.abc import Callable, Collection, Mapping
+
+from streamhouse.compiler.diff.around import Around
+from streamhouse.model.outcome import FlowDiff
+from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedStep
+from streamhouse.model.types import ReadMode, Strategy
+
+_SEES_OLD_ROWS = frozenset({Strategy.FULL, Strategy.RECOMPUTE})
+
+
+def marks(
+    found: FlowDiff,
+    plan: FlowPlan,
+    anew: Collection[str],
+    copies: Collection[str],
+    known: Callable[[str], Collection[str]],
+) -> dict[str, tuple[str, ...]]:
+    """Table → its columns that mean something else, or nothing, in rows that are there once a change is done.
+
+    Also tables of other flows that rest on them, and tables that are filled from rows of which this is true already.
+
+    Args:
+        found: What the plan changes.
+        plan: The plan wanted.
+        anew: Tables of which another version is filled.
+        copies: Those of them that get the rows there are.
+        known: Table → its columns of which it is true before the change.
+    """
+    filled = set(anew) - set(copies)
+    told: dict[str, list[str]] = {}
+    for change in found.steps:
+        if change.marks and change.change != "new" and change.table not in filled:
+            told.setdefault(change.table, []).extend(change.marks)
+        for consumer in change.consumers:
+            if consumer.flow != found.flow and consumer.marks:
+                told.setdefault(consumer.table, []).extend(consumer.marks)
+    new = {change.table for change in found.steps if change.change == "new"}
+    for table, columns in _inherited(plan, filled, new, told, known).items():
+        told.setdefault(table, []).extend(sorted(columns))
+    return {table: tuple(dict.fromkeys(columns)) for table, columns in told.items()}
+
+
+def _inherited(
+    plan: FlowPlan,
+    filled: Collection[str],
+    new: Collection[str],
+    told: Mapping[str, Collection[str]],
+    known: Callable[[str], Collection[str]],
+) -> dict[str, set[str]]:
+    around = Around.of(plan)
+    found: dict[str, set[str]] = {}
+
+    def marked(table: str) -> set[str]:
+        before = () if table in filled or table in new else known(table)
+        return {column.lower() for column in (*before, *told.get(table, ()), *found.get(table, ()))}
+
+    for step in plan.steps:  # upstream first
+        if step.writes.name not in filled and step.writes.name not in new:
+            continue
+        for read in step.reads:
+            if _reads_old_rows(step, read, filled) and (columns := marked(read.table)):
+                made = _made_of(around, step, read, columns)
+                if made:
+                    found.setdefault(step.writes.name, set()).update(made)
+    return found
+
+
+def _reads_old_rows(step: PlannedStep, read: PlannedRead, filled: Collection[str]) -> bool:
+    """Whether rows go into the table of the step that were there before it."""
+    return step.writes.name in filled or step.strategy in _SEES_OLD_ROWS or read.mode is ReadMode.LOOKUP
+
+
+def _made_of(around: Around, step: PlannedStep, read: PlannedRead, columns: Collection[str]) -> set[str]:
+    own = {c.lower() for c in (*read.columns, *read.key_columns.values())}
+    if own.isdisjoint(columns):
+        return set()
+    meaning = around.meaning(step)
+    wanted = {(read.table, column) for column in columns}
+    if not wanted.isdisjoint({(table, column.lower()) for table, column in meaning.decides}):
+        return set(step.writes.column_names)
+    names = {column.lower(): column for column in step.writes.column_names}
+    made = {name for name, of in meaning.values.items() if not wanted.isdisjoint({(t, c.lower()) for t, c in of})}
+    return {names[name.lower()] for name in made if name.lower() in names}
