@@ -72,8 +72,8 @@ def make_project(root):
 def opened_project(root, fluss, spark):
     """The flow's project over real services, its tables gone afterwards."""
     make_project(root)
-    (root / "streamhouse.yaml").write_text(f"fluss: {fluss}\n")  # for the processes of a test
-    project = Project(root, Settings(fluss=fluss))
+    (root / "streamhouse.yaml").write_text(f"fluss: {fluss}\nauto_apply: all\n")  # for the processes of a test
+    project = Project(root, Settings(fluss=fluss, auto_apply="all"))
     stores = open_stores(project, spark, fluss)
     with project.state() as state:
         found = Open(project, spark, fluss, stores, state)

@@ -124,8 +124,8 @@ def test_a_sum_that_does_not_fit_is_an_error(fluss_store: FlussStore, make_table
     fluss_store.create(table)
     most = rows(table, *({"k": k, "v": Decimal("99.99")} for k in range(count)))
     fluss_store.write(table, Changes(most), FIRST)
-    # The client itself does not tell: its flush succeeds.
-    with pytest.raises(StoreError, match="precision"):
+    # Neither the client nor, for whole numbers, the server tells.
+    with pytest.raises(StoreError, match=r"the sum in .*v overflows decimal\(4,2\) where k = "):
         fluss_store.write(table, Changes(most), FIRST)
     assert set(by_key(fluss_store.read_state(table)).values()) == {Decimal("99.99")}
 
@@ -592,6 +592,23 @@ def test_a_small_write_is_quick(fluss_store: FlussStore, make_table: Make) -> No
             times.append(monotonic() - began)
             sleep(0.001)
         assert sorted(times)[10] < 0.1  # the usual is 4 ms; a machine may be busy
+
+
+def test_a_note_stands_as_long_as_one_of_its_tables(fluss_store: FlussStore, make_table: Make) -> None:
+    one, two = make_table(k="bigint"), make_table(k="bigint")
+    writer = f"test/{one.name}"
+    assert fluss_store.noted(writer) is None
+    for table in (one, two):
+        fluss_store.create(table)
+    for text in ("a", "it's"):
+        fluss_store.note(writer, text, [one.name, two.name])
+        assert fluss_store.noted(writer) == text
+    assert fluss_store.noted("test/another") is None
+    fluss_store.drop(one.name)
+    assert fluss_store.noted(writer) == "it's"
+    fluss_store.drop(two.name)
+    fluss_store.create(two)
+    assert fluss_store.noted(writer) is None, "it is another table of that name"
 
 
 def test_a_position_is_found_by_the_time_of_its_rows(fluss_store: FlussStore, make_table: Make) -> None:

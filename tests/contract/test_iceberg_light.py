@@ -228,6 +228,22 @@ def _sql(condition: Condition) -> str:
     return f"{condition.column} {condition.operator} {f'({values})' if condition.operator == 'in' else values}"
 
 
+def test_another_engine_finds_the_key_and_its_snapshots_are_known_here(both: Both) -> None:
+    rng = random.Random(6)
+    table = make_table("others", ("k", "day"), ("day",))
+    both.spark.create(table)
+    for epoch in range(3):
+        write(both.spark, table, epoch, [row(rng, n) for n in range(epoch, 9)])
+    stored = both.light._opened(table.name)  # what PyIceberg says
+    assert stored is not None
+    assert sorted(stored.schema().identifier_field_names()) == ["day", "k"]
+    assert [field.name for field in stored.schema().fields] == list(table.column_names)
+    for one in stored.metadata.snapshots:
+        for store in (both.light, both.spark):
+            assert store.position_of(table, one.snapshot_id) == {"snapshot": one.sequence_number}
+            assert store.position_of(table, one.sequence_number) == {"snapshot": one.sequence_number}
+
+
 def test_nulls_may_be_partitions(both: Both, spark: "SparkSession") -> None:
     table = make_table("nulls", by=("day", "s"), types={"k": "int", "day": "date", "s": "string"})
     both.spark.create(table)

@@ -97,6 +97,53 @@ def test_rows_and_what_is_known_of_epochs_outlive_compaction_and_expiry(
 
 
 @KEYS
+def test_what_lies_on_disk_is_bounded_however_many_commits_there_were(
+    lake: Lake, make_table: Make, key: tuple[str, ...]
+) -> None:
+    store, upkeep, root = lake
+    table = make_table(k="bigint", v="bigint", key=key)
+    before = filled(store, table, epochs=40)
+    now = datetime.now(UTC)
+    for _ in range(2):
+        upkeep.compact(table)
+        upkeep.expire(table, now - timedelta(days=1), {}, unless_many=now + timedelta(hours=1))
+    found = [path for path in (root / table.name.replace(".", ".db/")).rglob("*") if path.is_file()] or [
+        path for path in (root / table.name.replace(".", "/")).rglob("*") if path.is_file()
+    ]
+    assert len([path for path in found if path.suffix == ".parquet"]) <= 30, sorted(map(str, found))
+    assert len([path for path in found if path.name.endswith(".metadata.json")]) <= 11
+    assert rows_of(store, table) == before
+    write(store, table, 39, range(1000))
+    assert rows_of(store, table) == before, "the epoch is known"
+    assert store.snapshot_properties(table)["offsets"] == "0:39"
+
+
+def test_the_newest_commits_of_all_writers_outlive_their_snapshots(lake: Lake, make_table: Make) -> None:
+    store, upkeep, _ = lake
+    table = make_table(k="bigint", v="bigint", key=("k",))
+    store.create(table)
+
+    def written(writer: str, epoch: int, value: int) -> None:
+        rows = pa.table({"k": pa.array([epoch], pa.int64()), "v": pa.array([value], pa.int64())})
+        store.write(table, Changes(rows), WriteContext(writer, epoch, properties={"offsets": f"{writer}:{epoch}"}))
+
+    for epoch in range(7):
+        written("a/s", epoch, epoch)
+    written("b/s", 3, 3)
+    for _ in range(2):
+        upkeep.compact(table, full=True)
+        upkeep.expire(table, soon(), {})
+    before = rows_of(store, table)
+    for writer, epoch in (("a/s", 6), ("b/s", 3), ("a/s", 2)):
+        written(writer, epoch, 99)
+    assert rows_of(store, table) == before
+    assert store.snapshot_properties(table)["offsets"] == "b/s:3", "the last that was written"
+    written("b/s", 4, 4)
+    assert len(rows_of(store, table)) == len(before)
+    assert store.snapshot_properties(table)["offsets"] == "b/s:4"
+
+
+@KEYS
 @pytest.mark.parametrize("full", [False, True], ids=["minor", "full"])
 def test_a_table_without_rows_stays_as_it_is(lake: Lake, make_table: Make, key: tuple[str, ...], full: bool) -> None:
     store, upkeep, _ = lake

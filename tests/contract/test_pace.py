@@ -140,7 +140,7 @@ def test_paimon_tells_a_reader_that_came_too_late(spark: "SparkSession", tmp_pat
     assert store.read_changes(table, ends[3], position).upserts.num_rows == 0
     write(store, table, 4, {0: 9})
     first = store.advance(table, {}, 1)
-    assert first == ends[3]
+    assert first == {"snapshot": ends[3]["snapshot"] + 1}  # the compaction, which has the same rows
     assert follow({}, store.read_changes(table, {}, first)) == {0: 0, 1: 1, 2: 2, 3: 3, 4: 3, 5: 3}
     second = store.advance(table, position, 1)
     assert store.read_changes(table, position, second).upserts.to_pylist() == [{"k": 0, "v": 9}]

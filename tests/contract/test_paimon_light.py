@@ -200,6 +200,7 @@ def test_many_rows_and_other_files_are_left_to_pypaimon(tmp_path: Path, monkeypa
     assert small_state(light._stored(table.name), table, end, ("k",)) is None
     assert_same_rows(light.read_state(table), whole.read_state(table), key=(), name="many")
     monkeypatch.undo()
+    _set_option(whole, table, "file.compression", "zstd")
     _set_option(whole, table, "file.format", "orc")
     write(whole, table, 30, [{**row(random.Random(2), 70), "late": 1}])
     assert small_state(light._stored(table.name), table, end + 1, ("k",)) is None

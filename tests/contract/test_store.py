@@ -490,6 +490,17 @@ def test_properties_of_the_newest_commit(lake: LakeStore, make_table: Make) -> N
     assert state(lake, table) == [{"k": 1}, {"k": 2}]
 
 
+def test_the_newest_commit_of_each_writer(lake: LakeStore, make_table: Make) -> None:
+    table = make_table(k="bigint")
+    lake.create(table)
+    assert lake.last_commit(table, "a/b") is None
+    lake.write(table, upsert(table, {"k": 1}), at(5, "a/b", note="first"))
+    lake.write(table, upsert(table, {"k": 2}), at(7, "a.b", note="other"))
+    found = lake.last_commit(table, "a/b")
+    assert found is not None
+    assert (found["note"], found[EPOCH], found[SNAPSHOT_ID]) == ("first", "5", "1")
+
+
 def test_each_writer_has_its_own_epochs(lake: LakeStore, make_table: Make) -> None:
     table = make_table(k="bigint")
     lake.create(table)

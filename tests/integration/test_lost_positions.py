@@ -100,7 +100,7 @@ def world(tmp_path, fluss, spark):
         for name, text in FILES.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text.replace("SERVERS", servers))
-        project = Project(root, Settings(fluss=fluss))
+        project = Project(root, Settings(fluss=fluss, auto_apply="all"))
         stores = open_stores(project, spark, fluss)
         for store in stores.values():
             stack.callback(store.close)

@@ -1,21 +1,25 @@
 """`streamhouse tier` beside a flow, and the alarm before the hot tier drops rows that no lake has."""
 
+import json
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 
 import pyarrow as pa
 import pytest
 
-from streamhouse.errors import UnknownFlowError
+from streamhouse.cli.main import main
+from streamhouse.errors import StoreError, UnknownFlowError
 from streamhouse.jobs import run as run_module
 from streamhouse.jobs import tier as module
 from streamhouse.jobs.run import Meter, carry, run_flows
-from streamhouse.jobs.tier import tier_flows
+from streamhouse.jobs.tier import tier_flows, tiering_when_asked
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
+from streamhouse.runtime.owner import this_owner
+from streamhouse.state.runners import Life, Wanted
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss import FlussStore
 from streamhouse.stores.paimon import PaimonStore
@@ -23,7 +27,14 @@ from streamhouse.tiering.move import tier
 from streamhouse.tiering.overdue import overdue
 from tests.live import FLOW, add, assert_equals_batch, opened_project, orders, served
 
-TIERS = "tables: {ods.lv_orders: {tiers: {hot: 1d, warm: 30d}}, dws.lv_spent: {tiers: {hot: 1d, cold: 90d}}}\n"
+TIERS = """\
+tables:
+  ods.lv_orders: {tiers: {hot: 1d, warm: 30d}}
+  dwd.lv_orders: {tiers: {hot: 1d}}
+  dws.lv_spent: {tiers: {hot: 1d, cold: 90d}}
+  dws.lv_average: {tiers: {hot: 1d}}
+  ads.lv_best: {tiers: {hot: 1d}}
+"""
 
 
 @pytest.fixture
@@ -101,6 +112,44 @@ def test_a_table_that_cannot_be_filled_leaves_the_others_alone(open_):
         tier_flows(open_.project)
 
 
+@contextmanager
+def carried(open_):
+    """As while a runner carries the flow: it does the rounds that others ask for."""
+    now = datetime.now(UTC)
+    open_.state.runners.ask(FLOW, Wanted.RUNNING, "test", runner="main")
+    claim = open_.state.runners.claim("main", this_owner(), timedelta(minutes=5), alive=lambda _: True, now=now)
+    open_.state.runners.beat(claim, Life.RUNNING, "carrying")
+    with tiering_when_asked(open_, "main"):
+        yield
+
+
+@pytest.mark.services
+@pytest.mark.spark
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside-a-runner"])
+def test_a_check_tells_what_waits_and_what_fails(open_, beside, capsys):
+    add(open_.project.root, 0)
+    drain(open_)
+    tier_flows(open_.project)
+    add(open_.project.root, 1)
+    drain(open_)
+    check = ["tier", "--check", "--project", str(open_.project.root)]
+    with carried(open_) if beside else nullcontext():
+        waits = {(one.table, one.target): one.rows for one in tier_flows(open_.project, check=True).waiting}
+        assert waits[("ods.lv_orders", Tier.WARM)] == 25
+        assert waits[("dws.lv_spent", Tier.COLD)] > 0
+        assert main([*check, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert {one["table"]: one["rows"] for one in told["waiting"]} == {t: n for (t, _), n in waits.items()}
+        tier_flows(open_.project)
+        assert not any(one.rows for one in tier_flows(open_.project, check=True).waiting)
+        error = StoreError("the disk is full", hint="free some")
+        open_.state.troubles.failed(FLOW, "ods.lv_orders", Tier.WARM, "tiering", error)
+        assert main(check) == StoreError.exit_code
+        assert "the disk is full" in " ".join(capsys.readouterr().out.split())
+        assert main(check[:1] + check[2:]) == 0, "a round that goes well mends it"
+        assert main(check) == 0
+
+
 @pytest.mark.services
 @pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "keyed"])
 def test_rows_are_overdue_at_half_the_time_that_the_log_keeps_them(fluss, tmp_path, key):
@@ -111,8 +160,8 @@ def test_rows_are_overdue_at_half_the_time_that_the_log_keeps_them(fluss, tmp_pa
         tiers=Tiers(hot="3s", warm="1d"),
     )
     hot, warm = FlussStore(fluss, min_log_ttl=timedelta(seconds=1)), PaimonStore(tmp_path / "warm", tmp_path / "locks")
-    assert hot.kept(table) == timedelta(seconds=3)
     hot.create(table)
+    assert hot.kept(table) == timedelta(seconds=3)
 
     def write(epoch):
         rows = pa.table({"k": pa.array(range(epoch * 5, epoch * 5 + 5), pa.int64()), "v": pa.array([epoch] * 5)})

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from datetime import timedelta
 from itertools import count
 
 import pyarrow as pa
@@ -214,6 +215,34 @@ def test_folded_values_are_copied_not_added(route, stores):
     }
 
 
+EDITS = (
+    ("k", "v"),
+    ("k", "a", "v"),  # added in the middle
+    ("b", "k", "a", "v"),  # and in front
+    ("k", "v", "b"),  # dropped, and in another order
+    ("v", "k", "c", "b"),  # added in the middle, and in another order
+    ("k", "c", "a", "v"),  # one that was dropped comes back, and another goes
+)
+
+
+@pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "key"])
+def test_columns_are_told_by_name_after_any_edit(route, stores, key):
+    source, lake = stores[route[0]], stores[route[1]]
+    name, model = make_table(route).name, {}
+    for epoch, columns in enumerate(EDITS):
+        made = make_table(route, key=key, columns={one: "bigint" if one == "k" else "string" for one in columns})
+        table = made.model_copy(update={"name": name})
+        (source.add_columns if epoch else source.create)(table)
+        rows = [{one: k if one == "k" else f"{one}{epoch}.{k}" for one in columns} for k in (epoch, epoch + 1)]
+        changes = Changes(pa.Table.from_pylist(rows, schema=arrow_schema(table.columns)))
+        source.write(table, changes, WriteContext("test/writer", epoch))
+        model |= {(row["k"],) if key else (epoch, row["k"]): row for row in rows}
+        tier(table, source, lake)
+        wanted = Counter(tuple(row.get(one) for one in columns) for row in model.values())
+        for found in (union_read(table, stores, through_lake=True), lake.read_state(table.replica)):
+            assert Counter(tuple(row[one] for one in columns) for row in found.to_pylist()) == wanted, columns
+
+
 @pytest.mark.services
 @pytest.mark.spark
 def test_a_flow_fills_every_tier_of_every_table(stores):
@@ -304,6 +333,30 @@ def test_rows_that_left_the_log_are_an_error_not_a_gap(stores):
         tier(table, aged, lake)
     with pytest.raises(RowsLostError, match="are in no tier"):
         union_read(table, {Tier.HOT: aged, Tier.WARM: lake})
+
+
+@pytest.mark.services
+def test_a_lake_that_is_asked_for_later_begins_where_the_log_does(stores):
+    table = make_table(("hot", "warm"))
+    source, lake = stores[Tier.HOT], stores[Tier.WARM]
+    writer = Writer(table, source)
+    writer.write([writer.row() for _ in range(10)])
+    began = source.end(table)
+    rows = [writer.row() for _ in range(5)]
+    writer.write(rows)
+
+    class Aged(type(source)):
+        def start(self, table):
+            return began
+
+    aged = object.__new__(Aged)
+    aged.__dict__.update(source.__dict__)
+    with pytest.raises(RowsLostError, match="are in no tier"):  # it was a tier when they were dropped
+        tier(table, aged, lake, asked_since=lambda: timedelta(days=40_000))
+    moved = tier(table, aged, lake, asked_since=lambda: timedelta(days=6))
+    assert (moved.rows, moved.gone_rows) == (5, 10)
+    assert union_read(table, {Tier.HOT: aged, Tier.WARM: lake}).num_rows == 5
+    assert tier(table, aged, lake).rows == 0
 
 
 # --- kill -9 --------------------------------------------------------------------------------------

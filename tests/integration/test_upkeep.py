@@ -31,6 +31,7 @@ LAKES = {
     ("dwd.lv_orders", Tier.COLD),
     ("dws.lv_spent", Tier.WARM),
     ("dws.lv_average", Tier.COLD),
+    ("ads.lv_best", Tier.WARM),  # by default
 }
 
 

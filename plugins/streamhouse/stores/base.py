@@ -8,7 +8,7 @@ One writer (`WriteContext.writer`) writes a table from one thread at a time. A p
 of its own (`WriteContext.columns`); every other table has one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from streamhouse.model.shape import Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
+from streamhouse.stores.ledger import Ledger
 from streamhouse.stores.where import Condition
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+    from streamhouse.stores.sums import SumBounds
 
 
 Partition = tuple[date | str | int, ...]
@@ -73,6 +76,7 @@ class WriteContext:
         properties: Kept with the commit where the store can (snapshot properties).
         columns: The columns outside the key that this writer owns, when it writes only a part of
             each row (`Store.write`); None: whole rows.
+        sums: What the writer knows of the sums in its tables; None: nothing, so a table that sums is read.
     """
 
     writer: str
@@ -80,6 +84,7 @@ class WriteContext:
     replay_from: Position | None = None
     properties: dict[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] | None = None
+    sums: "SumBounds | None" = None
 
 
 class Store(Protocol):
@@ -87,12 +92,17 @@ class Store(Protocol):
 
     tier: Tier
     capabilities: Capabilities
+    ledger: Ledger
+
+    def identity(self, name: str) -> str | None:
+        """By which the store tells the table from another one of its name; None: there is no such table."""
 
     def create(self, table: Table) -> None:
         """Create the table and its database; do nothing when it stands with the same columns and key.
 
         Raises:
             SchemaConflictError: it stands with other columns, key, buckets or merge functions.
+            TableLostError: the ledger knows of it, and it is gone or another one.
         """
 
     def add_columns(self, table: Table) -> None:
@@ -106,6 +116,7 @@ class Store(Protocol):
 
         Raises:
             TableMissingError: there is no such table.
+            TableLostError: the ledger knows another one of its name.
             SchemaConflictError: a stored column has another type in `table`, the key, buckets or
                 merge functions differ, or this store cannot add such a column; nothing was changed.
         """
@@ -176,8 +187,9 @@ class Store(Protocol):
 
         Raises:
             WriteRefusedError: a null in the key or in `Table.partition_by`, an absent column, a value that
-                does not fit, a delete where the table cannot delete; a partial write of another kind of
-                table, or of columns that are unknown, of the key, or none.
+                does not fit, a sum that would not fit in a table with `merge` (nothing was written then), a
+                delete where the table cannot delete; a partial write of another kind of table, or of columns
+                that are unknown, of the key, or none.
         """
 
     def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
@@ -199,6 +211,9 @@ class Store(Protocol):
 DROPPED = "streamhouse.dropped"
 """Property of a lake's snapshot that only dropped partitions: their number."""
 
+CARRIED = "streamhouse.carried"
+"""Property of a commit by upkeep that has no rows: it says again what the newest commit of a writer said."""
+
 SNAPSHOT_ID = "streamhouse.snapshot"
 WRITER = "streamhouse.writer"
 EPOCH = "streamhouse.epoch"
@@ -217,6 +232,20 @@ class LakeStore(Store, Protocol):
         `WriteContext.properties`, `WRITER` and `EPOCH` of that commit, its number, as in a position, as `SNAPSHOT_ID`,
         and what the lake adds of its own. Compaction on top of it, and its expiry, change nothing here.
         """
+
+    def last_commit(self, table: Table, writer: str) -> dict[str, str] | None:
+        """The same of the newest snapshot of one writer; None when there is none."""
+
+
+@runtime_checkable
+class NotedStore(Store, Protocol):
+    """A store whose writes carry no properties: what a writer has to say stands beside its tables."""
+
+    def note(self, writer: str, text: str, tables: Collection[str]) -> None:
+        """Keep the text in place of the one before, until all of these tables are gone; durable on return."""
+
+    def noted(self, writer: str) -> str | None:
+        """The text; None: there is none, or all the tables it was about were dropped or made again."""
 
 
 @runtime_checkable
@@ -247,6 +276,9 @@ class FrameStore(LakeStore, Protocol):
 
     def dataframe(self, table: Table, at: Position | None = None) -> "DataFrame":
         """All rows at `at` (None: now, and later commits do not show), read where and when they are used."""
+
+    def count_rows(self, table: Table, at: Position | None = None) -> int:
+        """How many rows `dataframe` has, in files that are there and can be opened."""
 
 
 KIND_COLUMNS = ("_kind", "_bucket", "_offset", "_at")
@@ -315,6 +347,9 @@ class DataFile:
 @runtime_checkable
 class LakeMetadata(Protocol):
     """A lake that tells what it holds."""
+
+    def position_of(self, table: Table, snapshot: int) -> Position:
+        """The position of a snapshot: by its number here, or by the id that other engines know; it may be gone."""
 
     def list_snapshots(self, table: Table) -> list[Snapshot]:
         """The snapshots that are held, oldest first."""

@@ -1,5 +1,6 @@
 """What every lake store does with rows before it writes and after it reads them; pure Arrow."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -50,13 +51,14 @@ def rows_to_write(
             f"{table.name} has the merge engine {table.merge_engine}, so a row cannot be deleted from it",
             hint="merge_engine: deduplicate lets rows be deleted",
         )
-    upserts = _conform(table, changes.upserts, columns)
+    upserts = plain_keys(_conform(table, changes.upserts, columns), table.primary_key)
     _refuse_nulls(table, upserts)
     if kind is None:
         return upserts
     parts = [upserts.append_column(kind, pa.repeat(UPSERTED, upserts.num_rows))]
     if deletes is not None:
         keys = _conform(table, deletes, [table.column(name) for name in table.primary_key])
+        keys = plain_keys(keys, table.primary_key)
         _refuse_nulls(table, keys)
         gone = padded(keys, columns)
         parts.insert(0, gone.append_column(kind, pa.repeat(DELETED, gone.num_rows)))
@@ -92,12 +94,25 @@ def not_outdone(rows: pa.Table, stored: pa.Table, table: Table) -> pa.Table:
         table: Selects.
     """
     names = deciding(table)
-    before = stored.select(names).append_column("", pa.array(np.full(stored.num_rows, -1)))
+    before = plain_keys(stored.select(names), table.primary_key).append_column(
+        "", pa.array(np.full(stored.num_rows, -1))
+    )
     after = rows.select(names).append_column("", pa.array(np.arange(rows.num_rows)))
     won = winners(pa.concat_tables([before, after]), table).column("").to_numpy()
     kept = np.zeros(rows.num_rows, dtype=bool)
     kept[won[won >= 0]] = True
     return rows.filter(pa.array(kept))
+
+
+def plain_keys(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """The rows with one zero and one NaN in these columns, as Spark compares keys; Arrow and stores compare bits."""
+    for name in keys:
+        column = rows.column(name)
+        if pa.types.is_floating(column.type):
+            zero, nan = (pa.scalar(value, column.type) for value in (0.0, math.nan))
+            plain = pc.if_else(pc.is_nan(column), nan, pc.add(column, zero))  # the sum of -0.0 and 0.0 is 0.0
+            rows = rows.set_column(rows.schema.get_field_index(name), rows.field(name), plain)
+    return rows
 
 
 def deciding(table: Table) -> list[str]:
@@ -114,7 +129,7 @@ def _highest(rows: pa.Table, keys: Sequence[str], rank: "np.ndarray[tuple[int], 
     """Of each key the row of the highest rank, which no two rows share; order is kept."""
     if rows.num_rows < 2:
         return rows
-    highest = rows.select(list(keys)).append_column("", pa.array(rank))
+    highest = plain_keys(rows.select(list(keys)), keys).append_column("", pa.array(rank))
     best = highest.group_by(list(keys)).aggregate([("", "max")]).column("_max").to_numpy()
     if len(best) == rows.num_rows:
         return rows
@@ -124,9 +139,10 @@ def _highest(rows: pa.Table, keys: Sequence[str], rank: "np.ndarray[tuple[int], 
 def with_keys(rows: pa.Table, wanted: pa.Table) -> pa.Table:
     """The rows whose key is in `wanted`; its columns are the key, and each key is there once."""
     keys = wanted.column_names
+    wanted, own = plain_keys(wanted, keys), plain_keys(rows.select(keys), keys)
     if len(keys) == 1:
-        return rows.filter(pc.is_in(rows.column(keys[0]), value_set=wanted.column(0).combine_chunks()))
-    numbered = rows.select(keys).append_column("", pa.array(np.arange(rows.num_rows)))
+        return rows.filter(pc.is_in(own.column(0), value_set=wanted.column(0).combine_chunks()))
+    numbered = own.append_column("", pa.array(np.arange(rows.num_rows)))
     found = numbered.join(wanted, keys=keys, join_type="left semi").column("").to_numpy()
     kept = np.zeros(rows.num_rows, dtype=bool)
     kept[found] = True
@@ -138,7 +154,8 @@ def without_keys(rows: pa.Table, unwanted: pa.Table) -> pa.Table:
     if not rows.num_rows or not unwanted.num_rows:
         return rows
     keys = unwanted.column_names
-    numbered = rows.select(keys).append_column("", pa.array(np.arange(rows.num_rows)))
+    unwanted = plain_keys(unwanted, keys)
+    numbered = plain_keys(rows.select(keys), keys).append_column("", pa.array(np.arange(rows.num_rows)))
     kept = np.zeros(rows.num_rows, dtype=bool)
     kept[numbered.join(unwanted, keys=keys, join_type="left anti").column("").to_numpy()] = True
     return rows.filter(pa.array(kept))
@@ -224,7 +241,7 @@ def completed(partial: pa.Table, stored: pa.Table, key: Sequence[str], kind: str
         a key that is not stored is left out. Order is that of `partial`.
     """
     names = list(key)
-    places = stored.select(names).append_column("found", pa.array(np.arange(stored.num_rows)))
+    places = plain_keys(stored.select(names), names).append_column("found", pa.array(np.arange(stored.num_rows)))
     numbered = partial.select(names).append_column("row", pa.array(np.arange(partial.num_rows)))
     found = numbered.join(places, keys=names, join_type="left outer").sort_by("row").column("found").combine_chunks()
     deleted = pc.equal(partial.column(kind), DELETED)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.model.types import Frozen, Tier
 from streamhouse.stores.base import Store
+from streamhouse.stores.ledger import Ledger
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import ObjectStore
 
@@ -24,7 +25,14 @@ class Places(Frozen):
     locks: Path  # one lock file for each lake table, and for each hot one that drops days
 
 
-def open_store(tier: Tier, places: Places, spark: "SparkSession | None" = None, *, guarded: bool = False) -> Store:
+def open_store(
+    tier: Tier,
+    places: Places,
+    spark: "SparkSession | None" = None,
+    *,
+    guarded: bool = False,
+    ledger: Ledger | None = None,
+) -> Store:
     """Connect to one tier.
 
     Args:
@@ -32,6 +40,7 @@ def open_store(tier: Tier, places: Places, spark: "SparkSession | None" = None, 
         places: Where it is.
         spark: Needed for the cold tier.
         guarded: Another process holds the locks that writing needs, see `GuardedStore`.
+        ledger: Knows the tables that must be there; None: another process looks after that.
 
     Raises:
         StoreUnavailableError: the tier has no address, or needs a Spark session.
@@ -42,13 +51,13 @@ def open_store(tier: Tier, places: Places, spark: "SparkSession | None" = None, 
 
         if places.fluss is None:
             raise StoreUnavailableError("no Fluss is running for this project", hint="streamhouse services up")
-        return FlussStore(places.fluss, locks=None if guarded else TableLocks(places.locks))
+        return FlussStore(places.fluss, locks=None if guarded else TableLocks(places.locks), ledger=ledger)
     if tier is Tier.WARM:
         from streamhouse.stores.paimon.store import PaimonStore
 
-        return PaimonStore(places.warm, places.locks, places.objects)
+        return PaimonStore(places.warm, places.locks, places.objects, ledger)
     from streamhouse.stores.iceberg.store import IcebergStore
 
     if spark is None:
         raise StoreUnavailableError("the cold tier is read and written through Spark, which is not running")
-    return IcebergStore(lambda: spark, places.cold, places.locks)
+    return IcebergStore(lambda: spark, places.cold, places.locks, ledger)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from sqlglot import exp, tokenize
 from sqlglot.errors import TokenError
@@ -18,23 +18,26 @@ from streamhouse.errors import Location, QueryRefusedError, SqlSyntaxError, did_
 from streamhouse.model.table import Table
 from streamhouse.model.types import Layer, Tier
 from streamhouse.sql import dialect as sql
+from streamhouse.sql.admit import QUERY_FUNCTIONS, Refused, process_words, refused_calls, refused_relations
 from streamhouse.sql.dialect import SPARK, place_of
 from streamhouse.sql.header import place_in
+from streamhouse.sql.last_resort import told_at
 from streamhouse.stores.where import Condition
 from streamhouse.tiering.columns import needed_columns, table_name
 from streamhouse.tiering.conditions import conditions
 from streamhouse.tiering.moments import Kind, Moment, moment_of, take_clauses
-from streamhouse.tiering.parts import Part, UnknownPartError, View, part_of, shown
+from streamhouse.tiering.names import take_dots
+from streamhouse.tiering.parts import Part, UnknownPartError, View, part_of, parts, shown
 from streamhouse.tiering.union import tiers_read
 
 Catalog = Mapping[str, Table]
 """`layer.table` → the table: all that a query may read."""
 
 _ONLY_QUERIES = "write one SELECT statement; data is changed by flows only"
+_ASK_CHANGES = "ask layer.table.changes SINCE …; a shell takes $changes in double quotes for a variable of its own"
 _TEXT = Location("query")
 _STORED = re.compile(rf"\b((?:{'|'.join(Layer)})\.[a-z][a-z0-9_]*?)__v\d+(?=__|\b)")
 _QUERY_STARTS = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM, TokenType.VALUES})
-_RUNS_CODE = frozenset({"reflect", "try_reflect", "java_method"})
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Use:
         table = self.table
         if self.part.tier is not None:
             return (self.part.tier,)
-        if self.part.view is View.HISTORY:
+        if self.part.view in (View.HISTORY, View.STORED):
             return ()
         if self.part.view is View.CHANGES:
             return (table.tiers.target,)
@@ -140,10 +143,15 @@ def parse_query(text: str, catalog: Catalog, now: datetime | None = None) -> Que
     Raises:
         QueryRefusedError: it does not parse, is no query, or names a table or column there is not.
     """
-    when = now or datetime.now(UTC)
+    with told_at(_TEXT, "the query"):
+        return _parse_query(text, catalog, now or datetime.now(UTC))
+
+
+def _parse_query(text: str, catalog: Catalog, when: datetime) -> Query:
     clauses = take_clauses(text, _tokens(text))
     tree = _parse(clauses.text)
-    _refuse_code(tree, text)
+    take_dots(tree)
+    _refuse_all_but_tables(tree, text)
     uses: dict[str, Use] = {}
     seen: dict[str, list[exp.Table]] = {}
     _shorten_columns(tree)
@@ -153,9 +161,10 @@ def parse_query(text: str, catalog: Catalog, now: datetime | None = None) -> Que
         uses[use.name] = use
         seen.setdefault(use.name, []).append(node)
     if clauses.since and not any(use.since for use in uses.values()):
-        raise QueryRefusedError(
-            "SINCE is for the changes of a table", at=clauses.since.at, hint="ask layer.table$changes SINCE …"
-        )
+        raise QueryRefusedError("SINCE is for the changes of a table", at=clauses.since.at, hint=_ASK_CHANGES)
+    columns = {column.lower() for use in uses.values() for column in use.shown.column_names}
+    for word in process_words(tree, columns):
+        raise _refusal(word, text)
     found = needed_columns(tree, {name: use.shown for name, use in uses.items()})
     if found.unknown:
         column, known = found.unknown
@@ -203,16 +212,17 @@ def _refuse_statement(tokens: list[Token], text: str) -> None:
         raise QueryRefusedError("more than one statement", at=place_in(text, ends[0].start, _TEXT), hint=_ONLY_QUERIES)
 
 
-def _refuse_code(tree: exp.Query, text: str) -> None:
-    for node in tree.walk():
-        if isinstance(node, exp.QueryTransform | exp.Into | exp.DML | exp.DDL) and not isinstance(node, exp.Query):
-            raise QueryRefusedError(
-                "a query may not run a program or write", at=place_of(node, text, _TEXT), hint=_ONLY_QUERIES
-            )
-        if isinstance(node, exp.Anonymous) and node.name.lower() in _RUNS_CODE:
-            raise QueryRefusedError(
-                f"{node.name.lower()} runs code, which a query may not", at=place_of(node, text, _TEXT)
-            )
+def _refuse_all_but_tables(tree: exp.Query, text: str) -> None:
+    """Whatever is neither a table nor computed from its rows."""
+    for found in chain(refused_relations(tree), refused_calls(tree, QUERY_FUNCTIONS)):
+        raise _refusal(found, text)
+    for node in tree.find_all(exp.Placeholder):
+        name = f":{node.name}" if node.this else "?"
+        raise QueryRefusedError(f"{name} has no value", at=place_of(node, text, _TEXT), hint="write the value itself")
+
+
+def _refusal(found: Refused, text: str) -> QueryRefusedError:
+    return QueryRefusedError(found.message, at=place_of(found.node, text, _TEXT), hint=found.hint)
 
 
 def _stored_tables(tree: exp.Query) -> Iterator[exp.Table]:
@@ -225,25 +235,36 @@ def _stored_tables(tree: exp.Query) -> Iterator[exp.Table]:
 
 
 def _is_cte(node: exp.Table) -> bool:
-    outer = node.parent
-    while outer is not None:
-        with_ = outer.args.get("with_")
-        if with_ is not None and any(cte.alias.lower() == node.name.lower() for cte in with_.expressions):
-            return True
-        outer = outer.parent
+    """Whether a name is one that WITH gives: around it, or before it in the same WITH."""
+    inner: exp.Expr = node
+    while (outer := inner.parent) is not None:
+        with_ = outer if isinstance(outer, exp.With) else outer.args.get("with_")
+        if with_ is not None and inner is not with_:
+            given = with_.expressions
+            if isinstance(inner, exp.CTE):  # itself, only where it is recursive
+                given = given[: given.index(inner) + bool(with_.args.get("recursive"))]
+            if any(cte.alias.lower() == node.name.lower() for cte in given):
+                return True
+        inner = outer
     return False
 
 
 def _look_up(
     node: exp.Table, catalog: Catalog, text: str, now: datetime, epoch: Moment | None, since: Moment | None
 ) -> Use:
-    name, _, suffix = table_name(node).partition("$")
+    name, dollar, suffix = table_name(node).partition("$")
     if name not in catalog:
         known = sorted(catalog)
         same = [full for full in known if full.split(".")[1] == name.split(".")[-1]]
         hint = f"did you mean '{same[0]}'?" if same else did_you_mean(name, known, _listed(known))
         raise QueryRefusedError(f"unknown table '{name}'", at=place_of(node.parts[0], text, _TEXT), hint=hint)
     table = catalog[name]
+    if dollar and not suffix:
+        raise QueryRefusedError(
+            f"'{name}$' names no part of the table",
+            at=place_of(node.parts[-1], text, _TEXT),
+            hint=f"write {name}, or one of {', '.join(f'{name}.{one}' for one in parts(table) if '$' not in one)}",
+        )
     try:
         part = part_of(table, name, suffix)
     except UnknownPartError as error:

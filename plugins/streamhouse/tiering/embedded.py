@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _FEW_ROWS = 1_000_000
 _STREAM = "streamhouse_rows"
+_SETTINGS = (  # it reads what is put into it, and no file
+    "SET autoinstall_known_extensions = false; SET TimeZone = 'UTC'; SET enable_external_access = false; "
+    "SET lock_configuration = true"
+)
 
 
 def answer_here(query: Query, plain: Plain, tables: Readable, *, limit: int | None = None) -> pa.Table:
@@ -36,7 +40,7 @@ def answer_here(query: Query, plain: Plain, tables: Readable, *, limit: int | No
 
     rows = {use.name: tables.rows(use) for use in query.uses}
     with duckdb.connect() as connection, without_pandas():
-        connection.execute("SET autoinstall_known_extensions = false; SET TimeZone = 'UTC'")
+        connection.execute(_SETTINGS)
         try:
             for name, found in rows.items():
                 _put(connection, name, found)

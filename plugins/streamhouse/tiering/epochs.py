@@ -62,7 +62,7 @@ class Epochs:
         if missing := [shown for stored, shown in tables.items() if stored not in known]:
             raise RowsLostError(
                 f"{moment} of {flow}/{segment} was before {', '.join(missing)} got the version that serves now",
-                hint=f"{missing[0]}$history lists the epochs that can be asked for",
+                hint=f"{missing[0]}.history lists the epochs that can be asked for",
             )
         return {stored: known[stored] for stored in tables}
 

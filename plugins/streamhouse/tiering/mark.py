@@ -4,10 +4,12 @@ import json
 from dataclasses import dataclass
 from typing import Self
 
-from streamhouse.errors import StateConflictError
+from streamhouse.errors import StateConflictError, TableLostError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
-from streamhouse.stores.base import LakeStore
+from streamhouse.stores.base import SNAPSHOT_ID, LakeStore
+from streamhouse.stores.ledger import refuse, verify
+from streamhouse.tiering.cut import SNAPSHOT
 
 OFFSETS = "streamhouse.offsets"
 ROUND = "streamhouse.round"
@@ -54,8 +56,19 @@ def read_mark(lake: LakeStore, table: Table, source: Tier) -> Mark | None:
 
     Raises:
         StateConflictError: the copy was filled from another tier.
+        TableLostError: the copy is not what the ledger knows: it is gone, another table, or older.
     """
-    if lake.columns(table.name) is None:
+    known = verify(lake, table)
+    mark = again(lake, table, source)
+    if known is not None and known.round is not None and (mark is None or mark.round < known.round):
+        shown = "no round" if mark is None else f"round {mark.round}"
+        refuse(table, lake.tier, f"ends before its record: it has {shown} of tiering, recorded is {known.round}")
+    return mark
+
+
+def again(lake: LakeStore, table: Table, source: Tier) -> Mark | None:
+    """`read_mark` of a copy that was found to be what the ledger knows a moment ago."""
+    if lake.identity(table.name) is None:
         return None
     mark = Mark.from_properties(lake.snapshot_properties(table))
     if mark is not None and mark.source is not source:
@@ -64,3 +77,19 @@ def read_mark(lake: LakeStore, table: Table, source: Tier) -> Mark | None:
             hint=f"keep the table's {mark.source} tier, or drop the {lake.tier} copy to tier it anew",
         )
     return mark
+
+
+def forget_lost(lake: LakeStore, table: Table, source: Tier) -> None:
+    """Remove what is left of a copy that `read_mark` refuses as lost, so that it can be filled anew."""
+    try:
+        read_mark(lake, table, source)
+    except TableLostError:
+        lake.drop(table.name)
+
+
+def note_filled(lake: LakeStore, table: Table, mark: Mark) -> None:
+    """Record how far a copy is, unless that is recorded already."""
+    known = lake.ledger.known(table, lake.tier)
+    if known is None or known.round is None or known.round < mark.round:
+        number = lake.snapshot_properties(table).get(SNAPSHOT_ID)
+        lake.ledger.filled(table, lake.tier, mark.round, {SNAPSHOT: int(number)} if number else {})

@@ -109,7 +109,7 @@ def moment_of(node: exp.Table, text: str, now: datetime) -> Moment | None:
         raise QueryRefusedError(
             f"'{said.name}' is no version",
             at=at,
-            hint="a version is the number of a snapshot: see table$lake$snapshots",
+            hint="a version is the number of a snapshot: see table.lake.snapshots",
         )
     return Moment(Kind.TIMESTAMP, _instant(said, at, now), at)
 

@@ -2,11 +2,12 @@
 
 The lake's snapshot holds, in one commit, the rows of a round and the offsets where the next round
 begins. A round that was killed has therefore either happened or not; the next one starts where the
-lake says, and nothing else is recorded anywhere.
+lake says. The ledger is told of it afterwards, so that a lake which is behind its record is noticed.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import cast
 
 from streamhouse.errors import StateConflictError
@@ -14,8 +15,9 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, LakeStore, LogStore, Store, WriteContext
+from streamhouse.stores.ledger import verify
 from streamhouse.tiering.cut import behind, counts_rows, cut, within
-from streamhouse.tiering.mark import Mark, read_mark
+from streamhouse.tiering.mark import Mark, again, note_filled, read_mark
 
 ROUND_ROWS = 1_000_000
 
@@ -30,6 +32,7 @@ class Moved:
         start: Where the lake's copy ended before.
         end: Where it ends now.
         goal: Where it will end; the source's end when the move began.
+        gone_rows: That the source had dropped before the lake was asked for, so the copy begins behind them.
     """
 
     table: str
@@ -39,6 +42,7 @@ class Moved:
     start: Position
     end: Position
     goal: Position
+    gone_rows: int = 0
 
     @property
     def waiting_rows(self) -> int | None:
@@ -58,6 +62,7 @@ def tier(
     *,
     max_rows: int = ROUND_ROWS,
     on_progress: OnProgress | None = None,
+    asked_since: Callable[[], timedelta | None] = lambda: None,
 ) -> Moved:
     """Bring the lake's copy of `table` up to where `source` ends now, in rounds of at most `max_rows`.
 
@@ -65,27 +70,44 @@ def tier(
     May be killed at any point and called again; two calls at once move each row once.
 
     Args:
-        table: As the flow writes it. The copy is `table.replica`, made when it does not stand.
+        table: As the flow writes it. The copy is `table.replica`, made when there never was one; one that lacks
+            columns, told by name, gets them.
         source: The tier the flow writes.
         lake: The tier to fill.
         max_rows: Bounds memory and the work that a kill repeats.
         on_progress: Called after each round with what was moved since the call began.
+        asked_since: For how long the lake has been a tier of the table; asked when rows are gone of which it has none.
 
     Raises:
-        RowsLostError: the source dropped rows before they were tiered.
+        RowsLostError: the source dropped rows before they were tiered, and not all of them before it was asked for.
         StateConflictError: the copy belongs to another table or tier than `source` holds.
+        TableLostError: the table or its copy is gone, is another one, or is older than what was recorded.
     """
     replica = table.replica
-    lake.create(replica)
+    verify(source, table)
     mark = read_mark(lake, replica, source.tier)
+    if lake.identity(replica.name) is None:
+        lake.create(replica)
+    else:
+        lake.add_columns(replica)
+    if mark is not None:
+        note_filled(lake, replica, mark)  # the process that wrote it may have been killed there
     if mark is None and any(lake.end(replica).values()):
-        raise _foreign(replica, lake, "holds rows that tiering did not write")
+        mark = again(lake, replica, source.tier)  # another process may have written the first round since then
+        if mark is None:
+            raise _foreign(replica, lake, "holds rows that tiering did not write")
     goal = source.end(table)
     begun = mark.offsets if mark else {}
     by_state = bool(table.primary_key) and mark is None  # a key's state outlives its log
-    cut(begun, source.start(table) if isinstance(source, LogStore) and not by_state else {}, goal)
+    oldest = source.start(table) if isinstance(source, LogStore) and not by_state else {}
+    gone = 0
+    if mark is None and isinstance(source, LogStore) and any(oldest.values()):
+        since = asked_since()
+        if since is not None and since < source.kept(table):  # what is gone is older than the wish for the lake
+            begun, gone = oldest, sum(oldest.values())
+    cut(begun, oldest, goal)
     rows, start = 0, begun
-    moved = Moved(table.name, source.tier, lake.tier, rows, begun, begun, goal)
+    moved = Moved(table.name, source.tier, lake.tier, rows, begun, begun, goal, gone)
     while behind(start, goal):
         changes, end = _round(table, source, start, goal, max_rows, first=mark is None)
         if count := _rows(changes):
@@ -94,7 +116,7 @@ def tier(
             rows += count if mark == planned else 0
             end = mark.offsets
         start = end
-        moved = Moved(table.name, source.tier, lake.tier, rows, begun, end, goal)
+        moved = Moved(table.name, source.tier, lake.tier, rows, begun, end, goal, gone)
         if on_progress:
             on_progress(moved)
     return moved
@@ -132,9 +154,10 @@ def _write(replica: Table, lake: LakeStore, changes: Changes, planned: Mark) -> 
     context = WriteContext(writer=f"tiering/{replica.name}", epoch=planned.round, properties=planned.properties())
     lake.write(replica, changes, context)
     # Another process may have written this round first, perhaps with another end: the lake alone knows.
-    recorded = read_mark(lake, replica, planned.source)
+    recorded = again(lake, replica, planned.source)
     if recorded is None or recorded.round < planned.round:
         raise _foreign(replica, lake, f"took round {planned.round} and does not show it")
+    note_filled(lake, replica, recorded)
     return recorded
 
 

@@ -17,6 +17,7 @@ class View(StrEnum):
     HISTORY = "history"
     FILES = "files"
     SNAPSHOTS = "snapshots"
+    STORED = "stored"
 
 
 _OF_A_LAKE = (View.FILES, View.SNAPSHOTS)
@@ -52,6 +53,7 @@ _COLUMNS: dict[View, dict[str, str]] = {
         "epoch": "bigint",
         "tiered_to": "string",
     },
+    View.STORED: {"tier": "string", "stored_as": "string", "version": "int"},
 }
 
 
@@ -103,21 +105,25 @@ def part_of(table: Table, name: str, suffix: str) -> Part:
         return known[suffix]
     words = suffix.split("$")
     tiers = ", ".join(table.tiers.present)
-    listed = f"it has {', '.join(f'{name}${one}' for one in known)}"
+    listed = f"it has {', '.join(_dotted(name, one) for one in known)}"
     if words[0] in (*Tier, LAKE) and words[0] not in known:
         tier = "lake" if words[0] == LAKE else f"{words[0]} tier"
         raise UnknownPartError(f"'{name}' has no {tier}; its tiers: {tiers}", listed)
     if words[-1] in _OF_A_LAKE and len(words) == 1:
         lakes = f"only lakes have {words[-1]}"
         if words[-1] == View.SNAPSHOTS and LAKE in known:
-            raise UnknownPartError(f"'{name}' has several tiers, and {lakes}", f"ask {name}$lake$snapshots")
+            raise UnknownPartError(f"'{name}' has several tiers, and {lakes}", f"ask {_dotted(name, 'lake$snapshots')}")
         raise UnknownPartError(f"{lakes}, and '{name}' has none; its tiers: {tiers}", listed)
     if len(words) == 2 and words[0] in known and words[1] in list(View):
         why = f"only lakes have {words[1]}" if words[1] in _OF_A_LAKE else f"${words[1]} is of the table, not of a tier"
         raise UnknownPartError(f"'{name}' has no part '${suffix}': {why}", listed)
-    close = did_you_mean(suffix, list(known))
-    hint = close.replace("'", f"'{name}$", 1) if close else listed
+    hint = did_you_mean(_dotted(name, suffix), [_dotted(name, one) for one in known]) or listed
     raise UnknownPartError(f"'{name}' has no part '${suffix}'", hint)
+
+
+def _dotted(name: str, suffix: str) -> str:
+    """The name as it may stand in any quotes of a shell."""
+    return f"{name}.{suffix.replace('$', '.')}"
 
 
 def parts(table: Table) -> dict[str, Part]:
@@ -126,7 +132,7 @@ def parts(table: Table) -> dict[str, Part]:
     found = {tier.value: Part(tier) for tier in table.tiers.present}
     if lakes:
         found[LAKE] = Part(lakes[-1])
-    found |= {View.CHANGES.value: Part(view=View.CHANGES), View.HISTORY.value: Part(view=View.HISTORY)}
+    found |= {view.value: Part(view=view) for view in (View.CHANGES, View.HISTORY, View.STORED)}
     if lakes:
         found[View.FILES.value] = Part(view=View.FILES)
     for name in [LAKE, *lakes] if lakes else []:

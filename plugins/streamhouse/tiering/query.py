@@ -1,20 +1,22 @@
 """Answer a query from whichever tiers hold its rows."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import count
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from sqlglot import exp
 
-from streamhouse.errors import Location, QueryFailedError, QueryRefusedError, StreamhouseError
+from streamhouse.errors import Location, QueryFailedError, QueryRefusedError, StoreError, StreamhouseError
 from streamhouse.model.types import Tier
 from streamhouse.sql.dialect import place_of, render
 from streamhouse.stores.base import Store
+from streamhouse.stores.iceberg.failures import cause
 from streamhouse.tiering.ask import Query, Use
 from streamhouse.tiering.epochs import Epochs
 from streamhouse.tiering.reading import Readable, readable
+from streamhouse.tiering.spark_wall import refuse_all_but
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
@@ -55,25 +57,42 @@ def answer_by_spark(query: Query, tables: Readable, spark: "SparkSession", *, li
     try:
         for use in query.uses:
             _view(use, tables, spark, views[use.name]).createOrReplaceTempView(views[use.name])
-        return _collect(query, spark, render(query.bound(views)), limit)
+        return _collect(query, spark, render(query.bound(views)), limit, views.values())
     finally:
         for view in views.values():
             spark.catalog.dropTempView(view)
 
 
-def _collect(query: Query, spark: "SparkSession", text: str, limit: int | None) -> pa.Table:
-    from py4j.protocol import Py4JError
+def _collect(query: Query, spark: "SparkSession", text: str, limit: int | None, views: Collection[str]) -> pa.Table:
+    from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import AnalysisException, ParseException, PySparkException
 
     try:
+        refuse_all_but(views, text, spark)
         result = spark.sql(text)
         return (result if limit is None else result.limit(limit)).toArrow()
     except (AnalysisException, ParseException) as error:
         raise _refused(query, error) from error
     except PySparkException as error:
         raise QueryFailedError(f"the query fails: {_message(error)}") from error
+    except Py4JJavaError as error:
+        raise _failed(str(error)) from error
     except Py4JError as error:
         raise QueryFailedError("Spark ended while it ran the query", hint="its log says why") from error
+
+
+_READERS = ("org.apache.iceberg.", "org.apache.parquet.", "java.io.FileNotFoundException", "java.util.zip.")
+
+
+def _failed(text: str) -> StreamhouseError:
+    """What Java says in an exception that PySpark does not know: a lake's, or Spark's own."""
+    said = cause(text)
+    if any(reader in text for reader in _READERS):
+        return StoreError(
+            f"a file of the cold tier cannot be read: {said}",
+            hint="bring it back from a copy; upkeep may have removed it meanwhile: ask again",
+        )
+    return QueryFailedError(f"the query fails: {said}")
 
 
 def _view(use: Use, tables: Readable, spark: "SparkSession", name: str) -> "DataFrame":

@@ -11,13 +11,13 @@ from streamhouse.errors import RowsLostError, StoreError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.arrow import arrow_schema, arrow_type
-from streamhouse.stores.base import Store, TimedStore
+from streamhouse.stores.base import LakeMetadata, Store, TimedStore
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.tiering.ask import Query, Use
 from streamhouse.tiering.epochs import Epochs
 from streamhouse.tiering.moments import Kind, Moment
 from streamhouse.tiering.union import sides, state_count, state_frame, state_rows, union_count, union_frame, union_read
-from streamhouse.tiering.views import view_rows
+from streamhouse.tiering.views import verified, view_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -103,7 +103,7 @@ class Readable:
         if use.part.tier is None and not versioned:
             return None
         (tier,) = use.tiers
-        return self.stores[tier], use.table if tier is use.table.tiers.target else use.table.replica
+        return verified(self.stores[tier], use.table)
 
 
 def readable(query: Query, stores: Mapping[Tier, Store], epochs: Epochs) -> Readable:
@@ -137,10 +137,12 @@ def _position(
         return None
     if moment.kind is Kind.EPOCH:
         return of_epoch
-    if moment.kind is Kind.VERSION:
-        return {"snapshot": moment.value}
     tier = use.tiers[0]
-    store, table = stores[tier], use.table if tier is use.table.tiers.target else use.table.replica
+    store, table = verified(stores[tier], use.table)
+    if moment.kind is Kind.VERSION:
+        if isinstance(store, LakeMetadata) and store.columns(table.name) is not None:
+            return store.position_of(table, moment.value)
+        return {"snapshot": moment.value}
     if not isinstance(store, TimedStore):
         raise StoreError(f"the {tier} tier does not tell when its rows were committed")
     with _moment_told(use):

@@ -13,9 +13,10 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, FilteredStore, FrameStore, LakeMetadata, LakeStore, LogStore, Store
 from streamhouse.stores.frame import arrow_frame
+from streamhouse.stores.ledger import verify
 from streamhouse.stores.where import Condition
 from streamhouse.tiering.cut import SNAPSHOT, behind, cut
-from streamhouse.tiering.mark import Mark, read_mark
+from streamhouse.tiering.mark import Mark, again, read_mark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -139,7 +140,7 @@ def union_count(table: Table, stores: Mapping[Tier, Store], column: str, *, thro
 def state_count(store: Store, table: Table, at: Position | None, column: str) -> int:
     """How many rows one tier has at `at` (None: now)."""
     if isinstance(store, FrameStore):
-        return int(store.dataframe(table, at).count())
+        return store.count_rows(table, at)
     return int(store.read_state(table, at=at, columns=(column,)).num_rows)
 
 
@@ -181,11 +182,11 @@ def find_base(table: Table, source: Store, lake: LakeStore, at: Position | None 
         if mark is None:
             return None
         at = lake.end(replica)
-        again = read_mark(lake, replica, source.tier)
+        now = again(lake, replica, source.tier)
         # Between two equal answers no round was committed: the snapshot `at` is the mark's, or a compaction of it.
-        if again == mark:
+        if now == mark:
             return Base(lake, at, mark, before)
-        mark = again
+        mark = now
     raise StateConflictError(
         f"{table.name}: its {lake.tier} copy changed {_TRIES} times while it was being read",
         hint="tiering commits faster than snapshots can be read; tier in larger rounds",
@@ -275,7 +276,7 @@ def _base_before(table: Table, source: Store, lake: LakeStore, at: Position) -> 
         # The tier the flow writes had all rows until the first round; since then it may have dropped some.
         raise RowsLostError(
             f"{lake.tier} no longer holds the rows of {table.name} as of that moment, and {source.tier} drops old ones",
-            hint="keep_snapshots in streamhouse.yaml says how long the snapshots of lakes are held",
+            hint="keep_snapshots in streamhouse.yaml says how long the snapshots of lakes are held; else few are",
         )
     if not table.keeps_all(source.tier):
         _refuse_dropped(table, source, lake, {}, at)
@@ -285,9 +286,14 @@ def _base_before(table: Table, source: Store, lake: LakeStore, at: Position) -> 
 def sides(
     table: Table, stores: Mapping[Tier, Store], *, through_lake: bool = False, at: Position | None = None
 ) -> tuple[Store, Base | None]:
-    """The tier the flow writes, and what a lake holds of it; None: that tier is all that is read."""
+    """The tier the flow writes, and what a lake holds of it; None: that tier is all that is read.
+
+    Raises:
+        TableLostError: one of them is gone, is another table, or is older than what was recorded.
+    """
     tiers = tiers_read(table, through_lake=through_lake)
     source = stores[tiers[0]]
+    verify(source, table)
     if len(tiers) == 1:
         return source, None
     return source, find_base(table, source, cast("LakeStore", stores[tiers[1]]), at)

@@ -9,9 +9,11 @@ import pyarrow as pa
 from streamhouse.errors import QueryRefusedError, RowsLostError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
+from streamhouse.model.version import version_of
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import EPOCH, WRITER, Changes, LakeMetadata, LoggedStore, Store
 from streamhouse.stores.keyed import with_keys, without_keys
+from streamhouse.stores.ledger import verify
 from streamhouse.tiering.ask import Use
 from streamhouse.tiering.cut import SNAPSHOT
 from streamhouse.tiering.epochs import Epochs
@@ -40,20 +42,36 @@ def view_rows(
     Raises:
         RowsLostError: changes of the range are no longer held.
     """
+    rows: list[dict[str, Any]]
     if use.part.view is View.HISTORY:
         found = epochs.history(use.table.name)
+    elif use.part.view is View.STORED:
+        name = use.table.name
+        rows = [{"tier": t.value, "stored_as": name, "version": version_of(name)} for t in use.table.tiers.present]
+        found = pa.Table.from_pylist(rows, schema=arrow_schema(use.shown.columns))
     elif use.part.view is View.CHANGES:
-        found = changes(use.table, stores[use.tiers[0]], start, end)
+        store, table = verified(stores[use.tiers[0]], use.table)
+        found = changes(table, store, start, end)
     else:
-        rows: list[dict[str, Any]] = []
+        rows = []
         for tier in use.tiers:
-            store = stores[tier]
-            table = use.table if tier is use.table.tiers.target else use.table.replica
+            store, table = verified(stores[tier], use.table)
             if not isinstance(store, LakeMetadata) or store.columns(table.name) is None:
                 continue  # nothing was tiered yet
             rows += _snapshots(store, table, tier) if use.part.view is View.SNAPSHOTS else _files(store, table, tier)
         found = pa.Table.from_pylist(rows, schema=arrow_schema(use.shown.columns))
     return found
+
+
+def verified(store: Store, table: Table) -> tuple[Store, Table]:
+    """A tier, and a table as it holds it.
+
+    Raises:
+        TableLostError: the table is gone, is another one, or is older than what was recorded.
+    """
+    stored = table if store.tier is table.tiers.target else table.replica
+    verify(store, stored)
+    return store, stored
 
 
 def changes(table: Table, store: Store, start: Position | None = None, end: Position | None = None) -> pa.Table:
@@ -70,7 +88,7 @@ def changes(table: Table, store: Store, start: Position | None = None, end: Posi
         return schema.empty_table()
     if table.merge:
         raise QueryRefusedError(
-            f"{store.tier} keeps of {table.name} what was added, not the changes", hint="its $hot tier would"
+            f"{store.tier} keeps of {table.name} what was added, not the changes", hint="its hot tier would"
         )
     first = 0 if start is None else start.get(SNAPSHOT, 0)
     last = (store.end(table) if end is None else end).get(SNAPSHOT, 0)

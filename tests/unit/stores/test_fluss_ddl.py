@@ -65,6 +65,11 @@ def test_the_log_outlives_a_short_hot_tier(hot: str, least: str, seconds: int) -
     assert properties["table.log.ttl"] == f"{seconds}s"
 
 
+def test_a_log_is_kept_as_it_was_made_whatever_the_flow_says_since() -> None:
+    made = ddl.stored(ddl.describe(table("bigint", tiers=Tiers(hot="10d"))), table_id=7, schema_id=1)
+    assert ddl.stored_ttl(made, table("bigint", tiers=Tiers(hot="forever"))) == timedelta(days=10)
+
+
 def test_each_difference_is_told() -> None:
     wanted = table("bigint", "int", "string", primary_key=("c0",), merge={"c1": "sum", "c2": "max"}, buckets=2)
     other = table("bigint", "bigint", "string", primary_key=("c0", "c1"), merge={"c2": "min"}, buckets=4)

@@ -136,7 +136,7 @@ class Catalog:
             reraise=True,
         )
         answer = until_made(self._ask_coordinator, _TABLE_INFO, proto.encode((1, _path(name))), name)
-        return _stored(name, bytes(proto.blob(answer, 3)), proto.number(answer, 1), proto.number(answer, 2))
+        return _stored(name, bytes(proto.blob(answer, 3)), *(proto.number(answer, field) for field in (1, 2, 4)))
 
     def schema(self, located: Located, schema_id: int) -> pa.Schema:
         """The Arrow schema of one version of a table; versions never change, so they are remembered."""
@@ -405,9 +405,9 @@ class Catalog:
             raise
 
 
-def _stored(name: str, description: bytes, table_id: int, schema_id: int) -> Stored:
+def _stored(name: str, description: bytes, table_id: int, schema_id: int, made_ms: int) -> Stored:
     try:
-        return stored(description, table_id, schema_id)
+        return stored(description, table_id, schema_id, made_ms)
     except ValueError as error:
         raise StoreError(f"{name}: {error}", hint="it was not made by Streamhouse; use another name") from error
 

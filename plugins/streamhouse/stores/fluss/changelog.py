@@ -9,7 +9,7 @@ from streamhouse.stores.base import KIND_COLUMNS
 from streamhouse.stores.fluss.log import AFTER, BEFORE, DELETED, INSERTED, LogBatch
 from streamhouse.stores.fluss.partitions import bucket_of, in_order
 
-LOG_TTL = "rows past the table's log TTL are in warmer tiers only: ask the lake, as table$lake"
+LOG_TTL = "rows past the table's log TTL are in warmer tiers only: ask the lake, as table.lake"
 
 _KINDS = {0: "+I", INSERTED: "+I", BEFORE: "-U", AFTER: "+U", DELETED: "-D"}
 _TIME = pa.timestamp("us", tz="UTC")

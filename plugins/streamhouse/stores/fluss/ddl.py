@@ -17,6 +17,7 @@ SAFE_LOG_TTL = timedelta(days=7)
 DELETES, DELETES_ALLOWED = "table.delete.behavior", "allow"
 """Without this property, a table that merges ignores deletes without a word. One that selects cannot allow them."""
 
+_TTL = "table.log.ttl"
 _ENGINE, _VERSION = "table.merge-engine", "table.merge-engine.versioned.ver-column"
 
 _T = exp.DataType.Type
@@ -55,6 +56,7 @@ class Stored:
         schema_id: Rises with each added column, from 1.
         columns: Key columns are not nullable.
         merge: Column → function, of a table with the aggregation merge engine.
+        made_ms: When it was created; 0: not told.
     """
 
     table_id: int
@@ -66,6 +68,7 @@ class Stored:
     merge: dict[str, str]
     properties: dict[str, str]
     partition_key: tuple[str, ...] = ()
+    made_ms: int = 0
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -85,6 +88,14 @@ def unmergeable(table: Table) -> list[str]:
 def log_ttl(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> timedelta:
     """How long the change log of a table is kept: as long as `tiers.hot` says, but at least `min_log_ttl`."""
     return max(table.tiers.hot or min_log_ttl, min_log_ttl)
+
+
+def stored_ttl(stored: Stored, table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> timedelta:
+    """How long the change log of a stored table is kept: as it was made with, whatever its flow says since."""
+    told = stored.properties.get(_TTL, "")
+    if told.endswith("s") and told[:-1].isdigit():
+        return timedelta(seconds=int(told[:-1]))
+    return log_ttl(table, min_log_ttl)
 
 
 def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
@@ -109,7 +120,7 @@ def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
     properties = {
         # The lake itself is off: the property makes Fluss hash keys as Paimon does.
         "table.datalake.format": "paimon",
-        "table.log.ttl": f"{int(ttl.total_seconds())}s",
+        _TTL: f"{int(ttl.total_seconds())}s",
     }
     if table.merge:
         properties |= {_ENGINE: table.merge_engine.value, DELETES: DELETES_ALLOWED}
@@ -140,7 +151,7 @@ def describe_type(column: Column) -> bytes:
     return json.dumps(_fluss_type(parse_type(column.type))).encode()
 
 
-def stored(description: bytes, table_id: int, schema_id: int) -> Stored:
+def stored(description: bytes, table_id: int, schema_id: int, made_ms: int = 0) -> Stored:
     """What the JSON of an existing table says.
 
     Raises:
@@ -161,6 +172,7 @@ def stored(description: bytes, table_id: int, schema_id: int) -> Stored:
         },
         properties=found.get("properties", {}),
         partition_key=tuple(found.get("partition_key", ())),
+        made_ms=made_ms,
     )
 
 

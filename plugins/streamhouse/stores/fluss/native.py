@@ -16,6 +16,7 @@ from streamhouse.stores.fluss.catalog import Located
 from streamhouse.stores.fluss.loop import EventLoop
 from streamhouse.stores.fluss.partitions import bucket_of
 from streamhouse.stores.fluss.sockets import tune
+from streamhouse.stores.fluss.values import tuples
 from streamhouse.stores.fluss.wire import STATUS, Address, LeaderMovedError, refusal
 
 T = TypeVar("T")
@@ -159,11 +160,11 @@ class Native:
         """
 
         def enqueue(writer: Any) -> list[Write]:
-            for row in _tuples(first):
+            for row in tuples(first):
                 writer.upsert(row)
             return [
-                *(writer.delete(key) for key in _tuples(deletes)),
-                *(writer.upsert(row) for row in _tuples(rows)),
+                *(writer.delete(key) for key in tuples(deletes)),
+                *(writer.upsert(row) for row in tuples(rows)),
             ]
 
         return self._write(target, enqueue, columns)
@@ -183,8 +184,8 @@ class Native:
         """
 
         def enqueue(writer: Any) -> list[Write]:
-            writes = [writer.delete(key) for key in _tuples(deletes)]
-            for key, row in zip(_tuples(keys), _tuples(rows), strict=True):
+            writes = [writer.delete(key) for key in tuples(deletes)]
+            for key, row in zip(tuples(keys), tuples(rows), strict=True):
                 writer.delete(key)
                 writes.append(writer.upsert(row))
             return writes
@@ -326,6 +327,8 @@ class Native:
         """The error to raise. Whoever comes next gets a new session."""
         import fluss
 
+        if isinstance(error, WriteRefusedError):
+            return error
         self._forget(session)
         if isinstance(error, TimeoutError):
             return StoreUnavailableError(f"Fluss did not answer in time for {name}", hint=STATUS)
@@ -355,14 +358,3 @@ def _path(name: str) -> Any:
 
     database, _, table = name.partition(".")
     return fluss.TablePath(database, table)
-
-
-def _tuples(rows: pa.Table | None) -> Iterable[tuple[object, ...]]:
-    return zip(*(_values(column) for column in rows.columns), strict=True) if rows is not None else ()
-
-
-def _values(column: pa.ChunkedArray) -> list[Any]:
-    # Ten times as fast as to_pylist(), but it makes floats of integers and truths beside nulls.
-    if not pa.types.is_nested(column.type) and (not column.null_count or pa.types.is_timestamp(column.type)):
-        return list(column.to_numpy().tolist())  # an instant comes naive and in UTC, as the client takes it
-    return list(column.to_pylist())

@@ -20,6 +20,7 @@ from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader, ranges_betw
 from streamhouse.stores.fluss.fold import ChangeLog, whole_changes
 from streamhouse.stores.fluss.late import Guard, forgotten
 from streamhouse.stores.fluss.native import Native, Target
+from streamhouse.stores.fluss.notes import Notes
 from streamhouse.stores.fluss.partitions import (
     by_partition,
     name_of,
@@ -40,8 +41,10 @@ from streamhouse.stores.keyed import (
     rows_to_write,
     without_keys,
 )
+from streamhouse.stores.ledger import Ledger, NoLedger, note_made, refuse_lost
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_offsets, offsets_between
+from streamhouse.stores.sums import refuse_overflow
 from streamhouse.stores.widen import missing, with_columns
 
 T = TypeVar("T")
@@ -51,7 +54,7 @@ _FEW_ROWS = 16
 _STATE_ROWS = 50  # so many rows of a table's state are read while one write is waited for
 
 
-class FlussStore:
+class FlussStore(Notes):
     """Tables in an Apache Fluss cluster. Positions are `{bucket: next offset}`; an absent bucket is at 0.
 
     Of a partitioned table a bucket is named `day#17/0` (see `partitions`); one whose partition was
@@ -76,6 +79,7 @@ class FlussStore:
         min_log_ttl: timedelta = ddl.SAFE_LOG_TTL,
         timeout_s: float = 60.0,
         locks: TableLocks | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.bootstrap = bootstrap  # as given
         self._wire = Wire(bootstrap, timeout_s)
@@ -83,6 +87,7 @@ class FlussStore:
         self._native = Native(bootstrap, timeout_s)
         self._min_log_ttl = min_log_ttl
         self._guard = Guard(locks)
+        self.ledger: Ledger = ledger or NoLedger()
 
     def create(self, table: Table) -> None:
         """See `Store.create`.
@@ -92,9 +97,12 @@ class FlussStore:
         """
         if reasons := ddl.unmergeable(table):
             raise SchemaConflictError(f"Fluss cannot hold {table.name}: {'; '.join(reasons)}")
+        if self.identity(table.name) is None:
+            refuse_lost(self, table)
         self._catalog.create(table.name, ddl.describe(table, self._min_log_ttl))
         if reasons := ddl.differences(table, self._catalog.stored(table.name)):
             raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
+        note_made(self, table)
 
     def add_columns(self, table: Table) -> None:
         """See `Store.add_columns`.
@@ -103,6 +111,7 @@ class FlussStore:
             SchemaConflictError: also for a table that merges: 0.9 cannot be told how to fold an added column.
         """
         found = self._catalog.stored(table.name)
+        note_made(self, table)
         columns = missing(table, found.columns)
         if reasons := ddl.differences(with_columns(table, found.columns), found):
             raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
@@ -122,6 +131,7 @@ class FlussStore:
     def drop(self, name: str) -> None:
         """See `Store.drop`."""
         self._catalog.drop(name)
+        self.ledger.dropped(name, self.tier)
 
     def columns(self, name: str) -> tuple[Column, ...] | None:
         """See `Store.columns`; key columns are not nullable, all others are."""
@@ -129,6 +139,14 @@ class FlussStore:
             return self._catalog.stored(name).columns
         except TableMissingError:
             return None
+
+    def identity(self, name: str) -> str | None:
+        """See `Store.identity`: its number, which a Fluss that lost everything gives again, and when it was made."""
+        try:
+            found = self._catalog.stored(name)
+        except TableMissingError:
+            return None
+        return f"{found.table_id}@{found.made_ms}"
 
     def shape(self, name: str) -> Shape | None:
         """See `ShapedStore.shape`; one question to the coordinator."""
@@ -156,8 +174,8 @@ class FlussStore:
         return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.EARLIEST))
 
     def kept(self, table: Table) -> timedelta:
-        """See `LogStore.kept`; of a table that was made by this version with the same settings."""
-        return ddl.log_ttl(table, self._min_log_ttl)
+        """See `LogStore.kept`."""
+        return ddl.stored_ttl(self._catalog.stored(table.name), table, self._min_log_ttl)
 
     def position_before(self, table: Table, at: datetime) -> Position:
         """See `LogStore.position_before`."""
@@ -250,7 +268,7 @@ class FlussStore:
         """See `Store.write`.
 
         Raises:
-            WriteRefusedError: a null key, or a value that does not fit.
+            WriteRefusedError: a null key, or a value or sum that does not fit.
             StateConflictError: an earlier attempt of this epoch appended rows that this one lacks.
         """
         plain_key = table.primary_key and not table.merge
@@ -260,6 +278,7 @@ class FlussStore:
             rows, deletes = apart(table, rows, _KIND)
         elif context.replay_from is not None:
             rows = self._left_to_write(table, rows, context.replay_from)
+        refuse_overflow(context.sums, table, rows, lambda names: self.read_state(table, None, names))
         partial = context.columns is not None
         with self._guard.hold_if_late(table, rows, deletes):
             if plain_key:

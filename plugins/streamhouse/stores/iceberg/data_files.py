@@ -18,6 +18,7 @@ from streamhouse.errors import DiskFullError, StoreError
 from streamhouse.model.table import Table
 from streamhouse.stores.arrow import arrow_type
 from streamhouse.stores.base import Partition
+from streamhouse.stores.data_check import CHECKED_COMPRESSION
 from streamhouse.stores.iceberg.file_io import is_local, sink
 from streamhouse.stores.iceberg.java import pairs
 from streamhouse.stores.iceberg.light_failures import of_object_store
@@ -122,7 +123,13 @@ def _write(stored: Any, table: Table, rows: pa.Table, ending: str) -> str:
 
     path = str(stored.locationProvider().newDataLocation(f"{uuid4()}.{ending}"))
     with _translated(table), sink(path, options_of(stored)) as target:
-        pq.write_table(rows, target, compression="zstd", store_schema=False, store_decimal_as_integer=True)
+        pq.write_table(
+            rows,
+            target,
+            compression=CHECKED_COMPRESSION,
+            store_schema=False,
+            store_decimal_as_integer=True,
+        )
     return path
 
 

@@ -32,14 +32,14 @@ def translated(doing: str, table: str) -> Iterator[None]:
         raise StoreUnavailableError(f"{doing} Iceberg table {table} failed: Spark's JVM is gone") from error
     except (Py4JError, PySparkException) as error:
         text = str(error)
-        cause = _cause(text)
+        said = cause(text)
         if "No space left on device" in text:
             raise DiskFullError(f"no room left while {doing} Iceberg table {table}") from error
         kind = StoreUnavailableError if any(name in text for name in (*_RETRYABLE, *_AWAY)) else StoreError
-        raise kind(f"{doing} Iceberg table {table} failed: {cause}") from error
+        raise kind(f"{doing} Iceberg table {table} failed: {said}") from error
 
 
-def _cause(text: str) -> str:
+def cause(text: str) -> str:
     """The innermost cause in the text of a Java exception, without its stack."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]

@@ -16,6 +16,7 @@ from streamhouse.stores.iceberg.light_failures import left_to_spark
 from streamhouse.stores.iceberg.metadata import Commit, History
 from streamhouse.stores.iceberg.statements import PLAIN_TYPES, storage_type
 from streamhouse.stores.iceberg.tables import Tables
+from streamhouse.stores.ledger import Ledger, NoLedger
 from streamhouse.stores.where import Condition
 from streamhouse.stores.without_pandas import without_pandas
 
@@ -37,7 +38,7 @@ _EXPRESSIONS = {
     "is null": "IsNull",
     "is not null": "NotNull",
 }
-_HINT = "table$lake$snapshots lists those that are held; upkeep expires old ones"
+_HINT = "table.lake.snapshots lists those that are held; upkeep expires old ones"
 
 
 class IcebergReader:
@@ -48,12 +49,19 @@ class IcebergReader:
 
     Args:
         tables: Where they are found.
+        ledger: Knows the tables that must be there; None: nobody does.
     """
 
     tier: Tier = Tier.COLD
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, ledger: Ledger | None = None) -> None:
         self._tables = tables
+        self.ledger: Ledger = ledger or NoLedger()
+
+    def identity(self, name: str) -> str | None:
+        """See `Store.identity`."""
+        found = self._opened(name)
+        return None if found is None else str(found.metadata.table_uuid)
 
     def columns(self, name: str) -> tuple[Column, ...] | None:
         """See `Store.columns`, but for the types, which are those that Iceberg names."""
@@ -69,6 +77,10 @@ class IcebergReader:
     def snapshot_properties(self, table: Table) -> dict[str, str]:
         """See `LakeStore.snapshot_properties`."""
         return snapshots.newest_properties(self._history(table))
+
+    def position_of(self, table: Table, snapshot: int) -> Position:
+        """See `LakeMetadata.position_of`."""
+        return {_SNAPSHOT: snapshots.number_of(self._history(table), snapshot)}
 
     def list_snapshots(self, table: Table) -> list[Snapshot]:
         """See `LakeMetadata.list_snapshots`."""

@@ -10,13 +10,27 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from streamhouse.stores.base import DROPPED, SNAPSHOT_ID, WRITER, Snapshot
+from streamhouse.stores.base import CARRIED, DROPPED, SNAPSHOT_ID, WRITER, Snapshot
 from streamhouse.stores.iceberg.java import each, pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _TAG = "streamhouse."
+_OWN = (  # what Iceberg says in a summary of the commit itself
+    *("added-", "deleted-", "removed-", "total-", "changed-", "replace-", "partition", "manifests-", "entries-"),
+    *(
+        "spark.",
+        "app-",
+        "engine-",
+        "iceberg-",
+        "operation",
+        "wap.",
+        "published-",
+        "source-snapshot",
+        "snapshot-property",
+    ),
+)
 
 
 class Catalog:
@@ -50,6 +64,12 @@ def newest(table: Any) -> int:
     """The number of the newest snapshot; 0 before the first."""
     snapshot = table.currentSnapshot()
     return int(snapshot.sequenceNumber()) if snapshot else 0
+
+
+def number_of(table: Any, snapshot: int) -> int:
+    """The number of a snapshot that is named by its id; any other number as it is."""
+    found = table.snapshot(snapshot)
+    return snapshot if found is None else int(found.sequenceNumber())
 
 
 def id_of(table: Any, number: int) -> int | None:
@@ -134,6 +154,30 @@ def tag(table: Any, writer: str, number: int) -> None:
         table.manageSnapshots().replaceTag(name, snapshot_id).commit()
 
 
+def carry(table: Any) -> None:
+    """Say again what the newest commit of each writer said, and tag that, where files were replaced since.
+
+    Its snapshot has files that the newest one has not, and the tag would keep them all.
+    """
+    replaced = next((s.sequenceNumber() for s in line(table) if _replaces(s)), 0)
+    tagged = [(name, table.snapshot(ref.snapshotId())) for name, ref in pairs(table.refs()).items()]
+    ours = [(name, snapshot) for name, snapshot in tagged if name.startswith(_TAG) and snapshot is not None]
+    for name, snapshot in sorted(ours, key=lambda one: one[1].sequenceNumber()):
+        if snapshot.sequenceNumber() < replaced:
+            said = {key: value for key, value in pairs(snapshot.summary()).items() if not key.startswith(_OWN)}
+            append_nothing(table, said | {CARRIED: str(snapshot.sequenceNumber())})
+            table.manageSnapshots().replaceTag(name, table.currentSnapshot().snapshotId()).commit()
+
+
+def line(table: Any) -> Iterator[Any]:
+    """The snapshots of the table's present line that are held, newest first."""
+    return _back(table, _current_id(table))
+
+
+def _replaces(snapshot: Any) -> bool:
+    return bool(snapshot.operation() == "replace" or snapshot.summary().containsKey(DROPPED))
+
+
 def append_nothing(table: Any, properties: dict[str, str]) -> None:
     """A snapshot without rows, to carry properties."""
     append = table.newFastAppend()
@@ -162,7 +206,11 @@ def _described(snapshot: Any) -> Snapshot:
     return Snapshot(
         number=int(snapshot.sequenceNumber()),
         committed_ms=int(snapshot.timestampMillis()),
-        kind="drop" if DROPPED in summary_ else kinds.get(snapshot.operation(), snapshot.operation()),
+        kind="drop"
+        if DROPPED in summary_
+        else "compact"
+        if CARRIED in summary_
+        else kinds.get(snapshot.operation(), snapshot.operation()),
         added_rows=int(summary_.get("added-records", 0)) + int(summary_.get("added-position-deletes", 0)),
         total_rows=int(summary_.get("total-records", 0)) - int(summary_.get("total-position-deletes", 0)),
         properties=summary_,

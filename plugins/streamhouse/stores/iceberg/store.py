@@ -26,11 +26,14 @@ from streamhouse.stores.base import (
     Snapshot,
     WriteContext,
 )
+from streamhouse.stores.data_check import CHECKED_COMPRESSION
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg import committing, files, partitions, reading, snapshots, statements
+from streamhouse.stores.iceberg.bounds import METADATA
 from streamhouse.stores.iceberg.failures import translated
 from streamhouse.stores.iceberg.java import each
 from streamhouse.stores.keyed import in_turn, padded, refuse_log, rows_to_write
+from streamhouse.stores.ledger import Ledger, NoLedger, note_made, refuse_lost
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_snapshots
 from streamhouse.stores.where import Condition
@@ -44,14 +47,16 @@ _KEY, _TYPES = "streamhouse.primary-key", "streamhouse.types"
 _VIEW, _KIND = "streamhouse_rows", "_rk"
 _ROWS_PER_FILE = 500_000
 _MOST_VALUES = 1_000  # of a partition column that a MERGE names one by one
-_SNAPSHOTS_HINT = "table$lake$snapshots lists those that are held; upkeep expires old ones"
+_SNAPSHOTS_HINT = "table.lake.snapshots lists those that are held; upkeep expires old ones"
 _PROPERTIES = {
     "format-version": "2",
+    "write.parquet.compression-codec": CHECKED_COMPRESSION,
     # A commit of tiering changes few of many rows: it writes small delete files beside the data files
     # instead of writing those anew, and compaction folds them in later.
     "write.merge.mode": "merge-on-read",
     "write.update.mode": "merge-on-read",
     "write.delete.mode": "merge-on-read",
+    **METADATA,
 }
 
 
@@ -74,7 +79,13 @@ class IcebergStore:
         state_as_of=True,
     )
 
-    def __init__(self, spark_provider: Callable[[], "SparkSession"], catalog: str, lock_dir: Path) -> None:
+    def __init__(
+        self,
+        spark_provider: Callable[[], "SparkSession"],
+        catalog: str,
+        lock_dir: Path,
+        ledger: Ledger | None = None,
+    ) -> None:
         """Nothing is touched before the first call.
 
         Args:
@@ -83,7 +94,9 @@ class IcebergStore:
                 see what was committed beside it.
             catalog: Name of the Iceberg catalog in that session.
             lock_dir: Shared by all processes that commit to this catalog.
+            ledger: Knows the tables that must be there; None: nobody does.
         """
+        self.ledger: Ledger = ledger or NoLedger()
         self._spark_provider = spark_provider
         self._catalog_name = catalog
         self._locks = TableLocks(lock_dir)
@@ -102,7 +115,13 @@ class IcebergStore:
             stored = self._catalog().table(table.name)
             if stored is not None:
                 self._refuse_difference(table, stored)
+                if (
+                    stored.currentSnapshot() is None
+                ):  # its making was cut off; of one with rows readers know the columns
+                    self._identify(table, stored)
+                note_made(self, table)
                 return
+            refuse_lost(self, table)
             properties = {
                 **_PROPERTIES,
                 _KEY: json.dumps(table.primary_key),
@@ -111,11 +130,28 @@ class IcebergStore:
             spark = self._spark_provider()
             spark.sql(statements.create_namespace(self._catalog_name, table.layer.value))
             spark.sql(statements.create_table(self._catalog_name, table, properties))
+            self._identify(table, self._table(table.name))
+            note_made(self, table)
+
+    def _identify(self, table: Table, stored: Any) -> None:
+        """Tell other engines the key: identifier fields, which are required."""
+        floating = any(table.column(name).type in ("float", "double") for name in table.primary_key)
+        if not table.primary_key or floating or not stored.schema().identifierFieldIds().isEmpty():
+            return  # Iceberg takes no floating-point numbers there
+        jvm: Any = self._spark_provider()._jvm
+        names = jvm.java.util.ArrayList()
+        update = stored.updateSchema().allowIncompatibleChanges()  # no row has NULL in its key
+        for name in table.primary_key:
+            names.add(name)
+            if stored.schema().findField(name).isOptional():
+                update.requireColumn(name)
+        update.setIdentifierFields(names).commit()
 
     def add_columns(self, table: Table) -> None:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
         with translated("altering", table.name), self._hold(table.name):
             stored = self._table(table.name)
+            note_made(self, table)
             have = self._columns(table.name, stored)
             columns = missing(table, have)
             self._refuse_difference(with_columns(table, have), stored)
@@ -133,12 +169,19 @@ class IcebergStore:
         """Drop the table and its rows; see `Store.drop`."""
         with translated("dropping", name), self._hold(name):
             self._catalog().drop(name)
+            self.ledger.dropped(name, self.tier)
 
     def columns(self, name: str) -> tuple[Column, ...] | None:
         """The stored columns in their order; None when there is no such table."""
         with translated("reading", name):
             stored = self._catalog().table(name)
             return None if stored is None else self._columns(name, stored)
+
+    def identity(self, name: str) -> str | None:
+        """See `Store.identity`."""
+        with translated("reading", name):
+            stored = self._catalog().table(name)
+            return None if stored is None else str(stored.uuid())
 
     def shape(self, name: str) -> Shape | None:
         """See `ShapedStore.shape`; columns are read anew only when Iceberg numbers another schema."""
@@ -264,6 +307,12 @@ class IcebergStore:
             snapshot_id = self._held(table, stored, number)
             return reading.frame(self._spark_provider(), self._catalog_name, table, snapshot_id)
 
+    def count_rows(self, table: Table, at: Position | None = None) -> int:
+        """See `FrameStore.count_rows`."""
+        found = self.dataframe(table, at)
+        with translated("counting rows of", table.name):
+            return int(found.count())
+
     def position_at(self, table: Table, at_ms: int) -> Position:
         """See `TimedStore.position_at`."""
         with translated("reading", table.name):
@@ -271,6 +320,11 @@ class IcebergStore:
         if found is None:
             raise RowsLostError(f"Iceberg's snapshots of {table.name} do not go back so far", hint=_SNAPSHOTS_HINT)
         return {_SNAPSHOT: found}
+
+    def position_of(self, table: Table, snapshot: int) -> Position:
+        """See `LakeMetadata.position_of`."""
+        with translated("reading", table.name):
+            return {_SNAPSHOT: snapshots.number_of(self._table(table.name), snapshot)}
 
     def list_snapshots(self, table: Table) -> list[Snapshot]:
         """See `LakeMetadata.list_snapshots`."""
@@ -312,6 +366,11 @@ class IcebergStore:
         """See `LakeStore.snapshot_properties`."""
         with translated("reading", table.name):
             return snapshots.newest_properties(self._table(table.name))
+
+    def last_commit(self, table: Table, writer: str) -> dict[str, str] | None:
+        """See `LakeStore.last_commit`."""
+        with translated("reading", table.name):
+            return snapshots.last_written(self._table(table.name), writer)
 
     def partitions(self, table: Table, since: Position | None = None) -> list[Partition]:
         """See `PartitionedStore.partitions`."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +11,19 @@ from streamhouse.errors import TableMissingError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.iceberg import snapshots
+from streamhouse.stores.iceberg.bounds import bound_metadata
 from streamhouse.stores.iceberg.failures import translated
-from streamhouse.stores.iceberg.java import each
+from streamhouse.stores.iceberg.java import each, pairs
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import is_object_store
-from streamhouse.stores.upkeep import Files
+from streamhouse.stores.upkeep import AT_LEAST, Files, millis, spared
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _SNAPSHOT = "snapshot"
 _NEVER = 1 << 62
-_AT_LEAST = 2  # snapshots that stay whatever their age: a reader may have begun with the one before the newest
+_MANIFESTS = 10  # more of them are written together
 _SMALL = {"min-input-files": "5", "delete-file-threshold": "1", "remove-dangling-deletes": "true"}
 _ALL = {"rewrite-all": "true", "remove-dangling-deletes": "true"}
 
@@ -49,34 +51,50 @@ class IcebergUpkeep:
             snapshot = self._table(table).currentSnapshot()
             if snapshot is None:
                 return Files(0, 0)
-            told = snapshot.summary()
-            count = sum(int(told.getOrDefault(f"total-{kind}-files", "0")) for kind in ("data", "delete"))
-            return Files(count, int(told.getOrDefault("total-files-size", "0")))
+            return Files(_files(snapshot), int(snapshot.summary().getOrDefault("total-files-size", "0")))
 
     def compact(self, table: Table, *, full: bool = False) -> None:
         """See `LakeUpkeep.compact`; with `full` the manifests, too."""
         with translated("compacting", table.name), self._hold(table.name):
             stored = self._table(table)
+            bound_metadata(stored)
             if stored.currentSnapshot() is None:
                 return
             rewrite = self._actions.rewriteDataFiles(stored)
             for option, value in (_ALL if full else _SMALL).items():
                 rewrite = rewrite.option(option, value)
             rewrite.execute()
-            if full:
-                self._actions.rewriteManifests(self._table(table)).execute()
+            stored = self._table(table)
+            if full or stored.currentSnapshot().allManifests(stored.io()).size() > _MANIFESTS:
+                self._actions.rewriteManifests(stored).execute()
+                stored = self._table(table)
+            snapshots.carry(stored)
 
-    def expire(self, table: Table, older_than: datetime, read_from: Position) -> int:
+    def expire(
+        self, table: Table, older_than: datetime, read_from: Position, *, unless_many: datetime | None = None
+    ) -> int:
         """See `LakeUpkeep.expire`; tags keep their snapshots as well, and a table whose catalog keeps its files all."""
         with translated("expiring", table.name), self._hold(table.name):
             stored = self._table(table)
             if _keeps_files(stored):
                 return 0
-            held = list(each(stored.snapshots()))
+            held = list(snapshots.line(stored))
+            if not held:
+                return 0
+            number = spared(((int(s.timestampMillis()), partial(_files, s)) for s in held), older_than, unless_many)
             unread = (s.timestampMillis() for s in held if s.sequenceNumber() >= read_from.get(_SNAPSHOT, _NEVER))
-            before = min([_millis(older_than), *unread])
-            stored.expireSnapshots().expireOlderThan(before).retainLast(_AT_LEAST).commit()
-            return len(held) - len(self._table(table).snapshots())
+            before = min([int(held[number - 1].timestampMillis()), *unread])
+            count = len(stored.snapshots())
+            expire = stored.expireSnapshots().expireOlderThan(before).retainLast(AT_LEAST)
+            tagged = {int(ref.snapshotId()) for ref in pairs(stored.refs()).values()}
+            for snapshot in held[number:]:
+                if snapshot.timestampMillis() < before and snapshot.snapshotId() not in tagged:
+                    # Where one is named, Iceberg removes all files that nobody reaches; else it leaves those that a
+                    # snapshot replaced until that one goes.
+                    expire = expire.expireSnapshotId(snapshot.snapshotId())
+                    break
+            expire.commit()
+            return count - len(self._table(table).snapshots())
 
     def remove_orphans(self, table: Table, older_than: datetime) -> int:
         """See `LakeUpkeep.remove_orphans`; nothing of a table that keeps its files."""
@@ -84,7 +102,7 @@ class IcebergUpkeep:
             stored = self._table(table)
             if _keeps_files(stored):
                 return 0
-            action = self._actions.deleteOrphanFiles(stored).olderThan(_millis(older_than))
+            action = self._actions.deleteOrphanFiles(stored).olderThan(millis(older_than))
             # Spark's Hadoop knows folders only; an object store is listed by what Iceberg reads and writes through.
             action = action.usePrefixListing(is_object_store(stored.location()))
             return sum(1 for _ in each(action.execute().orphanFileLocations()))
@@ -110,5 +128,6 @@ def _keeps_files(stored: Any) -> bool:
     return bool(stored.properties().getOrDefault("gc.enabled", "true") == "false")
 
 
-def _millis(at: datetime) -> int:
-    return round(at.timestamp() * 1000)
+def _files(snapshot: Any) -> int:
+    told = snapshot.summary()
+    return sum(int(told.getOrDefault(f"total-{kind}-files", "0")) for kind in ("data", "delete"))

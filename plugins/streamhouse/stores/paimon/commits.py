@@ -11,7 +11,7 @@ import re
 from hashlib import sha256
 from typing import Any
 
-from streamhouse.stores.base import SNAPSHOT_ID, WRITER
+from streamhouse.stores.base import CARRIED, SNAPSHOT_ID, WRITER
 
 _TAG = "streamhouse."
 
@@ -45,12 +45,43 @@ def tag_commit(handle: Any, snapshot: Any) -> None:
             handle.create_tag(name, snapshot.id)
 
 
+def carry(handle: Any) -> None:
+    """Say again what the newest commit of each writer said, and tag that, where files were replaced since.
+
+    Its snapshot has files that the newest one has not, and the tag would keep them all. The caller holds the table's
+    lock, and the handle commits also what is empty.
+    """
+    replaced = next((s.id for s in _back(handle, 0, lambda s: s.commit_kind != "APPEND")), 0)
+    writers = {snapshot.commit_user for snapshot in _tags(handle, _TAG)}
+    last = [snapshot for user in writers if (snapshot := last_commit(handle, user)) is not None]
+    for snapshot in sorted(last, key=lambda one: one.id):
+        if snapshot.id > replaced:
+            continue
+        user = snapshot.commit_user
+        said = {**(snapshot.properties or {}), CARRIED: str(snapshot.id)}
+        commit = handle.new_stream_write_builder()._with_commit_user(user).new_commit()
+        try:
+            commit.commit([], snapshot.commit_identifier, snapshot_properties=said)
+        finally:
+            commit.close()
+        carried = last_commit(handle, user)
+        tag_commit(handle, carried)
+        other = f"{user}-{(snapshot.commit_identifier + 1) % 2}"
+        if handle.tag_manager().tag_exists(other):
+            handle.delete_tag(other)
+
+
 def newest_properties(handle: Any) -> dict[str, str]:
     """The properties of the newest snapshot that any writer of ours made; empty when none did."""
     tagged = max(_tags(handle, _TAG), key=lambda s: s.id, default=None)
     floor = tagged.id if tagged else 0
     newest = next(_back(handle, floor, lambda s: WRITER in (s.properties or {})), tagged)
-    return {} if newest is None else {**newest.properties, SNAPSHOT_ID: str(newest.id)}
+    return properties_of(newest) or {}
+
+
+def properties_of(snapshot: Any | None) -> dict[str, str] | None:
+    """What a snapshot of ours carries; None: there is no snapshot."""
+    return None if snapshot is None else {**(snapshot.properties or {}), SNAPSHOT_ID: str(snapshot.id)}
 
 
 def _back(handle: Any, floor: int, wanted: Any) -> Any:

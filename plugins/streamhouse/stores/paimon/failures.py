@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 from streamhouse.errors import DiskFullError, StoreError, StoreUnavailableError, TableMissingError
 
+_DAMAGED = "where a file is damaged or gone, bring it back from a copy; upkeep may have removed it meanwhile: ask again"
+
 
 @contextmanager
 def translated(doing: str, table: str) -> Iterator[None]:
@@ -24,15 +26,33 @@ def translated(doing: str, table: str) -> Iterator[None]:
     from pypaimon.catalog.catalog_exception import CatalogException, TableNotExistException
 
     try:
-        yield
+        with panics_told():
+            yield
     except TableNotExistException as error:
         raise TableMissingError(
             f"Paimon has no table {table}", hint="it is created when the flow that writes it starts"
         ) from error
+    except FileNotFoundError as error:
+        raise StoreError(f"{doing} Paimon table {table} failed, a file is gone: {error}", hint=_DAMAGED) from error
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise DiskFullError(f"no room left while {doing} Paimon table {table}") from error
         raise StoreUnavailableError(f"{doing} Paimon table {table} failed: {error}") from error
     # The Rust engine raises ValueError and RuntimeError for all it finds wrong, files included.
     except (CatalogException, ValueError, RuntimeError, NotImplementedError) as error:
-        raise StoreError(f"{doing} Paimon table {table} failed: {error}") from error
+        raise StoreError(f"{doing} Paimon table {table} failed: {error}", hint=_DAMAGED) from error
+
+
+@contextmanager
+def panics_told() -> Iterator[None]:
+    """Turn a panic of the Rust engine, which damaged files bring about and no `except Exception` takes, into an error.
+
+    Raises:
+        ValueError: as for all else that the Rust engine finds wrong.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of pyo3, which has no module to import it from
+            raise
+        raise ValueError(str(error)) from error

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from streamhouse.stores.base import DataFile, Snapshot
+from streamhouse.stores.base import CARRIED, DataFile, Snapshot
 from streamhouse.stores.paimon.partitions import is_drop
 from streamhouse.stores.where import Condition
 
@@ -60,7 +60,11 @@ def _snapshot(stored: Any) -> Snapshot:
     return Snapshot(
         number=stored.id,
         committed_ms=stored.time_millis,
-        kind="drop" if is_drop(stored) else stored.commit_kind.lower(),
+        kind="drop"
+        if is_drop(stored)
+        else "compact"
+        if CARRIED in (stored.properties or {})
+        else stored.commit_kind.lower(),
         added_rows=stored.delta_record_count,
         total_rows=stored.total_record_count,
         properties=dict(stored.properties or {}),

@@ -32,7 +32,7 @@ _ROW_KIND = "_row_kind"
 _OVERWRITE = "OVERWRITE"
 _MAX_PUSHED_KEYS = 1000
 
-SNAPSHOTS_HINT = "table$lake$snapshots lists those that are held; upkeep expires old ones"
+SNAPSHOTS_HINT = "table.lake.snapshots lists those that are held; upkeep expires old ones"
 
 
 def state(

@@ -10,6 +10,7 @@ from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Tier
 from streamhouse.stores.arrow import arrow_schema, spark_type
+from streamhouse.stores.data_check import CHECKED_COMPRESSION
 
 KIND = "_rk"
 """Hidden column of keyed tables: pypaimon takes the kind of a row ('+U', '-D') from a stored column only."""
@@ -66,6 +67,7 @@ def additions(table: Table, columns: Sequence[Column]) -> list[Any]:
 def table_options(table: Table) -> dict[str, str]:
     """The options Paimon stores with the table; they decide where and how rows are kept."""
     options = {"write-only": "true", _BUCKETS: str(table.buckets)}  # upkeep compacts and expires, writers do not
+    options["file.compression"] = CHECKED_COMPRESSION
     key = table.hashed
     if key:
         options |= {"bucket": str(table.buckets), "bucket-key": ",".join(key)}
@@ -98,6 +100,12 @@ def stored_columns(handle: Any) -> tuple[Column, ...]:
         for field in fields
         if field.name != KIND
     )
+
+
+def made_at(handle: Any) -> str:
+    """When the first schema of a table was made; a table that lost it is none that anybody knows."""
+    first = handle.schema_manager.get_schema(0)
+    return "without its first schema" if first is None else str(first.time_millis)
 
 
 def shape_of(name: str, handle: Any) -> Shape:

@@ -23,6 +23,7 @@ from streamhouse.stores.base import (
     WriteContext,
 )
 from streamhouse.stores.keyed import refuse_log, rows_to_set, rows_to_write
+from streamhouse.stores.ledger import Ledger, NoLedger, note_made, refuse_lost
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import ObjectStore
 from streamhouse.stores.pace import by_snapshots
@@ -33,11 +34,13 @@ from streamhouse.stores.paimon.schema import (
     additions,
     as_stored,
     has_kind,
+    made_at,
     paimon_schema,
     refuse_difference,
     shape_of,
     stored_columns,
 )
+from streamhouse.stores.sums import refuse_overflow
 from streamhouse.stores.where import Condition
 from streamhouse.stores.widen import missing, with_columns
 
@@ -69,13 +72,20 @@ class PaimonStore:
     )
     _packages: ClassVar[tuple[str, ...]] = ("pypaimon", "pypaimon_rust")
 
-    def __init__(self, warehouse: str | Path, lock_dir: Path, objects: ObjectStore | None = None) -> None:
+    def __init__(
+        self,
+        warehouse: str | Path,
+        lock_dir: Path,
+        objects: ObjectStore | None = None,
+        ledger: Ledger | None = None,
+    ) -> None:
         """Open a warehouse, which is created with its first table.
 
         Args:
             warehouse: A folder, or a URI that Paimon knows.
             lock_dir: Shared by all processes that commit to this warehouse.
             objects: Where a warehouse is that is in an object store; None: at Amazon.
+            ledger: Knows the tables that must be there; None: nobody does.
 
         Raises:
             MissingPackageError: pypaimon or its Rust engine is not installed.
@@ -86,6 +96,7 @@ class PaimonStore:
                     f"the warm tier needs the Python package {package.replace('_', '-')}",
                     hint="pip install 'streamhouse[engine]'",
                 )
+        self.ledger: Ledger = ledger or NoLedger()
         self._locks = TableLocks(lock_dir)
         self._rows: dict[tuple[str, int], int] = {}  # table name, snapshot → rows it wrote; asked for in each poll
         self._options = {"warehouse": str(warehouse), **(objects or ObjectStore()).paimon_options(str(warehouse))}
@@ -98,15 +109,18 @@ class PaimonStore:
             try:
                 handle = self._catalog.get_table(table.name)
             except TableNotExistException:
+                refuse_lost(self, table)
                 self._catalog.create_database(table.layer.value, True)
                 self._catalog.create_table(table.name, paimon_schema(table), False)
             else:
                 refuse_difference(table, handle)
+            note_made(self, table)
 
     def add_columns(self, table: Table) -> None:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
         with self._locks.hold(self.tier, table.name), translated("altering", table.name):
             handle = self._catalog.get_table(table.name)
+            note_made(self, table)
             stored = stored_columns(handle)
             columns = missing(table, stored)
             refuse_difference(with_columns(table, stored), handle)
@@ -115,9 +129,16 @@ class PaimonStore:
 
     def drop(self, name: str) -> None:
         """Drop the table and its rows; see `Store.drop`."""
+        from pypaimon.common.identifier import Identifier
+
         with self._locks.hold(self.tier, name), translated("dropping", name):
             self._catalog.drop_table(name, True)
+            # Of a table that lost its schemas nothing is dropped: what is left would pass for the next one's.
+            path = self._catalog.get_table_path(Identifier.from_string(name))
+            if self._catalog.file_io.exists(path):
+                self._catalog.file_io.delete(path, True)
             self._rows.clear()
+            self.ledger.dropped(name, self.tier)
 
     def columns(self, name: str) -> tuple[Column, ...] | None:
         """The stored columns in their order; None when there is no such table."""
@@ -126,6 +147,16 @@ class PaimonStore:
         with translated("reading", name):
             try:
                 return stored_columns(self._stored(name))
+            except TableNotExistException:
+                return None
+
+    def identity(self, name: str) -> str | None:
+        """See `Store.identity`: when its first schema was made, since Paimon names a table by its path only."""
+        from pypaimon.catalog.catalog_exception import TableNotExistException
+
+        with translated("reading", name):
+            try:
+                return made_at(self._stored(name))
             except TableNotExistException:
                 return None
 
@@ -197,6 +228,10 @@ class PaimonStore:
             )
         return {_SNAPSHOT: found}
 
+    def position_of(self, table: Table, snapshot: int) -> Position:  # noqa: ARG002  others ask the table
+        """See `LakeMetadata.position_of`."""
+        return {_SNAPSHOT: snapshot}
+
     def list_snapshots(self, table: Table) -> list[Snapshot]:
         """See `LakeMetadata.list_snapshots`."""
         with translated("reading", table.name):
@@ -228,6 +263,9 @@ class PaimonStore:
                 rows = reading.whole_rows(handle, table, rows)
             if table.selects and rows.num_rows and not repeated:
                 rows = reading.winning_rows(handle, table, rows)
+            if table.merge and not repeated:
+                end = self._end(handle)[_SNAPSHOT]
+                refuse_overflow(context.sums, table, rows, lambda names: reading.state(handle, table, end, names))
             if not repeated and (rows.num_rows or context.properties):
                 self._commit(handle, rows, user, context)
                 last = commits.last_commit(handle, user)
@@ -261,6 +299,11 @@ class PaimonStore:
         """See `LakeStore.snapshot_properties`."""
         with translated("reading", table.name):
             return commits.newest_properties(self._stored(table.name))
+
+    def last_commit(self, table: Table, writer: str) -> dict[str, str] | None:
+        """See `LakeStore.last_commit`."""
+        with translated("reading", table.name):
+            return commits.properties_of(commits.last_commit(self._stored(table.name), commits.commit_user(writer)))
 
     def partitions(self, table: Table, since: Position | None = None) -> list[Partition]:
         """See `PartitionedStore.partitions`."""

@@ -31,6 +31,11 @@ class ToldTable:
         """Its snapshots."""
         return ToldSnapshots(self)
 
+    @property
+    def schema_manager(self) -> "ToldSchemas":
+        """Its schemas."""
+        return ToldSchemas(self)
+
     def tag_manager(self) -> Any:
         """See pypaimon."""
         from pypaimon.tag.tag_manager import TagManager
@@ -47,6 +52,20 @@ class ToldTable:
         return Table.from_resolved_schema(
             self.path, JSON.to_json(resolved), database=database, table=name, options=dict(self.options)
         )
+
+
+@dataclass(frozen=True)
+class ToldSchemas:
+    """As pypaimon's `SchemaManager`."""
+
+    table: ToldTable
+
+    def get_schema(self, number: int) -> Any | None:
+        """One schema; None: there is none of that number."""
+        from pypaimon.schema.table_schema import TableSchema
+
+        file_io, path = self.table.file_io, f"{self.table.path}/schema/schema-{number}"
+        return TableSchema.from_path(file_io, path) if file_io.exists(path) else None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,16 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import ObjectStore
-from streamhouse.stores.upkeep import Files
+from streamhouse.stores.paimon import commits
+from streamhouse.stores.sums import summed
+from streamhouse.stores.upkeep import AT_LEAST, Files, spared
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _SNAPSHOT = "snapshot"
 _WRITER = "streamhouse.upkeep"
-_AT_LEAST = 2  # snapshots that stay whatever their age: a reader may have begun with the one before the newest
+_EMPTY_TOO = {"snapshot.ignore-empty-commit": "false"}
 
 
 class PaimonUpkeep:
@@ -59,17 +62,21 @@ class PaimonUpkeep:
             if stored.newSnapshotReader().bucketEntries().isEmpty():
                 return  # Paimon's compaction of appended files fails where there are none
             by_bucket = bool(table.hashed)
+            # Paimon folds only some of a key's values then, whose sum may overflow where that of all does not.
+            full = full or any(table.column(name).type.startswith("decimal(38,") for name in summed(table))
             messages = self._compacted(stored, scratch, full=full) if by_bucket else self._joined(stored, full=full)
-            if messages.isEmpty():
-                return
             with self._hold(table.name):
-                commit = self._paimon.table.sink.BatchWriteBuilderImpl(stored).newCommit()
-                try:
-                    commit.commit(messages)
-                finally:
-                    commit.close()
+                if not messages.isEmpty():
+                    commit = self._paimon.table.sink.BatchWriteBuilderImpl(stored).newCommit()
+                    try:
+                        commit.commit(messages)
+                    finally:
+                        commit.close()
+                commits.carry(self._catalog.get_table(table.name).copy(_EMPTY_TOO))
 
-    def expire(self, table: Table, older_than: datetime, read_from: Position) -> int:
+    def expire(
+        self, table: Table, older_than: datetime, read_from: Position, *, unless_many: datetime | None = None
+    ) -> int:
         """See `LakeUpkeep.expire`; tags keep their snapshots in Paimon as well."""
         with _translated("expiring", table.name), self._hold(table.name):
             stored = self._table(table)
@@ -77,10 +84,17 @@ class PaimonUpkeep:
             if newest is None:
                 return 0
             unread = newest - read_from.get(_SNAPSHOT, newest) + 1
-            age_ms = max(0, round((datetime.now(UTC) - older_than).total_seconds() * 1000))
-            builder = self._paimon.options.ExpireConfig.builder().snapshotRetainMin(max(_AT_LEAST, unread))
-            config = builder.snapshotTimeRetain(self._jvm.java.time.Duration.ofMillis(age_ms)).build()
+            number = max(AT_LEAST, unread, spared(self._held(stored, newest), older_than, unless_many))
+            builder = self._paimon.options.ExpireConfig.builder().snapshotRetainMin(number).snapshotRetainMax(number)
+            config = builder.snapshotTimeRetain(self._jvm.java.time.Duration.ZERO).build()
             return int(stored.newExpireSnapshots().config(config).expire())
+
+    def _held(self, stored: Any, newest: int) -> Iterator[tuple[int, Callable[[], int]]]:
+        manager = stored.snapshotManager()
+        for number in range(newest, 0, -1):
+            if not manager.snapshotExists(number):
+                return
+            yield int(manager.snapshot(number).timeMillis()), partial(_files, stored, manager.snapshot(number))
 
     def remove_orphans(self, table: Table, older_than: datetime) -> int:
         """See `LakeUpkeep.remove_orphans`."""
@@ -132,6 +146,12 @@ class PaimonUpkeep:
         layer, name = table.name.split(".")
         return catalog.getTable(self._paimon.catalog.Identifier.create(layer, name)).copy(dynamic)
 
+    @cached_property
+    def _catalog(self) -> Any:
+        from pypaimon import CatalogFactory
+
+        return CatalogFactory.create(self._options)
+
     @property
     def _jvm(self) -> Any:
         return self._spark_provider()._jvm
@@ -139,6 +159,10 @@ class PaimonUpkeep:
     @property
     def _paimon(self) -> Any:
         return self._jvm.org.apache.paimon
+
+
+def _files(stored: Any, snapshot: Any) -> int:
+    return sum(bucket.fileCount() for bucket in stored.newSnapshotReader().withSnapshot(snapshot).bucketEntries())
 
 
 @contextmanager

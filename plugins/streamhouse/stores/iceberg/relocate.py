@@ -1,0 +1,131 @@
+"""Rewrites the absolute paths in Iceberg tables of a local folder that was moved or copied.
+
+Iceberg names every file by its absolute path: in `*.metadata.json`, in manifest lists, in manifests, and in files of
+deleted positions (Iceberg table spec, "Manifests" and "Position Delete Files"). A file that names another one also
+tells its size, so files are rewritten before those that name them. Each file is replaced in one step, and one that
+names no old path is left alone: after a kill the work is repeated and comes to the same end.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from streamhouse.stores.relocation import Relocation
+
+_POSITION_DELETES = 1  # `content` of a data file in a manifest
+_SIZE = {"data_file": ("file_path", "file_size_in_bytes"), "manifest": ("manifest_path", "manifest_length")}
+
+
+def relocate(warehouse: Path, to: Relocation) -> int:
+    """Rewrite the paths of all tables below a warehouse; nothing may read or write it meanwhile.
+
+    Args:
+        warehouse: Folder of the tables, where it is now.
+        to: From where a folder above it was to where that is.
+
+    Returns:
+        How many files were rewritten.
+    """
+    rewritten = 0
+    for metadata in sorted(warehouse.rglob("metadata")):
+        if metadata.is_dir() and any(metadata.glob("*.metadata.json")):
+            rewritten += _table(metadata, to)
+    return rewritten
+
+
+def _table(metadata: Path, to: Relocation) -> int:
+    changed: set[str] = set()  # paths as they are now
+    manifests = sorted(file for file in metadata.glob("*.avro") if not file.name.startswith("snap-"))
+    for file in manifests:
+        for path in _named_deletes(file):
+            if _deletes(Path(_plain(to.path(path))), to):
+                changed.add(_plain(to.path(path)))
+    for file in manifests:
+        if _avro(file, to, changed):
+            changed.add(str(file))
+    for file in sorted(metadata.glob("snap-*.avro")):
+        if _avro(file, to, changed):
+            changed.add(str(file))
+    for file in sorted(metadata.glob("*.metadata.json")):
+        if _json(file, to):
+            changed.add(str(file))
+    return len(changed)
+
+
+def _plain(path: str) -> str:
+    return path.removeprefix("file://").removeprefix("file:")
+
+
+def _named_deletes(manifest: Path) -> Iterator[str]:
+    import fastavro
+
+    with manifest.open("rb") as opened:
+        for entry in fastavro.reader(opened):
+            found = entry.get("data_file") if isinstance(entry, dict) else None
+            if isinstance(found, dict) and found.get("content") == _POSITION_DELETES:
+                yield str(found["file_path"])
+
+
+def _deletes(file: Path, to: Relocation) -> bool:
+    """Rewrite the paths in a file of deleted positions; whether it named an old one."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if not file.exists():
+        return False  # a snapshot that was expired named it
+    rows = parquet.read_table(file)
+    at = rows.schema.get_field_index("file_path")
+    before = rows.column(at).to_pylist()
+    after = [to.path(path) for path in before]
+    if after == before:
+        return False
+    field = rows.schema.field(at)
+    codec = parquet.ParquetFile(file).metadata.row_group(0).column(0).compression
+    new = rows.set_column(at, field, pa.array(after, field.type))
+    unfinished = file.with_name(f".{file.name}.relocated")
+    parquet.write_table(new.replace_schema_metadata(rows.schema.metadata), unfinished, compression=codec)
+    _replace(file, unfinished)
+    return True
+
+
+def _avro(file: Path, to: Relocation, changed: set[str]) -> bool:
+    import fastavro
+
+    with file.open("rb") as opened:
+        reader = fastavro.reader(opened)
+        schema, codec = reader.writer_schema, reader.codec
+        header = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
+        before = list(reader)
+    after = [_sized(to.value(record), changed) for record in before]
+    if after == before:
+        return False
+    unfinished = file.with_name(f".{file.name}.relocated")
+    with unfinished.open("wb") as opened:
+        fastavro.writer(opened, schema, after, codec=codec, metadata=header)
+    _replace(file, unfinished)
+    return True
+
+
+def _sized(record: dict[str, Any], changed: set[str]) -> dict[str, Any]:
+    """A record that tells the size of a rewritten file as it is now."""
+    for holder, (path, size) in ((record.get("data_file"), _SIZE["data_file"]), (record, _SIZE["manifest"])):
+        if isinstance(holder, dict) and path in holder and _plain(holder[path]) in changed:
+            holder[size] = Path(_plain(holder[path])).stat().st_size
+    return record
+
+
+def _json(file: Path, to: Relocation) -> bool:
+    before = json.loads(file.read_text(encoding="utf-8"))
+    after = to.value(before)
+    if after == before:
+        return False
+    unfinished = file.with_name(f".{file.name}.relocated")
+    unfinished.write_text(json.dumps(after), encoding="utf-8")
+    _replace(file, unfinished)
+    return True
+
+
+def _replace(file: Path, unfinished: Path) -> None:
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Hadoop's checksum of the file as it was
+    unfinished.replace(file)
