@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,18 +17,21 @@ from streamhouse.engine.held import HeldStates
 from streamhouse.engine.inputs import AdaptedInput, EpochInput
 from streamhouse.engine.lease import HeldLease
 from streamhouse.engine.needs import Need
+from streamhouse.engine.note import Note
 from streamhouse.engine.points import reach
 from streamhouse.engine.rows_source import can_spread_changes, spread_changes
 from streamhouse.engine.spread import can_spread, spread_write
 from streamhouse.engine.strategies import StepInputs, StepResult, changed_rows, collected, gives_frame, run_step
+from streamhouse.engine.traces import segment_writer, writer_of
 from streamhouse.engine.vector import Vector
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Layer, Position, ReadMode, Strategy, Tier, behind
 from streamhouse.model.version import table_name
 from streamhouse.stores.arrow import arrow_schema, conform
-from streamhouse.stores.base import Changes, Store, WriteContext
+from streamhouse.stores.base import Changes, NotedStore, Store, WriteContext
 from streamhouse.stores.places import Places
+from streamhouse.stores.sums import SumBounds, summed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,15 +52,45 @@ class SegmentParts:
     pool: ThreadPoolExecutor
     lease: HeldLease
     last_full_ms: dict[str, int] = field(default_factory=dict)  # `full` step → when it last ran
+    sums: SumBounds = field(default_factory=SumBounds)
 
     def store(self, table: Table) -> Store:
         """Where the segment writes a table."""
         return self.stores[table.tiers.target]
 
     def writer(self, step: PlannedStep) -> str:
-        """The name under which a step writes; each of several writers of one table has its own."""
-        name = f"{self.plan.flow}/{self.segment.name}"
-        return f"{name}/{step.action}" if step.part else name
+        """The name under which a step writes."""
+        return writer_of(self.plan.flow, self.segment.name, step)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the plan."""
+        return self.plan.fingerprint
+
+
+def note_of(
+    parts: SegmentParts, epoch: int, after: int | None, start: Vector, end: Vector, ends: Mapping[str, Position]
+) -> Note:
+    """What an epoch of a segment leaves in its tables before it writes them; see `Note`."""
+    return Note(
+        epoch,
+        after,
+        end.at_ms,
+        parts.fingerprint,
+        {name: dict(at) for name, at in start.positions.items()},
+        {name: dict(at) for name, at in end.positions.items()},
+        end.tick,
+        {name: dict(at) for name, at in ends.items()},
+    )
+
+
+def leave_note(parts: SegmentParts, note: Note) -> None:
+    """Keep a note beside the segment's hot tables; durable on return. In a lake each commit has it."""
+    hot = [table.name for table in parts.segment.tables.values() if table.tiers.target is Tier.HOT]
+    store = parts.stores[Tier.HOT] if hot else None
+    if isinstance(store, NotedStore):
+        parts.lease.check()
+        store.note(segment_writer(parts.plan.flow, parts.segment.name), note.to_text(), hot)
 
 
 @dataclass(frozen=True)
@@ -92,10 +125,20 @@ class EpochRun:
     """The threads of one epoch. What changes in a table, and its end, are futures that others wait for."""
 
     def __init__(
-        self, parts: SegmentParts, epoch: int, start: Vector, end: Vector, ends: dict[str, Position], *, replay: bool
+        self,
+        parts: SegmentParts,
+        epoch: int,
+        start: Vector,
+        end: Vector,
+        ends: dict[str, Position],
+        *,
+        after: int | None = None,
+        replay: bool,
     ) -> None:
         self._parts = parts
         self._epoch = epoch
+        self._note = note_of(parts, epoch, after, start, end, ends)
+        self._noted: Future[None] = Future()  # nothing is written before it
         self._start = start
         self._end = end
         self._ends_before = ends
@@ -111,10 +154,11 @@ class EpochRun:
 
     def all(self) -> Outcome:
         """Start everything, wait for everything, raise the first error in step order."""
+        self._noted = self._parts.pool.submit(leave_note, self._parts, self._note)
         for name, given in self._parts.inputs.items():
             self._parts.pool.submit(self._read, name, given)
         steps = [self._parts.pool.submit(self._step, step) for step in self._parts.segment.steps]
-        failures = [error for done in steps if (error := done.exception())]
+        failures = [error for done in (*steps, self._noted) if (error := done.exception())]
         if failures:
             raise next((e for e in failures if not isinstance(e, _UpstreamFailed)), failures[0])
         for name, delta in self._deltas.items():
@@ -255,9 +299,10 @@ class EpochRun:
         if step.strategy is Strategy.MAP and table.primary_key:
             frame = parts.frames.last_of_each_key(frame, table.primary_key)
         read_back = parts.needs[table.name].read_back
-        delta = self._spread_delta(table.name, frame, None)
+        delta = self._spread_delta(table.name, frame, None, twice=bool(summed(table)))
         if not read_back:
             self._deltas[step.id].set_result(delta)
+        self._noted.result()
         reach("during_write", table.name)
         parts.lease.check()
         store, context = parts.store(table), self._context(step, table)
@@ -267,10 +312,10 @@ class EpochRun:
         if read_back:
             self._deltas[step.id].set_result(self._read_back(table, written.end))
 
-    def _spread_delta(self, name: str, frame: "DataFrame", rows: int | None) -> Delta:
+    def _spread_delta(self, name: str, frame: "DataFrame", rows: int | None, *, twice: bool = False) -> Delta:
         readers = sum(read.table == name for step in self._parts.segment.steps for read in step.reads)
         own_write = name not in self._parts.inputs
-        if readers + own_write > 1 or self._parts.needs[name].state:
+        if readers + own_write + twice > 1 or self._parts.needs[name].state:
             frame = frame.persist()
         return self._new_delta(name, frame=frame, rows=rows)
 
@@ -288,6 +333,7 @@ class EpochRun:
         before = self._ends_before.get(table.name, {})
         if not count(changes) and not self._replay:
             return before
+        self._noted.result()
         reach("during_write", table.name)
         self._parts.lease.check()
         position = self._parts.store(table).write(table, changes, self._context(step, table))
@@ -300,8 +346,9 @@ class EpochRun:
             self._parts.writer(step),
             self._epoch,
             replay_from=self._ends_before.get(table.name, {}) if self._replay else None,
-            properties={"streamhouse.at_ms": str(self._end.at_ms)},
+            properties={"streamhouse.at_ms": str(self._end.at_ms), **self._note.properties()},
             columns=step.part if step.part and table is step.writes else None,
+            sums=self._parts.sums,
         )
 
     def _wrote(self, table: Table, end: Position, rows: int) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from streamhouse.engine.lease import HeldLease, leased
 from streamhouse.engine.patience import PATIENCE
 from streamhouse.engine.stream import Beat, SegmentStream, Surroundings
+from streamhouse.engine.traces import refuse_lost_hot_tables, refuse_older_state
 from streamhouse.errors import LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position, Tier
@@ -152,11 +153,13 @@ class Runner:
         Raises:
             LeaseHeldError: another runner carries the flow.
             LeaseLostError: a newer runner took it over meanwhile.
+            StateConflictError: the tables hold epochs that the state store does not know.
             StreamhouseError: an epoch failed for good; the flow's state says so too.
         """
         with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as held:
             self._held_lease = held
             try:
+                self._refuse_loss()
                 if steward is not None:
                     steward.between(self)
                 with self._accompanied(None if once else steward):
@@ -183,6 +186,7 @@ class Runner:
         """
         with leased(self._state, self.plan.flow, self._owner, alive=self._alive, on_lost=self._lose) as held:
             self._held_lease = held
+            self._refuse_loss()
             steward.between(self)
 
     def turn(self) -> None:
@@ -264,6 +268,11 @@ class Runner:
                 self._carry(opened, once=once, bounds=bounds)
             finally:
                 self._streams = []
+
+    def _refuse_loss(self) -> None:
+        """Before anything is written, changed or dropped by what the state store says."""
+        refuse_older_state(self.plan, self._stores, self._state.newest_known)
+        refuse_lost_hot_tables(self.plan, self._stores, self._state.last_epoch)
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(

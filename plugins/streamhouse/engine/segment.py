@@ -3,19 +3,22 @@
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from streamhouse.engine.epoch import EpochRun, Outcome, SegmentParts
+from streamhouse.engine.epoch import EpochRun, Outcome, SegmentParts, leave_note, note_of
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.held import HeldStates
 from streamhouse.engine.inputs import EpochInput, TableInput, without_dropped
 from streamhouse.engine.lease import HeldLease
 from streamhouse.engine.needs import needs_of
+from streamhouse.engine.traces import removed, restore_hint
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.types import Position, Tier
+from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import Store
 from streamhouse.stores.places import Places
 
@@ -49,8 +52,9 @@ class SegmentRunner:
         needs = needs_of(plan, segment)
         own = {t.name: TableInput(t, stores[t.tiers.target]) for t in segment.tables.values()}
         held = HeldStates(cache / f"{segment.name}.duckdb", needs, {**inputs, **own}, frames)
-        # One thread for each step: a step waits in its thread for the steps it reads from.
-        pool = ThreadPoolExecutor(len(segment.steps) + len(inputs), thread_name_prefix=f"{plan.flow}/{segment.name}")
+        # One thread for each step: a step waits in its thread for the steps it reads from. And one for the note.
+        threads = len(segment.steps) + len(inputs) + 1
+        pool = ThreadPoolExecutor(threads, thread_name_prefix=f"{plan.flow}/{segment.name}")
         self._checked = cache / f"{segment.name}.checked"
         self._parts = SegmentParts(plan, segment, needs, inputs, stores, frames, held, places, pool, lease)
 
@@ -72,7 +76,7 @@ class SegmentRunner:
             if parts.store(table).columns(table.name) is not None:
                 parts.store(table).add_columns(table)  # a change of the plan, or another writer, brings columns
             elif any(ends.get(table.name, {}).values()):
-                raise _removed(table.name, "is gone")
+                raise removed(parts.plan.flow, table.name, "is gone")
             else:
                 parts.store(table).create(table)
         for done in checked:
@@ -95,38 +99,66 @@ class SegmentRunner:
         return f"{parts.frames.spark.version} {sha256(plan.encode()).hexdigest()}"
 
     def check_empty(self) -> None:
-        """Refuse to begin a flow anew over tables that hold rows: it would write them again.
+        """Refuse to begin a flow over tables that hold rows: it would write them again.
 
         Raises:
             StateConflictError: a table is not empty.
         """
         parts = self._parts
-        shared = {step.writes.name for step in parts.segment.steps if step.part}
         for table in parts.segment.tables.values():
-            if table.name not in shared and any(parts.store(table).end(table).values()):
+            if table.name not in self._shared and any(parts.store(table).end(table).values()):
                 raise StateConflictError(
                     f"{table.name} holds rows, but the state store knows of no epoch that wrote them",
-                    hint="bring the state store back, or drop the flow's tables to begin anew",
+                    hint=restore_hint(parts.plan.flow),
                 )
 
     def ends(self, recorded: Mapping[str, Position]) -> dict[str, Position]:
         """Table written by the segment → its end as the store has it.
 
+        Args:
+            recorded: Its end behind the last finished epoch; absent: not known, as a backfill was at work.
+
         Raises:
-            StateConflictError: a table ends before where the last finished epoch left it.
+            StateConflictError: a table ends before where the last finished epoch left it, or a hot one behind it.
         """
         parts = self._parts
         asked = {name: parts.pool.submit(parts.store(table).end, table) for name, table in parts.segment.tables.items()}
         found = {name: end.result() for name, end in asked.items()}
         for name, end in found.items():
-            # Iceberg's snapshots bear random numbers.
             table = parts.segment.tables[name]
             left = without_dropped(table, recorded.get(name, {}), end)
-            if table.tiers.target is not Tier.COLD and not covers({name: end}, {name: left}):
-                raise _removed(name, f"ends at {end}, before {recorded[name]}, where the flow left it")
+            if not covers({name: end}, {name: left}):
+                raise removed(parts.plan.flow, name, f"ends at {end}, before {recorded[name]}, where the flow left it")
+            # Upkeep adds snapshots to a lake, which tells its writers apart. To a log nothing but a writer adds.
+            alone = table.tiers.target is Tier.HOT and name in recorded and name not in self._shared
+            if alone and not covers({name: left}, {name: end}):
+                raise StateConflictError(
+                    f"{name} ends at {end}, behind {recorded[name]}, where the state store knows that the flow left it",
+                    hint=restore_hint(parts.plan.flow),
+                )
         return found
 
-    def run(self, epoch: int, start: Vector, end: Vector, ends: dict[str, Position], *, replay: bool) -> Outcome:
+    def note_done(self, last: EpochRecord) -> None:
+        """Leave a note beside hot tables that all of an epoch is there; no other one runs."""
+        end = Vector(last.at_ms, last.end)
+        note = note_of(self._parts, last.epoch, None, Vector(0, last.start), end, last.ends)
+        leave_note(self._parts, replace(note, done=True))
+
+    @property
+    def _shared(self) -> set[str]:
+        """Tables that other segments or flows write too."""
+        return {step.writes.name for step in self._parts.segment.steps if step.part}
+
+    def run(
+        self,
+        epoch: int,
+        start: Vector,
+        end: Vector,
+        ends: dict[str, Position],
+        *,
+        after: int | None = None,
+        replay: bool,
+    ) -> Outcome:
         """Run one epoch.
 
         Args:
@@ -134,13 +166,14 @@ class SegmentRunner:
             start: Where the epoch before it ended.
             end: Where this one ends.
             ends: Table → its end after the epoch before it.
+            after: Number of that one; None: there was none.
             replay: Whether an earlier attempt may have written something.
 
         Raises:
             StreamhouseError: the epoch failed; what it wrote is completed, not repeated, by a replay.
         """
         self._parts.held.stand_at({**start.positions, **ends})
-        return EpochRun(self._parts, epoch, start, end, ends, replay=replay).all()
+        return EpochRun(self._parts, epoch, start, end, ends, after=after, replay=replay).all()
 
     def settle(self, outcome: Outcome, end: Vector) -> None:
         """Take the changes of a recorded epoch over into the states that are held."""
@@ -154,10 +187,3 @@ class SegmentRunner:
         """Stop the threads and close the cache."""
         self._parts.pool.shutdown(wait=True, cancel_futures=True)
         self._parts.held.close()
-
-
-def _removed(table: str, what: str) -> StateConflictError:
-    return StateConflictError(
-        f"{table} {what}: it was dropped, or made anew, beside the flow",
-        hint="bring the table back; or begin the flow anew: drop its tables and its state",
-    )

@@ -111,6 +111,11 @@ def call_with_epochs(writer: "DataStreamWriter", run: Callable[[int], None]) -> 
     return writer
 
 
+def offset_of(vector: Vector) -> str:
+    """A vector as Spark logs it."""
+    return json.dumps({_VECTOR: vector.to_json()})
+
+
 def vector_of(offset_json: str) -> Vector:
     """The vector inside an offset as Spark logs it."""
     return Vector.from_json(json.loads(offset_json)[_VECTOR])
@@ -221,7 +226,7 @@ class _EpochSource:
             raise
         if self._logged is None or found != self._last:
             self._is_new = found != self._last
-            self._logged, self._last = self._offset(json.dumps({_VECTOR: found.to_json()})), found
+            self._logged, self._last = self._offset(offset_of(found)), found
         return self._logged
 
     def getBatch(self, _start: Any, end: Any) -> Any:  # noqa: N802

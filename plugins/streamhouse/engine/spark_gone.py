@@ -27,15 +27,15 @@ def spark_answers() -> Iterator[None]:
     try:
         yield
     except (Py4JNetworkError, ConnectionError) as error:
-        raise _gone() from error
+        raise gone() from error
     except Py4JJavaError as error:
         if _STOPPED not in str(error):
             raise
-        raise _gone() from error
+        raise gone() from error
     except Py4JError as error:
         if not _UNANSWERED.fullmatch(str(error).strip()):
             raise
-        raise _gone() from error
+        raise gone() from error
 
 
 def stop_spark(spark: "SparkSession") -> None:
@@ -46,7 +46,8 @@ def stop_spark(spark: "SparkSession") -> None:
         spark.stop()
 
 
-def _gone() -> EngineError:
+def gone() -> EngineError:
+    """The error for it."""
     return EngineError(
         "Spark's Java process is gone",
         hint="nothing is lost; the next run goes on from the same positions. Its log: .streamhouse/logs/spark.log",

@@ -1,14 +1,18 @@
 """Rows that are too many for this process: DuckDB writes them to a Parquet file, which Spark's tasks read."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from sqlglot import exp
 
+from streamhouse.engine.bits import Decode
 from streamhouse.errors import DiskFullError
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, conform
@@ -20,7 +24,13 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 16_384
 # A row group is what one task reads at least, and what DuckDB holds of each of its threads.
-_PARQUET = {"format": "parquet", "row_group_size": 65_536, "compression": "uncompressed", "dictionary_size_limit": 0}
+_ROW_GROUP = 65_536
+_PARQUET = {
+    "format": "parquet",
+    "row_group_size": _ROW_GROUP,
+    "compression": "uncompressed",
+    "dictionary_size_limit": 0,
+}
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,12 @@ class SpillFolder:
 
 
 def read_bounded(
-    cursor: "DuckDBPyConnection", query: exp.Query, columns: tuple[Column, ...], folder: SpillFolder, bound: Bound
+    cursor: "DuckDBPyConnection",
+    query: exp.Query,
+    columns: tuple[Column, ...],
+    folder: SpillFolder,
+    bound: Bound,
+    decode: Decode | None = None,
 ) -> pa.Table | Spilled:
     """The rows of a query in this process or, when they are more than `bound`, in a file.
 
@@ -80,6 +95,7 @@ def read_bounded(
         columns: With their types.
         folder: Where a file is made.
         bound: How many rows may stay here.
+        decode: Makes rows with `columns` of what the query gives; None: it gives these.
 
     Raises:
         DiskFullError: there is no room for the file.
@@ -93,8 +109,14 @@ def read_bounded(
         held_bytes += batch.nbytes
         if rows > bound.rows or held_bytes > bound.bytes:
             del found, batch, reader  # what runs ends here
-            return _written(cursor, query, columns, folder.new_file())
-    return conform(pa.Table.from_batches(found, schema=reader.schema), columns)
+            with _room(file := folder.new_file()):
+                if decode is None:
+                    _write(cursor, query, file)
+                else:
+                    _write_decoded(cursor, query, columns, file, decode)
+            return Spilled(file, columns)
+    rows_here = pa.Table.from_batches(found, schema=reader.schema)
+    return conform(rows_here, columns) if decode is None else decode(rows_here)
 
 
 def spilled_frame(spark: "SparkSession", spilled: Spilled) -> "DataFrame":
@@ -108,28 +130,50 @@ def spilled_frame(spark: "SparkSession", spilled: Spilled) -> "DataFrame":
     return reader.parquet(f"file://{_without_pattern(spilled.file)}")
 
 
-def _written(cursor: "DuckDBPyConnection", query: exp.Query, columns: tuple[Column, ...], file: Path) -> Spilled:
+def _write(cursor: "DuckDBPyConnection", query: exp.Query, file: Path) -> None:
     """Write the file.
 
     Neither compressed nor with dictionaries: it is read once or twice; Spark takes the size of a file for that of
     its rows when it decides what to broadcast; and with a dictionary Parquet's readers skip -0.0 when asked for 0.0.
     """
-    import duckdb
-
     copy = exp.Copy(
         this=query.subquery(),
         kind=False,
         files=[exp.Literal.string(str(file))],
         params=[exp.CopyParameter(this=exp.var(k), expression=exp.convert(v)) for k, v in _PARQUET.items()],
     )
+    cursor.execute(copy.sql("duckdb"))
+
+
+def _write_decoded(
+    cursor: "DuckDBPyConnection", query: exp.Query, columns: tuple[Column, ...], file: Path, decode: Decode
+) -> None:
+    """As `_write`, of rows that are decoded on their way.
+
+    Arrow leaves NaN out of the bounds of a column, and Spark would skip rows by them: only other types have bounds.
+    """
+    schema = arrow_schema(columns)
+    bounded = [
+        field.name for field in schema if not (pa.types.is_nested(field.type) or pa.types.is_floating(field.type))
+    ]
+    with pq.ParquetWriter(
+        file, schema, compression="none", use_dictionary=False, write_statistics=bounded or False
+    ) as writer:
+        for batch in cursor.sql(query.sql("duckdb")).to_arrow_reader(_ROW_GROUP):
+            writer.write_table(decode(pa.Table.from_batches([batch])))
+
+
+@contextmanager
+def _room(file: Path) -> Iterator[None]:
+    import duckdb
+
     try:
-        cursor.execute(copy.sql("duckdb"))
-    except duckdb.IOException as error:
+        yield
+    except (duckdb.IOException, OSError) as error:
         file.unlink(missing_ok=True)
         if "No space left" not in str(error):
             raise
         raise DiskFullError("the disk is full", hint="free some space; the flow goes on where it stopped") from error
-    return Spilled(file, columns)
 
 
 def _without_pattern(file: Path) -> str:

@@ -8,7 +8,9 @@ dead attempt left (`WriteContext.replay_from`); hence a task never writes twice,
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -22,8 +24,10 @@ from streamhouse.engine.worker_store import hot_store
 from streamhouse.errors import EngineError, StateConflictError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
+from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes, GuardedStore, Store, WriteContext
 from streamhouse.stores.places import Places
+from streamhouse.stores.sums import Added, Admitted, Amounts, SumBounds, largest, summed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -93,10 +97,12 @@ def spread_write(
     spark.sparkContext.addJobTag(tag)
     try:
         rows = ordered(frame.select(*table.column_names), table)
+        sums = context.sums or SumBounds()
+        sums.admit(table, added_by_frame(rows, table), lambda names: store.read_state(table, None, names))
         # Whether a row is of a day that may be dropped now, only the tasks see.
         undropped = store.undropped(table) if isinstance(store, GuardedStore) else nullcontext()
         with undropped, Heartbeat(spark.sparkContext, may_write) as driver:
-            work = _Write(table, places, context, driver.address)
+            work = _Write(table, places, replace(context, sums=Admitted()), driver.address)
             written = rows.mapInArrow(work, "rows bigint").collect()
     except BaseException as error:
         _until_no_task_runs(spark, tag, table.name)
@@ -106,6 +112,24 @@ def spread_write(
     finally:
         spark.sparkContext.removeJobTag(tag)
     return SpreadWritten(sum(row.rows for row in written), store.end(table))
+
+
+def added_by_frame(frame: "DataFrame", table: Table) -> Added:
+    """What the rows add to a table that sums, each key in one row; Spark looks for the largest amounts."""
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    names = tuple(summed(table))
+    if not names:
+        return Added({}, lambda _: arrow_schema(()).empty_table())
+    lowest, highest = (frame.agg(*(of(name).alias(name) for name in names)).toArrow() for of in (F.min, F.max))
+
+    def over(spare: Amounts) -> pa.Table:
+        # As doubles, so a little more than asked for.
+        large = (F.abs(F.col(name).cast("double")) >= float(spare[name]) * (1 - 1e-9) for name in names)
+        found = frame.where(reduce(or_, large)).select(*table.primary_key, *names)
+        return conform(found.toArrow(), [table.column(name) for name in (*table.primary_key, *names)])
+
+    return Added(largest(pa.concat_tables([lowest, highest]), names), over)
 
 
 def ordered(frame: "DataFrame", table: Table) -> "DataFrame":

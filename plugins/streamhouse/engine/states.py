@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
+from streamhouse.engine.bits import as_bits, as_key, from_bits, has_floats
 from streamhouse.engine.spill import Bound, Spilled, SpillFolder, read_bounded
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _NOTES = "positions"
+_FORM = "floats as bits"  # of the rows in the file
 _MEMORY = "512MB"  # above it DuckDB works from disk
 
 
@@ -59,7 +61,7 @@ class Held:
     @property
     def signature(self) -> str:
         """Text that differs when what is held cannot be used for this."""
-        return json.dumps([self.identity, list(self.key), [(c.name, c.type) for c in self.stored]])
+        return json.dumps([_FORM, self.identity, list(self.key), [(c.name, c.type) for c in self.stored]])
 
 
 class StateCache:
@@ -109,7 +111,7 @@ class StateCache:
         held = self.held[name]
         with self._database.cursor() as cursor:
             cursor.begin()
-            cursor.register("part", arrow_schema(held.stored).empty_table())
+            cursor.register("part", as_bits(arrow_schema(held.stored).empty_table()))
             kind = exp.Create(
                 this=_table(name), kind="TABLE", replace=True, expression=exp.select("*").from_("part").limit(0)
             )
@@ -141,32 +143,35 @@ class StateCache:
             columns: Column of `wanted` → column of the rows.
         """
         with self._database.cursor() as cursor:
-            cursor.register("wanted", wanted)
-            query = _those(self._after(cursor, name, changes), "wanted", columns, "semi")
+            cursor.register("wanted", as_bits(wanted))
+            query = _those(self._after(cursor, name, changes), "wanted", columns, "semi", self.held[name])
             return self._read_bounded(cursor, name, query)
 
     def all_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
         """As `rows_with_keys`, as of the start of the epoch in hand, and in this process however many they are."""
         with self._database.cursor() as cursor:
-            cursor.register("wanted", wanted)
-            return self._read(cursor, name, _those(_all(name), "wanted", columns, "semi"))
+            cursor.register("wanted", as_bits(wanted))
+            return self._read(cursor, name, _those(_all(name), "wanted", columns, "semi", self.held[name]))
 
     def before(self, name: str, changes: Changes) -> pa.Table:
         """The rows, as of the start of the epoch in hand, of the keys that `changes` names."""
-        key = self.held[name].key
-        with self._database.cursor() as cursor:
-            cursor.register("named", _keys(changes, key))
-            rows = _those(_all(name), "named", {k: k for k in key}, "semi")
-            return conform(cursor.sql(_text(rows)).to_arrow_table(), self.held[name].stored)
-
-    def difference(self, name: str, rows: pa.Table) -> Changes:
-        """What turns the rows held into `rows`, which have other columns in the same or any order."""
         held = self.held[name]
         with self._database.cursor() as cursor:
-            cursor.register("given", rows)
+            cursor.register("named", _keys(changes, held.key))
+            rows = _those(_all(name), "named", {k: k for k in held.key}, "semi", held)
+            return from_bits(cursor.sql(_text(rows)).to_arrow_table(), held.stored)
+
+    def difference(self, name: str, rows: pa.Table) -> Changes:
+        """What turns the rows held into `rows`, which have other columns in the same or any order.
+
+        Values are compared by their bits, so -0.0 takes the place of 0.0.
+        """
+        held = self.held[name]
+        with self._database.cursor() as cursor:
+            cursor.register("given", as_bits(rows))
             given = exp.select(*(exp.column(name, quoted=True) for name in held.column_names)).from_("given")
             new = _those(given, _table(name), {name: name for name in held.column_names}, "anti")
-            gone = _those(_all(name), "given", {k: k for k in held.key}, "anti")
+            gone = _those(_all(name), "given", {k: k for k in held.key}, "anti", held)
             upserts, absent = self._read(cursor, name, new), self._read(cursor, name, gone)
         return Changes(upserts, absent.select(list(held.key)))
 
@@ -179,7 +184,7 @@ class StateCache:
                 if change is not None:
                     if held.key:
                         cursor.register("named", _keys(change, held.key))
-                        named = exp.and_(*(_same(exp.column(k, name, quoted=True), "named", k) for k in held.key))
+                        named = _met({k: k for k in held.key}, name, "named", held)
                         cursor.execute(_text(exp.Delete(this=_table(name), using=[exp.to_table("named")]).where(named)))
                     _insert(cursor, held, change.upserts)
                 self._note(cursor, held, position)
@@ -196,18 +201,20 @@ class StateCache:
         held = self.held[name]
         if changes is None:
             return _all(name)
-        cursor.register("changed", conform(changes.upserts, held.stored))
+        cursor.register("changed", as_bits(conform(changes.upserts, held.stored)))
         kept: exp.Query = _all(name)
         if held.key:
             cursor.register("named", _keys(changes, held.key))
-            kept = _those(kept, "named", {k: k for k in held.key}, "anti")
+            kept = _those(kept, "named", {k: k for k in held.key}, "anti", held)
         return exp.union(kept, exp.select("*").from_("changed"), distinct=False)
 
     def _read(self, cursor: "DuckDBPyConnection", name: str, query: exp.Query) -> pa.Table:
-        return conform(cursor.sql(_text(query)).to_arrow_table(), self.held[name].columns)
+        return from_bits(cursor.sql(_text(query)).to_arrow_table(), self.held[name].columns)
 
     def _read_bounded(self, cursor: "DuckDBPyConnection", name: str, query: exp.Query) -> pa.Table | Spilled:
-        return read_bounded(cursor, query, self.held[name].columns, self._spilled, self._bound)
+        columns = self.held[name].columns
+        decode = (lambda rows: from_bits(rows, columns)) if has_floats(columns) else None
+        return read_bounded(cursor, query, columns, self._spilled, self._bound, decode)
 
     def _note(self, cursor: "DuckDBPyConnection", held: Held, at: Position) -> None:
         cursor.execute(_text(exp.delete(_NOTES).where(exp.column("name").eq(exp.Placeholder()))), [held.name])
@@ -231,7 +238,7 @@ _KEYS = "keys"
 
 
 def _insert(cursor: "DuckDBPyConnection", held: Held, rows: pa.Table) -> None:
-    cursor.register("part", rows.select([column.name for column in held.stored]))
+    cursor.register("part", as_bits(rows.select([column.name for column in held.stored])))
     cursor.execute(_text(exp.insert(exp.select("*").from_("part"), _table(held.name))))
 
 
@@ -239,7 +246,7 @@ def _keys(changes: Changes, key: Sequence[str]) -> pa.Table:
     keys = changes.upserts.select(list(key))
     if changes.deletes is not None:
         keys = pa.concat_tables([keys, changes.deletes.select(list(key)).cast(keys.schema)])
-    return keys
+    return as_bits(keys)
 
 
 def _table(name: str) -> exp.Table:
@@ -250,15 +257,23 @@ def _all(name: str) -> exp.Select:
     return exp.select("*").from_(_table(name))
 
 
-def _those(rows: exp.Query, keys: str | exp.Table, columns: Mapping[str, str], kind: str) -> exp.Select:
-    """The rows (`semi`) or all but those (`anti`) that have a key in the view or table `keys`."""
-    met = exp.and_(*(_same(exp.column(own, "rows", quoted=True), _KEYS, name) for name, own in columns.items()))
+def _those(
+    rows: exp.Query, keys: str | exp.Table, columns: Mapping[str, str], kind: str, held: Held | None = None
+) -> exp.Select:
+    """The rows (`semi`) or all but those (`anti`) that have a key in the view or table `keys`; see `_met`."""
     others = exp.alias_(exp.to_table(keys), _KEYS, table=True)
+    met = _met(columns, "rows", _KEYS, held)
     return exp.select("rows.*").from_(rows.subquery("rows")).join(others, on=met, join_type=kind)
 
 
-def _same(own: exp.Column, view: str, name: str) -> exp.NullSafeEQ:
-    return exp.NullSafeEQ(this=own, expression=exp.column(name, view, quoted=True))
+def _met(columns: Mapping[str, str], rows: str, keys: str, held: Held | None) -> exp.Expr:
+    """Whether a row has a key: null-safe, and as Spark compares keys of `held`; None: by their bits."""
+    types = {column.name: column.type for column in held.stored} if held is not None else {}
+    sides = (
+        (exp.column(own, rows, quoted=True), exp.column(name, keys, quoted=True), types.get(own, ""))
+        for name, own in columns.items()
+    )
+    return exp.and_(*(exp.NullSafeEQ(this=as_key(a, kind), expression=as_key(b, kind)) for a, b, kind in sides))
 
 
 def _text(tree: Any) -> str:

@@ -19,7 +19,7 @@ from streamhouse.model.types import ReadMode, Strategy
 from streamhouse.sql.projection import is_light, repeated
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes
-from streamhouse.stores.keyed import winners
+from streamhouse.stores.keyed import plain_keys, winners
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -135,7 +135,7 @@ def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> Step
     if step.strategy is not Strategy.MAP:
         return StepResult(Changes(rows), judged)
     key = step.writes.primary_key
-    rows = winners(rows, step.writes) if key else rows
+    rows = plain_keys(winners(rows, step.writes), key) if key else rows
     touched = [
         key_rows(part, read.key_columns)
         for read in _drivers(step, inputs)

@@ -24,6 +24,7 @@ from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentRunner
 from streamhouse.engine.source import call_with_epochs, epochs_stream, segment_clock
 from streamhouse.engine.spark_gone import spark_answers
+from streamhouse.engine.traces import noted_end, restore_hint
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import (
     RowsLostError,
@@ -123,6 +124,7 @@ class SegmentStream:
         self._epoch_lock = threading.Lock()  # held while an epoch runs: a stop waits for its end
         self._last: EpochRecord | None = None  # the last finished epoch; this process is the only one to add any
         self._end: Vector | None = None  # where the last epoch of this run ended
+        self._ran = False  # whether this process has finished an epoch
         self._read_rows = 0
         self._waiting_rows = 0
         self._patience = Patience(around.patience)
@@ -142,9 +144,21 @@ class SegmentStream:
             self._ready.runner.prepare(self._last.ends if self._last else {})
             if around.state.unfinished(plan.flow, self._segment.name) is None:
                 self._find_ends(self._ready.runner)
+                self._note_done()
             yield self
+            if self._ran:
+                self._note_done()
         finally:
             self._ready.runner.close()
+
+    def _note_done(self) -> None:
+        """Leave word with the tables that the last epoch is done: nobody need repeat it, should the state be lost."""
+        around, last = self._around, self._last
+        if last is None or self._patience.trouble is not None:
+            return
+        with suppress(StreamhouseError):  # it is repeated then
+            if around.state.unfinished(around.plan.flow, self._segment.name) is None:
+                self._ready.runner.note_done(last)
 
     def _connect(self, plan: FlowPlan, segment: Segment) -> "Ready":
         around = self._around
@@ -284,8 +298,11 @@ class SegmentStream:
         """Where the tables end, now that no attempt is unfinished: a backfill may have written to them since."""
         if self._last is None:
             runner.check_empty()
-        else:
-            self._last = replace(self._last, ends=runner.ends(self._last.ends))
+            return
+        ends = runner.ends(self._last.ends)
+        if ends != self._last.ends:  # before an epoch begins: should it die, what it wrote is told by these
+            self._around.state.note_ends(self._around.lease.lease, self._segment.name, ends)
+        self._last = replace(self._last, ends=ends)
 
     def _begin(self) -> Vector:
         return Vector(self._last.at_ms, self._last.end) if self._last else Vector()
@@ -300,11 +317,7 @@ class SegmentStream:
             return
         next_epoch = self._last.epoch + 1 if self._last else 0
         checkpoint = Checkpoint(around.checkpoints, plan.flow, segment.name, next_epoch)
-        if unfinished is not None and not checkpoint.holds(unfinished):
-            raise StateConflictError(
-                f"epoch {unfinished} of {plan.flow} began, but its offset log is gone: {checkpoint.path}",
-                hint="bring the folder back: without it nobody knows which rows the epoch had",
-            )
+        checkpoint.begin(unfinished, lambda: noted_end(plan, segment, around.stores, unfinished))
 
         def epoch(batch: int) -> None:
             with self._one_epoch():
@@ -429,7 +442,7 @@ class SegmentStream:
         if last is not None and number != last.epoch + 1:
             raise StateConflictError(
                 f"epoch {number} follows epoch {last.epoch} of {flow}/{segment.name}",
-                hint=f"remove {checkpoint.path}; the flow goes on from the state store's positions",
+                hint=restore_hint(flow),
             )
         replay = state.unfinished(flow, segment.name) is not None
         if replay:
@@ -442,7 +455,8 @@ class SegmentStream:
         # Before its first epoch a table ends at its beginning: this flow alone writes it.
         ends: dict[str, Position] = {name: {} for name in segment.tables} | (last.ends if last else {})
         end = Vector(at_ms, end.positions, end.tick)
-        outcome = runner.run(number, start, end, ends, replay=replay)
+        after = last.epoch if last else None
+        outcome = runner.run(number, start, end, ends, after=after, replay=replay)
         reach("after_last_write")
         record = EpochRecord(
             flow=flow,
@@ -458,7 +472,7 @@ class SegmentStream:
             layer_visible_ms={layer.value: ms for layer, ms in outcome.visible_ms.items()},
         )
         state.finish_epoch(lease, record)
-        self._last = record
+        self._last, self._ran = record, True
         runner.settle(outcome, end)
         for rule, rows in outcome.violations.items():
             state.append_event(flow, "expectation", f"epoch {number}: {rows} rows violate {rule}")

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from streamhouse.errors import ApprovalClosedError, UnknownApprovalError
 from streamhouse.model.schema_change import QUESTION_LIFETIME
 from streamhouse.state.connect import Database
+from streamhouse.state.identifiers import begin_so
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.schema import approval as table
 
@@ -179,10 +180,10 @@ def _about(flow: str, subject: str) -> Any:
 
 def _find(connection: Connection, name: str) -> Row[tuple[object, ...]]:
     rows = {row.id: row for row in connection.execute(select(table))}
-    found = [row for key, row in rows.items() if key == name or (name and key.startswith(name))]
+    found = begin_so(name, rows, {row.flow for row in rows.values()})
     if len(found) != 1:
-        raise UnknownApprovalError(name, rows)
-    return found[0]
+        raise UnknownApprovalError(name, found or rows)
+    return rows[found[0]]
 
 
 def _read(row: Row[tuple[object, ...]], now: datetime) -> Approval:

@@ -8,11 +8,12 @@ from pydantic import ValidationError
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, insert, select, update
 
 from streamhouse.errors import StateConflictError
+from streamhouse.model.definition import Definition
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import Gate, Review, Verdict
 from streamhouse.model.types import Position
-from streamhouse.state import epochs, meanings, plans, versions
+from streamhouse.state import definitions, epochs, meanings, plans, versions
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import Change, EpochRecord, Move, Phase
 from streamhouse.state.schema import change as changes
@@ -41,6 +42,8 @@ class Wish:
         environment: See `Change`.
         gate: What lets the new tables serve. None: as the same wish said before, or else that their audit passes;
             one that waits for a person goes on only when it is given.
+        definition: The files that the plan follows from. None: those of an equal plan that was asked for or applied
+            before, if there was one; else they are not known.
     """
 
     plan: FlowPlan
@@ -52,6 +55,7 @@ class Wish:
     marks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     environment: str | None = None
     gate: Gate | None = None
+    definition: Definition | None = None
 
 
 def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
@@ -65,7 +69,9 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
     if waiting is not None and waiting.moves:
         anew = wish.anew | (set(waiting.versions) & set(wish.plan.tables))
         wish = replace(wish, anew=anew, moves={**waiting.moves, **wish.moves})
+    known = wish.definition or definitions.of_plan(connection, wish.plan)
     wish = replace(wish, plan=_of_versions(wish.plan, {*wish.anew, *wish.moves}))
+    definitions.save(connection, wish.plan, known, now_ms)
     same = waiting is not None and (waiting.plan, waiting.moves) == (wish.plan, wish.moves)
     if same and waiting is not None and set(waiting.versions) == set(wish.anew):
         return waiting if wish.gate is None else _open_gate(connection, waiting, wish.gate, now_ms)

@@ -124,7 +124,7 @@ class Database:
         if not self._is_sqlite or not self._url.database or self._url.database == ":memory:":
             return nullcontext()
         path = Path(self._url.database)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         return FileLock(path.with_name(f"{path.name}.lock"), timeout=BUSY_TIMEOUT_MS / 1000)
 
     @contextmanager
@@ -166,11 +166,14 @@ def _is_crossed(error: BaseException) -> bool:
 def _parsed(url: str) -> URL:
     try:
         return make_url(url)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError):  # whose text has parts of it
+        scheme = url.partition("://")[0]
+        shown = f" that begins with '{scheme}://'" if scheme.replace("+", "").isalnum() and "://" in url else ""
         raise FileFormatError(
-            f"'{url}' is no database URL",
-            hint="write it like sqlite:////path/state.db or postgresql+psycopg://host/name",
-        ) from error
+            f"the text{shown} is no database URL; it may hold a password, and is not shown",
+            hint="write it like sqlite:////path/state.db or postgresql+psycopg://host/name, "
+            "special characters of a password as %XX",
+        ) from None
 
 
 def _engine(url: URL) -> Engine:
@@ -181,8 +184,8 @@ def _engine(url: URL) -> Engine:
             f"the driver of the state store is not installed: {error}",
             hint=f"install the Python package that serves {url.drivername}",
         ) from error
-    except ArgumentError as error:
-        raise FileFormatError(f"the URL of the state store is refused: {error}") from error
+    except ArgumentError:
+        raise FileFormatError("the URL of the state store is refused by its driver") from None
     if url.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _configure_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

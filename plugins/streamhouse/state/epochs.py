@@ -1,10 +1,12 @@
 """Epochs: begun before anything is written, finished when everything is readable."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
-from sqlalchemy import Connection, Row, Table, and_, delete, insert, select, update
+from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
 
 from streamhouse.errors import StateConflictError
+from streamhouse.model.types import Position
 from streamhouse.state.records import EpochRecord
 from streamhouse.state.schema import epoch as epochs
 from streamhouse.state.schema import segment_total, table_total
@@ -138,6 +140,51 @@ def unfinished(connection: Connection, flow: str, segment: str) -> int | None:
     )
     found = connection.execute(query).scalar_one_or_none()
     return int(found) if found is not None else None
+
+
+def newest_known(connection: Connection, flow: str, segment: str) -> int | None:
+    """The highest number of an epoch that was ever begun or finished, as far as it is recorded; None: none was."""
+    query = select(func.max(epochs.c.epoch)).where(epochs.c.flow == flow, epochs.c.segment == segment)
+    found = connection.execute(query).scalar_one_or_none()
+    return int(found) if found is not None else None
+
+
+def note_ends(connection: Connection, flow: str, segment: str, ends: Mapping[str, Position | None]) -> None:
+    """Say where tables end since the last finished epoch; None: nobody knows until it is said again."""
+    known = last(connection, flow, segment)
+    if known is None:
+        return
+    noted = {name: at for name, at in {**known.ends, **ends}.items() if at is not None}
+    everything = asdict(known)
+    this = (epochs.c.flow == flow) & (epochs.c.segment == segment) & (epochs.c.epoch == known.epoch)
+    connection.execute(
+        update(epochs).where(this).values(record={part: everything[part] for part in _IN_RECORD} | {"ends": noted})
+    )
+
+
+def take_over(
+    connection: Connection,
+    flow: str,
+    segment: str,
+    done: EpochRecord | None,
+    begun: tuple[int, int] | None,
+    now_ms: int,
+) -> None:
+    """Take over what the tables tell of a segment's epochs, in place of all that is recorded of them.
+
+    Args:
+        connection: In a transaction.
+        flow: Whose.
+        segment: Which part of it.
+        done: The last finished epoch; None: none is.
+        begun: Number and `at_ms` of an epoch that may have written something and is to run again; None: there is none.
+        now_ms: The time.
+    """
+    connection.execute(delete(epochs).where(epochs.c.flow == flow, epochs.c.segment == segment))
+    if done is not None:
+        insert_finished(connection, done)
+    if begun is not None:
+        begin(connection, flow, segment, begun[0], begun[1], 0, now_ms)
 
 
 def _add(connection: Connection, table: Table, key: dict[str, str], **more: int) -> None:

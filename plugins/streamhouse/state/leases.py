@@ -49,6 +49,13 @@ def acquire(
     return Lease(flow, owner, fencing, ttl, now + ttl)
 
 
+def free_all(connection: Connection) -> None:
+    """Free every flow, whoever holds it. Fencing numbers stay, so whoever did can record nothing more."""
+    connection.execute(
+        update(leases).values(held=0, fencing=leases.c.fencing + 1, state=RunnerState.STOPPED.value, error=None)
+    )
+
+
 def check(connection: Connection, lease: Lease) -> None:
     """Make sure that `lease` is still the newest of its flow, until the transaction ends.
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from functools import lru_cache
 
 from pydantic import ValidationError
@@ -9,6 +10,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select
 
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan
+from streamhouse.model.types import Tier
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import PlanRevision
 from streamhouse.state.schema import plan as plans
@@ -64,6 +66,24 @@ def history(connection: Connection, flow: str) -> Sequence[PlanRevision]:
     """Every revision of a flow, oldest first."""
     rows = connection.execute(select(plans).where(plans.c.flow == flow).order_by(plans.c.revision))
     return [PlanRevision(row.flow, row.revision, row.fingerprint, from_ms(row.applied_ms)) for row in rows]
+
+
+def tier_since(connection: Connection, flow: str, table: str, tier: Tier) -> datetime | None:
+    """When a table of a flow got a tier that it has had ever since; None: it has none.
+
+    A revision that this version cannot read does not count.
+    """
+    since: datetime | None = None
+    rows = connection.execute(select(plans).where(plans.c.flow == flow).order_by(plans.c.revision.desc()))
+    for row in rows:
+        try:
+            found = _parsed(row).tables.get(table)
+        except StateConflictError:
+            break
+        if found is None or tier not in found.tiers.present:
+            break
+        since = from_ms(row.applied_ms)
+    return since
 
 
 def columns_ever(connection: Connection, flow: str) -> dict[str, set[str]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from streamhouse.errors import LeaseLostError, RunnerHeldError
 from streamhouse.state.connect import Database
@@ -98,6 +98,12 @@ class Claim:
     owner: Owner
     fencing: int
     ttl: timedelta
+
+
+def forget_all(connection: Connection) -> None:
+    """Forget every runner, and that anything is wanted to run."""
+    connection.execute(delete(runners))
+    connection.execute(update(wishes).values(wanted=Wanted.STOPPED.value))
 
 
 class Runners:

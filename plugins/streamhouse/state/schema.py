@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 metadata = MetaData()
 
@@ -20,6 +20,16 @@ plan = Table(
     Column("fingerprint", String(64), nullable=False),
     Column("body", Text, nullable=False),  # the FlowPlan as JSON
     Column("applied_ms", BigInteger, nullable=False),
+)
+
+# The files that a plan follows from: of every plan that was asked for or applied, where they are known.
+definition = Table(
+    "streamhouse_definition",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("fingerprint", String(64), primary_key=True),  # of the plan
+    Column("body", Text, nullable=False),  # the Definition as JSON
+    Column("noted_ms", BigInteger, nullable=False),
 )
 
 # One row for each flow that ever ran. It is never deleted: `fencing` must not start again from 1.
@@ -248,4 +258,32 @@ tier_ask = Table(
     Column("asked", BigInteger, nullable=False),
     Column("done", BigInteger, nullable=False),
     Column("answer", Text),  # JSON
+)
+
+# Tables that stand in a tier, and how far tiering filled them: what must be there.
+known_table = Table(
+    "streamhouse_known_table",
+    metadata,
+    Column("table_name", String(200), primary_key=True),  # as stores call it
+    Column("tier", String(20), primary_key=True),
+    Column("identity", String(200), nullable=False),  # by which the store tells it from another one of its name
+    Column("made_ms", BigInteger, nullable=False),  # epochs that ended before were of an earlier one
+    Column("round", BigInteger),  # of tiering, the last one recorded; NULL: nothing was tiered into it
+    Column("ends", JSON),  # where it ended then
+)
+
+# What goes wrong with a table while its flow runs on; gone when it goes well again.
+trouble = Table(
+    "streamhouse_trouble",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("table_name", String(200), primary_key=True),  # that people know
+    Column("tier", String(20), primary_key=True),
+    Column("job", String(20), primary_key=True),  # tiering, upkeep
+    Column("code", String(10), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("hint", Text),
+    Column("since_ms", BigInteger, nullable=False),
+    Column("last_ms", BigInteger, nullable=False),
+    Column("times", BigInteger, nullable=False),
 )

@@ -7,14 +7,16 @@ from typing import Self
 
 from sqlalchemy import Connection, insert, select, union
 
+from streamhouse.model.definition import Definition
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import Gate, Review
-from streamhouse.model.types import Position
-from streamhouse.state import changes, epochs, leases, meanings, plans, progress, versions
+from streamhouse.model.types import Position, Tier
+from streamhouse.state import changes, definitions, epochs, leases, meanings, plans, progress, runners, versions
 from streamhouse.state.approvals import Approvals
 from streamhouse.state.changes import Wish
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import from_ms, to_ms
+from streamhouse.state.known_tables import KnownTables
 from streamhouse.state.records import (
     Change,
     EpochRecord,
@@ -34,6 +36,7 @@ from streamhouse.state.schema import event as events
 from streamhouse.state.schema import lease as lease_table
 from streamhouse.state.schema import plan as plan_table
 from streamhouse.state.tier_asks import TierAsks
+from streamhouse.state.troubles import Troubles
 from streamhouse.state.upstream import Upstream
 
 
@@ -64,6 +67,10 @@ class StateStore:
         """Runners, and what is wanted of them."""
         self.tier_asks = TierAsks(self._database)
         """Rounds of tiering that were asked of runners."""
+        self.stored_tables = KnownTables(self._database)
+        """Tables that must be there."""
+        self.troubles = Troubles(self._database)
+        """What goes wrong with tables while their flows run on."""
 
     def __enter__(self) -> Self:
         return self
@@ -82,10 +89,36 @@ class StateStore:
 
     # --- plans ---------------------------------------------------------------------------------
 
-    def save_plan(self, plan: FlowPlan, now: datetime | None = None) -> int:
-        """Record `plan` as applied; return its revision, from 1. The plan applied last gets no new one."""
+    def save_plan(self, plan: FlowPlan, now: datetime | None = None, *, definition: Definition | None = None) -> int:
+        """Record `plan` as applied; return its revision, from 1. The plan applied last gets no new one.
+
+        Args:
+            plan: As compiled.
+            now: The time for the record.
+            definition: The files that it follows from; None: they are not known.
+        """
         now_ms = to_ms(now or datetime.now(UTC))
-        return self._database.write(lambda connection: versions.take_up(connection, plan, now_ms))
+
+        def work(connection: Connection) -> int:
+            definitions.save(connection, plan, definition, now_ms)
+            return versions.take_up(connection, plan, now_ms)
+
+        return self._database.write(work)
+
+    def definitions(self) -> dict[str, Definition]:
+        """Flow → the files that its plan applied last follows from, of flows of which they are known."""
+        with self._database.read() as connection:
+            return definitions.all_applied(connection)
+
+    def note_definition(self, plan: FlowPlan, definition: Definition) -> None:
+        """Record the files that a plan follows from, of which they were not known."""
+        now_ms = to_ms(datetime.now(UTC))
+        self._database.write(lambda connection: definitions.save(connection, plan, definition, now_ms))
+
+    def definitions_stamp(self) -> tuple[int, int]:
+        """Another one whenever `definitions` may give something else for the same plans."""
+        with self._database.read() as connection:
+            return definitions.stamp(connection)
 
     def plan(self, flow: str) -> tuple[int, FlowPlan] | None:
         """The revision and the plan applied last; None when the flow was never applied."""
@@ -106,6 +139,12 @@ class StateStore:
         """Table → every column that some revision of a flow wrote: what its steps gave up, stores still hold."""
         with self._database.read() as connection:
             return plans.columns_ever(connection, flow)
+
+    def tier_age(self, flow: str, table: str, tier: Tier) -> timedelta | None:
+        """For how long a table of a flow has had a tier without a break; None: it has none."""
+        with self._database.read() as connection:
+            since = plans.tier_since(connection, flow, table, tier)
+        return None if since is None else datetime.now(UTC) - since
 
     # --- changes: the journal of `apply` --------------------------------------------------------
 
@@ -334,6 +373,15 @@ class StateStore:
         at = now or datetime.now(UTC)
         self._database.write(lambda connection: leases.release(connection, lease, at))
 
+    def disown(self) -> None:
+        """Free every flow and forget every runner: those that hold them belong to another project."""
+
+        def work(connection: Connection) -> None:
+            leases.free_all(connection)
+            runners.forget_all(connection)
+
+        self._database.write(work)
+
     def set_runner_state(
         self, lease: Lease, state: RunnerState, error: str | None = None, now: datetime | None = None
     ) -> None:
@@ -402,6 +450,54 @@ class StateStore:
         """The epoch that was begun and not finished: an earlier attempt may have written some of it."""
         with self._database.read() as connection:
             return epochs.unfinished(connection, flow, segment)
+
+    def newest_known(self, flow: str, segment: str) -> int | None:
+        """The highest number of an epoch that was begun or finished; None: none was."""
+        with self._database.read() as connection:
+            return epochs.newest_known(connection, flow, segment)
+
+    def note_ends(self, lease: Lease, segment: str, ends: Mapping[str, Position | None]) -> None:
+        """Say where tables end since the last finished epoch; None: nobody knows, as something else writes to one.
+
+        Raises:
+            LeaseLostError: another runner took the flow over.
+        """
+
+        def work(connection: Connection) -> None:
+            leases.check(connection, lease)
+            epochs.note_ends(connection, lease.flow, segment, ends)
+
+        self._database.write(work)
+
+    def restore(
+        self,
+        lease: Lease,
+        plan: FlowPlan | None,
+        at: Mapping[str, int],
+        segments: Mapping[str, tuple[EpochRecord | None, tuple[int, int] | None]],
+    ) -> None:
+        """Take over what the tables of a flow tell, in place of what is recorded; all of it or nothing.
+
+        Args:
+            lease: Of the flow.
+            plan: By which they were written, over the names that people know; None: the one that is applied.
+            at: Table → the version at which they have it; also of those of other flows that it reads.
+            segments: Name → the last finished epoch, and number and `at_ms` of one that is to run again.
+
+        Raises:
+            LeaseLostError: another runner took the flow over.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+
+        def work(connection: Connection) -> None:
+            leases.check(connection, lease)
+            if plan is not None:
+                changes.withdraw(connection, lease.flow, now_ms)
+                versions.restore(connection, plan, at, now_ms)
+            for segment, (done, begun) in segments.items():
+                epochs.take_over(connection, lease.flow, segment, done, begun, now_ms)
+
+        self._database.write(work)
 
     # --- what people look at -------------------------------------------------------------------
 

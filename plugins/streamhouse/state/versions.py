@@ -125,6 +125,21 @@ def _given_up(connection: Connection, flow: str, name: str, old: int, new: int) 
     return None
 
 
+def restore(connection: Connection, plan: FlowPlan, at: Mapping[str, int], now_ms: int) -> None:
+    """Take over which plan wrote the tables of a flow, and at which versions, from the tables themselves."""
+    take_up(connection, plan, now_ms)
+    for name in plan.tables.keys() & at.keys():
+        version, this = at[name], table_version.c.table_name == name
+        row = connection.execute(select(table_version).where(this)).one()
+        if row.version != version:
+            values = {"version": version, "newest": max(version, row.newest), "switched_ms": now_ms}
+            connection.execute(update(table_version).where(this).values(**values))
+            dropped(connection, name, version)  # it serves again
+    for table in plan.external:
+        this = (read_version.c.flow == plan.flow) & (read_version.c.table_name == table.name)
+        connection.execute(update(read_version).where(this).values(version=at.get(table.name, 1)))
+
+
 def retired(connection: Connection) -> list[RetiredVersion]:
     """Versions that no longer serve and are not dropped, oldest first."""
     rows = connection.execute(select(retired_version).order_by(retired_version.c.retired_ms, retired_version.c.version))

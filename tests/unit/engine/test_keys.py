@@ -1,10 +1,13 @@
 """Rows by key, against plain Python."""
 
+import struct
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from streamhouse.engine.keys import key_rows, last_of_each_key, union_keys, without_keys
+from streamhouse.stores import keyed
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string()), ("v", pa.list_(pa.int64()))])
 rows_of = st.lists(
@@ -43,3 +46,18 @@ def test_union_keys_takes_columns_by_name():
     left = pa.table({"a": [1], "b": [2]})
     right = pa.table({"b": [2, 3], "a": [1, 1]})
     assert sorted(r["b"] for r in union_keys([left, right]).to_pylist()) == [2, 3]
+
+
+def test_keys_of_floats_are_those_of_spark():
+    nan, other_nan = float("nan"), struct.unpack(">d", bytes.fromhex("fff8000000000001"))[0]
+    floats = pa.table({"k": pa.array([0.0, -0.0, nan, other_nan, 1.0, None]), "n": range(6)})
+    keys = key_rows(floats, ["k"])
+    assert repr(sorted(keys.column("k").to_pylist(), key=repr)) == "[0.0, 1.0, None, nan]"
+    assert union_keys([keys, floats]).num_rows == 4
+    last = last_of_each_key(floats, ["k"])
+    assert repr(last.to_pylist()) == (
+        "[{'k': 0.0, 'n': 1}, {'k': nan, 'n': 3}, {'k': 1.0, 'n': 4}, {'k': None, 'n': 5}]"
+    )
+    minus = pa.table({"k": pa.array([-0.0, other_nan])})
+    assert without_keys(floats, minus).column("n").to_pylist() == [4, 5]
+    assert keyed.with_keys(floats, minus).column("n").to_pylist() == [0, 1, 2, 3]

@@ -1,13 +1,16 @@
 """The cache of held states against a plain dictionary."""
 
+import struct
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamhouse.engine.spill import Bound, Spilled
 from streamhouse.engine.states import Held, StateCache
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
@@ -153,4 +156,63 @@ def test_a_second_process_gets_a_file_of_its_own(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "None", done.stderr
     assert [p.name for p in tmp_path.iterdir() if p.is_dir()] == []
+    cache.close()
+
+
+FLOATS = (
+    Column(name="k", type="double"),
+    Column(name="d", type="double"),
+    Column(name="f", type="float"),
+    Column(name="n", type="array<struct<x:double,y:map<string,float>>>"),
+)
+NAN, OTHER_NAN = (struct.unpack(">d", bytes.fromhex(text))[0] for text in ("7ff8000000000000", "fff8000000000001"))
+
+
+def floats(*values: tuple[float, float | None]) -> pa.Table:
+    listed = [{"k": k, "d": v, "f": v, "n": [{"x": v, "y": [("a", v)]}]} for k, v in values]
+    return pa.Table.from_pylist(listed, schema=arrow_schema(FLOATS))
+
+
+def bits(rows: pa.Table) -> list[str]:
+    def text(value: Any) -> str:
+        if isinstance(value, float):
+            return struct.pack(">d", value).hex()
+        if isinstance(value, dict):
+            return str({name: text(one) for name, one in value.items()})
+        return str([text(one) for one in value]) if isinstance(value, list | tuple) else repr(value)
+
+    return sorted(text(row) for row in rows.to_pylist())
+
+
+@pytest.mark.parametrize("bound", [None, Bound(rows=0)], ids=["here", "spilled"])
+@pytest.mark.parametrize("pattern", [[0.0, -0.0], [0.0] * 7 + [-0.0] * 7, [-0.0, 1.5, 0.0, NAN, OTHER_NAN, None]])
+def test_floats_keep_their_bits(tmp_path: Path, pattern: list[float], bound: Bound | None) -> None:
+    file, held = tmp_path / "s.duckdb", Held("ods.floats", FLOATS)
+    rows = floats(*((float(n), pattern[n % len(pattern)]) for n in range(3000)))
+    cache = StateCache(file, [held])
+    cache.load("ods.floats", [rows], {"0": 1})
+    cache.close()
+    cache = StateCache(file, [held], bound)  # from its file, where DuckDB compressed it
+    found = cache.rows("ods.floats", None)
+    assert bits(pq.read_table(found.file) if isinstance(found, Spilled) else found) == bits(rows)
+    cache.close()
+
+
+def test_floats_are_compared_as_keys_by_spark_and_as_values_by_their_bits(tmp_path: Path) -> None:
+    name = "dwd.floats"
+    cache = StateCache(tmp_path / "s.duckdb", [Held(name, FLOATS, ("k",))])
+    cache.load(name, [floats((0.0, 0.0), (NAN, NAN), (1.0, -0.0), (2.0, 2.0))], {"0": 1})
+    wanted = pa.table({"k": pa.array([-0.0, OTHER_NAN])})
+    assert cache.all_with_keys(name, wanted, {"k": "k"}).num_rows == 2
+    changes = Changes(floats((-0.0, 5.0)), pa.table({"k": pa.array([OTHER_NAN])}))
+    assert cache.before(name, changes).num_rows == 2
+    after = cache.rows(name, changes)
+    assert isinstance(after, pa.Table)
+    assert bits(after) == bits(floats((-0.0, 5.0), (1.0, -0.0), (2.0, 2.0)))
+    found = cache.difference(name, floats((0.0, -0.0), (NAN, NAN), (1.0, -0.0)))
+    assert bits(found.upserts) == bits(floats((0.0, -0.0)))
+    assert found.deletes is not None
+    assert found.deletes.to_pylist() == [{"k": 2.0}]
+    cache.commit({name: changes}, {name: {"0": 2}})
+    assert bits(cache.all_with_keys(name, wanted, {"k": "k"})) == bits(floats((-0.0, 5.0)))
     cache.close()

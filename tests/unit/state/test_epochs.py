@@ -114,3 +114,33 @@ def test_old_epochs_are_pruned_and_totals_are_not(store, lease, now, monkeypatch
 def test_a_record_of_another_flow_is_a_mistake_of_the_caller(store, lease):
     with pytest.raises(ValueError, match="'other'"):
         store.finish_epoch(lease, replace(record(0), flow="other"))
+
+
+def test_where_tables_end_can_be_said_again(store, lease, now):
+    run(store, lease, now, epoch=0, ends={"a": {"0": 1}, "b": {"0": 2}}, rows={"a": 1})
+    store.note_ends(lease, "main", {"a": None, "b": {"0": 5}})
+    last = store.last_epoch("retail", "main")
+    assert (last.ends, last.rows) == ({"b": {"0": 5}}, {"a": 1})
+    store.note_ends(lease, "nothing", {"a": {"0": 1}})
+
+
+def test_the_newest_epoch_counts_when_it_is_not_done(store, lease, now):
+    assert store.newest_known("retail", "main") is None
+    run(store, lease, now, epoch=4)
+    assert store.newest_known("retail", "main") == 4
+    store.begin_epoch(lease, "main", 5, 1_000, now)
+    assert store.newest_known("retail", "main") == 5
+
+
+def test_what_tables_tell_takes_the_place_of_what_is_recorded(store, lease, now, flow_plan):
+    run(store, lease, now, epoch=0)
+    store.begin_epoch(lease, "main", 1, 1_000, now)
+    done = record(epoch=6, end={"orders": {"row": 9}})
+    plan = flow_plan()
+    [table] = plan.tables
+    store.restore(lease, plan, {table: 3}, {"main": (done, (8, 2_000))})
+    assert (store.last_epoch("retail", "main"), store.unfinished("retail", "main")) == (done, 8)
+    assert store.versions()[table] == 3
+    assert store.plan(plan.flow) is not None
+    store.restore(lease, None, {}, {"main": (None, None)})
+    assert (store.last_epoch("retail", "main"), store.newest_known("retail", "main")) == (None, None)

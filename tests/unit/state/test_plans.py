@@ -1,10 +1,13 @@
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import create_engine, text
 
 from streamhouse.errors import StateConflictError
+from streamhouse.model.plan import Segment
+from streamhouse.model.table import Tiers
+from streamhouse.model.types import Tier
 from streamhouse.state.store import StateStore
 
 
@@ -37,6 +40,23 @@ def test_plans_gives_the_newest_of_each_flow(store, flow_plan):
     store.save_plan(flow_plan("SELECT 1 AS id FROM rows", flow="a"))
     assert [(flow, revision) for flow, (revision, _) in store.plans().items()] == [("a", 2), ("b", 1)]
     assert store.flows() == ["a", "b"]
+
+
+def test_since_when_a_table_has_had_a_tier(store, flow_plan):
+    def plan(**tiers):
+        made = flow_plan()
+        (step,) = made.steps
+        writes = step.writes.model_copy(update={"tiers": Tiers(**tiers)})
+        return made.model_copy(
+            update={"segments": (Segment(name="main", steps=(step.model_copy(update={"writes": writes}),)),)}
+        )
+
+    now = datetime.now(UTC)
+    for days, tiers in [(9, {"warm": "1d"}), (8, {}), (3, {"warm": "1d"}), (1, {"warm": "2d", "cold": "9d"})]:
+        store.save_plan(plan(hot="1h", **tiers), now - timedelta(days=days))
+    assert round(store.tier_age("retail", "ods.orders", Tier.WARM) / timedelta(days=1)) == 3
+    assert round(store.tier_age("retail", "ods.orders", Tier.COLD) / timedelta(days=1)) == 1
+    assert store.tier_age("retail", "ods.others", Tier.WARM) is None
 
 
 def test_an_unknown_flow_has_no_plan(store):

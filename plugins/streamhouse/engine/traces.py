@@ -1,0 +1,127 @@
+"""What the tables of a flow tell of its epochs, against what the state store knows (design D14)."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import cast
+
+from streamhouse.engine.note import Trace, newest, trace_of_commit, trace_of_text
+from streamhouse.engine.vector import Vector
+from streamhouse.errors import StateConflictError
+from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
+from streamhouse.model.table import Table
+from streamhouse.model.types import Tier
+from streamhouse.state.records import EpochRecord
+from streamhouse.stores.base import LakeStore, NotedStore, Store
+
+_AT_ONCE = 4
+
+
+def segment_writer(flow: str, segment: str) -> str:
+    """The name of a segment among those of all flows."""
+    return f"{flow}/{segment}"
+
+
+def writer_of(flow: str, segment: str, step: PlannedStep) -> str:
+    """The name under which a step writes; each of several writers of one table has its own."""
+    name = segment_writer(flow, segment)
+    return f"{name}/{step.action}" if step.part else name
+
+
+def restore_hint(flow: str) -> str:
+    """What to do when the records of a flow disagree."""
+    return f"see what can be known, and mend it: streamhouse restore {flow}"
+
+
+def newest_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store]) -> Trace | None:
+    """The newest epoch of which the tables of a segment tell; None: they tell of none.
+
+    Args:
+        plan: Over the names that stores hold.
+        segment: Of it.
+        stores: Every tier that its tables are in.
+    """
+    written = [
+        (table, writer_of(plan.flow, segment.name, step))
+        for step in segment.steps
+        for table in (step.writes, step.quarantine)
+        if table is not None
+    ]
+    lakes = [one for one in written if one[0].tiers.target is not Tier.HOT]
+    found = [_beside(plan.flow, segment, stores[Tier.HOT])] if len(lakes) < len(written) else []
+    if lakes:
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix=f"{plan.flow}/traces") as pool:
+            found += pool.map(lambda one: _committed(one[0], one[1], stores), lakes)
+    return newest(trace for trace in found if trace is not None)
+
+
+def noted_end(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epoch: int | None) -> Vector | None:
+    """Where an epoch of a segment ends, as its tables tell; None: they do not."""
+    trace = newest_trace(plan, segment, stores)
+    return trace.note.vector if trace is not None and trace.note is not None and trace.epoch == epoch else None
+
+
+def refuse_older_state(
+    plan: FlowPlan, stores: Mapping[Tier, Store], newest_known: Callable[[str, str], int | None]
+) -> None:
+    """Refuse to go on from a state store that is older than the tables: rows would come twice, or never.
+
+    Args:
+        plan: Over the names that stores hold.
+        stores: Every tier that its tables are in.
+        newest_known: Flow and segment → the newest epoch that the state store knows, done or begun; None: none.
+
+    Raises:
+        StateConflictError: a table tells of a newer one.
+    """
+    for segment in plan.segments:
+        trace, known = newest_trace(plan, segment, stores), newest_known(plan.flow, segment.name)
+        if trace is None or (known is not None and trace.epoch <= known):
+            continue
+        what = "of no epoch" if known is None else f"only of epochs up to {known}"
+        raise StateConflictError(
+            f"{trace.where} holds rows of epoch {trace.epoch} of {plan.flow}/{segment.name}, but the state store "
+            f"knows {what}: it was lost, or an older one was put back",
+            hint=restore_hint(plan.flow),
+        )
+
+
+def refuse_lost_hot_tables(
+    plan: FlowPlan, stores: Mapping[Tier, Store], last: Callable[[str, str], EpochRecord | None]
+) -> None:
+    """Refuse to go on where hot tables are gone that held rows, before anybody is asked what to do about each of them.
+
+    Args:
+        plan: Over the names that stores hold.
+        stores: Every tier that its tables are in.
+        last: Flow and segment → the last finished epoch.
+
+    Raises:
+        StateConflictError: a table is gone.
+    """
+    for segment in plan.segments:
+        record = last(plan.flow, segment.name)
+        for name, table in segment.tables.items():
+            held = record is not None and table.tiers.target is Tier.HOT and any(record.ends.get(name, {}).values())
+            if held and stores[Tier.HOT].columns(name) is None:
+                raise removed(plan.flow, name, "is gone")
+
+
+def removed(flow: str, table: str, what: str) -> StateConflictError:
+    """The error of a table that is not there, or not all of it."""
+    return StateConflictError(
+        f"{table} {what}: it was lost, or dropped or made again beside the flow",
+        hint=f"bring the table back; or {restore_hint(flow)}",
+    )
+
+
+def _beside(flow: str, segment: Segment, store: Store) -> Trace | None:
+    if not isinstance(store, NotedStore):
+        return None
+    return trace_of_text(f"the {store.tier} tier", store.noted(segment_writer(flow, segment.name)))
+
+
+def _committed(table: Table, writer: str, stores: Mapping[Tier, Store]) -> Trace | None:
+    lake = cast("LakeStore", stores[table.tiers.target])
+    if lake.columns(table.name) is None:
+        return None
+    return trace_of_commit(table.name, lake.last_commit(table, writer))

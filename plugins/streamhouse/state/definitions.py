@@ -1,0 +1,40 @@
+"""The files that plans follow from: by these a flow is compiled again while its files in the project say more."""
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from streamhouse.model.definition import Definition
+from streamhouse.model.plan import FlowPlan
+from streamhouse.state import plans
+from streamhouse.state.schema import definition as definitions
+
+
+def save(connection: Connection, plan: FlowPlan, found: Definition | None, now_ms: int) -> None:
+    """Record what a plan follows from; None: that is not known, and what is recorded of an equal plan stays."""
+    if found is None or found == of_plan(connection, plan):
+        return
+    this = (definitions.c.flow == plan.flow) & (definitions.c.fingerprint == plan.fingerprint)
+    connection.execute(delete(definitions).where(this))
+    row = {"flow": plan.flow, "fingerprint": plan.fingerprint, "body": found.model_dump_json(), "noted_ms": now_ms}
+    connection.execute(insert(definitions).values(row))
+
+
+def of_plan(connection: Connection, plan: FlowPlan) -> Definition | None:
+    """What a plan follows from; None: it is not known."""
+    query = select(definitions.c.body).where(
+        definitions.c.flow == plan.flow, definitions.c.fingerprint == plan.fingerprint
+    )
+    body = connection.execute(query).scalar_one_or_none()
+    return Definition.model_validate_json(body) if body is not None else None
+
+
+def all_applied(connection: Connection) -> dict[str, Definition]:
+    """Flow → what its plan that was applied last follows from, of those of which it is known."""
+    found = {flow: of_plan(connection, plan) for flow, (_, plan) in plans.newest_of_all(connection).items()}
+    return {flow: one for flow, one in found.items() if one is not None}
+
+
+def stamp(connection: Connection) -> tuple[int, int]:
+    """Another one whenever something was recorded: how many there are, and when the last one was."""
+    query = select(func.count(), func.coalesce(func.max(definitions.c.noted_ms), 0)).select_from(definitions)
+    count, last_ms = connection.execute(query).one()
+    return int(count), int(last_ms)

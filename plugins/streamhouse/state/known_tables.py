@@ -1,0 +1,83 @@
+"""Tables that must be there: recorded when they were made, when a round of tiering filled them, and by epochs."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position, Tier
+from streamhouse.state import epochs
+from streamhouse.state.connect import Database
+from streamhouse.state.instants import to_ms
+from streamhouse.state.schema import known_table as tables
+from streamhouse.stores.ledger import Known
+
+_DROPPED = ""  # for an identity: what epochs left in the table until then is gone with it, as it was meant to
+
+
+class KnownTables:
+    """The `Ledger` of one project; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        """Touches nothing yet."""
+        self._database = database
+
+    def known(self, table: Table, tier: Tier) -> Known | None:
+        """See `Ledger.known`. What a flow writes ends where its last finished epoch left it, or later."""
+        with self._database.read() as connection:
+            row = connection.execute(select(tables).where(*_this(table.name, tier))).one_or_none()
+            end: Position = dict(row.ends or {}) if row is not None else {}
+            if tier is table.tiers.target:
+                end = _left_by_epochs(connection, table.name, row.made_ms if row is not None else 0)
+        if row is None or row.identity == _DROPPED:
+            return Known(end=end) if any(end.values()) else None
+        return Known(row.identity, end, row.round)
+
+    def made(self, table: Table, tier: Tier, identity: str) -> None:
+        """See `Ledger.made`."""
+        now_ms = to_ms(datetime.now(UTC))
+
+        def work(connection: Connection) -> None:
+            found = connection.execute(select(tables).where(*_this(table.name, tier))).one_or_none()
+            if found is None:
+                connection.execute(insert(tables).values(**_row(table.name, tier, identity, now_ms)))
+            elif found.identity == _DROPPED:
+                connection.execute(
+                    update(tables).where(*_this(table.name, tier)).values(identity=identity, made_ms=now_ms)
+                )
+
+        self._database.write(work)
+
+    def filled(self, table: Table, tier: Tier, round_: int, end: Position) -> None:
+        """See `Ledger.filled`."""
+        older = tables.c.round.is_(None) | (tables.c.round < round_)
+        change = update(tables).where(*_this(table.name, tier), older).values(round=round_, ends=end)
+        self._database.write(lambda connection: connection.execute(change))
+
+    def dropped(self, name: str, tier: Tier) -> None:
+        """See `Ledger.dropped`."""
+        now_ms = to_ms(datetime.now(UTC))
+
+        def work(connection: Connection) -> None:
+            connection.execute(delete(tables).where(*_this(name, tier)))
+            connection.execute(insert(tables).values(**_row(name, tier, _DROPPED, now_ms)))
+
+        self._database.write(work)
+
+
+def _row(name: str, tier: Tier, identity: str, made_ms: int) -> dict[str, object]:
+    return {"table_name": name, "tier": tier.value, "identity": identity, "made_ms": made_ms}
+
+
+def _this(name: str, tier: Tier) -> tuple[ColumnElement[bool], ...]:
+    return tables.c.table_name == name, tables.c.tier == tier.value
+
+
+def _left_by_epochs(connection: Connection, name: str, since_ms: int) -> Position:
+    """Where the last finished epochs of those who write a table left it."""
+    left: Position = {}
+    for record in epochs.newest(connection):
+        if record.finished_ms >= since_ms:
+            for bucket, end in record.ends.get(name, {}).items():
+                left[bucket] = max(end, left.get(bucket, 0))
+    return left

@@ -1,0 +1,77 @@
+import json
+import shutil
+
+import pytest
+
+from streamhouse.engine.checkpoint import Checkpoint, committed
+from streamhouse.engine.source import offset_of
+from streamhouse.engine.vector import Vector
+from streamhouse.errors import StateConflictError
+
+
+def vector(epoch):
+    return Vector(1_000 + epoch, {"orders": {"row": epoch}})
+
+
+@pytest.fixture
+def logs(tmp_path):
+    """A checkpoint of epochs 3 to 6, of which the last one was not committed."""
+    folder = tmp_path / "f" / "main" / "3"
+    for log in ("offsets", "commits"):
+        (folder / log).mkdir(parents=True)
+    (folder / "metadata").write_text(json.dumps({"id": "1"}))
+    for batch in range(4):
+        (folder / "offsets" / str(batch)).write_text(f"v1\n{{}}\n{offset_of(vector(3 + batch))}")
+    for batch in range(3):
+        (folder / "commits" / str(batch)).write_text('v1\n{"nextBatchWatermarkMs":0}')
+    return folder
+
+
+def begun(tmp_path, next_epoch, unfinished=None, noted=None):
+    found = Checkpoint(tmp_path, "f", "main", next_epoch)
+    found.begin(unfinished, lambda: noted)
+    return found
+
+
+def test_a_whole_checkpoint_goes_on(tmp_path, logs):
+    assert begun(tmp_path, 6).path == logs
+    assert begun(tmp_path, 6, unfinished=6).end_of(3) == vector(6)
+    assert committed(logs.parent) == (5, vector(4), vector(5))
+
+
+@pytest.mark.parametrize("file", ["offsets/0", "offsets/3", "commits/0", "commits/2", "metadata"])
+@pytest.mark.parametrize("text", ["", "v1\n", "v1\n{\n", "\0\0"])
+def test_a_damaged_one_is_made_again_from_the_state_store(tmp_path, logs, file, text):
+    (logs / file).write_text(text)
+    found = begun(tmp_path, 6)
+    assert (found.base, found.path.exists(), logs.exists()) == (6, False, False)
+
+
+@pytest.mark.parametrize("file", ["offsets/2", "commits/2", "metadata"])
+def test_so_is_one_that_lacks_a_file_that_spark_asks_for(tmp_path, logs, file):
+    (logs / file).unlink()
+    (logs / "commits" / "1").unlink()
+    assert begun(tmp_path, 6).base == 6
+
+
+def test_an_epoch_that_is_half_done_keeps_its_end(tmp_path, logs):
+    (logs / "commits" / "2").write_text("")
+    found = begun(tmp_path, 6, unfinished=6)
+    assert (found.base, found.epoch(0), found.end_of(0)) == (6, 6, vector(6))
+    assert json.loads((found.path / "metadata").read_text())["id"]
+
+
+def test_its_end_comes_from_the_tables_where_the_log_lost_it(tmp_path, logs):
+    (logs / "offsets" / "3").write_text("")
+    with pytest.raises(StateConflictError, match="epoch 6 began"):
+        begun(tmp_path, 6, unfinished=6)
+    assert logs.exists(), "nothing is removed then"
+    assert begun(tmp_path, 6, unfinished=6, noted=vector(6)).end_of(0) == vector(6)
+    shutil.rmtree(tmp_path / "f")
+    assert begun(tmp_path, 6, unfinished=6, noted=vector(6)).end_of(0) == vector(6)
+
+
+def test_a_log_that_is_damaged_tells_of_nothing_that_is_done(logs):
+    (logs / "offsets" / "0").write_text("")
+    assert committed(logs.parent) is None
+    assert committed(logs / "nothing") is None

@@ -1,0 +1,71 @@
+from dataclasses import replace
+
+import pytest
+
+from streamhouse.engine.note import PROPERTY, Note, Trace, newest, trace_of_commit, trace_of_text
+from streamhouse.engine.remedy import remedy, versions_in
+from streamhouse.engine.vector import Vector
+from streamhouse.stores.base import EPOCH
+
+NOTE = Note(
+    epoch=7,
+    after=5,
+    at_ms=1_000,
+    plan="abc",
+    start={"orders": {"a.csv": 3}},
+    end={"orders": {"a.csv": 3, "b.csv": 4}},
+    ends={"ods.orders__v2": {"0": 3}},
+)
+
+
+def test_a_note_comes_back_as_it_was():
+    assert Note.from_text(NOTE.to_text()) == NOTE
+    assert NOTE.properties() == {PROPERTY: NOTE.to_text()}
+    assert NOTE.vector == Vector(1_000, NOTE.end)
+
+
+@pytest.mark.parametrize("text", ["", "no note", "bm8=", replace(NOTE, done=True).to_text()[:-9]])
+def test_a_text_of_something_else_is_no_note(text):
+    assert Note.from_text(text) is None
+
+
+def test_a_vector_of_very_many_files_is_left_out_of_commits():
+    many = {f"{number * 7_919:x}-{number**3:x}.csv": number for number in range(5_000)}
+    assert replace(NOTE, end={"orders": many}).properties() == {}
+
+
+def test_a_commit_without_a_note_tells_its_epoch_alone():
+    assert trace_of_commit("t", {EPOCH: "3"}) == Trace(3, "t")
+    assert trace_of_commit("t", {EPOCH: "7", PROPERTY: NOTE.to_text()}) == Trace(7, "t", NOTE)
+    assert trace_of_commit("t", {"other": "3"}) is None
+    assert trace_of_text("hot", "unreadable") is None
+
+
+def test_of_equal_epochs_the_note_that_tells_more_counts():
+    done = Trace(7, "hot", replace(NOTE, done=True))
+    assert newest([Trace(7, "cold"), done, Trace(7, "warm", NOTE), Trace(6, "x", NOTE)]) == done
+    assert newest([]) is None
+
+
+def test_an_epoch_that_may_be_half_done_runs_again_over_its_rows():
+    found = remedy("f", "main", NOTE, 9)
+    assert found.begun == (7, 1_000)
+    assert found.end == NOTE.vector
+    assert found.done is not None
+    assert (found.done.epoch, found.done.end, found.done.ends) == (5, NOTE.start, NOTE.ends)
+
+
+def test_behind_an_epoch_that_is_done_the_segment_goes_on():
+    found = remedy("f", "main", replace(NOTE, done=True), 9)
+    assert (found.begun, found.end) == (None, None)
+    assert found.done is not None
+    assert (found.done.epoch, found.done.end) == (7, NOTE.end)
+
+
+def test_nothing_is_done_before_the_first_epoch():
+    assert remedy("f", "main", replace(NOTE, after=None), 9).done is None
+
+
+def test_versions_are_those_of_the_newest_note():
+    older = replace(NOTE, at_ms=1, ends={"ods.orders": {}, "dwd.other__v3__quarantine": {}})
+    assert versions_in([NOTE, older], {"ods.orders", "dwd.other"}) == {"ods.orders": 2, "dwd.other": 3}
