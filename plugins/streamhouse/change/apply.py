@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from streamhouse.change.ask import ask
+from streamhouse.change.ask import ask, refuse_ahead
 from streamhouse.change.building import standing
 from streamhouse.change.environment import of
 from streamhouse.change.journal import let_serve
@@ -46,19 +46,25 @@ def apply(
         say: Told what is being done.
 
     Returns:
-        The change, done or with `wait=False` or a gate maybe not yet; None when the flow was never applied: its first
-        run makes its tables.
+        The change, done or with `wait=False` or a gate maybe not yet; None when there is none: the flow was never
+        applied, and its first run makes its tables, or the plan is what is applied.
 
     Raises:
-        BlockedError: a person must decide first.
+        BlockedError: a person must decide first, or another flow is to be applied first.
         AuditFailedError: what was built does not serve; it waits for a person.
         ChangeFailedError: it could not be carried out; what was applied before stays.
     """
     with project.state() as state:
+        definition = compared.definition(project)
         if compared.applied is None:
-            state.save_plan(compared.plan)
+            refuse_ahead(state, compared.plan)
+            state.save_plan(compared.plan, definition=definition)
             return None
-        return _followed(project, state, ask(state, compared, by, choices, gate), wait=wait, say=say)
+        if compared.rules and definition is not None:
+            state.note_definition(compared.plan, definition)
+            return None
+        change = ask(state, compared, by, choices, gate, definition)
+        return _followed(project, state, change, wait=wait, say=say)
 
 
 def promote(

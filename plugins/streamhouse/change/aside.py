@@ -41,7 +41,7 @@ class Cut:
     Attributes:
         open: Everything connected.
         flow: Its name.
-        together: Its plan with nothing set aside; None while its files say something else than what runs.
+        together: Its plan with nothing set aside; None while what it follows from says something else than what runs.
     """
 
     open: Open
@@ -77,7 +77,8 @@ class Cut:
             return
         if self._is_changing(runner):
             return
-        change = ask(state, compare(wanted, Applied.of(state), {}), "trigger")
+        definition = state.definitions().get(self.flow)
+        change = ask(state, compare(wanted, Applied.of(state), {}), "trigger", definition=definition)
         try:
             carry_out(change)
         except StreamhouseError as error:  # the flow goes on with the segments it has

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from streamhouse.compiler.change import copied, followers, marks, overtaken, tables_anew, taken_up
+from streamhouse.compiler.change import copied, followers, overtaken, tables_anew, taken_up
+from streamhouse.compiler.marks import marks
 from streamhouse.errors import BlockedError, StateConflictError
+from streamhouse.model.definition import Definition
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import Gate
+from streamhouse.model.table import Column
 from streamhouse.model.version import at_versions
 from streamhouse.project.compare import Applied, Choices, Compared, compare
 from streamhouse.state.changes import Wish
@@ -30,25 +33,48 @@ class Begun:
     warnings: tuple[str, ...] = ()
 
 
-def begin(state: StateStore, plan: FlowPlan, by: str = "run", *, budget: int | None = None) -> Begun:
+def begin(
+    state: StateStore,
+    plan: FlowPlan,
+    by: str = "run",
+    *,
+    budget: int | None = None,
+    definition: Definition | None = None,
+    is_applied: bool = False,
+) -> Begun:
     """Record that `plan` is wanted; a flow that was never applied begins with it at once.
 
+    Args:
+        state: Holds the journal.
+        plan: As compiled.
+        by: Who asks.
+        budget: See `compare`.
+        definition: The files that it follows from.
+        is_applied: It was applied, and nothing else is wanted: what is applied by now stays, whatever it is.
+
     Raises:
-        BlockedError: a person must decide first. Nothing was asked.
+        BlockedError: a person must decide first, or another flow is to be applied first. Nothing was asked.
     """
     try:
         known = state.plan(plan.flow)
     except StateConflictError:  # of a version whose plans this one cannot read
         known = None
     if known is None:
-        state.save_plan(plan)
+        refuse_ahead(state, plan)
+        state.save_plan(plan, definition=definition)
         return Begun(at_versions(plan, state.versions(plan.flow)))
     standing, asked = at_versions(known[1], state.versions(plan.flow)), state.open_change(plan.flow)
-    if known[1].fingerprint == plan.fingerprint or (asked is not None and asked.plan.fingerprint == plan.fingerprint):
+    if (
+        is_applied
+        or known[1].fingerprint == plan.fingerprint
+        or (asked is not None and asked.plan.fingerprint == plan.fingerprint)
+    ):
+        if definition is not None and known[1].fingerprint == plan.fingerprint:
+            state.note_definition(plan, definition)
         waiting = (_waits(asked),) if asked is not None and asked.waits else ()
         return Begun(standing, asked, waiting)
     compared = compare(plan, Applied.of(state), {}, budget=budget)
-    change = ask(state, compared, by)
+    change = ask(state, compared, by, definition=definition)
     warnings = tuple(map(warning, kept(compared.found)))
     for text in warnings:
         state.append_event(plan.flow, "plan", text)
@@ -61,7 +87,12 @@ def _waits(change: Change) -> str:
 
 
 def ask(
-    state: StateStore, compared: Compared, by: str, choices: Choices | None = None, gate: Gate | None = None
+    state: StateStore,
+    compared: Compared,
+    by: str,
+    choices: Choices | None = None,
+    gate: Gate | None = None,
+    definition: Definition | None = None,
 ) -> Change:
     """Write into the journal that the plan is to be carried out.
 
@@ -71,13 +102,43 @@ def ask(
         by: Who asks.
         choices: What a person chose for tables whose change blocks.
         gate: See `Wish`.
+        definition: See `Wish`.
 
     Raises:
-        BlockedError: a change blocks, and nobody chose what to do; or rows would pass a reader by.
+        BlockedError: a change blocks, and nobody chose what to do; rows would pass a reader by; or another flow is to
+            be applied first.
     """
     found = compared.decided(choices or {})
     refuse_blocked(compared.plan.flow, found)
-    return state.ask_change(replace(wish_of(state, compared.plan, found), gate=gate), by)
+    refuse_ahead(state, compared.plan)
+    return state.ask_change(replace(wish_of(state, compared.plan, found), gate=gate, definition=definition), by)
+
+
+def refuse_ahead(state: StateStore, plan: FlowPlan) -> None:
+    """Refuse a plan that reads what another flow has in its files and not yet in its tables.
+
+    Raises:
+        BlockedError: the other flow is to be applied first.
+    """
+    owners = {name: other for _, other in state.plans().values() if other.flow != plan.flow for name in other.tables}
+    for table in plan.external:
+        owner = owners.get(table.name)
+        if owner is None:  # its flow was never applied, and makes the table when it runs first
+            continue
+        asked = state.open_change(owner.flow)
+        there = {c.name for p in (owner, asked.plan if asked is not None else owner) for c in _columns(p, table.name)}
+        made = {one.column.name for one in plan.adapted.get(table.name, ())}
+        used = {c for step in plan.steps for read in step.reads if read.table == table.name for c in read.columns}
+        if ahead := sorted(used - there - made):
+            raise BlockedError(
+                f"{plan.flow} reads {', '.join(ahead)} of {table.name}, which the files of {owner.flow} have "
+                "and what is applied has not",
+                hint=f"apply that first: streamhouse apply {owner.flow}",
+            )
+
+
+def _columns(plan: FlowPlan, table: str) -> tuple[Column, ...]:
+    return plan.tables[table].columns if table in plan.tables else ()
 
 
 def wish_of(state: StateStore, plan: FlowPlan, found: FlowDiff) -> Wish:
@@ -93,7 +154,8 @@ def wish_of(state: StateStore, plan: FlowPlan, found: FlowDiff) -> Wish:
     if applied is not None and anew:
         others = [other for name, (_, other) in state.plans().items() if name != plan.flow]
         _refuse_overtaken(plan.flow, overtaken(applied[1], plan, anew, others, following))
-    return Wish(plan, found.outcome, anew, followers=following, copies=copies, marks=marks(found, anew, copies))
+    told = marks(found, plan, anew, copies, state.meanings)
+    return Wish(plan, found.outcome, anew, followers=following, copies=copies, marks=told)
 
 
 def _refuse_overtaken(flow: str, found: Mapping[str, str]) -> None:

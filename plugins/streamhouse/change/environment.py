@@ -9,13 +9,15 @@ from collections.abc import Callable
 from streamhouse.change.ask import refuse_blocked
 from streamhouse.change.building import Building, reached, wanted_versions
 from streamhouse.change.review import Reviewing
-from streamhouse.compiler.change import copied, followers, marks, tables_apart
+from streamhouse.compiler.change import copied, followers, tables_apart
+from streamhouse.compiler.marks import marks
 from streamhouse.engine.moved import furthest
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.vector import covers
-from streamhouse.errors import LeaseHeldError, NoEnvironmentError
+from streamhouse.errors import LeaseHeldError, NoEnvironmentError, UnknownFlowError
 from streamhouse.model.version import table_at
 from streamhouse.project.compare import Choices, Compared
+from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.runtime.interrupt import ending
 from streamhouse.runtime.open import opened
@@ -47,16 +49,17 @@ def build(
     if not apart:
         raise NoEnvironmentError(f"{compared.plan.flow}: nothing differs from production, so there is nothing to build")
     copies = copied(found, compared.plan, apart)
-    wish = Wish(
-        compared.plan,
-        found.outcome,
-        apart,
-        followers=followers(found),
-        environment=environment,
-        copies=copies,
-        marks=marks(found, apart, copies),
-    )
     with opened(project, say=say) as open_:
+        wish = Wish(
+            compared.plan,
+            found.outcome,
+            apart,
+            followers=followers(found),
+            environment=environment,
+            copies=copies,
+            marks=marks(found, compared.plan, apart, copies, open_.state.meanings),
+            definition=compared.definition(project),
+        )
         before = open_.state.open_change(compared.plan.flow, environment)
         change = open_.state.ask_change(wish, by)
         if before is not None and before.id != change.id:
@@ -82,6 +85,7 @@ def run(
         NoEnvironmentError: there is none.
         LeaseHeldError: another process does so.
     """
+    _check(project, flow, environment)
     with opened(project, say=say) as open_:
         change = of(open_.state, flow, environment)
         building = Building(open_, change, say)
@@ -104,6 +108,7 @@ def diff(project: Project, flow: str, environment: str, say: Callable[[str], Non
         NoEnvironmentError: there is none.
         ChangeFailedError: it cannot be looked at.
     """
+    _check(project, flow, environment)
     with opened(project, say=say) as open_:
         change = of(open_.state, flow, environment)
         building = Building(open_, change, say)
@@ -127,6 +132,7 @@ def discard(project: Project, flow: str, environment: str, say: Callable[[str], 
     Raises:
         NoEnvironmentError: there is none.
     """
+    _check(project, flow, environment)
     with opened(project, say=say) as open_:
         change = of(open_.state, flow, environment)
         open_.state.withdraw_change(flow, environment)
@@ -134,14 +140,29 @@ def discard(project: Project, flow: str, environment: str, say: Callable[[str], 
         return change
 
 
+def _check(project: Project, flow: str, environment: str) -> None:
+    """Refuse a name that is not known before anything is started; see `of`."""
+    state = project.existing_state()
+    if state is None:
+        desired_plan(project, flow)  # says what is wrong with its name
+        raise NoEnvironmentError(
+            f"{flow} has no environment '{environment}'", hint=f"make one: streamhouse apply {flow} --env {environment}"
+        )
+    with state:
+        of(state, flow, environment)
+
+
 def of(state: StateStore, flow: str, environment: str) -> Change:
     """The change that an environment of a flow holds.
 
     Raises:
+        UnknownFlowError: no such flow was ever applied.
         NoEnvironmentError: there is none.
     """
     change = state.open_change(flow, environment)
     if change is None:
+        if flow not in (flows := state.flows()):
+            raise UnknownFlowError(flow, flows)
         known = sorted({str(c.environment) for c in state.environments() if c.flow == flow})
         raise NoEnvironmentError(
             f"{flow} has no environment '{environment}'",

@@ -1,20 +1,23 @@
 """The Flow Trigger inside the process that carries a flow: it looks, and its decisions reach the flow at once."""
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from streamhouse.change.aside import CarryOut, Cut
 from streamhouse.change.ask import ask
-from streamhouse.change.trigger import Change as Decided
-from streamhouse.change.trigger import FlowLook, Trigger
+from streamhouse.change.looked import Change as Decided
+from streamhouse.change.looked import FlowLook
+from streamhouse.change.trigger import Trigger
 from streamhouse.engine.runner import Runner
 from streamhouse.errors import ChangeFailedError
 from streamhouse.model.outcome import Outcome
+from streamhouse.model.schema_change import EventType
 from streamhouse.model.version import table_name
 from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import Phase
+from streamhouse.state.upstream import Status
 
 _ACTIVE_S = 1.0
 _IDLE_S = 15.0
@@ -26,12 +29,14 @@ class Follower:
 
     open: Open
     flow: str
+    say: Callable[[str], None] = lambda _: None
     _trigger: Trigger = field(init=False)
     _carry_out: CarryOut | None = None
     _looked: float = 0.0
     _answers: tuple[int, int] | None = None  # given before a look that left questions open; None: it left none
     _followed: frozenset[str] = frozenset()  # changes upstream that are being carried out
     _cut: Cut = field(init=False)
+    _told: frozenset[str] = frozenset()  # edits that wait, and were told
 
     def __post_init__(self) -> None:
         self._trigger = Trigger(self.open.project, self.open.state, self.open.stores, self._apply)
@@ -69,7 +74,20 @@ class Follower:
                 self._cut.part_or_join(runner, carry_out)
             self._cut.tell_endangered(runner)
             self._answers = answers if looked.approvals else None
+            self._tell_edits(looked)
         return looked
+
+    def _tell_edits(self, looked: FlowLook) -> None:
+        """Say once what waits in files."""
+        edits = {
+            one.event.id: one.note
+            for one in looked.records
+            if one.event.type is EventType.EDIT and one.status is Status.WAITING
+        }
+        for event, note in edits.items():
+            if event not in self._told and note:
+                self.say(note)
+        self._told = frozenset(edits)
 
     def waiting(self) -> frozenset[str]:
         """Steps that wait for something else than what is being carried out."""
@@ -89,7 +107,8 @@ class Follower:
         state = self.open.state
         compared = compare(decision.plan, Applied.of(state), {}, budget=self.open.project.settings.rebuild_budget)
         blocking = [step.table for step in compared.found.steps if step.outcome is Outcome.BLOCK]
-        change = ask(state, compared, "trigger", dict.fromkeys(blocking, Outcome.REBUILD) if decision.approved else {})
+        choices = dict.fromkeys(blocking, Outcome.REBUILD) if decision.approved else {}
+        change = ask(state, compared, "trigger", choices, definition=decision.definition)
         self._followed = frozenset(one.event.id for one in decision.decisions)
         try:
             self._carry_out(change)

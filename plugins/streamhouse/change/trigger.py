@@ -10,17 +10,18 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from streamhouse.change.trigger_round import ApplyChange, Change, FlowLook, Round
+from streamhouse.change.looked import ApplyChange, Change, FlowLook
+from streamhouse.change.trigger_round import Round
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.shape import Shape
 from streamhouse.model.types import Position, Tier
 from streamhouse.model.version import table_name
-from streamhouse.project.check import Checked, compile_with_upstream, load_registry
+from streamhouse.project.check import Checked, compile_with_upstream
 from streamhouse.project.project import Project
+from streamhouse.project.running import Defined, defined
 from streamhouse.project.seen import Seen
-from streamhouse.registry import Registry
 from streamhouse.state.store import StateStore
 from streamhouse.stores.base import Store
 from streamhouse.trigger.observe import Look, Observer
@@ -49,8 +50,8 @@ class Trigger:
         self._state = state
         self._apply = apply_change
         self._observer = Observer(project.root, stores)
-        self._stamp = ""
-        self._registry: Registry | None = None
+        self._of: object = None  # what they were made of
+        self._definitions: Defined | None = None
         self._settled: dict[str, tuple[str, int]] = {}  # flow → the files and the revision that were found to agree
         self._as_files: tuple[object, Checked] | None = None  # what was compiled last, and of what
         self._seen: dict[str, tuple[FlowPlan, Mapping[str, Shape]]] = {}  # flow → its plan and what it reads, at a look
@@ -89,10 +90,10 @@ class Trigger:
             self._seen |= seen
             paused = self._state.upstream.paused
             return [FlowLook(name, paused=paused(name), unseen=looks[name].unseen) for name in wanted]
-        registry = self._load(files)
+        definitions = self._defined(files, applied)
         of = (files, tuple(revisions.items()), tuple(wanted))
         done = self._as_files[1] if self._as_files is not None and self._as_files[0] == of else None
-        this = Round(self._project, self._state, registry, self._apply, applied, looks, at, done)
+        this = Round(self._project, self._state, definitions, self._apply, applied, looks, at, done)
         found = this.run()
         self._seen |= seen  # only now: until what changed is followed, it differs
         if this.as_files is not None:
@@ -106,7 +107,7 @@ class Trigger:
         """The plan of a flow with nothing set aside; None while its files say something else than what runs."""
         applied = {name: plan for name, (_, plan) in self._state.plans().items()}
         running = applied[flow]
-        registry = self._load(self._files())
+        registry = self._defined(self._files(), applied).registry
         whole = applied | {flow: running.model_copy(update={"aside": ()})}
         try:
             if compile_with_upstream(self._project, registry, flow, Seen(applied)).fingerprint != running.fingerprint:
@@ -143,16 +144,18 @@ class Trigger:
         return look
 
     def _files(self) -> str:
-        """Changes when a file that defines something does."""
+        """Changes when a file that defines something does, or what applied plans follow from."""
         root = self._project.root
         found = [*(root / "actions").rglob("*.sql"), *(root / "flows").rglob("*.y*ml")]
         stamps = sorted((str(path), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in found)
-        return sha256(json.dumps(stamps).encode()).hexdigest()
+        return sha256(json.dumps([stamps, self._state.definitions_stamp()]).encode()).hexdigest()
 
-    def _load(self, files: str) -> Registry:
-        if self._registry is None or self._stamp != files:
-            self._registry, self._stamp = load_registry(self._project), files
-        return self._registry
+    def _defined(self, files: str, applied: Mapping[str, FlowPlan]) -> Defined:
+        """What flows are compiled from; `files` is of `_files`."""
+        of = (files, tuple(plan.fingerprint for plan in applied.values()))
+        if self._definitions is None or self._of != of:
+            self._definitions, self._of = defined(self._project, self._state, applied), of
+        return self._definitions
 
 
 def document(look: FlowLook) -> dict[str, Any]:

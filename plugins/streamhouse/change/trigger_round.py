@@ -1,13 +1,15 @@
 """One look of the Flow Trigger: decides what was seen, compiles what is allowed, applies or asks, and notes it."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from streamhouse.change.looked import ApplyChange, Change, FlowLook
 from streamhouse.compiler.diff import diff
 from streamhouse.errors import StreamhouseError
+from streamhouse.model.definition import Definition
 from streamhouse.model.outcome import FlowDiff, Outcome
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep
 from streamhouse.model.read_as import RESCUED
@@ -16,8 +18,8 @@ from streamhouse.model.table import Table
 from streamhouse.model.upstream import Decision, UpstreamEvent
 from streamhouse.project.check import Checked, check_project, compile_with_upstream
 from streamhouse.project.project import Project
+from streamhouse.project.running import Defined
 from streamhouse.project.seen import Seen
-from streamhouse.registry import Registry
 from streamhouse.state.approvals import Approval, ApprovalState
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.store import StateStore
@@ -31,53 +33,6 @@ from streamhouse.trigger.observe import Look
 from streamhouse.trigger.reader import Use
 
 
-@dataclass(frozen=True)
-class Change:
-    """What a flow is to become.
-
-    Attributes:
-        plan: To be applied.
-        diff: Against the plan as it runs.
-        decisions: What came from upstream; empty: an edit alone.
-        approved: A person granted what blocks in it, or rebuilds.
-        beyond: Those of `decisions` that a person granted and that the plan does not carry, such as reading a table
-            anew that was dropped and made again: to be carried out too, or refused with an error. Their readers
-            must not read on before.
-    """
-
-    flow: str
-    plan: FlowPlan
-    diff: FlowDiff
-    decisions: tuple[Decision, ...] = ()
-    approved: bool = False
-    beyond: tuple[Decision, ...] = ()
-
-
-ApplyChange = Callable[[Change], None]
-"""Carries a change into its flow at an epoch boundary and records the plan as applied, or raises a
-StreamhouseError and changes nothing; the same change may be given again."""
-
-
-@dataclass(frozen=True)
-class FlowLook:
-    """What one look did for one flow.
-
-    Attributes:
-        records: Changes that are not settled, and those settled by this look.
-        change: What was applied, or would be.
-        approvals: Questions that wait.
-        paused: Steps that must not read on.
-        unseen: What could not be looked at, with the reason.
-    """
-
-    flow: str
-    records: tuple[UpstreamRecord, ...] = ()
-    change: Change | None = None
-    approvals: tuple[Approval, ...] = ()
-    paused: frozenset[str] = frozenset()
-    unseen: Mapping[str, str] = field(default_factory=dict)
-
-
 class Round:
     """One look: all that is decided rests on the same state of everything."""
 
@@ -85,7 +40,7 @@ class Round:
         self,
         project: Project,
         state: StateStore,
-        registry: Registry,
+        defined: Defined,
         apply_change: ApplyChange | None,
         applied: Mapping[str, FlowPlan],
         looks: Mapping[str, Look],
@@ -96,7 +51,8 @@ class Round:
         """The plans that the files and what runs give; of an earlier look, until they are compiled."""
         self._project = project
         self._state = state
-        self._registry = registry
+        self._defined = defined
+        self._registry = registry = defined.registry
         self._apply = apply_change
         self._applied = dict(applied)
         self._looks = looks
@@ -256,11 +212,11 @@ class Round:
             if any(one.rescues for one in known.adapted):  # whatever is said of added columns
                 self._granted.setdefault(flow, set()).add((known.origin.name, RESCUED.name))
 
-    def _opens(self, step: PlannedStep, read: PlannedRead) -> bool:
+    def _opens(self, flow: str, step: PlannedStep, read: PlannedRead) -> bool:
         try:
-            return is_open(self._registry.action(f"{step.action}@{step.version}"), read.port)
-        except StreamhouseError:
-            return False
+            return is_open(self._registry.of_flow(flow).action(f"{step.action}@{step.version}"), read.port)
+        except StreamhouseError:  # not known: the flow does not compile, and what comes waits until it does
+            return True
 
     # --- carry out -----------------------------------------------------------------------------
 
@@ -332,13 +288,16 @@ class Round:
         followed = self._followed.get(flow, [])
         old = self._applied[flow]
         made = [plans for plans in (desired, as_files) if flow in plans.plans]
+        stays = flow in self._defined.standing
+        if stays:
+            self._note_edit(flow)
         if flow not in desired.plans:
             return self._broken(flow, followed, as_files, desired)
         stands = next((plans for plans in made if self._stands(plans.plans[flow], plans)), None)
         if stands is None:  # a flow that it reads from has not come so far
             return self._told(flow)
         new = stands.plans[flow]
-        edited = as_files.plans.get(flow)
+        edited = as_files.plans.get(flow) if not stays else None
         event = _edit(flow, old, edited) if edited is not None and edited.fingerprint != old.fingerprint else None
         if edited is not None:  # what is no edit any more is outdated by this
             self._record(flow, *([event] if event is not None else []))
@@ -349,14 +308,35 @@ class Round:
             return self._told(flow)
         others = {name: plan for name, plan in self._applied.items() if name != flow}
         found = diff(old, new, others)
+        if stays and not followed and found.outcome not in (Outcome.NO_OP, Outcome.SWAP):
+            return self._told(flow)  # the same files say something else under this version: a person applies that
         approved = any(d.event.id in self._forced for d in followed)
         if self._must_ask(found, event, approved=approved):
             asked = self._ask_for_plan(flow, new, found, event, followed)
             if asked is None:
                 return self._told(flow)
             approved = asked
-        change = Change(flow, new, found, tuple(followed), approved, beyond)
+        change = Change(flow, new, found, tuple(followed), approved, beyond, self._definition(flow))
         return self._told(flow, self._applying(change, event, followed))
+
+    def _definition(self, flow: str) -> Definition | None:
+        try:
+            return self._registry.definition(flow)
+        except StreamhouseError:
+            return None
+
+    def _note_edit(self, flow: str) -> None:
+        """Note that files say something else than the flow runs with, until a person applies it."""
+        edit, before = self._defined.waiting.get(flow), self._applied[flow].fingerprint
+        if edit is None:
+            self._record(flow)
+            return
+        event = UpstreamEvent(type=EventType.EDIT, object=f"{flow} and its actions", before=before, after=edit.after)
+        known = {record.event.id for record in self._state.upstream.open(flow) if record.status is Status.WAITING}
+        self._record(flow, event)
+        self._settle(flow, event, Status.WAITING, Decision(event=event), note=str(edit))
+        if event.id not in known:
+            self._state.append_event(flow, "edit", str(edit))
 
     def _stands(self, plan: FlowPlan, among: Checked) -> bool:
         """Whether the flows that a plan reads from run as it takes them to."""
@@ -424,7 +404,7 @@ class Round:
         text = "\n".join(str(error) for error in (desired if upstream else as_files).errors) or "it does not compile"
         for decision in followed:
             self._settle(flow, decision.event, Status.FAILED, _held(decision, text), note=text)
-        if not upstream and flow in self._registry.flows:
+        if not upstream and flow in self._registry.flows and flow not in self._defined.standing:
             event = UpstreamEvent(
                 type=EventType.EDIT,
                 object=self._registry.flows[flow].at.file or flow,

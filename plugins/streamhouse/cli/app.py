@@ -13,6 +13,7 @@ from streamhouse.cli.output import Output
 if TYPE_CHECKING:
     from streamhouse.project.project import Project
     from streamhouse.registry import Registry
+    from streamhouse.state.store import StateStore
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -31,14 +32,34 @@ class App:
 
     @cached_property
     def project(self) -> "Project":
-        """The project of `--project`, else the one around the working directory.
+        """The project of `--project`, else the one around the working directory; repaired, where it was moved.
+
+        Raises:
+            NotAProjectError: there is none.
+            ProjectCopiedError: what it keeps is a copy of what another project keeps.
+        """
+        from streamhouse.project.place import is_settled
+
+        found = self.project_as_it_is
+        if not is_settled(found.root):
+            from streamhouse.runtime.settle import settle
+
+            settle(found, lambda text: click.echo(text, err=True))
+        return found
+
+    @cached_property
+    def project_as_it_is(self) -> "Project":
+        """The same, wherever it is and whatever it was copied from.
 
         Raises:
             NotAProjectError: there is none.
         """
         from streamhouse.project.project import Project
 
-        return Project.at(self.project_dir) if self.project_dir is not None else Project.find(Path.cwd())
+        found = Project.at(self.project_dir) if self.project_dir is not None else Project.find(Path.cwd())
+        # What a project keeps is nobody else's. Lakes in other folders are read there, maybe by other users.
+        os.umask(os.umask(0o077) | (0o077 if found.keeps_to_itself else 0))
+        return found
 
     @property
     def processes(self) -> int:
@@ -51,6 +72,22 @@ class App:
         from streamhouse.project.check import load_registry
 
         return load_registry(self.project)
+
+    def flow_names(self, state: "StateStore | None") -> set[str]:
+        """Every flow that a file defines, also a broken one, or that ever ran."""
+        return {*self.registry.flows, *self.registry.broken_flows, *(state.flows() if state is not None else ())}
+
+    def check_flow(self, flow: str, state: "StateStore | None" = None) -> None:
+        """Refuse a name that nothing has.
+
+        Raises:
+            UnknownFlowError: no file defines such a flow, and none ever ran.
+        """
+        from streamhouse.errors import UnknownFlowError
+
+        known = self.flow_names(state)
+        if flow not in known:
+            raise UnknownFlowError(flow, known)
 
     def note_broken_files(self) -> None:
         """Tell on standard error, below a list, that some files could not be read."""

@@ -44,11 +44,11 @@ Examples:
   streamhouse apply orders --choose dwd.orders=rebuild   # where the plan blocks
   streamhouse apply orders --pause-before-swap      # what is built anew serves at: streamhouse changes ID --swap
   streamhouse apply orders --env dev                # beside production; see: streamhouse env
-  streamhouse apply --json | jq .flows[0].change
+  streamhouse apply --yes --json | jq .flows[0].change
 """,
 )
 @click.argument("flows", nargs=-1, metavar="[FLOW]...")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask before.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before. Needed without a terminal, and with --json.")
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Return when it is done, or when it is asked.")
 @click.option(
     "--accept-audit",
@@ -97,11 +97,10 @@ def apply(
         for one in found:
             _show(one, app)
     wanted = [one for one in found if one.is_change or one.differs]
-    asks = not yes and not app.as_json and sys.stdin.isatty() and any(one.is_change for one in wanted)
-    if asks and not click.confirm("apply?", err=True):
-        raise click.Abort
     if environment is not None and gate is not None:
         raise click.UsageError("an environment serves nothing until it is promoted: see streamhouse env promote")
+    if not yes and any(one.is_change for one in wanted):
+        _ask(app, flows, wanted, choose)
     lets = Gate(gate or Gate.AUDIT)
     done = [(one, _carried_out(app, one, choose, lets, wait=wait, environment=environment)) for one in wanted]
     if app.as_json:
@@ -111,6 +110,29 @@ def apply(
         if change is not None and change.review is not None and change.review.tables:
             show_review(change.review, app.output)
         app.output.line(_told(one, change), style="green")
+
+
+def _ask(app: App, flows: tuple[str, ...], wanted: "list[Compared]", choices: "dict[str, Outcome]") -> None:
+    """Let a person say yes.
+
+    Raises:
+        BlockedError: yes is not enough.
+        NotConfirmedError: there is no terminal to ask on.
+    """
+    from streamhouse.change.ask import refuse_blocked
+    from streamhouse.errors import NotConfirmedError
+
+    for one in wanted:
+        refuse_blocked(one.plan.flow, one.decided(choices))
+    if app.as_json or not sys.stdin.isatty():
+        names = "".join(f" {name}" for name in flows)
+        raise NotConfirmedError(
+            "nothing was applied: there is no terminal to ask on, and --yes is not given",
+            hint=f"see what it does: streamhouse plan{names if len(flows) == 1 else ''}; "
+            f"then: streamhouse apply{names} --yes",
+        )
+    if not click.confirm("apply?", err=True):
+        raise click.Abort
 
 
 def _check_choices(choices: "dict[str, Outcome]", found: "list[Compared]") -> None:
@@ -155,14 +177,18 @@ def _carried_out(
 def _show(one: "Compared", app: App) -> None:
     if one.applied is None:
         app.output.line(f"{one.plan.flow}: never applied", style="green")
-    elif not one.is_change:
+    elif not one.is_change and not one.rules:
         app.output.line(f"{one.plan.flow}: nothing to apply (revision {one.revision})")
+    elif one.rules:
+        app.output.line(f"{one.plan.flow}: what it does when something changes upstream differs", style="yellow")
     else:
         app.output.line(f"{one.plan.flow}: differs from revision {one.revision}", style="yellow")
         show_diff(one.found, app.output)
 
 
 def _told(one: "Compared", change: "Change | None") -> str:
+    if one.rules:
+        return f"{one.plan.flow}: applied: it follows changes upstream as its files say"
     if change is None:
         return f"{one.plan.flow}: applied; its first run makes the tables: streamhouse run {one.plan.flow}"
     if change.environment is not None:
@@ -227,8 +253,13 @@ def changes(app: App, which: str | None, limit: int, action: str | None, wait: b
 def _list(app: App, flow: str | None, limit: int) -> None:
     state = app.project.existing_state()
     found: list[Change] = []
-    if state is not None:
+    if state is None:
+        if flow is not None:
+            app.check_flow(flow)
+    else:
         with state:
+            if flow is not None:
+                app.check_flow(flow, state)
             found = state.recent_changes(flow, limit)
     if app.as_json:
         app.output.document({"changes": [_change_document(change) for change in found]})

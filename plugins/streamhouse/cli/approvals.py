@@ -39,12 +39,12 @@ def approvals(app: App, name: str | None, every: bool) -> None:
 
     state = app.project.existing_state()
     if state is None:
-        if name is not None:
+        if name is not None and name not in app.flow_names(None):
             raise UnknownApprovalError(name, [])
         found, one = [], None
     else:
         with state:
-            known = {question.flow for question in state.approvals.list(every=True)} | set(state.flows())
+            known = {question.flow for question in state.approvals.list(every=True)} | app.flow_names(state)
             one = state.approvals.get(name) if name is not None and name not in known else None
             found = state.approvals.list(name, every=every) if one is None else [one]
     if app.as_json:

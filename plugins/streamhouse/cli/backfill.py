@@ -31,18 +31,23 @@ def backfill(
 ) -> None:
     """Bring the tables of FLOW to what their SQL says of every row the flow has read so far.
 
-    After an action was changed, its tables still hold what the old SQL made of older rows. A backfill runs
-    the SQL of today over the whole history, read from the coldest tier that holds it, and writes only what
-    differs. FLOW must not run meanwhile; its next run goes on where it stood: no row is missed or counted
-    twice. Stopped with Ctrl-C, a backfill can be run again and does the rest.
+    After a changed action was applied, its tables may still hold what the old SQL made of older rows. A backfill
+    runs the SQL that is applied over the whole history, read from the coldest tier that holds it, and writes only
+    what differs; an edit of files that waits does not count. FLOW must not run meanwhile; its next run goes on
+    where it stood: no row is missed or counted twice. Stopped with Ctrl-C, a backfill can be run again and does the
+    rest.
     """
     from streamhouse.cli.stages import StageView
     from streamhouse.install.stage import Stage
     from streamhouse.jobs.backfill import backfill as restate
     from streamhouse.tiering.restate import Span
 
+    if start is not None and end is not None and start >= end:
+        raise click.BadParameter(f"{end} is not after --from {start}, so no row is between", param_hint="--to")
     span = Span(*(at.replace(tzinfo=UTC) if at else None for at in (start, end)))
-    names = tuple(name.strip() for name in tables.split(",") if name.strip()) if tables else ()
+    names = tuple(name.strip() for name in tables.split(",") if name.strip()) if tables is not None else ()
+    if tables is not None and not names:
+        raise click.BadParameter("it names no table; without it, all are restated", param_hint="--tables")
     with StageView() as view:
         done = restate(
             app.project, flow, tables=names, span=span, dry_run=dry_run, say=lambda text: view.show(Stage(text))

@@ -42,37 +42,48 @@ def events(app: App, flow: str | None, limit: int) -> None:
     """
     from streamhouse.errors import UnknownFlowError
 
+    is_one = False
     state = app.project.existing_state()
     if state is None:
-        found, known = [], []
+        found = []
+        if flow is not None and flow not in app.flow_names(None):
+            raise UnknownFlowError(flow, app.flow_names(None))
     else:
         with state:
-            known = state.flows()
+            known = app.flow_names(state)
             records = state.upstream.events(limit=10_000)
-        chosen = [one for one in records if flow in (None, one.flow) or one.event.id.startswith(flow or "")]
+        chosen, is_one = _chosen(flow, records, {*known, *(one.flow for one in records)})
         found = chosen[-limit:]
-        if flow is not None and not chosen and flow not in known:
-            names = {*known, *_defined(app), *(one.event.id for one in records)}
-            if flow not in names:
-                raise UnknownFlowError(flow, sorted(names))
     if app.as_json:
         app.output.document({"events": [document(one) for one in found]})
     elif not found:
         app.output.line("nothing changed upstream; to look now: streamhouse trigger --once")
-    elif flow is not None and len(found) == 1 and found[0].event.id.startswith(flow):
+    elif is_one and len(found) == 1:
         show_one(found[0], app.output)
     else:
         rows = [(one.event.id, one.flow, one.status, str(one.event), one.since, one.note) for one in found]
         app.output.table(("id", "flow", "status", "change", "since (UTC)", "why"), rows)
 
 
-def _defined(app: App) -> list[str]:
-    from streamhouse.errors import StreamhouseError
+def _chosen(name: str | None, records: "list[UpstreamRecord]", flows: set[str]) -> "tuple[list[UpstreamRecord], bool]":
+    """The events that a person asked for, and whether by the identifier of one.
 
-    try:
-        return list(app.registry.flows)
-    except StreamhouseError:
-        return []
+    The name of a flow is never the beginning of an identifier.
+    """
+    from streamhouse.errors import UnknownFlowError
+    from streamhouse.state.identifiers import begin_so
+
+    if name is None:
+        return records, False
+    if name in flows:
+        return [one for one in records if one.flow == name], False
+    ids = {one.event.id for one in records}
+    found = begin_so(name, ids)
+    if len(found) > 1:
+        raise click.BadParameter(f"{len(found)} changes begin with '{name}': {', '.join(sorted(found))}")
+    if not found:
+        raise UnknownFlowError(name, sorted({*flows, *ids}))
+    return [one for one in records if one.event.id == found[0]], True
 
 
 def show_one(record: "UpstreamRecord", output: "Output") -> None:

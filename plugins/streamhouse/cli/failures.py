@@ -19,6 +19,8 @@ from streamhouse.errors import (
     MissingPackageError,
     StreamhouseError,
 )
+from streamhouse.runtime.private_conf import write_private
+from streamhouse.secret import masked
 
 INTERRUPTED = 130
 USAGE = 2
@@ -116,11 +118,11 @@ def _write_trace(error: Exception, app: App) -> Path | None:
         folder = Path(tempfile.gettempdir())
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+        write_private(folder / name, masked(text))
     except OSError:
         return None
     return folder / name
 
 
 def _print_trace(error: Exception) -> None:
-    click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    click.echo(masked("".join(traceback.format_exception(error))), err=True, nl=False)

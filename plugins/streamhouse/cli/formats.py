@@ -3,11 +3,12 @@
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from streamhouse.cli.output import json_value
+from streamhouse.install.disk import writing_to
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,12 +61,14 @@ def _opened(target: Path | None) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     part = target.with_name(f".{target.name}.part")
-    try:
-        with part.open("wb") as file:
-            yield file
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    with writing_to(target.parent):
+        try:
+            with part.open("wb") as file:
+                yield file
+            part.replace(target)
+        finally:
+            with suppress(OSError):
+                part.unlink()
 
 
 def _csv(rows: "pa.Table", file: IO[bytes]) -> None:

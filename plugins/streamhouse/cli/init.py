@@ -8,6 +8,7 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.errors import FolderNotEmptyError
+from streamhouse.install.disk import writing_to
 
 _RENAMED = {"gitignore": ".gitignore"}  # under its own name git would obey it here
 _MAY_EXIST = {".git"}
@@ -38,7 +39,7 @@ def init(app: App, folder: Path) -> None:
     app.output.line(f"made a project in {folder}; next:")
     app.output.line(f"  cd {folder}")
     app.output.line("  streamhouse run orders --once")
-    app.output.line('  streamhouse query "SELECT * FROM dws.revenue_by_product"')
+    app.output.line("  streamhouse query 'SELECT * FROM dws.revenue_by_product'")
 
 
 def write_project(folder: Path) -> list[str]:
@@ -46,17 +47,19 @@ def write_project(folder: Path) -> list[str]:
 
     Raises:
         FolderNotEmptyError: it holds something already; nothing was written.
+        EnvironmentProblem: it cannot be made.
     """
-    if folder.is_dir() and (present := sorted({path.name for path in folder.iterdir()} - _MAY_EXIST)):
-        shown = ", ".join(present[:3]) + (", …" if len(present) > 3 else "")
-        raise FolderNotEmptyError(f"{folder} is not empty: it holds {shown}", hint="name a new folder")
-    with as_file(files("streamhouse.cli") / "templates" / "shop") as template:
-        sources = sorted(path for path in template.rglob("*") if path.is_file())
-        written = []
-        for source in sources:
-            path = source.relative_to(template)
-            target = folder / path.with_name(_RENAMED.get(path.name, path.name))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
-            written.append(target.relative_to(folder).as_posix())
-    return written
+    with writing_to(folder):
+        if folder.is_dir() and (present := sorted({path.name for path in folder.iterdir()} - _MAY_EXIST)):
+            shown = ", ".join(present[:3]) + (", …" if len(present) > 3 else "")
+            raise FolderNotEmptyError(f"{folder} is not empty: it holds {shown}", hint="name a new folder")
+        with as_file(files("streamhouse.cli") / "templates" / "shop") as template:
+            sources = sorted(path for path in template.rglob("*") if path.is_file())
+            written = []
+            for source in sources:
+                path = source.relative_to(template)
+                target = folder / path.with_name(_RENAMED.get(path.name, path.name))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+                written.append(target.relative_to(folder).as_posix())
+        return written

@@ -1,5 +1,6 @@
 """Options that take a duration: how often, or how long."""
 
+import math
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -10,13 +11,29 @@ _NEVER = "never"
 
 
 def interval(text: str, option: str = "--every") -> timedelta:
-    """What a person gave for an option."""
-    from streamhouse.model.types import duration_of
+    """What a person gave for an option: more than no time."""
+    from streamhouse.model.types import FOREVER, duration_of
 
     try:
-        return duration_of(text)
+        found = duration_of(text)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint=option) from error
+    if not found or found == FOREVER:
+        why = "no time at all" if not found else "never"
+        raise click.BadParameter(f"'{text}' is {why}; write how often or how long, such as 30s, 5m", param_hint=option)
+    return found
+
+
+class _Seconds(click.FloatRange):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):  # no bound refuses it
+            self.fail(f"'{value}' is no number of seconds", param, ctx)
+        return float(found)
+
+
+SECONDS = _Seconds(min=0.1, max=86_400)
+"""Between two looks of a command that goes on looking."""
 
 
 def tier_option(more: str = "") -> Callable[[Any], Any]:

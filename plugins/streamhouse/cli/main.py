@@ -7,8 +7,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -56,6 +56,8 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "tier": "streamhouse.cli.tier:tier",
         "upkeep": "streamhouse.cli.upkeep:upkeep",
         "backfill": "streamhouse.cli.backfill:backfill",
+        "adopt": "streamhouse.cli.adopt:adopt",
+        "restore": "streamhouse.cli.restore:restore",
         "query": "streamhouse.cli.query:query",
         "status": "streamhouse.cli.status:status",
         "ui": "streamhouse.cli.ui:ui",
@@ -74,7 +76,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
 Start here:
   streamhouse init shop && cd shop
   streamhouse run orders --once
-  streamhouse query "SELECT * FROM dws.revenue_by_product"
+  streamhouse query 'SELECT * FROM dws.revenue_by_product'
 
 {EXIT_CODES}""",
 )
@@ -109,6 +111,17 @@ def _not_of_py4j(record: logging.LogRecord) -> bool:
     return "py4j" not in Path(record.pathname).parts
 
 
+@contextmanager
+def _own_umask() -> Iterator[None]:
+    """A command may hide the files it makes; whoever called `main` finds its own way of making them again."""
+    before = os.umask(0o077)
+    os.umask(before)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; nothing it raises gets past here.
 
@@ -125,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _quiet_py4j()
     try:
         # Not click's own main: it would print, and exit, in its own ways.
-        with interruptible(), streamhouse.make_context("streamhouse", given, obj=app) as context:
+        with _own_umask(), interruptible(), streamhouse.make_context("streamhouse", given, obj=app) as context:
             streamhouse.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as ended:

@@ -1,4 +1,4 @@
-"""`streamhouse plan`: what a run would do that the last one did not."""
+"""`streamhouse plan`: what applying the files would change."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,14 +8,16 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import Output
 
 if TYPE_CHECKING:
+    from streamhouse.model.notice import Notice
     from streamhouse.model.outcome import FlowDiff
+    from streamhouse.model.plan import FlowPlan
     from streamhouse.project.compare import Compared
 
 CHANGES, BLOCKS = 10, 11
 
 
 @click.command(
-    short_help="Show what a run would change.",
+    short_help="Show what applying the files would change.",
     epilog="""\b
 Outcomes:
   no-op    nothing restarts
@@ -74,10 +76,17 @@ def _show(difference: "Compared", output: Output, *, explain: bool) -> None:
         output.line(f"{wanted.flow}: never applied; a run would create it", style="green")
     elif not difference.is_change:
         text = "; only text differs" if difference.differs else ""
+        text = "; what it does when something changes upstream differs" if difference.rules else text
         output.line(f"{wanted.flow}: nothing to apply (revision {difference.revision}){text}")
     else:
         output.line(f"{wanted.flow}: differs from revision {difference.revision}, applied last", style="yellow")
     show_diff(difference.found, output)
+    for notice in _notices(wanted):
+        output.line(str(notice))
+
+
+def _notices(plan: "FlowPlan") -> "list[Notice]":
+    return sorted({notice: None for step in plan.steps for notice in step.notices}, key=lambda notice: notice.at)
 
 
 def show_diff(found: "FlowDiff", output: Output) -> None:
@@ -136,6 +145,7 @@ def _document(difference: "Compared", *, explain: bool) -> dict[str, Any]:
         "steps": {step.step: step.change for step in difference.found.steps},
         "diff": difference.found,
         "plan": wanted,
+        "notices": [notice.document() for notice in _notices(wanted)],
     }
     if explain:
         from streamhouse.compiler import explain as explained

@@ -9,6 +9,7 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.formats import BINARY, FORMATS, format_of, write
+from streamhouse.cli.intervals import SECONDS
 
 if TYPE_CHECKING:
     from streamhouse.cli.output import Output
@@ -23,10 +24,10 @@ WATCH_S = 2.0
     short_help="Ask all tiers in Spark SQL.",
     epilog="""\b
 Examples:
-  streamhouse query "SELECT count(*) FROM ods.orders"
-  streamhouse query "SELECT * FROM dwd.orders$changes" --format csv
-  streamhouse query "SELECT * FROM dwd.orders TIMESTAMP AS OF '2026-01-31 12:00:00'"
-  streamhouse query "SELECT * FROM dwd.orders JOIN dws.totals USING (id) AS OF EPOCH 12"
+  streamhouse query 'SELECT count(*) FROM ods.orders'
+  streamhouse query 'SELECT * FROM dwd.orders.changes' --format csv
+  streamhouse query 'SELECT * FROM dwd.orders TIMESTAMP AS OF "2026-01-31 12:00:00"'
+  streamhouse query 'SELECT * FROM dwd.orders JOIN dws.totals USING (id) AS OF EPOCH 12'
   streamhouse query - --output report.parquet < report.sql
 """,
 )
@@ -48,7 +49,7 @@ Examples:
 @click.option(
     "--watch",
     metavar="[SECONDS]",
-    type=click.FloatRange(min=0.1),
+    type=SECONDS,
     is_flag=False,
     flag_value=WATCH_S,
     help=f"Ask again and again, until Ctrl-C. [every {WATCH_S:g} s]",
@@ -69,19 +70,21 @@ def query(
 ) -> None:
     """Answer SQL (Spark SQL, one SELECT) over the project's tables.
 
-    A table's name reads all of its tiers: old rows from the lake, the newest from the hot tier. Behind a '$' stands
-    one tier (dwd.sales$hot, $warm, $cold, $lake) or what a table tells of itself ($changes, $history, $files,
-    $lake$snapshots). With '-' the SQL is read from standard input. Nothing is changed.
+    A table's name reads all of its tiers: old rows from the lake, the newest from the hot tier. Behind it may stand
+    one tier (dwd.sales.hot, .warm, .cold, .lake) or what a table tells of itself (.changes, .history, .files,
+    .lake.snapshots). A '$' may stand for each of these dots, but only where the shell leaves it: in single quotes.
+    With '-' the SQL is read from standard input. Nothing is changed.
     """
     form = form or (format_of(output) if output else None) or ("csv" if output else "table")
     _refuse_mixed(app, form, output, explain=explain, watch=watch)
     from streamhouse.jobs.query import Asking, Engine
+    from streamhouse.runtime.query_environment import only_what_a_query_needs
 
     text = sys.stdin.read() if sql == "-" else sql
     shown = form == "table" and not app.as_json
     most = SHOWN_ROWS if limit is None else limit
     asked = most + 1 if shown and not explain else limit
-    with Asking(app.project, environment, _say) as asking:
+    with only_what_a_query_needs(app.project.settings), Asking(app.project, environment, _say) as asking:
         while True:
             answer = asking.ask(text, limit=asked, engine=Engine(engine), measure=explain)
             if watch is not None:

@@ -8,6 +8,8 @@ import click
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.intervals import so_often, tier_option
 from streamhouse.cli.output import Output, duration_text
+from streamhouse.cli.status import show_troubles
+from streamhouse.errors import StoreError
 
 if TYPE_CHECKING:
     from streamhouse.jobs.progress import Summary
@@ -25,7 +27,7 @@ Examples:
 )
 @click.argument("flows", nargs=-1, required=True, metavar="FLOW...")
 @click.option("--env", "environment", metavar="NAME", help="Keep an environment of the one FLOW up to date instead.")
-@tier_option("Not with --once.")
+@tier_option("With --once: when all else is done.")
 @click.option("--once", is_flag=True, help="Stop when all rows that wait now are in every layer.")
 @shared_options
 @click.pass_obj
@@ -35,23 +37,40 @@ def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None, t
     Starts the embedded services and Spark when they are not up, and stops what it started. A run
     goes on from where the last one ended, also when that one was killed. Progress goes to standard
     error, the result to standard output.
+
+    A flow goes on with the plan that was applied to it; edits of its files wait for 'streamhouse apply', unless
+    'auto_apply' of streamhouse.yaml says that they are taken. A flow that was never applied runs with what its files
+    say. With --once, a flow that cannot go on is told at the end, with its exit code, and those behind it run.
     """
     if environment is not None:
         _run_environment(app, flows, environment, once=once)
         return
+    from streamhouse.cli.failures import error_document
     from streamhouse.cli.progress import ProgressView
+    from streamhouse.jobs.progress import Failed
     from streamhouse.jobs.run import run_flows
 
     names = tuple(dict.fromkeys(flows))
     every = so_often(tier_every)
     with ProgressView(*names) as view:
-        summaries = run_flows(app.project, names, once=once, tier_every=every, on_progress=view.show)
+        done = run_flows(app.project, names, once=once, tier_every=every, on_progress=view.show)
+    failed = [one for one in done if isinstance(one, Failed)]
     if app.as_json:
-        documents = [asdict(summary) for summary in summaries]
+        documents = [
+            {"flow": one.flow, "error": error_document(one.error)} if isinstance(one, Failed) else asdict(one)
+            for one in done
+        ]
         app.output.document(documents[0] if len(documents) == 1 else {"flows": documents})
-        return
-    for summary in summaries:
-        _show(summary, app.output)
+    else:
+        for one in done:
+            if not isinstance(one, Failed):
+                _show(one, app.output)
+        for one in failed:
+            click.echo(f"{one.flow}: {one.error}", err=True)
+    if failed:
+        raise click.exceptions.Exit(failed[0].error.exit_code)
+    if any(one.troubles for one in done if not isinstance(one, Failed)):  # the rows are in, and a tier lacks them
+        raise click.exceptions.Exit(StoreError.exit_code)
 
 
 def _run_environment(app: App, flows: tuple[str, ...], environment: str, *, once: bool) -> None:
@@ -70,6 +89,7 @@ def _run_environment(app: App, flows: tuple[str, ...], environment: str, *, once
 
 
 def _show(summary: "Summary", output: Output) -> None:
+    show_troubles(summary.troubles, output)
     for warning in summary.warnings:
         output.line(f"edited since the last run: {warning}", style="yellow")
     if summary.warnings:

@@ -85,14 +85,19 @@ def status(context: click.Context) -> None:
     app: App = context.obj
     if _is_external(app):
         return
-    found = _services(app).status()
+    services = _services(app)
+    found = services.status()
+    orphans = [process.pid for process in services.orphans()]
     if app.as_json:
-        app.output.document(_document(found))
+        app.output.document({**_document(found), "orphans": orphans})
     elif found.services:
         rows = [(s.name, "running" if s.alive else "ended", str(s.pid), str(s.port), s.log) for s in found.services]
         app.output.table(("service", "state", "pid", "port", "log"), rows)
-    else:
+    elif not orphans:
         app.output.line("not running (start them with: streamhouse services up)")
+    if orphans and not app.as_json:
+        pids = ", ".join(map(str, orphans))
+        app.output.line(f"orphans of a process that was killed: {pids} (end them with: streamhouse services down)")
     if found.endpoints is None:
         context.exit(NOT_RUNNING)
 

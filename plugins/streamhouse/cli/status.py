@@ -1,5 +1,7 @@
 """`streamhouse status`: how the flows are doing."""
 
+from collections.abc import Iterable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,9 +10,11 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import Output, duration_text
 
 if TYPE_CHECKING:
+    from streamhouse.project.edits import Edit
     from streamhouse.state.flow_state import SeenFlow
     from streamhouse.state.records import Event
     from streamhouse.state.store import StateStore
+    from streamhouse.state.troubles import Trouble
 
 _STYLES = {"running": "green", "failed": "red", "lost": "red"}
 
@@ -33,9 +37,11 @@ def status(app: App, flow: str | None) -> None:
     States: starting; running; stopping; stopped; failed (with its error); lost (its process ended without
     saying so, or none was started yet).
     Freshness is how long rows took from the source until they were readable in a layer. Tables that
-    wait for a person's answer are named; the others of their flow go on.
+    wait for a person's answer are named; the others of their flow go on. The first lines name edits of files that
+    wait for 'streamhouse apply', tiers that cannot be filled, and lakes that cannot be kept up.
     """
     from streamhouse.errors import UnknownFlowError
+    from streamhouse.project.edits import edits
 
     state = app.project.existing_state()
     try:
@@ -44,24 +50,33 @@ def status(app: App, flow: str | None) -> None:
             raise UnknownFlowError(flow, known)
         seen = [_seen(state, name) for name in ([flow] if flow else known)]
         waiting = {s.flow: _waiting(state, s.flow) for s in seen}
+        troubles = state.troubles.standing(flow) if state is not None else []
         events = state.events(flow, limit=10) if state is not None and flow is not None else []
     finally:
         if state is not None:
             state.close()
+    edited = edits(app.project)
     if app.as_json:
         flows = [
             {
                 **_document(s),
                 "waiting": waiting[s.flow],
+                "edit": _edit_document(edited.get(s.flow)),
+                "troubles": [asdict(one) for one in troubles if one.flow == s.flow],
                 **({"events": list(map(_event_document, events))} if flow else {}),
             }
             for s in seen
         ]
-        app.output.document({"project": app.project.root, "flows": flows})
-    elif flow is not None:
-        _show_one(seen[0], waiting[flow], events, app.output)
+        applies = app.project.settings.auto_apply
+        app.output.document({"project": app.project.root, "auto_apply": applies, "flows": flows})
+        return
+    for s in seen:
+        if s.flow in edited:
+            app.output.line(f"{s.flow}: {edited[s.flow]}", style="yellow")
+    if flow is not None:
+        _show_one(seen[0], waiting[flow], troubles, events, app.output)
     else:
-        _show_all(seen, waiting, app.output)
+        _show_all(seen, waiting, troubles, app.output)
 
 
 def _known_flows(app: App, state: "StateStore | None") -> list[str]:
@@ -100,10 +115,22 @@ def _waiting(state: "StateStore | None", flow: str) -> list[str]:
     return [name for segment in segments for name in segment.tables]
 
 
-def _show_all(flows: "list[SeenFlow]", waiting: dict[str, list[str]], output: Output) -> None:
+def show_troubles(troubles: "Iterable[Trouble]", output: Output) -> None:
+    """What goes wrong with tables of flows, with what to do."""
+    for one in troubles:
+        often = f", {one.times:,} times" if one.times > 1 else ""
+        output.line(f"{one.flow}: {one}; since {one.since:%Y-%m-%d %H:%M:%S} UTC{often}", style="red")
+        if one.hint:
+            output.line(f"  hint: {one.hint}")
+
+
+def _show_all(
+    flows: "list[SeenFlow]", waiting: dict[str, list[str]], troubles: "list[Trouble]", output: Output
+) -> None:
     if not flows:
         output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
         return
+    show_troubles(troubles, output)
     layers = list(dict.fromkeys(layer for s in flows for layer in s.progress.freshness))
     rows = [
         (
@@ -128,13 +155,16 @@ def _waits(flow: str, tables: list[str]) -> str:
     return f"{', '.join(tables)} wait at their positions for a person: streamhouse approvals {flow}"
 
 
-def _show_one(s: "SeenFlow", waiting: list[str], events: "list[Event]", output: Output) -> None:
+def _show_one(
+    s: "SeenFlow", waiting: list[str], troubles: "list[Trouble]", events: "list[Event]", output: Output
+) -> None:
     p = s.progress
     output.line(f"{s.flow} is {s.state.value}", style=_STYLES.get(s.state.value, ""))
     if s.error:
         output.line(s.error, style="red")
     if waiting:
         output.line(_waits(s.flow, waiting), style="yellow")
+    show_troubles(troubles, output)
     output.facts(
         {
             "since": p.since,
@@ -179,6 +209,10 @@ def _document(s: "SeenFlow") -> dict[str, Any]:
             for layer, f in p.freshness.items()
         },
     }
+
+
+def _edit_document(edit: "Edit | None") -> dict[str, Any] | None:
+    return {"outcome": edit.outcome, "text": edit.text} if edit is not None else None
 
 
 def _event_document(event: "Event") -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.intervals import SECONDS
 
 if TYPE_CHECKING:
     from streamhouse.change.trigger import FlowLook, Trigger
@@ -28,7 +29,7 @@ Examples:
 )
 @click.argument("flows", nargs=-1, metavar="[FLOW]...")
 @click.option("--once", is_flag=True, help="Look once; the exit code tells what was found.")
-@click.option("--every", default=5.0, show_default=True, type=click.FloatRange(0.1), help="Seconds between two looks.")
+@click.option("--every", default=5.0, show_default=True, type=SECONDS, help="Seconds between two looks.")
 @shared_options
 @click.pass_context
 def trigger(context: click.Context, flows: tuple[str, ...], once: bool, every: float) -> None:
@@ -39,12 +40,8 @@ def trigger(context: click.Context, flows: tuple[str, ...], once: bool, every: f
     (streamhouse approvals). A flow that never ran has nothing to compare with and is not looked at. Tables of the
     hot tier are looked at while Fluss runs, those of the cold tier by a runner alone.
     """
-    from streamhouse.errors import UnknownFlowError
-
     app: App = context.obj
-    for name in flows:
-        if name not in app.registry.flows and name not in app.registry.broken_flows:
-            raise UnknownFlowError(name, app.registry.flows)
+    _check(app, flows)
     with _opened(app) as looker:
         if looker is None:
             _show(app, [])
@@ -61,6 +58,13 @@ def trigger(context: click.Context, flows: tuple[str, ...], once: bool, every: f
         context.exit(WAITS)
     if any(look.change is not None or look.records for look in found):
         context.exit(CHANGES)
+
+
+def _check(app: App, flows: tuple[str, ...]) -> None:
+    state = app.project.existing_state() if flows else None
+    with state or nullcontext():
+        for name in flows:
+            app.check_flow(name, state)
 
 
 @contextmanager

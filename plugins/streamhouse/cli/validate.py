@@ -80,10 +80,7 @@ def _document(checked: "Checked", errors: list[Any], notices: "list[Notice]", se
     return {
         "ok": not errors,
         "errors": [error_document(error) for error in errors],
-        "notices": [
-            {"message": n.message, "file": n.at.file, "line": n.at.line, "column": n.at.column, "hint": n.hint}
-            for n in notices
-        ],
+        "notices": [notice.document() for notice in notices],
         "actions": checked.actions,
         "flows": checked.flows,
         "plans": {flow: plan.fingerprint for flow, plan in checked.plans.items()},

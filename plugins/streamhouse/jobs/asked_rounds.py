@@ -12,6 +12,7 @@ from streamhouse.state.runners import Life, Wanted
 from streamhouse.state.store import StateStore
 from streamhouse.tiering.move import Moved
 from streamhouse.tiering.overdue import Overdue
+from streamhouse.tiering.waiting import Waiting
 
 _LOOK_S = 0.5
 
@@ -25,6 +26,7 @@ class Round:
     """
 
     moved: tuple[Moved, ...]
+    waiting: tuple[Waiting, ...]
     overdue: tuple[Overdue, ...]
     is_whole: bool
 

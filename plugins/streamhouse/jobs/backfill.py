@@ -1,11 +1,14 @@
 """Restates a flow's tables from their whole history, while the flow stands still (design D6, D9)."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
-from streamhouse.engine.lease import leased
+from streamhouse.engine.lease import HeldLease, leased
+from streamhouse.engine.traces import refuse_older_state
 from streamhouse.errors import RestateError, StateConflictError, UnknownTableError, did_you_mean
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.version import at_versions, table_name
+from streamhouse.project.applied import applied_state
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened, plan_of
 from streamhouse.runtime.owner import is_alive, this_owner
@@ -23,7 +26,7 @@ def backfill(
     dry_run: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Restated]:
-    """Bring tables of a flow to what their SQL says of all rows read so far, up to the flow's own positions.
+    """Bring tables of a flow to what their SQL, as applied, says of all rows read so far, up to its own positions.
 
     History is read from the coldest tier that holds it. The flow must not run meanwhile; it goes on from
     where it stood, so between history and stream no row is missed or counted twice. Cut short, a backfill
@@ -43,26 +46,63 @@ def backfill(
     Raises:
         LeaseHeldError: the flow runs.
         UnknownTableError: the flow does not write a table named.
-        RestateError: a table cannot be restated, the flow has not run, or its files are not what is applied.
+        UnknownFlowError: nothing defines it.
+        RestateError: a table cannot be restated, or the flow has not run.
         StateConflictError: an epoch is unfinished.
     """
-    plan = plan_of(project, flow)
+    plan = _applied(project, flow)
     _chosen(plan, tables)
-    _check_applied(project, plan)
-    with opened(project, say=say) as open_, leased(open_.state, flow, this_owner(), alive=is_alive):
+    with opened(project, say=say) as open_:
+        return restate(open_, plan, tables=tables, span=span, dry_run=dry_run, say=say)
+
+
+def restate(
+    open_: Open,
+    plan: FlowPlan,
+    *,
+    tables: Collection[str] = (),
+    span: Span = EVERYTHING,
+    dry_run: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[Restated]:
+    """The same over what is open, of a plan that is applied."""
+    with leased(open_.state, plan.flow, this_owner(), alive=is_alive) as held:
         last = {segment.name: _last_epoch(open_, plan, segment) for segment in plan.segments}
-        restating = Restating(open_, at_versions(plan, open_.state.versions(flow)), last, span, say, dry_run=dry_run)
-        return [restating.step(segment, step) for segment, step in _chosen(restating.plan, tables)]
+        stored = at_versions(plan, open_.state.versions(plan.flow))
+        refuse_older_state(stored, open_.stores, open_.state.newest_known)
+        restating = Restating(open_, stored, last, span, say, dry_run=dry_run)
+        done = []
+        for segment, step in _chosen(stored, tables):
+            with _not_by_an_epoch(open_, held, segment, step, dry_run=dry_run):
+                done.append(restating.step(segment, step))
+        return done
 
 
-def _check_applied(project: Project, plan: FlowPlan) -> None:
-    with project.state() as state:
-        known = state.plan(plan.flow)
-    if known is not None and known[1].fingerprint != plan.fingerprint:
+@contextmanager
+def _not_by_an_epoch(
+    open_: Open, held: HeldLease, segment: Segment, step: PlannedStep, *, dry_run: bool
+) -> Iterator[None]:
+    """Something else than an epoch writes to a table, which its flow finds longer than it left it.
+
+    Cut short, nobody knows where it ends: the next run takes that from the store.
+    """
+    table = step.writes
+    if not dry_run:
+        open_.state.note_ends(held.lease, segment.name, {table.name: None})
+    yield
+    if not dry_run:
+        end = open_.stores[table.tiers.target].end(table)
+        open_.state.note_ends(held.lease, segment.name, {table.name: end})
+
+
+def _applied(project: Project, flow: str) -> FlowPlan:
+    applied = applied_state(project, {}).plans
+    if flow not in applied:
+        plan_of(project, flow)  # says what is wrong with its name, or its files
         raise RestateError(
-            f"the files of {plan.flow} differ from revision {known[0]}, which is applied",
-            hint=f"apply them first: streamhouse apply {plan.flow}",
+            f"{flow} has not run yet, so there is no history to restate", hint=f"streamhouse run {flow} --once"
         )
+    return applied[flow]
 
 
 def _chosen(plan: FlowPlan, tables: Collection[str]) -> list[tuple[Segment, PlannedStep]]:

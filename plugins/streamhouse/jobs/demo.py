@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 from streamhouse.jobs.progress import Summary
 from streamhouse.jobs.run import Meter, OnProgress, carry
 from streamhouse.model.version import at_versions, table_at
+from streamhouse.project.edits import to_run
 from streamhouse.project.project import Project
-from streamhouse.runtime.open import opened, plan_of
+from streamhouse.runtime.open import opened
 from streamhouse.tiering.ask import parse_query
 from streamhouse.tiering.move import Moved, tier_all
 from streamhouse.tiering.query import answer
@@ -61,12 +62,14 @@ def run_demo(project: Project, audience: Audience, *, queries: Mapping[str, str]
 
     Each run goes on from where the one before ended, also when that was cut off.
     """
-    plans = {name: plan_of(project, name) for name in FLOWS}
+    wanted = {name: to_run(project, name) for name in FLOWS}
+    plans = {name: one.plan for name, one in wanted.items()}
     summaries: list[Summary] = []
     moved: list[Moved] = []
     with opened(project, say=audience.stage) as open_:
         for name, plan in plans.items():
-            summaries.append(carry(open_, plan, Meter(plan, audience.flow(name), once=True), once=True))
+            meter = Meter(plan, audience.flow(name), once=True)
+            summaries.append(carry(open_, plan, meter, once=True, wanted=wanted[name]))
         versions = open_.state.versions()
         for plan in plans.values():
             moved += tier_all(at_versions(plan, versions), open_.stores, on_progress=audience.tiering)

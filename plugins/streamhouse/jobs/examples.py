@@ -5,15 +5,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from streamhouse.errors import MissingParameterError, StreamhouseError, did_you_mean
-from streamhouse.jobs.example_rows import arrow_rows, comparable, inferred_columns, typed_value
+from sqlglot import exp
+
+from streamhouse.errors import MissingParameterError, StrategyError, StreamhouseError, did_you_mean
+from streamhouse.jobs.example_rows import arrow_rows, comparable, inferred_columns
 from streamhouse.model.action import Action, Example
 from streamhouse.model.table import Column
 from streamhouse.runtime.spark_log import quiet_python_log
+from streamhouse.sql.admit import process_words
 from streamhouse.sql.bind import bind
-from streamhouse.sql.dialect import parse_query, render
+from streamhouse.sql.check import check_functions, check_relations
+from streamhouse.sql.dialect import parse_query, place_of, render
 from streamhouse.sql.parameters import fill_parameters, typed_literal
+from streamhouse.sql.ports import Port
+from streamhouse.sql.schema import analyse
+from streamhouse.sql.values import typed_value
 from streamhouse.stores.arrow import spark_type
+from streamhouse.tiering.spark_wall import refuse_all_but
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,13 +73,17 @@ def _run(spark: "SparkSession", action: Action, number: int, example: Example) -
     from pyspark.errors import PySparkException
 
     try:
+        ports: dict[str, Port] = {}
         for port, declared in action.inputs.items():
             rows = example.given.get(port, [])
             columns = tuple(Column(name=name, type=type_) for name, type_ in declared.items()) or inferred_columns(rows)
             if not columns:
                 return ExampleResult(number, error=f"input '{port}' takes any columns: give at least one row of it")
+            ports[port.lower()] = Port(bound=columns, declared={})
             spark.createDataFrame(_given(rows, columns, port)).createOrReplaceTempView(port)
-        result = spark.sql(_bound(action, example)).toArrow()
+        text = _bound(action, example, ports)
+        refuse_all_but(action.inputs, text, spark)
+        result = spark.sql(text).toArrow()
         return _compared(number, example.expect, result)
     except PySparkException as error:
         return ExampleResult(number, error=_cause(error))
@@ -86,7 +98,8 @@ def _given(rows: Iterable[Mapping[str, Any]], columns: tuple[Column, ...], port:
         raise ValueError(f"given {port}, {error}") from error
 
 
-def _bound(action: Action, example: Example) -> str:
+def _bound(action: Action, example: Example, ports: Mapping[str, Port]) -> str:
+    """The text that a flow would run over tables of these columns."""
     values = {}
     for name, parameter in action.params.items():
         value = example.params.get(name, parameter.default)
@@ -98,8 +111,18 @@ def _bound(action: Action, example: Example) -> str:
             )
         values[name] = typed_literal(name, parameter.type, value, action.at)
     query = parse_query(action.sql, action.sql_at)
+    check_relations(query, action.sql, action.sql_at)
+    check_functions(query, action.sql, action.sql_at)
+    columns = {name.lower() for rows in example.given.values() for row in rows for name in row}
+    columns |= {name.lower() for declared in action.inputs.values() for name in declared}
+    for word in process_words(query, columns):
+        raise StrategyError(word.message, at=place_of(word.node, action.sql, action.sql_at), hint=word.hint)
     fill_parameters(query, action.params, values, action.sql, action.sql_at)
-    return render(bind(query, {}, _EXAMPLE_MS))
+    try:
+        planned: str | exp.Query = analyse(query.copy(), ports, action.sql, action.sql_at).sql
+    except StreamhouseError:
+        planned = query  # what an example does not give, its table may have; Spark tells what is wrong
+    return render(bind(planned, {}, _EXAMPLE_MS))
 
 
 def _compared(number: int, expected: list[dict[str, Any]], result: "pa.Table") -> ExampleResult:

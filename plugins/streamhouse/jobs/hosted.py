@@ -12,7 +12,8 @@ from streamhouse.engine.runner import Runner
 from streamhouse.errors import BlockedError, LeaseHeldError, LeaseLostError, StreamhouseError, UnknownFlowError
 from streamhouse.jobs.progress import Progress
 from streamhouse.jobs.run import Meter, carry
-from streamhouse.runtime.open import Open, plan_of
+from streamhouse.project.edits import to_run
+from streamhouse.runtime.open import Open
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.state.records import RunnerState
 from streamhouse.state.runners import WantedFlow
@@ -74,13 +75,14 @@ class HostedFlow:
     def _carry(self) -> None:
         flow = self.wanted.flow
         try:
-            plan = plan_of(self.open.project, flow)
+            wanted = to_run(self.open.project, flow)
             carry(
                 self.open,
-                plan,
-                Meter(plan, self.on_progress, once=False),
+                wanted.plan,
+                Meter(wanted.plan, self.on_progress, once=False),
                 once=False,
                 follow=True,
+                wanted=wanted,
                 on_runner=self._take,
             )
         except (LeaseHeldError, LeaseLostError) as error:

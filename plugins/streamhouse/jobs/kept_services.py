@@ -8,7 +8,6 @@ from streamhouse.errors import RunnerFailedError, StreamhouseError
 from streamhouse.install.stage import Stage, silent
 from streamhouse.project.project import Project
 from streamhouse.services.services import Services
-from streamhouse.services.state import ServiceState
 
 _LOOK_S = 2.0
 _AGAIN_S = 10.0
@@ -36,7 +35,7 @@ class KeptServices:
         self._tell = tell
         self._is_told = False
         self._fluss: str | None = None
-        self._started: ServiceState | None = None
+        self._is_used = False
         self._look_at = 0.0
 
     def up(self) -> str:
@@ -50,8 +49,11 @@ class KeptServices:
         def told(stage: Stage) -> None:
             self._say(stage.text)
 
-        endpoints, started = self._services.ensure(told)
-        self._started = started or self._started
+        if self._is_used:
+            endpoints = self._services.again(told)
+        else:
+            endpoints = self._services.use(told)
+            self._is_used = True
         before, self._fluss = self._fluss, endpoints.fluss
         if before not in (None, endpoints.fluss):
             raise RunnerFailedError(
@@ -85,6 +87,7 @@ class KeptServices:
             self._look_at = now + _AGAIN_S
 
     def close(self) -> None:
-        """Stop what this started, where nobody has started it anew since."""
-        if self._started is not None:
-            self._services.stop_own(self._started, silent)
+        """Need them no more: they stop, where nobody else does."""
+        if self._is_used:
+            self._is_used = False
+            self._services.leave(silent)

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from streamhouse.errors import StreamhouseError
 from streamhouse.model.types import Layer
+from streamhouse.state.troubles import Trouble
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Summary:
         seconds: From the first epoch's begin to the last one's end; 0 without epochs.
         freshness_ms: Layer → median over the run's last 1,000 epochs.
         warnings: What the run took over from edited files that leaves older rows as they were.
+        troubles: What goes wrong with the tiers of its tables meanwhile.
     """
 
     flow: str
@@ -44,3 +47,12 @@ class Summary:
     seconds: float
     freshness_ms: dict[Layer, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Why a flow of several did not run to its end; the others did."""
+
+    flow: str
+    error: StreamhouseError

@@ -5,7 +5,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from statistics import median
@@ -16,15 +16,17 @@ from streamhouse.change.follow import Follower
 from streamhouse.change.reconcile import Reconciler
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.stream import Beat
-from streamhouse.errors import BlockedError
-from streamhouse.jobs.progress import Progress, Summary
-from streamhouse.jobs.tier import tiering_beside
+from streamhouse.errors import BlockedError, StreamhouseError, UnknownFlowError
+from streamhouse.jobs.progress import Failed, Progress, Summary
+from streamhouse.jobs.tier import tier_here, tiering_beside
+from streamhouse.jobs.upkeep import upkeep_beside, upkeep_once_a_day
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Layer
 from streamhouse.model.version import table_name
+from streamhouse.project.edits import ToRun, to_run
 from streamhouse.project.project import Project
 from streamhouse.runtime.interrupt import ending
-from streamhouse.runtime.open import Open, opened, plans_of, runner_of
+from streamhouse.runtime.open import Open, opened, readers_last, runner_of
 
 OnProgress = Callable[[Progress], None]
 _RATE_WINDOW_S = 10.0
@@ -39,30 +41,36 @@ def run_flows(
     tier_every: timedelta | None = None,
     on_progress: Callable[[str, Progress], None] = lambda _, __: None,
     on_runner: Callable[[Runner], None] = lambda _: None,
-) -> list[Summary]:
+) -> list[Summary | Failed]:
     """Run flows in this process until they are stopped, or with `once` until what waits is drained.
 
-    They share the services, the Spark session and this process' memory. With `once` they run one after the
-    other, each after those of them whose tables it reads; else side by side.
+    Each runs with the plan that is applied, or as its files say: see `to_run`. They share the services, the Spark
+    session and this process' memory. With `once` they run one after the other, each after those of them whose tables it
+    reads, and one that cannot go on keeps none of the others; else side by side.
 
     Args:
         project: Holds the flows.
         flows: Their names.
         once: Stop when the rows that wait at the start are in every layer.
-        tier_every: Fill the further tiers so often; None, and with `once`: leave that to others.
+        tier_every: Fill the further tiers so often, with `once` when all else is done; None: leave that to others.
         on_progress: Called with the flow's name after each epoch and when the stage changes.
         on_runner: Gets each runner before it starts, so that a signal handler can stop it.
 
     Returns:
-        What each did, in the order of `flows`.
+        What each did, in the order of `flows`; `Failed` with `once`, and of several flows, only.
 
     Raises:
+        UnknownFlowError: nothing defines one of them; none was begun.
         DefinitionError: a flow is wrong.
         LeaseHeldError: another runner carries one of them.
         StreamhouseError: an epoch failed for good; the other flows are stopped. Nothing is lost: the next run
-            goes on from there.
+            goes on from there. A further tier that cannot be filled is a trouble of the summary instead.
     """
-    plans = plans_of(project, flows)
+    alone = not once or len(flows) == 1  # what goes wrong is told of the whole run
+    found, failed = _chosen(project, flows, alone=alone)
+    if not found:
+        return [failed[name] for name in flows]
+    plans = {name: found[name].plan for name in readers_last({name: one.plan for name, one in found.items()})}
     meters = {name: Meter(plan, partial(on_progress, name), once=once) for name, plan in plans.items()}
 
     def say(text: str) -> None:
@@ -73,17 +81,52 @@ def run_flows(
         further = any(len(table.tiers.present) > 1 for plan in plans.values() for table in plan.tables.values())
         if further and tier_every is not None and not once:
             beside.enter_context(tiering_beside(open_, flows, tier_every))
-        if once or len(plans) == 1:
-            done = {
-                n: carry(open_, p, meters[n], once=once, follow=True, on_runner=on_runner) for n, p in plans.items()
-            }
+        if not once:
+            beside.enter_context(upkeep_beside(open_, flows, project.settings.upkeep_every))
+        done: dict[str, Summary | Failed] = dict(failed)
+        if not once and len(plans) > 1:
+            done |= _side_by_side(open_, [found[name] for name in plans], meters, on_runner)
         else:
-            done = _side_by_side(open_, plans, meters, on_runner)
+            for name in plans:
+                done[name] = _in_turn(open_, found[name], meters[name], once=once, alone=alone, on_runner=on_runner)
+        if further and tier_every is not None and once:
+            tier_here(open_, [name for name in plans if isinstance(done[name], Summary)], say)
+        if once:
+            upkeep_once_a_day(open_, [name for name in plans if isinstance(done[name], Summary)], say)
+        for name, one in done.items():
+            if isinstance(one, Summary):
+                done[name] = replace(one, troubles=tuple(open_.state.troubles.standing(name)))
     return [done[name] for name in flows]
 
 
+def _chosen(project: Project, flows: Sequence[str], *, alone: bool) -> tuple[dict[str, ToRun], dict[str, Failed]]:
+    """What the flows are to run with, and which of them cannot."""
+    found: dict[str, ToRun] = {}
+    failed: dict[str, Failed] = {}
+    for name in flows:
+        try:
+            found[name] = to_run(project, name)
+        except StreamhouseError as error:
+            if alone or isinstance(error, UnknownFlowError):
+                raise
+            failed[name] = Failed(name, error)
+    return found, failed
+
+
+def _in_turn(
+    open_: Open, wanted: ToRun, meter: "Meter", *, once: bool, alone: bool, on_runner: Callable[[Runner], None]
+) -> Summary | Failed:
+    try:
+        return carry(open_, wanted.plan, meter, once=once, follow=True, wanted=wanted, on_runner=on_runner)
+    except StreamhouseError as error:
+        if alone:
+            raise
+        meter.stage(str(error).splitlines()[0])
+        return Failed(wanted.plan.flow, error)
+
+
 def _side_by_side(
-    open_: Open, plans: Mapping[str, FlowPlan], meters: Mapping[str, "Meter"], on_runner: Callable[[Runner], None]
+    open_: Open, flows: Sequence[ToRun], meters: Mapping[str, "Meter"], on_runner: Callable[[Runner], None]
 ) -> dict[str, Summary]:
     runners: list[Runner] = []
     over = Event()
@@ -94,10 +137,19 @@ def _side_by_side(
             runner.stop()
         on_runner(runner)
 
-    with ThreadPoolExecutor(len(plans), thread_name_prefix="flow") as pool:
+    with ThreadPoolExecutor(len(flows), thread_name_prefix="flow") as pool:
         running = {
-            name: pool.submit(carry, open_, plan, meters[name], once=False, follow=True, on_runner=started)
-            for name, plan in plans.items()
+            one.plan.flow: pool.submit(
+                carry,
+                open_,
+                one.plan,
+                meters[one.plan.flow],
+                once=False,
+                follow=True,
+                wanted=one,
+                on_runner=started,
+            )
+            for one in flows
         }
         try:
             wait(running.values(), return_when=FIRST_EXCEPTION)
@@ -115,27 +167,37 @@ def carry(
     *,
     once: bool,
     follow: bool = False,
+    wanted: ToRun | None = None,
     on_runner: Callable[[Runner], None] = lambda _: None,
 ) -> Summary:
     """Run one flow over what is already open; see `run_flows`.
 
     Args:
         open_: Everything connected.
-        plan: As compiled; an edit is carried out first.
+        plan: As compiled; where it is another one than what is applied, that is carried out first.
         meter: Told what happens.
         once: Drain, then return.
         follow: Look for what changes upstream, and in the files, and follow it (docs/trigger.md).
+        wanted: Where `plan` is from; None: from files, and it is wanted as it is.
         on_runner: Gets the runner before it starts.
 
     Raises:
         BlockedError: a person must decide first; with `once` also when a part of the flow waits for that.
     """
-    begun = begin(open_.state, plan, budget=open_.project.settings.rebuild_budget)
+    begun = begin(
+        open_.state,
+        plan,
+        budget=open_.project.settings.rebuild_budget,
+        definition=wanted.definition if wanted is not None else None,
+        is_applied=wanted is not None and wanted.is_applied,
+    )
     meter.warnings = begun.warnings
+    if wanted is not None and wanted.edit is not None:
+        meter.stage(str(wanted.edit))
     runner = runner_of(open_, begun.plan, meter.beat, meter.stage)
     on_runner(runner)
     meter.stage("running")
-    follower = Follower(open_, plan.flow) if follow else None
+    follower = Follower(open_, plan.flow, meter.stage) if follow else None
 
     def stop() -> None:
         meter.stage("ending after the epoch in hand")

@@ -21,6 +21,7 @@ from streamhouse.jobs.hosted import HostedFlow
 from streamhouse.jobs.kept_services import KeptServices
 from streamhouse.jobs.progress import Progress
 from streamhouse.jobs.tier import tiering_beside, tiering_when_asked
+from streamhouse.jobs.upkeep import upkeep_beside
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.runtime.owner import is_alive, this_owner
@@ -110,6 +111,7 @@ def host(
             tiered: list[str] = []
             if tier_every is not None:
                 stack.enter_context(tiering_beside(open_, tiered, tier_every))
+            stack.enter_context(upkeep_beside(open_, tiered, project.settings.upkeep_every))
             _Host(open_, beating, kept, tiered, on_progress).run()
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from streamhouse.errors import NotCarriedError, RunnerFailedError
 from streamhouse.jobs.submit import is_cluster, submit, where_it_is
-from streamhouse.project.desired import desired_plan
+from streamhouse.project.edits import to_run
 from streamhouse.project.project import Project
 from streamhouse.runtime.command import own_command
 from streamhouse.runtime.owner import is_alive, this_owner
@@ -59,7 +59,7 @@ def ask_for(project: Project, flows: Sequence[str], *, name: str | None, by: str
         NotCarriedError: none was named, and none is wanted; or they are to be carried by different runners.
     """
     for flow in flows:
-        desired_plan(project, flow)
+        to_run(project, flow)
     with project.state() as state:
         chosen = list(flows) or [
             one.flow for one in state.runners.all_wanted(name or MAIN) if one.wanted is Wanted.RUNNING

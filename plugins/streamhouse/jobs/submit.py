@@ -11,17 +11,19 @@ from urllib.parse import urlsplit
 
 from streamhouse.errors import EnvironmentProblem, RunnerFailedError
 from streamhouse.install.jars import fetch
+from streamhouse.model.spark_conf import SHUT
 from streamhouse.model.types import Tier
-from streamhouse.project.desired import desired_plan
+from streamhouse.project.edits import to_run
 from streamhouse.project.project import Project
 from streamhouse.project.settings import SparkSettings, jars_of
+from streamhouse.runtime.private_conf import properties_text, write_private
 from streamhouse.runtime.session import DRIVER_MEMORY
+from streamhouse.secret import names_secret
 
 _APPLICATION = Path(__file__).parents[1] / "cli" / "cluster_app.py"
 _OF_THIS_MACHINE = ("STREAMHOUSE_CACHE", "STREAMHOUSE_COMMAND", "STREAMHOUSE_COMPLETE")
-_SECRET = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "STREAMHOUSE_COLD_CREDENTIAL")
+_SECRET = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "STREAMHOUSE_COLD_CREDENTIAL", "STREAMHOUSE_SPARK_SECRET")
 _MAY_HOLD_A_PASSWORD = ("STREAMHOUSE_STATE", "STREAMHOUSE_COLD_CATALOG")
-_SECRET_SETTING = re.compile(r"(?i)(secret|password|token|credential|authorization|secret[._-](access[._-])?key)$")
 _SECRET_IN_QUERY = re.compile(r"(?i)(^|&)\w*(password|token|secret)=")
 _SPARK_CONF = "STREAMHOUSE_SPARK_CONF"
 _FROM_SECRET = "spark.kubernetes.{}.secretKeyRef.{}"
@@ -100,6 +102,7 @@ def cluster_conf(spark: SparkSettings, environment: Mapping[str, str]) -> dict[s
         **{f"spark.executorEnv.{name}": value for name, value in ours.items() if name.startswith("AWS_")},
         **refs,
         **settings,
+        **SHUT,
     }
 
 
@@ -122,7 +125,7 @@ def shown_secrets(spark: SparkSettings, environment: Mapping[str, str]) -> list[
 
 def _is_secret(setting: str) -> bool:
     # What is Kubernetes' own, Spark hides; and a variable that is written out there is meant to be seen.
-    return bool(_SECRET_SETTING.search(setting)) and not setting.startswith(("spark.kubernetes.", "spark.executorEnv."))
+    return names_secret(setting) and not setting.startswith(("spark.kubernetes.", "spark.executorEnv."))
 
 
 def _from_secrets(spark: SparkSettings) -> set[str]:
@@ -139,18 +142,6 @@ def _has_password(url: str) -> bool:
 def _in_double_quotes(text: str) -> str:
     """For a shell: YARN writes variables between double quotes into a script, as they are."""
     return re.sub(r'(["$`\\])', r"\\\1", text)
-
-
-def properties_text(conf: Mapping[str, str]) -> str:
-    """Settings as the properties file of Spark has them, which Java reads: one `key=value` a line."""
-
-    def escaped(text: str, special: str) -> str:
-        plain = text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-        for one in special:
-            plain = plain.replace(one, f"\\{one}")
-        return f"\\{plain}" if plain.startswith(" ") else plain
-
-    return "".join(f"{escaped(key, ' :=#!')}={escaped(value, '')}\n" for key, value in sorted(conf.items()))
 
 
 def where_it_is(spark: SparkSettings, project: str, name: str) -> str | None:
@@ -186,9 +177,7 @@ def submit(project: Project, name: str, arguments: Sequence[str], flows: Sequenc
     folder = project.state_dir / "cache" / "submit"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     properties = folder / f"{name}.properties"
-    properties.touch(mode=0o600)
-    conf = cluster_conf(project.settings.spark, os.environ)
-    properties.write_text(properties_text(conf), encoding="utf-8")
+    write_private(properties, properties_text(cluster_conf(project.settings.spark, os.environ)))
     words = submit_words(
         project.settings.spark,
         program=_program(),
@@ -212,7 +201,7 @@ def submit(project: Project, name: str, arguments: Sequence[str], flows: Sequenc
 
 
 def _require_shared(project: Project, flows: Sequence[str]) -> None:
-    tables = [table for flow in flows for table in desired_plan(project, flow).readable]
+    tables = [table for flow in flows for table in to_run(project, flow).plan.readable]
     here = {
         "fluss": project.settings.fluss is None and any(table.tiers.target is Tier.HOT for table in tables),
         "state": project.state_url.startswith("sqlite"),

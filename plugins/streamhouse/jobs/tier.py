@@ -2,46 +2,24 @@
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
-from typing import cast
 
-from streamhouse.change.building import standing
-from streamhouse.errors import StreamhouseError, TableMissingError, UnknownFlowError
+from streamhouse.errors import StreamhouseError, UnknownFlowError
 from streamhouse.jobs.asked_rounds import Round, ask_runners, dumped
 from streamhouse.jobs.rounds import rounds
+from streamhouse.jobs.tier_round import TIERING, Kind, OnMoved, Tiered, TierRounds
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
-from streamhouse.model.types import Tier
-from streamhouse.model.version import table_name
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.state.tier_asks import TierAsk
-from streamhouse.stores.base import LakeStore
-from streamhouse.tiering.move import Moved, tier
-from streamhouse.tiering.overdue import Overdue, overdue
+from streamhouse.state.troubles import Trouble
 
 _ASKED_S = 1.0  # so often a runner looks what is asked of it
 _log = logging.getLogger(__name__)
-
-OnMoved = Callable[[str, Moved], None]
-
-
-@dataclass(frozen=True)
-class Tiered:
-    """What one round did.
-
-    Attributes:
-        moved: Flow → one entry for each table and further tier, upstream first.
-        overdue: What a lake still lacks, and its log may drop.
-        failed: `table to tier` → why it could not be filled; the others were.
-    """
-
-    moved: dict[str, list[Moved]] = field(default_factory=dict)
-    overdue: tuple[Overdue, ...] = ()
-    failed: dict[str, StreamhouseError] = field(default_factory=dict)
 
 
 def tier_flows(
@@ -50,6 +28,7 @@ def tier_flows(
     *,
     every: timedelta | None = None,
     check: bool = False,
+    refill: bool = False,
     stop: Event | None = None,
     say: Callable[[str], None] = lambda _: None,
     on_moved: OnMoved = lambda _, __: None,
@@ -63,7 +42,9 @@ def tier_flows(
         project: Holds the flows.
         flows: Their names; empty: every flow that ever ran.
         every: Begin a round so long after the one before began, until `stop`; None: one round.
-        check: Move nothing; only look what is overdue.
+        check: Move nothing; only look what waits, and what is overdue.
+        refill: Make copies anew that are gone, are other tables or are older than what was recorded, from what the
+            first tier holds. Rows that only the copy had stay lost.
         stop: Ends it after the part of a table in hand.
         say: Told what is being done.
         on_moved: Called with the flow after each part of a table that was moved.
@@ -77,26 +58,44 @@ def tier_flows(
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
     chosen = chosen_flows(project, flows, lambda table: len(table.tiers.present) > 1)
+    done = _done(project, chosen, every, Kind(check, refill), stop or Event(), say, on_moved)
+    for error in done.failed.values() if every is None else ():
+        raise error
+    return replace(done, troubles=_troubles(project, chosen))
+
+
+def _done(
+    project: Project,
+    chosen: list[str],
+    every: timedelta | None,
+    kind: Kind,
+    stop: Event,
+    say: Callable[[str], None],
+    on_moved: OnMoved,
+) -> Tiered:
     done = Tiered()
-    if every is None:
-        asked = ask_runners(project, chosen, check=check, stop=stop or Event(), say=say)
+    if every is None and not kind.refill:
+        asked = ask_runners(project, chosen, check=kind.check, stop=stop, say=say)
         done = Tiered(
             {flow: list(one.moved) for flow, one in asked.items()},
+            tuple(one for done in asked.values() for one in done.waiting),
             tuple(late for one in asked.values() for late in one.overdue),
         )
         chosen = [flow for flow in chosen if flow not in asked]
     if not chosen:
         return done
     with opened(project, say=say) as open_:
-        tiering = _Tiering(open_, on_moved, say, stop or Event())
+        tiering = TierRounds(open_, on_moved, say, stop)
         for began in rounds(every, tiering.stop):
-            own = tiering.round(chosen, began, check=check)
+            own = tiering.round(chosen, began, kind)
             kept = done if every is None else Tiered()
-            done = Tiered(kept.moved | own.moved, kept.overdue + own.overdue, own.failed)
-    if every is None:
-        for error in done.failed.values():
-            raise error
+            done = Tiered(kept.moved | own.moved, kept.waiting + own.waiting, kept.overdue + own.overdue, own.failed)
     return done
+
+
+def _troubles(project: Project, flows: Sequence[str]) -> tuple[Trouble, ...]:
+    with project.state() as state:
+        return tuple(one for flow in flows for one in state.troubles.standing(flow) if one.job == TIERING)
 
 
 @contextmanager
@@ -107,18 +106,23 @@ def tiering_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Itera
     is, which the next round goes on from.
     """
 
-    def fill(tiering: _Tiering) -> None:
-        tiering.round(flows, datetime.now(UTC), check=False)
+    def fill(tiering: TierRounds) -> None:
+        tiering.round(flows, datetime.now(UTC))
 
     with _beside(open_, every.total_seconds(), fill):
         yield
+
+
+def tier_here(open_: Open, flows: Sequence[str], say: Callable[[str], None] = lambda _: None) -> None:
+    """Fill the further tiers of flows once, over what is already open; what goes wrong is recorded as a trouble."""
+    TierRounds(open_, lambda _, __: None, say, Event()).round(flows, datetime.now(UTC))
 
 
 @contextmanager
 def tiering_when_asked(open_: Open, runner: str) -> Iterator[None]:
     """Do the rounds that others ask of a runner, in a thread, while the block runs. One in hand at its end is left."""
 
-    def serve(tiering: _Tiering) -> None:
+    def serve(tiering: TierRounds) -> None:
         for ask in open_.state.tier_asks.due(runner):
             done = _asked_round(tiering, ask)
             if tiering.stop.is_set():
@@ -130,13 +134,17 @@ def tiering_when_asked(open_: Open, runner: str) -> Iterator[None]:
 
 
 @contextmanager
-def _beside(open_: Open, every_s: float, do: Callable[["_Tiering"], None]) -> Iterator[None]:
-    tiering = _Tiering(open_, lambda _, __: None, lambda _: None, Event())
+def _beside(open_: Open, every_s: float, do: Callable[[TierRounds], None]) -> Iterator[None]:
+    tiering = TierRounds(open_, lambda _, __: None, lambda _: None, Event())
 
     def repeat() -> None:
         while not tiering.stop.wait(every_s):
-            with suppress(StreamhouseError):  # the state store is away: the flows say so themselves
+            try:
                 do(tiering)
+            except StreamhouseError:
+                continue  # the state store is away: the flows say so themselves
+            except Exception:  # noqa: BLE001  a thread that ended would be missed by nobody
+                _log.exception("a round of tiering; the next one tries again")
 
     thread = Thread(target=repeat, name="tiering", daemon=True)
     thread.start()
@@ -147,15 +155,13 @@ def _beside(open_: Open, every_s: float, do: Callable[["_Tiering"], None]) -> It
         thread.join()
 
 
-def _asked_round(tiering: "_Tiering", ask: TierAsk) -> Round:
+def _asked_round(tiering: TierRounds, ask: TierAsk) -> Round:
     try:
-        done = tiering.round([ask.flow], datetime.now(UTC), check=ask.is_check)
-    except StreamhouseError:
-        raise
+        done = tiering.round([ask.flow], datetime.now(UTC), Kind(check=ask.is_check))
     except Exception:  # noqa: BLE001  whatever it is, who asked waits for an answer
         _log.exception("tiering of %s", ask.flow)
-        return Round((), (), is_whole=False)
-    return Round(tuple(done.moved.get(ask.flow, ())), done.overdue, is_whole=not done.failed)
+        return Round((), (), (), is_whole=False)  # who asked tries, and meets the error
+    return Round(tuple(done.moved.get(ask.flow, ())), done.waiting, done.overdue, is_whole=not done.failed)
 
 
 def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Table], bool]) -> list[str]:
@@ -174,65 +180,3 @@ def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Tab
             raise UnknownFlowError(flow, applied)
     named = list(dict.fromkeys(flows)) or list(applied)
     return [flow for flow in named if any(concerns(table) for table in applied[flow].tables.values())]
-
-
-class _StopAskedError(Exception):
-    """Leaves a table between two parts of what is to be moved."""
-
-
-@dataclass
-class _Tiering:
-    open: Open
-    on_moved: OnMoved
-    say: Callable[[str], None]
-    stop: Event
-    _told: dict[tuple[str, str], str] = field(default_factory=dict)  # (flow, what) → what is wrong and was told
-
-    def round(self, flows: Sequence[str], now: datetime, *, check: bool) -> Tiered:
-        moved: dict[str, list[Moved]] = {}
-        late: list[Overdue] = []
-        failed: dict[str, StreamhouseError] = {}
-        for flow in flows:
-            moved[flow] = []
-            for table in standing(self.open.state, flow).tables.values():
-                for target in table.tiers.present[1:]:
-                    if self.stop.is_set():
-                        return Tiered(moved, tuple(late), failed)
-                    what = f"{table_name(table.name)} to {target}"
-                    try:
-                        if not check:
-                            moved[flow].append(self._move(flow, table, target))
-                        found = self._overdue(table, target, now)
-                    except (TableMissingError, _StopAskedError):
-                        continue  # the flow has not made it yet; or the rest is for the next round
-                    except StreamhouseError as error:
-                        failed[what] = error
-                        self._tell(flow, what, "tiering", f"{what}: {error.message}")
-                        continue
-                    if found is not None:
-                        late.append(found)
-                    self._tell(flow, what, "retention", str(found) if found is not None else None)
-        return Tiered(moved, tuple(late), failed)
-
-    def _move(self, flow: str, table: Table, target: Tier) -> Moved:
-        self.say(f"{table_name(table.name)} to {target}")
-        lake = cast("LakeStore", self.open.stores[target])  # only the hot tier is none, and it is always the first
-
-        def told(moved: Moved) -> None:
-            self.on_moved(flow, moved)
-            if self.stop.is_set():
-                raise _StopAskedError
-
-        return tier(table, self.open.stores[table.tiers.target], lake, on_progress=told)
-
-    def _overdue(self, table: Table, target: Tier, now: datetime) -> Overdue | None:
-        return overdue(table, self.open.stores[table.tiers.target], cast("LakeStore", self.open.stores[target]), now)
-
-    def _tell(self, flow: str, what: str, kind: str, text: str | None) -> None:
-        """Record what is wrong once, however many rounds find it so."""
-        before = self._told.pop((flow, what), None)
-        if text is not None:
-            self._told[flow, what] = kind
-            if before != kind:
-                self.open.state.append_event(flow, kind, text)
-                self.say(text)

@@ -1,10 +1,11 @@
 """Keeps the tables of flows small and quick to read: once, or again and again (design D9)."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from threading import Event
+from datetime import UTC, datetime, timedelta
+from threading import Event, Thread
 from typing import cast
 
 from streamhouse.change.building import standing
@@ -12,19 +13,27 @@ from streamhouse.errors import RowsLostError, StreamhouseError, TableMissingErro
 from streamhouse.jobs.rounds import rounds
 from streamhouse.jobs.tier import chosen_flows
 from streamhouse.model.table import Table
-from streamhouse.model.types import Position, Tier
+from streamhouse.model.types import FOREVER, Position, Tier
 from streamhouse.model.version import table_name
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.runtime.stores import open_upkeep
 from streamhouse.state.records import is_candidate
 from streamhouse.stores.base import LakeStore, Partition, PartitionedStore, PreparedStore
+from streamhouse.stores.ledger import verify
 from streamhouse.stores.upkeep import Files, LakeUpkeep
 from streamhouse.tiering.cut import SNAPSHOT
 from streamhouse.tiering.mark import read_mark
 from streamhouse.tiering.retention import covered, outlived, upcoming
 
+UPKEEP = "upkeep"
+"""The job under which the state store keeps what goes wrong."""
+
 _SURELY_LOST = timedelta(days=3)  # a file of no snapshot that is younger may belong to a commit that is on its way
+_A_DAY = timedelta(days=1)
+_END_S = 10.0
+_READ_S = 600.0  # so long a read may take that nobody expects upkeep beside
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -75,8 +84,8 @@ def keep_up(
 
     A tier that is not `forever` drops the partitions of days that are past its time, as far as colder tiers hold
     their rows and flows have read them. Flows, tiering and queries may run meanwhile. A snapshot from which a flow or
-    tiering has yet to read on stays, whatever its age, and so does any younger than `keep_snapshots`. May be killed at
-    any point and called again.
+    tiering has yet to read on stays, whatever its age, and so does any younger than `keep_snapshots`; where a project
+    says nothing about these, a few of the last day. May be killed at any point and called again.
 
     Args:
         project: Holds the flows.
@@ -100,51 +109,148 @@ def keep_up(
     if not chosen:
         return done
     with opened(project, say=say) as open_:
-        keepers = open_upkeep(project, open_.spark)
+        upkeep = _Upkeep(open_, open_upkeep(project, open_.spark), say)
         for began in rounds(every, stop or Event()):
-            done = _round(open_, keepers, chosen, began, full=full, orphans=orphans, say=say)
+            done = upkeep.round(chosen, began, full=full, orphans=orphans)
     if every is None:
         for error in done.failed.values():
             raise error
     return done
 
 
-def _round(
-    open_: Open,
-    keepers: dict[Tier, LakeUpkeep],
-    flows: Sequence[str],
-    now: datetime,
-    *,
-    full: bool,
-    orphans: bool,
-    say: Callable[[str], None],
-) -> Upkept:
-    kept: list[Kept] = []
-    failed: dict[str, StreamhouseError] = {}
-    for flow, table, stored, tier in _kept_tables(open_, flows):
+@contextmanager
+def upkeep_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Iterator[None]:
+    """Keep up the tables of flows every so often, in a thread, while the block runs them; orphans go once a day.
+
+    What goes wrong is recorded as an event of the flow, once. At its end the table in hand has some seconds.
+    """
+    if every == FOREVER:
+        yield
+        return
+    stop, upkeep = Event(), _Upkeep(open_, open_upkeep(open_.project, open_.spark), lambda _: None)
+
+    def repeat() -> None:
+        cleaned, told = datetime.now(UTC) - _A_DAY, ""
+        while not stop.wait(every.total_seconds()):
+            now = datetime.now(UTC)
+            orphans = now - cleaned >= _A_DAY
+            try:
+                upkeep.round(flows, now, orphans=orphans, patience=timedelta(seconds=_READ_S), stop=stop)
+                cleaned = now if orphans else cleaned
+            except Exception as error:  # noqa: BLE001  the next round may do better, and somebody shall know
+                if not stop.is_set() and str(error) != told:
+                    told = str(error)
+                    _log.exception("upkeep")
+                    _tell_all(open_, flows, told)
+
+    thread = Thread(target=repeat, name="upkeep", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(_END_S)  # what is cut off here has happened or not, as after a kill
+
+
+def upkeep_once_a_day(open_: Open, flows: Sequence[str], say: Callable[[str], None] = lambda _: None) -> None:
+    """Keep up the tables of flows when nobody did so for a day, for processes that end soon.
+
+    What goes wrong is recorded as a trouble of the flow.
+    """
+    if open_.project.settings.upkeep_every == FOREVER:
+        return
+    now = datetime.now(UTC)
+    due = [flow for flow in flows if _is_due(open_.project, flow, now)]
+    if due:
+        upkeep = _Upkeep(open_, open_upkeep(open_.project, open_.spark), say)
+        upkeep.round(due, now, orphans=True, patience=timedelta(seconds=_READ_S))
+
+
+def _is_due(project: Project, flow: str, now: datetime) -> bool:
+    """Whether upkeep of a flow was last due a day ago; what is due now is noted, and at first nothing is."""
+    noted = project.state_dir / "cache" / "upkeep" / flow
+    known = noted.exists()
+    if known and now.timestamp() - noted.stat().st_mtime < _A_DAY.total_seconds():
+        return False
+    noted.parent.mkdir(parents=True, exist_ok=True)
+    noted.touch()
+    return known
+
+
+def _tell_all(open_: Open, flows: Sequence[str], text: str) -> None:
+    with suppress(StreamhouseError):  # the state store is away: the flows say so themselves
+        for flow in tuple(flows):
+            open_.state.append_event(flow, "upkeep", text)
+
+
+@dataclass
+class _Upkeep:
+    open: Open
+    keepers: dict[Tier, LakeUpkeep]
+    say: Callable[[str], None]
+
+    def round(
+        self,
+        flows: Sequence[str],
+        now: datetime,
+        *,
+        full: bool = False,
+        orphans: bool = False,
+        patience: timedelta = timedelta(0),
+        stop: Event | None = None,
+    ) -> Upkept:
+        """Keep up each table once; a snapshot that is younger than `patience` stays in any case."""
+        kept: list[Kept] = []
+        failed: dict[str, StreamhouseError] = {}
+        for flow, table, stored, tier in _kept_tables(self.open, tuple(flows)):
+            if stop is not None and stop.is_set():
+                break
+            what = f"{table_name(table.name)} in {tier}"
+            try:
+                kept.append(self._keep(flow, table, stored, tier, now, full=full, orphans=orphans, patience=patience))
+                if self.open.state.troubles.mended(flow, table_name(table.name), tier, UPKEEP):
+                    self.open.state.append_event(flow, UPKEEP, f"{what}: is kept again")
+            except TableMissingError:
+                continue  # nothing was written to it yet
+            except StreamhouseError as error:
+                failed[what] = error
+                if stop is not None and stop.is_set():
+                    break
+                if self.open.state.troubles.failed(flow, table_name(table.name), tier, UPKEEP, error):
+                    self.open.state.append_event(flow, UPKEEP, f"{what}: {error.code} {error.message}")
+        return Upkept(tuple(kept), failed)
+
+    def _keep(
+        self,
+        flow: str,
+        table: Table,
+        stored: Table,
+        tier: Tier,
+        now: datetime,
+        *,
+        full: bool,
+        orphans: bool,
+        patience: timedelta,
+    ) -> Kept:
         what = f"{table_name(table.name)} in {tier}"
-        try:
-            say(f"looking for old partitions of {what}")
-            dropped, waiting = _without_old(open_, table, stored, tier, now)
-            made = _with_upcoming(open_, table, stored, tier, now)
-            before = after = lost = None
-            gone = 0
-            if tier is not Tier.HOT:
-                say(f"compacting {what}")
-                keeper = keepers[tier]
-                before = keeper.files(stored)
-                keeper.compact(stored, full=full)
-                unread = min(_unread(open_, table, stored, tier), key=lambda at: at[SNAPSHOT], default={})
-                gone = keeper.expire(stored, now - open_.project.settings.keep_snapshots, unread)
-                lost = keeper.remove_orphans(stored, now - _SURELY_LOST) if orphans else None
-                after = keeper.files(stored)
-            kept.append(Kept(flow, table_name(table.name), tier, before, after, gone, lost, dropped, waiting, made))
-        except TableMissingError:
-            continue  # nothing was written to it yet
-        except StreamhouseError as error:
-            failed[what] = error
-            open_.state.append_event(flow, "upkeep", f"{what}: {error.message}")
-    return Upkept(tuple(kept), failed)
+        verify(self.open.stores[tier], stored)
+        self.say(f"looking for old partitions of {what}")
+        dropped, waiting = _without_old(self.open, table, stored, tier, now)
+        made = _with_upcoming(self.open, table, stored, tier, now)
+        before = after = lost = None
+        gone = 0
+        if tier is not Tier.HOT:
+            self.say(f"compacting {what}")
+            keeper = self.keepers[tier]
+            before = keeper.files(stored)
+            keeper.compact(stored, full=full)
+            unread = min(_unread(self.open, table, stored, tier), key=lambda at: at[SNAPSHOT], default={})
+            wanted = self.open.project.settings.keep_snapshots
+            few = now - patience if wanted is None else None
+            gone = keeper.expire(stored, now - (wanted if wanted is not None else _A_DAY), unread, unless_many=few)
+            lost = keeper.remove_orphans(stored, now - _SURELY_LOST) if orphans else None
+            after = keeper.files(stored)
+        return Kept(flow, table_name(table.name), tier, before, after, gone, lost, dropped, waiting, made)
 
 
 def _without_old(

@@ -14,6 +14,7 @@ from streamhouse.model.types import Frozen
 from streamhouse.project.cache import Cache
 from streamhouse.project.kept import packed, unpacked
 from streamhouse.project.project import Project
+from streamhouse.registry.files import text_hash
 
 _SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system; a younger file may change and keep its time
 
@@ -24,11 +25,13 @@ class AppliedPlan:
 
     Attributes:
         since: When the flow was first applied.
+        texts: File that the plan follows from → hash of its text; empty: that is not known.
     """
 
     revision: int
     plan: FlowPlan
     since: datetime
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 class KeptPlan(Frozen):
@@ -37,6 +40,7 @@ class KeptPlan(Frozen):
     revision: int
     body: str
     since: datetime
+    texts: dict[str, str]
 
 
 class KeptApplied(Frozen):
@@ -97,21 +101,26 @@ def _read(project: Project) -> AppliedState:
     if state is None:
         return AppliedState()
     with state:
+        texts = {
+            flow: {name: text_hash(text) for name, text in one.files.items()}
+            for flow, one in state.definitions().items()
+        }
         flows = {
-            flow: AppliedPlan(revision, plan, state.history(flow)[0].applied_at)
+            flow: AppliedPlan(revision, plan, state.history(flow)[0].applied_at, texts.get(flow, {}))
             for flow, (revision, plan) in state.plans().items()
         }
         return AppliedState(flows, state.rows_written(), tuple(sorted(state.known_tables())))
 
 
 def _kept(applied: AppliedPlan) -> KeptPlan:
-    return KeptPlan(revision=applied.revision, body=applied.plan.model_dump_json(), since=applied.since)
+    texts = dict(applied.texts)
+    return KeptPlan(revision=applied.revision, body=applied.plan.model_dump_json(), since=applied.since, texts=texts)
 
 
 def _parsed(kept: KeptPlan, compiled: FlowPlan | None) -> AppliedPlan:
     same = compiled is not None and compiled.model_dump_json() == kept.body
     plan = compiled if compiled is not None and same else FlowPlan.model_validate_json(kept.body)
-    return AppliedPlan(kept.revision, plan, kept.since)
+    return AppliedPlan(kept.revision, plan, kept.since, kept.texts)
 
 
 def _traces(url: str) -> str | None:

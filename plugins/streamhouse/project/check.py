@@ -8,7 +8,6 @@ parsed. Errors are not kept, so they are always those of the files as they are.
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
@@ -68,12 +67,17 @@ class KeptCheck(Frozen):
     flows: int
 
 
-def load_registry(project: Project) -> "Registry":
-    """The actions and flows of a project; what a broken file defines raises when it is asked for."""
+def load_registry(project: Project, files: DefinitionFiles | None = None) -> "Registry":
+    """The actions and flows of a project; what a broken file defines raises when it is asked for.
+
+    Args:
+        project: Its cache is used and filled.
+        files: Those of the project, where they are read already.
+    """
     from streamhouse.project.memory import Memory
     from streamhouse.registry import Registry
 
-    files = read_files(project.root)
+    files = files or read_files(project.root)
     if not project.state_dir.exists():  # a look at a project leaves nothing behind in it
         return Registry.of_files(files)
     with _cache(project) as cache:
@@ -81,7 +85,12 @@ def load_registry(project: Project) -> "Registry":
 
 
 def check_project(
-    project: Project, registry: "Registry | None" = None, seen: "Seen | None" = None, *, processes: int = 1
+    project: Project,
+    registry: "Registry | None" = None,
+    seen: "Seen | None" = None,
+    *,
+    files: DefinitionFiles | None = None,
+    processes: int = 1,
 ) -> Checked:
     """Everything that is wrong with the project's actions, sources and flows.
 
@@ -92,29 +101,30 @@ def check_project(
         project: Its cache is used and filled.
         registry: Its actions and flows, where they are loaded already.
         seen: What flows that run are told of what they read; None: everything there is.
+        files: Those of the project, where they are read already and not loaded.
         processes: May work at the same time; more than one only where this process has a single thread.
     """
     if seen is not None:
-        return _checked(project, registry or load_registry(project), None, seen)[0]
+        return _checked(project, registry or load_registry(project, files), None, seen)[0]
     with _cache(project) as cache:
         if registry is not None:
             from streamhouse.project.memory import Memory
 
             return _checked(project, registry, Memory(cache))[0]
-        files = read_files(project.root)
-        tree = _hash_of(files)
+        files = files or read_files(project.root)
+        tree = files.digest.encode()
         return _known(project, tree, cache) or _found_out(project, files, tree, cache, processes)
 
 
-def compile_one(project: Project, flow: str) -> FlowPlan:
+def compile_one(project: Project, flow: str, files: DefinitionFiles | None = None) -> FlowPlan:
     """As `compile_with_upstream`, of the files as they are now; none is parsed when none has changed.
 
     Raises:
         UnknownFlowError, DefinitionError, DefinitionErrors: as it does.
     """
     with _cache(project) as cache:
-        files = read_files(project.root)
-        known = _known(project, _hash_of(files), cache)
+        files = files or read_files(project.root)
+        known = _known(project, files.digest.encode(), cache)
         if known is not None and flow in known.plans:
             return known.plans[flow]
         from streamhouse.project.memory import Memory
@@ -147,8 +157,8 @@ def _with_upstream(
     if not errors:
         try:
             if seen is not None:
-                return compile_project(needed, registry, columns, views=seen.views(needed))[flow]
-            return compile_project(needed, registry, columns, memory.compile_flow)[flow]
+                return compile_project(needed, registry, columns, views=seen.views(needed), apart=registry.parts)[flow]
+            return compile_project(needed, registry, columns, memory.compile_flow, apart=registry.parts)[flow]
         except StreamhouseError as error:
             errors = flat([error])
     if registry.broken_flows:  # a table that seems to be missing may be one of theirs
@@ -159,16 +169,6 @@ def _with_upstream(
 
 def _cache(project: Project) -> AbstractContextManager[Cache]:
     return Cache.at(project.state_dir / "cache" / "plan")
-
-
-def _hash_of(files: DefinitionFiles) -> bytes:
-    made = blake2b(digest_size=20)
-    for file in (*files.actions, *files.flows):
-        content = b"-" + file.cause.encode() if file.content is None else b"+" + file.content
-        for part in (file.name.encode(), content):
-            made.update(len(part).to_bytes(8, "big"))
-            made.update(part)
-    return made.digest()
 
 
 def _known(project: Project, tree: bytes, cache: Cache) -> Checked | None:
@@ -228,9 +228,10 @@ def _checked(
         memory.compile_ahead(sound, registry, columns)
     try:
         if memory is not None:
-            plans = compile_project(sound, registry, columns, memory.compile_flow)
+            plans = compile_project(sound, registry, columns, memory.compile_flow, apart=registry.parts)
         else:
-            plans = compile_project(sound, registry, columns, views=seen.views(sound) if seen is not None else None)
+            views = seen.views(sound) if seen is not None else None
+            plans = compile_project(sound, registry, columns, views=views, apart=registry.parts)
     except StreamhouseError as error:
         errors += flat([error])
     notices = {n: None for plan in plans.values() for step in plan.steps for n in step.notices}

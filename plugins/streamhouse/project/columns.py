@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from streamhouse.errors import MissingPackageError, StreamhouseError
+from streamhouse.ingest.folders import data_folders
 from streamhouse.model.flow import Source
 from streamhouse.model.table import Column
 from streamhouse.registry.problems import Problems
@@ -80,7 +81,8 @@ class ColumnCache:
             return self.elsewhere(source)
 
     def _key(self, source: Source) -> str:
-        facts = [_version(), source.kind, source.options, sorted(self._traces(source.options))]
+        allowed = [str(folder) for folder in data_folders(self.root)]
+        facts = [_version(), source.kind, source.options, sorted(self._traces(source.options)), allowed]
         return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
     def _traces(self, option: Any) -> Iterator[tuple[str, int, int]]:
@@ -97,7 +99,7 @@ class ColumnCache:
                     status = path.stat()
                 except OSError:
                     continue
-                yield str(path), status.st_size, status.st_mtime_ns
+                yield str(path.resolve()), status.st_size, status.st_mtime_ns  # a link may come to lead elsewhere
 
     def _named(self, text: str) -> list[Path]:
         if text not in self._modules:

@@ -1,17 +1,21 @@
 """Compares plans with what is applied. Loads no database: a look at unchanged plans needs none."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from streamhouse.compiler.diff import diff
+from streamhouse.model.definition import Definition
+from streamhouse.model.flow import Flow
 from streamhouse.model.outcome import FlowDiff, Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.project.applied import AppliedState
-from streamhouse.project.desired import desired, desired_flow
+from streamhouse.project.check import load_registry
+from streamhouse.project.desired import Desired, desired, desired_flow
 from streamhouse.project.project import Project
+from streamhouse.registry.files import DefinitionFile, DefinitionFiles
 
 if TYPE_CHECKING:
     from streamhouse.state.store import StateStore
@@ -29,6 +33,9 @@ class Compared:
         applied: The applied plan.
         found: What the change does.
         with_choices: What it does once a person chose.
+        files: That the plan follows from; None: it follows from no files as they are.
+        rules: Whether they say something that is no part of the plan, and that what is applied does not: how the flow
+            follows changes upstream.
     """
 
     plan: FlowPlan
@@ -36,6 +43,14 @@ class Compared:
     applied: FlowPlan | None
     found: FlowDiff
     with_choices: Callable[[Choices], FlowDiff]
+    files: DefinitionFiles | None = None
+    rules: bool = False
+
+    def definition(self, project: Project) -> Definition | None:
+        """The texts that the plan follows from; None: see `files`."""
+        if self.files is None:
+            return None
+        return load_registry(project, self.files).definition(self.plan.flow)
 
     def decided(self, choices: Choices) -> FlowDiff:
         """What the change does once a person chose for tables whose change blocks; for others nobody can choose."""
@@ -67,8 +82,8 @@ class Compared:
 
     @property
     def differs(self) -> bool:
-        """Whether the plan is another than the applied one, be it in its text alone."""
-        return self.fingerprint != self.applied_fingerprint
+        """Whether the plan is another than the applied one, be it in its text alone, or what it follows from is."""
+        return self.rules or self.fingerprint != self.applied_fingerprint
 
 
 @dataclass(frozen=True)
@@ -133,7 +148,43 @@ def compare_project(project: Project, flow: str | None = None, *, processes: int
     """
     looked = desired(project, processes=processes) if flow is None else desired_flow(project, flow)
     applied, budget = Applied.found(looked.applied), project.settings.rebuild_budget
-    return [compare(plan, applied, looked.plans, budget=budget) for plan in looked.plans.values()]
+    found = [
+        replace(compare(plan, applied, looked.plans, budget=budget), files=looked.files)
+        for plan in looked.plans.values()
+    ]
+    others = _other_rules(project, looked, [one.plan.flow for one in found if not one.differs])
+    return [replace(one, rules=one.plan.flow in others) for one in found]
+
+
+def _other_rules(project: Project, looked: Desired, flows: Collection[str]) -> frozenset[str]:
+    """Of flows whose plans are as they are applied, those whose files said something else then."""
+    by_name = {file.name: file for file in (*looked.files.actions, *looked.files.flows)}
+    edited: dict[str, list[str]] = {}
+    for flow in flows:
+        texts = looked.applied.flows[flow].texts if flow in looked.applied.flows else {}
+        names = [name for name, text in texts.items() if name not in by_name or by_name[name].text_hash != text]
+        if names:
+            edited[flow] = names
+    state = project.existing_state() if edited else None
+    if state is None:
+        return frozenset()
+    with state:
+        held = state.definitions()
+    return frozenset(
+        flow
+        for flow, names in edited.items()
+        if flow in held
+        and any(n not in by_name or _meaning(n, held[flow].files[n]) != _meaning(n, by_name[n].text()) for n in names)
+    )
+
+
+@lru_cache(maxsize=4096)  # an action that many flows use differs in each of them
+def _meaning(name: str, text: str) -> str:
+    from streamhouse.registry.fingerprint import fingerprint  # parses SQL: not for a look at unchanged plans
+    from streamhouse.registry.registry import understood
+
+    read = understood(DefinitionFile(name, text.encode()))
+    return fingerprint(read if isinstance(read, Flow) else read.action)
 
 
 def compare(

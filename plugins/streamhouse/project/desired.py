@@ -11,6 +11,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.project.applied import AppliedState, applied_state
 from streamhouse.project.check import check_project, compile_one, compile_with_upstream, load_registry
 from streamhouse.project.project import Project
+from streamhouse.registry.files import DefinitionFiles, read_files
 
 
 @dataclass(frozen=True)
@@ -19,10 +20,12 @@ class Desired:
 
     Attributes:
         plans: Flow → its plan, each after those it reads from.
+        files: That the plans follow from.
     """
 
     plans: Mapping[str, FlowPlan]
     applied: AppliedState
+    files: DefinitionFiles
 
 
 def desired(project: Project, *, processes: int = 1) -> Desired:
@@ -31,7 +34,8 @@ def desired(project: Project, *, processes: int = 1) -> Desired:
     Raises:
         DefinitionErrors: a file is wrong.
     """
-    checked = check_project(project, processes=processes)
+    files = read_files(project.root)
+    checked = check_project(project, files=files, processes=processes)
     if checked.errors:
         raise DefinitionErrors(checked.errors)
     applied = applied_state(project, checked.plans)
@@ -39,11 +43,11 @@ def desired(project: Project, *, processes: int = 1) -> Desired:
     if _sees_more(checked.plans, running):
         from streamhouse.project.seen import Seen
 
-        checked = check_project(project, seen=Seen(running))
+        checked = check_project(project, seen=Seen(running), files=files)
         if checked.errors:
             raise DefinitionErrors(checked.errors)
         applied = applied_state(project, checked.plans)
-    return Desired(checked.plans, applied)
+    return Desired(checked.plans, applied, files)
 
 
 def desired_plans(project: Project) -> dict[str, FlowPlan]:
@@ -63,15 +67,16 @@ def desired_flow(project: Project, flow: str) -> Desired:
         DefinitionError: it, or a flow it reads from, is wrong.
         DefinitionErrors: several things are.
     """
-    plan = compile_one(project, flow)
+    files = read_files(project.root)
+    plan = compile_one(project, flow, files)
     applied = applied_state(project, {flow: plan})
     running = applied.plans
     if _sees_more({flow: plan}, running):
         from streamhouse.project.seen import Seen
 
-        plan = compile_with_upstream(project, load_registry(project), flow, Seen(running))
+        plan = compile_with_upstream(project, load_registry(project, files), flow, Seen(running))
         applied = applied_state(project, {flow: plan})
-    return Desired({flow: plan}, applied)
+    return Desired({flow: plan}, applied, files)
 
 
 def desired_plan(project: Project, flow: str) -> FlowPlan:

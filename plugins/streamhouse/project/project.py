@@ -1,5 +1,6 @@
 """A project: its folder, its settings, and where it keeps what it makes."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -38,7 +39,7 @@ class Project:
         start = path.resolve()
         for folder in (start, *start.parents):
             if _is_project(folder):
-                return cls(folder, load_settings(folder))
+                return cls(folder, load_settings(folder))._closed()
         raise NotAProjectError(
             f"{start} is in no Streamhouse project: no folder here or above has flows/ or {FILE_NAME}",
             hint="make one with 'streamhouse init DIR', or name one with --project DIR",
@@ -58,12 +59,24 @@ class Project:
                 f"{root} is no Streamhouse project: it has neither flows/ nor {FILE_NAME}",
                 hint="make one with 'streamhouse init DIR'",
             )
-        return cls(root, load_settings(root), elsewhere)
+        return cls(root, load_settings(root), elsewhere)._closed()
 
     @property
     def state_dir(self) -> Path:
         """Everything that Streamhouse keeps for this project on this machine; need not exist yet."""
         return self.root / ".streamhouse"
+
+    @property
+    def keeps_to_itself(self) -> bool:
+        """Whether all files that Streamhouse makes lie in `state_dir`: no other program reads its lakes as files."""
+        return all("://" in place or Path(place).is_relative_to(self.state_dir) for place in (self.warm, self.cold))
+
+    def _closed(self) -> Self:
+        """Let nobody else enter `state_dir`: logs, state and tables are in it."""
+        with suppress(OSError):  # it is not there yet, or somebody else's
+            if self.state_dir.stat().st_mode & 0o077:
+                self.state_dir.chmod(0o700)
+        return self
 
     def runner_log(self, name: str) -> Path:
         """Where the runner of that name writes, when it was started on this machine."""

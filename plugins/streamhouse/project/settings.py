@@ -4,17 +4,20 @@ import json
 import os
 from collections.abc import Mapping
 from datetime import timedelta
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, ByteSize, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, ValidationError, model_validator
 
 from streamhouse.errors import FileFormatError
 from streamhouse.install.jars import Jar, spark_jars
+from streamhouse.model.spark_conf import why_ours
 from streamhouse.model.types import Duration, Frozen
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.shape import build, keep_known
-from streamhouse.registry.yaml_nodes import read_yaml
+from streamhouse.registry.yaml_nodes import Document, read_yaml
+from streamhouse.secret import names_secret
 from streamhouse.stores.object_store import ObjectStore, is_object_store
 
 FILE_NAME = "streamhouse.yaml"
@@ -31,11 +34,18 @@ _FROM_ENVIRONMENT = {
     "STREAMHOUSE_S3_REGION": ("object_store", "region"),
     "STREAMHOUSE_IVY_SETTINGS": ("ivy_settings",),
     "STREAMHOUSE_SPARK_MASTER": ("spark", "master"),
+    "STREAMHOUSE_SPARK_SECRET": ("spark", "secret"),
     "STREAMHOUSE_PATIENCE": ("patience",),
+    "STREAMHOUSE_AUTO_APPLY": ("auto_apply",),
 }
 
 _SPARK_CONF = "STREAMHOUSE_SPARK_CONF"
-_SECRET = ("STREAMHOUSE_STATE", "STREAMHOUSE_COLD_CATALOG", "STREAMHOUSE_COLD_CREDENTIAL")  # no message shows them
+_SECRET = (  # no message shows them
+    "STREAMHOUSE_STATE",
+    "STREAMHOUSE_COLD_CATALOG",
+    "STREAMHOUSE_COLD_CREDENTIAL",
+    "STREAMHOUSE_SPARK_SECRET",
+)
 
 
 def _spark_text(value: Any) -> Any:
@@ -87,11 +97,37 @@ class ColdSettings(WarehouseSettings):
         return self.catalog is not None and not self.catalog.startswith("jdbc:")
 
 
+def _allowed(setting: str) -> str:
+    if (why := why_ours(setting)) is not None:
+        raise ValueError(f"{why}; remove it")
+    return setting
+
+
 class SparkSettings(Frozen):
     """Which Spark runs the flows."""
 
     master: str = Field(default="local[*]", min_length=1)
-    conf: dict[str, Annotated[str, BeforeValidator(_spark_text)]] = Field(default_factory=dict)
+    conf: dict[Annotated[str, AfterValidator(_allowed)], Annotated[str, BeforeValidator(_spark_text)]] = Field(
+        default_factory=dict
+    )
+    secret: str | None = Field(
+        default=None,
+        min_length=1,
+        repr=False,
+        description="what the processes of a standalone cluster know each other by; given as STREAMHOUSE_SPARK_SECRET",
+    )
+
+
+class AutoApply(StrEnum):
+    """Which edits of files a flow that was applied takes by itself; the others wait for `streamhouse apply`."""
+
+    OFF = "off"  # none
+    SAFE = "safe"  # those that leave every row as it is: no-op and swap
+    ALL = "all"  # every one; where it rebuilds or blocks, a person is asked first
+
+
+def _auto_apply(value: Any) -> Any:
+    return "off" if value is False else value  # YAML 1.1 reads a plain `off` as false
 
 
 class Settings(Frozen):
@@ -108,17 +144,32 @@ class Settings(Frozen):
     state: str | None = Field(default=None, min_length=1, description="database URL; absent: SQLite in the project")
     ivy_settings: Path | None = Field(default=None, description="Ivy settings file of a company mirror")
     spark: SparkSettings = SparkSettings()
+    data_folders: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+        default=(),
+        description="folders outside of the project whose files sources may read, such as [/srv/landing]",
+    )
+    auto_apply: Annotated[AutoApply, BeforeValidator(_auto_apply)] = Field(
+        default=AutoApply.OFF,
+        description="which edits of files flows take by themselves: off (all wait for 'streamhouse apply'), safe "
+        "(no-op and swap are taken) or all",
+    )
     rebuild_budget: ByteSize | None = Field(
         default=None,
+        ge=0,
         description="a table whose history is larger, such as 50GB, is built anew only when a person says so",
     )
     keep_old_versions: Duration = Field(
         default=timedelta(days=1),
         description="how long a table that was built anew keeps the version that served before",
     )
-    keep_snapshots: Duration = Field(
-        default=timedelta(days=1),
-        description="how far back a query may ask what a warm or cold table was; upkeep removes older snapshots",
+    keep_snapshots: Duration | None = Field(
+        default=None,
+        description="how far back a query may ask what a warm or cold table was; upkeep removes older snapshots; "
+        "absent: a day, but no more than a few snapshots and files",
+    )
+    upkeep_every: Duration = Field(
+        default=timedelta(minutes=10),
+        description="how often 'streamhouse run' and runners keep up the tables of their flows; forever: never",
     )
     patience: Duration = Field(
         default=timedelta(minutes=2),
@@ -160,6 +211,33 @@ def load_settings(root: Path, environment: Mapping[str, str] | None = None) -> S
     return settings
 
 
+def _refuse_secrets(document: Document, problems: Problems) -> None:
+    """What a file holds, all see who have the project."""
+    data = _mapping(document.data)
+    spark, cold = _mapping(data.get("spark")), _mapping(data.get("cold"))
+    found: list[tuple[tuple[str, ...], str]]
+    found = [(("spark", "conf", key), _SPARK_CONF) for key in _mapping(spark.get("conf")) if _is_secret_setting(key)]
+    found += [(("spark", "secret"), "STREAMHOUSE_SPARK_SECRET")] if "secret" in spark else []
+    found += [(("cold", "credential"), "STREAMHOUSE_COLD_CREDENTIAL")] if "credential" in cold else []
+    for path, variable in found:
+        problems.add(
+            FileFormatError(
+                f"'{path[-1]}' is a secret, which no file of a project may hold",
+                at=document.key_at(path),
+                hint=f"give it as the environment variable {variable}",
+            )
+        )
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _is_secret_setting(key: str) -> bool:
+    # What is Kubernetes' own names Secrets, and does not hold them.
+    return names_secret(str(key)) and why_ours(str(key)) is None and not str(key).startswith("spark.kubernetes.")
+
+
 def _from_file(file: Path) -> Settings:
     try:
         text = file.read_text(encoding="utf-8")
@@ -175,6 +253,7 @@ def _from_file(file: Path) -> Settings:
         raise FileFormatError(
             "settings are 'key: value' lines", at=document.value_at(()), hint=f"known keys: {', '.join(_keys())}"
         )
+    _refuse_secrets(document, problems)
     known = keep_known(document.data, Settings, document, problems)
     settings = build(Settings, known, document, problems)
     problems.raise_any()
@@ -200,13 +279,29 @@ def _replaced(settings: Settings, path: tuple[str, ...], value: str, variable: s
 def _with_spark_conf(settings: Settings, text: str) -> Settings:
     """Settings of Spark on top of those of the file. They may be secret: no message shows them."""
     try:
-        spark = SparkSettings(master=settings.spark.master, conf={**settings.spark.conf, **json.loads(text)})
+        spark = settings.spark.model_copy(update={"conf": {**settings.spark.conf, **_conf(json.loads(text))}})
+    except ValidationError as error:
+        for wrong in error.errors(include_input=False):
+            if wrong["loc"][-1] == "[key]":
+                raise FileFormatError(
+                    f"the environment variable {_SPARK_CONF} may not have '{wrong['loc'][1]}'",
+                    hint=wrong["msg"].removeprefix("Value error, "),
+                ) from None
+        raise _no_conf() from None
     except (ValueError, TypeError):
-        raise FileFormatError(
-            f"the environment variable {_SPARK_CONF} is no JSON object of settings",
-            hint='write it like {"spark.driver.memory": "4g"}',
-        ) from None
+        raise _no_conf() from None
     return settings.model_copy(update={"spark": spark})
+
+
+def _no_conf() -> FileFormatError:
+    return FileFormatError(
+        f"the environment variable {_SPARK_CONF} is no JSON object of settings",
+        hint='write it like {"spark.driver.memory": "4g"}',
+    )
+
+
+def _conf(given: object) -> dict[str, str]:
+    return SparkSettings.model_validate({"conf": given}).conf
 
 
 def _keys() -> list[str]:

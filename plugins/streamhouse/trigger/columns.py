@@ -19,16 +19,14 @@ def add_column(c: Cell) -> Verdict:
             return c.nothing(f"{c.table.name} is frozen, so {column.name} stops before it", values=Values.UNREAD)
         case Policy.FREEZE:
             return c.frozen()
-        case Policy.IGNORE | Policy.DISCARD_ROW:
-            return c.nothing(values=Values.UNREAD)
-        case Policy.DISCARD_VALUE:
-            return c.nothing(values=Values.RESCUED)
+        case Policy.IGNORE | Policy.DISCARD_ROW | Policy.DISCARD_VALUE:
+            return c.nothing(values=Values.UNREAD)  # no row and no value that is there fails to fit
     if not c.reader.open:
         return c.nothing(f"{c.reader.step} does not pass on columns that it does not name", values=Values.UNREAD)
     tiers = c.tier_changes(lambda tier: added(tier, column))
     if any(tier.outcome is Outcome.BLOCK for tier in tiers):
         if c.policy is Policy.TRY_EVOLVE:
-            return c.nothing(f"a tier cannot hold {column.name} {column.type}", values=Values.RESCUED)
+            return c.nothing(f"a tier cannot hold {column.name} {column.type}", values=Values.UNREAD)
         return c.block(f"leave out {column.name}: a tier cannot hold {column.type}")
     return c.swap(Values.TAKEN, tiers=tiers, spreads=True)
 
@@ -122,13 +120,9 @@ def unknown_field(c: Cell) -> Verdict:
     field = c.event.now
     assert field is not None
     match c.policy:
-        case Policy.FREEZE:
-            return c.nothing(values=Values.COUNTED)
-        case Policy.IGNORE:
+        case Policy.IGNORE | Policy.DISCARD_ROW | Policy.DISCARD_VALUE:
             return c.nothing(values=Values.UNREAD)
-        case Policy.DISCARD_ROW | Policy.DISCARD_VALUE:
-            return c.nothing(values=Values.VALUE_DISCARDED)
         case Policy.EVOLVE | Policy.TRY_EVOLVE:
             return add_column(c) if c.event.default is None else add_required(c)
         case _:
-            return c.nothing(f"{field.name} comes without being declared; add it to take it", values=Values.RESCUED)
+            return c.nothing(f"{field.name} comes without being declared; add it to take it", values=Values.UNREAD)

@@ -23,7 +23,7 @@ from streamhouse.trigger.reader import Reader, Use
 
 _AT = Location("")
 
-Opens = Callable[[PlannedStep, PlannedRead], bool]
+Opens = Callable[[str, PlannedStep, PlannedRead], bool]
 """Whether a step passes on columns of what a port reads that it does not name."""
 
 _OF_THE_WHOLE = frozenset(
@@ -67,7 +67,7 @@ class Impact:
     Args:
         plans: As applied, by flow; those that never ran are not among them.
         rules: Flow → how it follows changes; a flow without has the defaults.
-        opens: From the actions as the files have them.
+        opens: Of a step of a flow and what it reads, from its action as the flow runs with it.
     """
 
     def __init__(self, plans: Mapping[str, FlowPlan], rules: Mapping[str, SchemaChange], opens: Opens) -> None:
@@ -131,7 +131,7 @@ class Impact:
     def _reader(
         self, event: UpstreamEvent, flow: str, around: Around, step: PlannedStep, read: PlannedRead, *, derived: bool
     ) -> Reader:
-        opened = self._opens(step, read)
+        opened = self._opens(flow, step, read)
         if event.type in _OF_THE_WHOLE:
             return Reader(flow, step.id, step.writes, uses=Use.VALUE, open=opened, derived=derived)
         if event.type in _ADDS:

@@ -7,116 +7,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from streamhouse.change.trigger import Change, Trigger
+from streamhouse.change.trigger import Trigger
 from streamhouse.compiler.aside import set_aside
-from streamhouse.errors import StateConflictError
 from streamhouse.model.outcome import Outcome
-from streamhouse.project.check import check_project
 from streamhouse.project.desired import desired_plan
-from streamhouse.project.project import Project
-from streamhouse.project.seen import Seen
-from streamhouse.registry import Registry
 from streamhouse.state.upstream import Status
-
-ACTIONS = {
-    "take": ("ingest", "rows: {}", "", "SELECT * FROM rows"),
-    "clean": (
-        "clean",
-        "rows: {id: bigint, price: bigint}",
-        "output: {primary_key: [id], extra_columns: pass}",
-        "SELECT id, price FROM rows WHERE price > 0",
-    ),
-    "totals": (
-        "aggregate",
-        "rows: {id: bigint, price: bigint}",
-        "output: {primary_key: [id], extra_columns: pass}",
-        "SELECT id, price * 2 AS twice FROM rows",
-    ),
-    "board": (
-        "customize",
-        "rows: {id: bigint, twice: bigint}",
-        "output: {primary_key: [id], extra_columns: pass}",
-        "SELECT id, twice FROM rows",
-    ),
-}
-FLOW = """flow: shop
-sources: {rows: {files: {path: data/*.json}}}
-steps:
-  - {use: take, reads: {rows: rows}, writes: ods.rows}
-  - {use: clean, reads: {rows: ods.rows}, writes: dwd.sales}
-  - {use: totals, reads: {rows: dwd.sales}, writes: dws.totals}
-"""
-BOARDS = """flow: boards
-steps:
-  - {use: board, reads: {rows: dws.totals}, writes: ads.board}
-"""
-
-
-class World:
-    def __init__(self, project, state):
-        self.project, self.state = project, state
-        self.applied: list[Change] = []
-        self.fails = False
-        self.trigger = Trigger(project, state, {}, self.apply)
-
-    def apply(self, change):
-        if self.fails or change.beyond:
-            raise StateConflictError("the flow does not run")
-        self.applied.append(change)
-        self.state.save_plan(change.plan)
-
-    def rows(self, name, **row):
-        (self.project.root / "data" / f"{name}.json").write_text(json.dumps(row) + "\n")
-
-    def without_price(self):
-        for name in ("2", "3", "4"):
-            self.rows(name, id=2, note="b")
-
-    def flow(self, rules="", name="shop", text=FLOW):
-        (self.project.root / "flows" / f"{name}.yaml").write_text(text + rules)
-
-    def action(self, name, old, new):
-        file = self.project.root / "actions" / f"{name}.sql"
-        assert old in file.read_text()
-        file.write_text(file.read_text().replace(old, new))
-
-    def run(self):
-        registry = Registry.load(self.project.root)
-        registry.check()
-        checked = check_project(self.project, registry, Seen.of(self.state))
-        assert not checked.errors
-        for plan in checked.plans.values():
-            self.state.save_plan(plan)
-            self.trigger.pin(plan.flow)
-
-    def look(self, flow="shop"):
-        self.applied.clear()
-        return {one.flow: one for one in self.trigger.look()}[flow]
-
-    def columns(self, table, flow="shop"):
-        return self.state.plan(flow)[1].tables[table].column_names
-
-    def events(self, flow="shop"):
-        return {str(r.event).split(": ", 1)[1]: r.status for r in self.state.upstream.events(flow)}
+from tests.shop import BOARDS, FLOW, made_world
 
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
     monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
-    for folder in ("actions", "flows", "data"):
-        (tmp_path / folder).mkdir()
-    for name, (step, inputs, output, sql) in ACTIONS.items():
-        header = "\n".join(
-            part for part in (f"action: {name}", f"step: {step}", f"inputs: {{{inputs}}}", output) if part
-        )
-        (tmp_path / "actions" / f"{name}.sql").write_text(f"/* ---\n{header}\n--- */\n{sql}\n")
-    project = Project.at(tmp_path)
-    with project.state() as state:
-        made = World(project, state)
-        made.flow()
-        made.flow(name="boards", text=BOARDS)
-        made.rows("1", id=1, price=5, note="a")
-        made.run()
+    with made_world(tmp_path, "all") as made:
         yield made
 
 

@@ -178,7 +178,7 @@ def test_project_and_json_may_stand_on_either_side(project, tmp_path, monkeypatc
         ["status", "--json", "--project", str(project)],
     ):
         assert main.main(arguments) == 0
-        assert json.loads(capsys.readouterr().out) == {"project": str(project), "flows": []}
+        assert json.loads(capsys.readouterr().out) == {"project": str(project), "auto_apply": "off", "flows": []}
 
 
 def test_an_explicit_project_is_not_searched_upward(project, capsys):

@@ -92,7 +92,7 @@ def test_flows_are_listed_and_shown(project, asked):
 
 def test_services_that_do_not_run(project, asked):
     document, shown = asked("services", "status", code=4)
-    assert document == {"fluss": None, "services": []}
+    assert document == {"fluss": None, "services": [], "orphans": []}
     assert "streamhouse services up" in shown.out
     document, shown = asked("services", "down")
     assert document == {"stopped": False}

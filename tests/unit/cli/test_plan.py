@@ -51,6 +51,22 @@ def test_a_flow_that_was_never_applied(project, capsys):
     assert not (project.state_dir / "state.db").exists()
 
 
+def test_rows_that_are_deleted_for_good(project, apply, capsys):
+    flow = project.root / "flows" / "orders.yaml"
+    text = "rows of ods.orders older than 30d are deleted for good"
+    assert document(capsys)[1]["notices"] == []
+    flow.write_text(f"{flow.read_text()}tables:\n  ods.orders: {{tiers: {{hot: 30d}}}}\n")
+    apply()
+    at = len(flow.read_text().splitlines())
+    for line in (at, at + 1):  # also of a step that is remembered, and stands elsewhere now
+        place = {"file": "flows/orders.yaml", "line": line, "column": 16}
+        (notice,) = document(capsys)[1]["notices"]
+        assert {**notice, **place, "message": text} == notice
+        assert main(["plan"]) == 0
+        assert f"flows/orders.yaml:{line}:16: note {text}" in capsys.readouterr().out
+        flow.write_text(f"# the shop\n{flow.read_text()}")
+
+
 def test_nothing_to_do(project, apply, capsys):
     apply()
     code, flow = document(capsys, "orders")

@@ -5,8 +5,10 @@ import pytest
 
 from streamhouse.cli.init import write_project
 from streamhouse.cli.main import main
+from streamhouse.errors import TableLostError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.schema_change import EventType, Policy
+from streamhouse.model.types import Tier
 from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
@@ -90,6 +92,22 @@ def test_a_running_flow(state, capsys):
     assert capsys.readouterr().out.split("\n")[1].split()[:4] == ["orders", "running", "1", "7"]
     assert main(["status", "orders"]) == 0
     assert "90 ms" in capsys.readouterr().out
+
+
+def test_a_tier_that_fails_is_told_first(state, capsys):
+    state.acquire("orders", this_owner(), TTL, datetime.now(UTC))
+    error = TableLostError("dwd.orders in the warm tier is gone", hint="bring it back")
+    assert state.troubles.failed("orders", "dwd.orders", Tier.WARM, "tiering", error)
+    assert not state.troubles.failed("orders", "dwd.orders", Tier.WARM, "tiering", error), "it is known already"
+    (trouble,) = flows(capsys)[0]["troubles"]
+    assert (trouble["table"], trouble["tier"], trouble["code"], trouble["times"]) == ("dwd.orders", "warm", "SH406", 2)
+    for arguments in (["status"], ["status", "orders"]):
+        assert main(arguments) == 0
+        out = " ".join(capsys.readouterr().out.split())
+        assert "orders: tiering of dwd.orders to warm fails: SH406 dwd.orders in the warm tier is gone" in out
+        assert out.index("SH406") < (out.index("epochs") if "epochs" in out else len(out))
+    assert state.troubles.mended("orders", "dwd.orders", Tier.WARM, "tiering")
+    assert flows(capsys)[0]["troubles"] == []
 
 
 def test_a_failed_flow_shows_its_error(state, capsys):

@@ -4,8 +4,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from streamhouse.jobs.example_rows import arrow_rows, comparable, inferred_columns, typed_value
+from streamhouse.jobs.example_rows import arrow_rows, comparable, inferred_columns
 from streamhouse.model.table import Column
+from streamhouse.sql.values import typed_value
 
 NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 

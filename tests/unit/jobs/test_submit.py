@@ -8,15 +8,15 @@ from streamhouse.errors import EnvironmentProblem
 from streamhouse.jobs.submit import (
     cluster_conf,
     is_cluster,
-    properties_text,
     shown_secrets,
     submit,
     submit_words,
     where_it_is,
 )
+from streamhouse.model.spark_conf import SHUT
 from streamhouse.project.project import Project
 from streamhouse.project.settings import SparkSettings
-from streamhouse.runtime.session import _TUNED
+from streamhouse.runtime.private_conf import properties_text
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "submit"
 
@@ -78,6 +78,7 @@ def test_a_driver_elsewhere_has_our_variables(master, driver):
         f"{driver}.STREAMHOUSE_STATE": "postgresql://db",
         f"{driver}.AWS_REGION": "eu-west-1",
         "spark.executorEnv.AWS_REGION": "eu-west-1",
+        **SHUT,
     }
 
 
@@ -139,9 +140,9 @@ def test_a_shell_of_yarn_gives_variables_as_they_are():
 
 def test_pages_of_spark_show_none_of_them():
     given = {"STREAMHOUSE_STATE": "x", "STREAMHOUSE_COLD_CATALOG": "x", "AWS_SECRET_ACCESS_KEY": "x"}
-    hidden = re.compile(_TUNED["spark.redaction.regex"])
+    hidden = re.compile(SHUT["spark.redaction.regex"])
     secret = [*cluster_conf(SparkSettings(master="yarn"), given), "spark.sql.catalog.cold.uri"]
-    assert [key for key in secret if not hidden.search(key)] == [
+    assert [key for key in secret if not hidden.search(key) and key not in SHUT] == [
         "spark.pyspark.python",
         "spark.driver.memory",
         "spark.log.level",

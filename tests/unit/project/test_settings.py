@@ -49,10 +49,26 @@ def test_everything_can_be_set(tmp_path):
         ("fluss: nohost\n", FileFormatError, "streamhouse.yaml:1:8: SH101"),
         ("warm: here\n", FileFormatError, "streamhouse.yaml:1:7: SH101 'warm' must be a mapping"),
         ("spark: {conf: [a]}\n", FileFormatError, "streamhouse.yaml:1:15: SH101"),
+        (
+            "spark:\n  conf: {spark.x: 1, spark.sql.runSQLOnFiles: true}\n",
+            FileFormatError,
+            "streamhouse.yaml:2:47: SH101 spark.sql.runSQLOnFiles: Streamhouse sets it itself: it keeps queries from",
+        ),
+        ("spark: {conf: {spark.Sql.Variable.Substitute: true}}\n", FileFormatError, "Streamhouse sets it itself"),
+        ("spark: {conf: {spark.authenticate.secret: a}}\n", FileFormatError, "Streamhouse sets it itself"),
+        ("spark: {conf: {spark.sql.parser.escapedStringLiterals: true}}\n", FileFormatError, "otherwise than it was"),
         ("- a\n", FileFormatError, "streamhouse.yaml:1:1: SH101 settings are 'key: value' lines"),
         ("a: b: c\n", FileFormatError, "streamhouse.yaml:1:5: SH101 not valid YAML"),
         ("cold: {warehouse: 's3://b/cold'}\n", FileFormatError, "s3://b/cold needs a catalog"),
-        ("cold: {credential: 'a:b'}\n", FileFormatError, "credential and scope are for a REST catalog"),
+        ("cold: {scope: a}\n", FileFormatError, "credential and scope are for a REST catalog"),
+        (
+            "cold:\n  catalog: http://c\n  credential: 'a:hush'\n",
+            FileFormatError,
+            "streamhouse.yaml:3:3: SH101 'credential' is a secret, which no file of a project may hold",
+        ),
+        ("spark: {secret: hush}\n", FileFormatError, "STREAMHOUSE_SPARK_SECRET"),
+        ("spark: {conf: {spark.hadoop.fs.s3a.secret.key: hush}}\n", FileFormatError, "STREAMHOUSE_SPARK_CONF"),
+        ("spark: {conf: {spark.sql.catalog.x.password: hush}}\n", FileFormatError, "STREAMHOUSE_SPARK_CONF"),
         ("object_store: {endpoint: here}\n", FileFormatError, "streamhouse.yaml:1:26: SH101"),
         ("flus: a\ncolt: b\n", DefinitionErrors, "streamhouse.yaml:2:1: SH102 unknown key 'colt'"),
     ],
@@ -61,6 +77,7 @@ def test_mistakes_have_a_place(tmp_path, text, error, message):
     with pytest.raises(error) as refused:
         settings_of(tmp_path, text)
     assert message in str(refused.value)
+    assert "hush" not in str(refused.value)
 
 
 def test_a_file_in_another_encoding(tmp_path):
@@ -162,4 +179,13 @@ def test_settings_of_spark_from_the_environment_lie_on_top_of_the_file(tmp_path)
 def test_settings_of_spark_that_cannot_be_read_are_not_shown(tmp_path, text):
     with pytest.raises(FileFormatError, match="STREAMHOUSE_SPARK_CONF is no JSON object") as refused:
         load_settings(tmp_path, {"STREAMHOUSE_SPARK_CONF": text})
+    assert "hush" not in str(refused.value)
+
+
+def test_a_variable_does_not_open_what_is_shut(tmp_path):
+    with pytest.raises(FileFormatError) as refused:
+        load_settings(tmp_path, {"STREAMHOUSE_SPARK_CONF": '{"spark.a": "hush", "spark.sql.runSQLOnFiles": "true"}'})
+    assert refused.value.message == (
+        "the environment variable STREAMHOUSE_SPARK_CONF may not have 'spark.sql.runSQLOnFiles'"
+    )
     assert "hush" not in str(refused.value)

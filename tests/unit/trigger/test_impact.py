@@ -105,7 +105,7 @@ def event(kind: EventType, was: Column | None = None, now: Column | None = None,
 
 
 def decided(registry: Registry, plans: dict[str, FlowPlan], seen: UpstreamEvent, rules=None, **more) -> Decision:
-    def opens(step, read):
+    def opens(_, step, read):
         return is_open(registry.action(f"{step.action}@{step.version}"), read.port)
 
     given = SchemaChange.model_validate(rules or {})

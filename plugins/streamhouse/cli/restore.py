@@ -1,0 +1,83 @@
+"""`streamhouse restore`: go on after the state store, checkpoints or the hot tier were lost or put back."""
+
+from dataclasses import asdict
+
+import click
+
+from streamhouse.cli.app import App, shared_options
+
+
+@click.command(
+    short_help="Go on after a loss: of the state store, checkpoints, the hot tier.",
+    epilog="""\b
+Examples:
+  streamhouse restore --dry-run          # what was lost of every flow, and what would be done
+  streamhouse restore orders
+  streamhouse restore orders --rebuild   # where it cannot be known how far the flow is
+""",
+)
+@click.argument("flows", nargs=-1, metavar="[FLOW]...")
+@click.option("--rebuild", is_flag=True, help="Drop all tables of FLOW in every tier; its sources are read again.")
+@click.option(
+    "--from-sources",
+    is_flag=True,
+    help="Compute what the lakes lack of lost hot tables from what FLOW reads, all of which must still be there.",
+)
+@click.option(
+    "--trust",
+    multiple=True,
+    type=click.Choice(["state", "files"]),
+    help="state: it is the newest, though hot tables without a note end elsewhere. files: go on by their plan, though "
+    "another one wrote the tables.",
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before --rebuild.")
+@click.option("--dry-run", is_flag=True, help="Look, and change nothing.")
+@shared_options
+@click.pass_obj
+def restore(
+    app: App,
+    flows: tuple[str, ...],
+    rebuild: bool,
+    from_sources: bool,
+    trust: tuple[str, ...],
+    yes: bool,
+    dry_run: bool,
+) -> None:
+    """Bring what Streamhouse knows of each FLOW to what its tables tell, and its hot tables back from the lakes.
+
+    Every epoch leaves a note with the rows that it writes: in the commit of a lake, beside the tables in the hot tier.
+    From these a flow goes on where it was, though the state store or the checkpoints were lost, or are older ones that
+    were put back. Hot tables that are gone are filled again from their copies in the lakes, and from what the flow
+    reads. Told is what does not come back. FLOW must not run meanwhile; without any, all flows of the project are
+    looked at. Stopped at any moment, it can be run again.
+    """
+    from streamhouse.cli.stages import StageView
+    from streamhouse.install.stage import Stage
+    from streamhouse.jobs.restore import restore_flows
+
+    if rebuild and not flows:
+        raise click.UsageError("--rebuild needs the names of the flows whose tables it drops")
+    if rebuild and not (yes or dry_run):
+        told = (
+            f"This drops every table of {', '.join(flows)}, in every tier. Rows that its sources lost are gone. Go on?"
+        )
+        click.confirm(told, abort=True, err=True)
+    with StageView() as view:
+        done = restore_flows(
+            app.project,
+            flows,
+            rebuild=rebuild,
+            from_sources=from_sources,
+            trust=trust,
+            dry_run=dry_run,
+            say=lambda text: view.show(Stage(text)),
+        )
+    if app.as_json:
+        app.output.document({"dry_run": dry_run, "flows": [asdict(one) for one in done]})
+        return
+    for one in done:
+        app.output.line(f"{one.flow}: {'nothing is missing' if not one.did and not one.lost else ''}".rstrip())
+        for text in one.did:
+            app.output.line(f"  {'would: ' if dry_run else ''}{text}")
+        for text in one.lost:
+            app.output.line(f"  does not come back: {text}")

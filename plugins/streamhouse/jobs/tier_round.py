@@ -1,0 +1,149 @@
+"""One round of tiering: every table of some flows into every further tier, and what goes wrong with each."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from threading import Event
+from typing import cast
+
+from streamhouse.change.building import standing
+from streamhouse.errors import StoreError, StreamhouseError, TableMissingError
+from streamhouse.model.table import Table
+from streamhouse.model.types import Tier
+from streamhouse.model.version import table_name
+from streamhouse.runtime.open import Open
+from streamhouse.state.troubles import Trouble
+from streamhouse.stores.base import LakeStore
+from streamhouse.tiering.mark import forget_lost
+from streamhouse.tiering.move import Moved, tier
+from streamhouse.tiering.overdue import Overdue, overdue
+from streamhouse.tiering.waiting import Waiting, waiting
+
+TIERING = "tiering"
+"""The job under which the state store keeps what goes wrong."""
+
+OnMoved = Callable[[str, Moved], None]
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Tiered:
+    """What one round did.
+
+    Attributes:
+        moved: Flow → one entry for each table and further tier, upstream first.
+        waiting: What lakes lack, when it was only looked at.
+        overdue: What a lake still lacks, and its log may drop.
+        failed: `table to tier` → why it could not be filled; the others were.
+        troubles: What goes wrong with the tiers of these flows, whoever met it.
+    """
+
+    moved: dict[str, list[Moved]] = field(default_factory=dict)
+    waiting: tuple[Waiting, ...] = ()
+    overdue: tuple[Overdue, ...] = ()
+    failed: dict[str, StreamhouseError] = field(default_factory=dict)
+    troubles: tuple[Trouble, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a round does: fill copies, or `check` how far they are; `refill` makes those anew that are lost."""
+
+    check: bool = False
+    refill: bool = False
+
+
+class StopAskedError(Exception):
+    """Leaves a table between two parts of what is to be moved."""
+
+
+@dataclass
+class TierRounds:
+    """Rounds over what is open, until `stop`."""
+
+    open: Open
+    on_moved: OnMoved
+    say: Callable[[str], None]
+    stop: Event
+    _late: set[tuple[str, str]] = field(default_factory=set)  # (flow, what) that is overdue and was told
+
+    def round(self, flows: Sequence[str], now: datetime, kind: Kind = Kind()) -> Tiered:
+        """Do one round; what fails leaves the other tables alone, and is recorded until it goes well."""
+        done = Tiered()
+        for flow in flows:
+            plan = standing(self.open.state, flow)
+            done.moved.setdefault(flow, [])
+            pairs = [(table, target) for table in plan.tables.values() for target in table.tiers.present[1:]]
+            for table, target in pairs:
+                if self.stop.is_set():
+                    return done
+                done = self._one(flow, table, target, now, kind, done)
+            self.open.state.troubles.forget_others(
+                flow, TIERING, [(table_name(table.name), target) for table, target in pairs]
+            )
+        return done
+
+    def _one(self, flow: str, table: Table, target: Tier, now: datetime, kind: Kind, done: Tiered) -> Tiered:
+        what = f"{table_name(table.name)} to {target}"
+        source = self.open.stores[table.tiers.target]
+        try:
+            lake = cast("LakeStore", self.open.stores[target])  # only the hot tier is none, and it is always the first
+            if kind.check:
+                done = replace(done, waiting=(*done.waiting, waiting(table, source, lake)))
+            else:
+                if kind.refill:
+                    forget_lost(lake, table.replica, source.tier)
+                done.moved[flow].append(self._move(flow, table, target, lake))
+                self._mended(flow, table, target, what)
+            found = overdue(table, source, lake, now)
+        except (TableMissingError, StopAskedError):
+            return done  # the flow has not made it yet; or the rest is for the next round
+        except StreamhouseError as error:
+            done.failed[what] = error
+        except Exception as error:  # noqa: BLE001  whatever it is, a person must see it; the others go on
+            _log.exception("tiering of %s", what)
+            done.failed[what] = StoreError(
+                f"{what} met an unforeseen {type(error).__name__}: {error}", hint="the full trace is in the log"
+            )
+        else:
+            self._tell_late(flow, what, found)
+            return done if found is None else replace(done, overdue=(*done.overdue, found))
+        self._failed(flow, table, target, what, done.failed[what])
+        return done
+
+    def _move(self, flow: str, table: Table, target: Tier, lake: LakeStore) -> Moved:
+        self.say(f"{table_name(table.name)} to {target}")
+
+        def told(moved: Moved) -> None:
+            self.on_moved(flow, moved)
+            if self.stop.is_set():
+                raise StopAskedError
+
+        def asked_since() -> timedelta | None:
+            return self.open.state.tier_age(flow, table_name(table.name), target)
+
+        moved = tier(table, self.open.stores[table.tiers.target], lake, on_progress=told, asked_since=asked_since)
+        if moved.gone_rows and moved.rows:
+            text = f"{moved.gone_rows:,} rows were dropped before there was a {target} tier, which begins behind them"
+            self.open.state.append_event(flow, "retention", f"{table_name(table.name)}: {text}")
+        return moved
+
+    def _failed(self, flow: str, table: Table, target: Tier, what: str, error: StreamhouseError) -> None:
+        if self.open.state.troubles.failed(flow, table_name(table.name), target, TIERING, error):
+            text = f"{what}: {error.code} {error.message}"
+            self.open.state.append_event(flow, TIERING, text)
+            self.say(text)
+
+    def _mended(self, flow: str, table: Table, target: Tier, what: str) -> None:
+        if self.open.state.troubles.mended(flow, table_name(table.name), target, TIERING):
+            self.open.state.append_event(flow, TIERING, f"{what}: is filled again")
+
+    def _tell_late(self, flow: str, what: str, found: Overdue | None) -> None:
+        """Record rows that are overdue once, however many rounds find them so."""
+        if found is None:
+            self._late.discard((flow, what))
+        elif (flow, what) not in self._late:
+            self._late.add((flow, what))
+            self.open.state.append_event(flow, "retention", str(found))
+            self.say(str(found))

@@ -1,0 +1,145 @@
+"""Edits of files against what runs: what a flow is to run with, and what waits until a person applies it.
+
+Saving a file changes nothing that serves. A flow goes on with the plan that was applied to it, over every restart;
+its files are what it is to become when somebody says so: `streamhouse apply`, or `auto_apply` of streamhouse.yaml.
+"""
+
+from dataclasses import dataclass
+
+from streamhouse.errors import (
+    DefinitionError,
+    DefinitionErrors,
+    EnvironmentProblem,
+    StoreError,
+    StreamhouseError,
+    UnknownFlowError,
+)
+from streamhouse.model.definition import Definition
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.plan import FlowPlan
+from streamhouse.project.applied import applied_state
+from streamhouse.project.compare import Compared, compare_project
+from streamhouse.project.project import Project
+from streamhouse.project.settings import AutoApply
+from streamhouse.registry.files import text_hash
+
+_SAFE = frozenset({Outcome.NO_OP, Outcome.SWAP})
+
+
+@dataclass(frozen=True)
+class Edit:
+    """How the files of a flow differ from the plan that is applied.
+
+    Attributes:
+        outcome: Of applying them; None: they are wrong, or gone.
+        text: What it is, in words for a person.
+        after: Another one when the files say something else again.
+    """
+
+    flow: str
+    outcome: Outcome | None
+    text: str
+    after: str
+
+    def __str__(self) -> str:
+        if self.outcome is None:
+            return f"{self.text}; the flow goes on with what is applied"
+        return f"an edit waits: {self.text}; see: streamhouse plan {self.flow}; take it: streamhouse apply {self.flow}"
+
+
+@dataclass(frozen=True)
+class ToRun:
+    """What a flow is to run with.
+
+    Attributes:
+        plan: As compiled, over the names that people know.
+        is_applied: It is the plan that was applied last. Whatever is applied when the flow begins is what it runs with.
+        definition: The texts that the plan follows from, where it is not applied.
+        edit: What waits; None: nothing does.
+    """
+
+    plan: FlowPlan
+    is_applied: bool
+    definition: Definition | None = None
+    edit: Edit | None = None
+
+
+def to_run(project: Project, flow: str) -> ToRun:
+    """What a flow is to run with: what is applied, and what of an edit is taken by itself.
+
+    A flow that was never applied runs with what its files say: nothing serves that this could change.
+
+    Raises:
+        UnknownFlowError: no file defines it, and it was never applied.
+        DefinitionError, DefinitionErrors: it was never applied, or every edit is taken, and a file is wrong.
+    """
+    takes = project.settings.auto_apply
+    applied = applied_state(project, {}).flows
+    if flow in applied and takes is not AutoApply.ALL:
+        return _standing(project, applied[flow].plan, takes)
+    [compared] = compare_project(project, flow)
+    return ToRun(compared.plan, is_applied=False, definition=compared.definition(project))
+
+
+def _standing(project: Project, plan: FlowPlan, takes: AutoApply) -> ToRun:
+    try:
+        [compared] = compare_project(project, plan.flow)
+    except StoreError:  # the state store is away: that says nothing of files
+        raise
+    except StreamhouseError as error:
+        return ToRun(plan, is_applied=True, edit=_broken(plan.flow, error))
+    if is_taken(compared.found.outcome, takes):
+        return ToRun(compared.plan, is_applied=False, definition=compared.definition(project))
+    return ToRun(plan, is_applied=True, edit=edit_of(compared))
+
+
+def is_taken(outcome: Outcome | None, takes: AutoApply) -> bool:
+    """Whether a flow takes an edit without a person's word."""
+    return takes is AutoApply.ALL or (takes is AutoApply.SAFE and outcome in _SAFE)
+
+
+def edit_of(compared: Compared) -> Edit | None:
+    """What applying the files would do; None: nothing, or the flow was never applied."""
+    if compared.applied is None or not compared.differs:
+        return None
+    flow, found = compared.plan.flow, compared.found
+    if compared.rules:
+        hashed = compared.files.digest if compared.files is not None else ""
+        return Edit(flow, found.outcome, "what the flow does when something changes upstream", hashed)
+    if not compared.is_change:
+        return Edit(flow, found.outcome, "text that changes no row", compared.fingerprint)
+    changed = [step.table for step in found.steps if step.outcome is not Outcome.NO_OP]
+    what = ", ".join([*changed[:3], *(["…"] if len(changed) > 3 else [])]) or "settings"
+    return Edit(flow, found.outcome, f"{found.outcome} ({what})", compared.fingerprint)
+
+
+def edits(project: Project) -> dict[str, Edit]:
+    """Flow → how its files differ from what is applied; of flows that were applied and whose files say something else.
+
+    A file that is wrong hides no other flow's edit.
+
+    Raises:
+        StoreUnavailableError, StateConflictError: as `StateStore` does.
+    """
+    applied = applied_state(project, {}).flows
+    if not applied:
+        return {}
+    found: dict[str, Edit | None] = {}
+    try:
+        found = {one.plan.flow: edit_of(one) for one in compare_project(project)}
+    except (DefinitionError, DefinitionErrors, EnvironmentProblem):
+        found = {flow: _standing(project, one.plan, AutoApply.OFF).edit for flow, one in applied.items()}
+    found |= {flow: _gone(flow) for flow in applied.keys() - found.keys()}
+    return {flow: edit for flow, edit in sorted(found.items()) if edit is not None and flow in applied}
+
+
+def _broken(flow: str, error: StreamhouseError) -> Edit:
+    if isinstance(error, UnknownFlowError):
+        return _gone(flow)
+    text, known = str(error), isinstance(error, DefinitionError | DefinitionErrors)
+    what = "its files are wrong" if known else "its files cannot be compared with what is applied"
+    return Edit(flow, None, f"{what}: {text.splitlines()[0]}", text_hash(text))
+
+
+def _gone(flow: str) -> Edit:
+    return Edit(flow, None, "no file defines it any more", "gone")

@@ -1,0 +1,94 @@
+"""`run --once` of several flows: what keeps one of them keeps none of the others."""
+
+import json
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+
+from streamhouse.cli.main import main
+from streamhouse.errors import BlockedError, LeaseHeldError, UnknownFlowError
+from streamhouse.jobs import run
+from streamhouse.jobs.progress import Failed, Summary
+from streamhouse.project.project import Project
+
+ACTION = "/* ---\naction: take\nstep: ingest\ninputs: {rows: {}}\n--- */\nSELECT * FROM rows\n"
+FLOW = """\
+flow: {name}
+sources: {{rows: {{files: {{path: data/*.csv, columns: {{id: int}}}}}}}}
+steps: [{{use: take, reads: {{rows: rows}}, writes: ods.{name}}}]
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    for folder in ("actions", "flows", "data"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "actions" / "take.sql").write_text(ACTION)
+    (tmp_path / "data" / "1.csv").write_text("id\n1\n")
+    for name in "abc":
+        (tmp_path / "flows" / f"{name}.yaml").write_text(FLOW.format(name=name))
+
+    @contextmanager
+    def opened(*_, **__):
+        yield SimpleNamespace(state=SimpleNamespace(troubles=SimpleNamespace(standing=lambda _: [])))
+
+    def carry(_, plan, __, **___):
+        if plan.flow in fails:
+            raise fails[plan.flow]
+        return Summary(plan.flow, 1, {}, 1.0)
+
+    fails = {}
+    monkeypatch.setattr(run, "opened", opened)
+    monkeypatch.setattr(run, "carry", carry)
+    monkeypatch.setattr(run, "tier_here", lambda *_: None)
+    monkeypatch.setattr(run, "upkeep_once_a_day", lambda *_: None)
+    found = Project.at(tmp_path)
+    return found, fails
+
+
+def test_the_others_run_and_what_kept_one_is_told(project):
+    found, fails = project
+    fails["a"] = BlockedError("a waits for a person's word")
+    done = run.run_flows(found, ["a", "b", "c"], once=True)
+    assert done[0] == Failed("a", fails["a"])
+    assert [one.flow for one in done[1:]] == ["b", "c"]
+
+
+def test_a_flow_whose_files_are_wrong_keeps_nobody(project):
+    found, _ = project
+    (found.root / "flows" / "b.yaml").write_text(FLOW.format(name="b").replace("data/*.csv", "nowhere"))
+    (found.root / "flows" / "c.yaml").write_text("flow: c\n")
+    a, _, c = run.run_flows(found, ["a", "b", "c"], once=True)
+    assert isinstance(a, Summary)
+    assert isinstance(c, Failed)
+    with pytest.raises(UnknownFlowError):
+        run.run_flows(found, ["a", "d"], once=True)
+
+
+def test_one_flow_alone_fails_as_it_is(project):
+    found, fails = project
+    fails["a"] = LeaseHeldError("another has it")
+    with pytest.raises(LeaseHeldError):
+        run.run_flows(found, ["a"], once=True)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_command_tells_all_and_ends_with_the_code_of_the_first(project, capsys, as_json):
+    found, fails = project
+    fails["b"] = BlockedError("b waits", hint="decide")
+    options = ["--json"] if as_json else []
+    assert main(["run", "a", "b", "c", "--once", "--project", str(found.root), *options]) == 11
+    out = capsys.readouterr()
+    if as_json:
+        flows = json.loads(out.out)["flows"]
+        assert [(one["flow"], one.get("error", {}).get("code")) for one in flows] == [
+            ("a", None),
+            ("b", "SH507"),
+            ("c", None),
+        ]
+    else:
+        assert "b: SH507 b waits" in out.err
+        assert "a: 1 epoch" in out.out
+        assert "c: 1 epoch" in out.out
