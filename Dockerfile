@@ -3,7 +3,7 @@
 FROM python:3.11.15-slim-bookworm AS build
 RUN pip install --no-cache-dir uv==0.13.8
 WORKDIR /opt/streamhouse/source
-COPY pyproject.toml uv.lock README.md ./
+COPY pyproject.toml uv.lock README.md LICENSE NOTICE ./
 COPY plugins plugins
 ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never
 RUN UV_PROJECT_ENVIRONMENT=/opt/streamhouse/engine \

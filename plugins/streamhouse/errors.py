@@ -17,7 +17,10 @@ Usage errors of the command line exit with 2, as click does.
 from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import ClassVar
+
+from streamhouse.secret import masked
 
 
 @dataclass(frozen=True, order=True)
@@ -44,10 +47,10 @@ class StreamhouseError(Exception):
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, *, at: Location | None = None, hint: str | None = None) -> None:
-        self.message = message
+        self.message = masked(message)  # what a library says may have a URL with its password in it
         self.at = at
-        self.hint = hint
-        super().__init__(message)
+        self.hint = masked(hint) if hint else hint
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         place = f"{self.at}: " if self.at else ""
@@ -226,6 +229,12 @@ class UntypedColumnError(DefinitionError):
     code = "SH210"
 
 
+class UnforeseenError(DefinitionError):
+    """The analysis of a file stumbled over something that nobody foresaw: a fault of ours, and of that file alone."""
+
+    code = "SH220"
+
+
 class StrategyError(DefinitionError):
     """A step names a strategy its SQL does not allow, or SQL no strategy can replay."""
 
@@ -327,6 +336,18 @@ class FolderNotEmptyError(EnvironmentProblem):
     code = "SH308"
 
 
+class ProjectCopiedError(EnvironmentProblem):
+    """What a project keeps was copied with it, and names files and processes of the project it was copied from."""
+
+    code = "SH309"
+
+    def __init__(self, root: Path, original: Path) -> None:
+        super().__init__(
+            f"{root} is a copy of {original}: the files and services that its state names are those of that project",
+            hint=f"make it a project of its own: streamhouse adopt --project {root}; or remove {root}/.streamhouse",
+        )
+
+
 # --- SH4xx: stores ----------------------------------------------------------------------------
 
 
@@ -359,6 +380,12 @@ class WriteRefusedError(StoreError):
     """A store refuses rows: a null key, a value that does not fit."""
 
     code = "SH405"
+
+
+class TableLostError(StoreError):
+    """A table that the state store knows of is gone, another one, or ends before its record (design D14)."""
+
+    code = "SH406"
 
 
 # --- SH5xx: engine ----------------------------------------------------------------------------
@@ -406,6 +433,13 @@ class BlockedError(EngineError):
 
     code = "SH507"
     exit_code = 11
+
+
+class NotConfirmedError(EngineError):
+    """A change of what runs was asked for, and nobody said yes: there is no terminal to ask on."""
+
+    code = "SH518"
+    exit_code = 2
 
 
 class ChangeFailedError(EngineError):

@@ -249,7 +249,7 @@ def test_running_stops_what_it_started_and_nothing_else(tmp_path):
     def fail_inside():
         with running(tmp_path):
             assert len(running_below(tmp_path)) == 3
-            with running(tmp_path):  # finds them up, so they are not its own
+            with running(tmp_path):  # they stay for the outer block
                 pass
             assert len(running_below(tmp_path)) == 3
             raise ZeroDivisionError
@@ -282,3 +282,72 @@ def test_being_asked_to_end_leaves_no_server_behind(tmp_path, asked, when):
     other.communicate(timeout=60)
     assert other.returncode not in (0, None)
     assert not running_below(tmp_path)
+
+
+USE = """
+    import sys, time
+    from pathlib import Path
+    from streamhouse.services.services import running
+    with running(Path(sys.argv[1])):
+        print("body", flush=True)
+        time.sleep(600)
+"""
+
+
+def killed_user(root):
+    """A process that needed the services, and is dead without a chance to stop them."""
+    other = python(USE, root)
+    assert any(line == "body\n" for line in other.stdout)
+    other.kill()
+    other.communicate()
+
+
+def test_services_of_a_killed_process_stop_with_the_one_that_takes_them_over(tmp_path):
+    killed_user(tmp_path)
+    before = processes(Services(tmp_path))
+    assert {process.pid for process in Services(tmp_path).orphans()} == {process.pid for process in before.values()}
+    with running(tmp_path):
+        assert processes(Services(tmp_path)) == before
+        assert Services(tmp_path).orphans() == ()
+    assert not running_below(tmp_path)
+
+
+def test_services_of_a_killed_process_that_nobody_takes_over_stop_by_themselves(tmp_path):
+    killed_user(tmp_path)
+    end = time.monotonic() + 60
+    while running_below(tmp_path):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    assert Services(tmp_path).status().services == ()
+
+
+def test_services_that_a_person_started_outlive_a_killed_user(services):
+    services.up()
+    killed_user(services.folder.base.parent.parent)
+    assert len(running_below(services.folder.base.parent.parent)) == 3
+    assert services.orphans() == ()
+
+
+def test_services_stay_while_another_process_needs_them(tmp_path):
+    other = python(USE, tmp_path)
+    try:
+        assert any(line == "body\n" for line in other.stdout)
+        with running(tmp_path):
+            pass
+        assert len(running_below(tmp_path)) == 3
+        with running(tmp_path):
+            other.send_signal(signal.SIGTERM)
+            other.communicate(timeout=60)
+            assert len(running_below(tmp_path)) == 3  # this process needs them still
+        assert not running_below(tmp_path)
+    finally:
+        other.kill()
+        other.communicate()
+
+
+def test_a_server_that_nothing_records_is_found_and_stopped(services):
+    services.up()
+    services.folder.state.unlink()
+    assert len(services.orphans()) == 3
+    assert services.down()
+    assert services.orphans() == ()

@@ -80,3 +80,42 @@ def test_the_image_holds_the_locked_versions():
     (uv,) = re.findall(r"^UV_VERSION := (\S+)$", make, re.MULTILINE)
     assert f"uv=={uv}" in text
     assert text.count("uv sync --frozen") == 2
+
+
+@pytest.mark.parametrize("name", FILE["services"])
+def test_no_service_has_or_gains_rights_of_root(name):
+    service = FILE["services"][name]
+    assert service["cap_drop"] == ["ALL"]
+    assert set(service.get("cap_add", ())) <= {"CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"}
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "privileged" not in service
+
+
+def test_only_who_opens_a_port_is_in_a_network_that_leads_outside():
+    outside = {name for name, network in FILE["networks"].items() if not (network or {}).get("internal")}
+    assert outside == {"outer"}
+    for name, service in FILE["services"].items():
+        assert ("outer" in service["networks"]) == ("ports" in service), name
+
+
+def test_each_service_has_a_database_user_of_its_own():
+    users = re.findall(r"postgresql\+psycopg://(\w+):\$\{(\w+):\?[^}]*\}@postgres:5432/(\w+)", TEXT)
+    users.append((FILE["x-polaris-database"]["QUARKUS_DATASOURCE_USERNAME"], "POLARIS_DB_PASSWORD", "polaris"))
+    assert [(user, database) for user, _, database in users] == [
+        ("streamhouse", "streamhouse"),
+        ("airflow", "airflow"),
+        ("polaris", "polaris"),
+    ]
+    assert len({password for _, password, _ in users} | {"POSTGRES_PASSWORD"}) == 4
+    sql = FILE["configs"]["databases"]["content"]
+    for user, password, database in users:
+        assert f"CREATE ROLE {user} LOGIN PASSWORD '${{{password}:?" in sql
+        assert f"CREATE DATABASE {database} OWNER {user};" in sql
+
+
+def test_spark_knows_who_calls():
+    for name in ("spark-master", "spark-worker"):
+        service = FILE["services"][name]
+        folder = service["environment"]["SPARK_CONF_DIR"]
+        assert service["configs"] == [{"source": "spark-defaults", "target": f"{folder}/spark-defaults.conf"}]
+    assert "spark.authenticate true" in FILE["configs"]["spark-defaults"]["content"]

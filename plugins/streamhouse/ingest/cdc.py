@@ -14,6 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.debezium import Events, Wanted, decode, last_of_each, row_columns, rows_alone
 from streamhouse.ingest.encodings import TimeUnit
+from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.options import check_options, stored_types
@@ -38,6 +39,10 @@ class CdcOptions(Frozen):
     columns: dict[str, str] = Field(min_length=1, description="what to take of each row: {id: bigint, name: string}")
     time_unit: TimeUnit | None = Field(
         default=None, description="ms, us or ns: of times that are numbers, in events without a schema part"
+    )
+    nulls_kept: bool = Field(
+        default=False,
+        description="the connector has value.converter.replace.null.with.default=false, so NULL never came as DEFAULT",
     )
 
     @field_validator("columns")
@@ -90,7 +95,9 @@ class Cdc:
             Column(name=name, type=type_, nullable=name not in options.primary_key)
             for name, type_ in options.columns.items()
         )
-        self._wanted = Wanted(columns or declared, options.primary_key, options.time_unit, truncations, loose)
+        self._wanted = Wanted(
+            columns or declared, options.primary_key, options.time_unit, truncations, loose, options.nulls_kept
+        )
         self._path = options.path
         self._root = root
         self._at = at
@@ -111,7 +118,7 @@ class Cdc:
         """
         names = sorted(list_files(self._path, self._root), key=_in_order)
         if names:
-            lines = [*_beginning(self._root / names[0]), *_ending(self._root / names[-1])]
+            lines = [*_beginning(data_path(self._root, names[0])), *_ending(data_path(self._root, names[-1]))]
             seen = row_columns(lines)
             for column in self._wanted.columns if seen else ():
                 if column.name not in seen:
@@ -225,7 +232,7 @@ class Cdc:
     def _lines(self, name: str) -> Lines:
         with self._lock:
             if name not in self._files:
-                self._files[name] = Lines(self._root / name, name)
+                self._files[name] = Lines(data_path(self._root, name), name)
             return self._files[name]
 
     def _refuse_events_before(self, start: Position, there: Position) -> None:

@@ -46,6 +46,7 @@ class Wanted:
         unit: Of times that are numbers, where an event has no schema part.
         truncations: What is done when all rows were removed.
         loose: Columns of text in which numbers are taken as they are written.
+        nulls_kept: Whether the connector is known to write NULL as null, and not as the column's DEFAULT.
     """
 
     columns: tuple[Column, ...]
@@ -53,6 +54,7 @@ class Wanted:
     unit: TimeUnit | None = None
     truncations: Truncations = ASKED
     loose: tuple[str, ...] = ()
+    nulls_kept: bool = False
 
     @property
     def key_columns(self) -> tuple[Column, ...]:
@@ -306,6 +308,8 @@ class _Run:
                     places[values.index(absent)] // 2,
                     "ALTER TABLE … REPLICA IDENTITY FULL makes PostgreSQL tell it; or leave the column out",
                 )
+        if encoding.default is not None and not self._wanted.nulls_kept and column.name not in self._wanted.key:
+            self._refuse_default(values, places, column, encoding.default)
         if column.type == "string" and column.name in self._wanted.loose:
             values = [repr(v) if isinstance(v, int | float) and not isinstance(v, bool) else v for v in values]
         convert = partial(to_arrow, type_=column.type, encoding=encoding, unit=self._wanted.unit)
@@ -318,6 +322,16 @@ class _Run:
                 places[at] // 2,
                 _hint(column, values[at], encoding),
             ) from failure
+
+    def _refuse_default(self, values: list[Any], places: list[int], column: Column, default: Any) -> None:
+        for value, place in zip(values, places, strict=True):
+            if value == default and type(value) is type(default):
+                raise self._error(
+                    f"column '{column.name}' is {value!r:.60}, its DEFAULT, which the converter also writes for NULL",
+                    place // 2,
+                    "set value.converter.replace.null.with.default=false, take a new snapshot of the rows that came "
+                    "before, then say 'nulls_kept: true'",
+                )
 
     def _error(self, message: str, number: int, hint: str) -> SourceError:
         return _error(message, self._name, self._first + number, hint)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamhouse.ingest.formats import as_instants
+from streamhouse.ingest.times import as_days, as_instants
 from streamhouse.stores.arrow import arrow_type
 
 TimeUnit = Literal["ms", "us", "ns"]
@@ -40,10 +40,12 @@ class Encoding:
     Attributes:
         name: Kafka Connect's semantic type, such as `io.debezium.time.Date`; empty: none, or not known.
         scale: Of a decimal written as bytes.
+        default: What the converter may write where a nullable column is NULL; None: nothing.
     """
 
     name: str = ""
     scale: int | None = None
+    default: Any = None
 
 
 def encodings_of(schema: Any) -> dict[str, Encoding]:
@@ -65,7 +67,8 @@ def _encoding(column: Mapping[str, Any]) -> Encoding:
     name = str(column.get("name") or "")
     parameters = column.get("parameters")
     scale = parameters.get("scale") if name == _DECIMAL and isinstance(parameters, dict) else None
-    return Encoding(name, None if scale is None else int(scale))
+    default = column.get("default") if column.get("optional") else None
+    return Encoding(name, None if scale is None else int(scale), default)
 
 
 def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUnit | None) -> pa.Array:
@@ -131,7 +134,9 @@ def _unscaled(value: str, scale: int) -> Decimal:
 
 def _texts_to_time(values: Sequence[Any], type_: str) -> pa.Array:
     texts = pa.array(values, pa.string())
-    return as_instants(texts) if type_ == "timestamp" else texts.cast(arrow_type(type_))
+    if type_ == "timestamp":
+        return as_instants(texts)
+    return as_days(texts) if type_ == "date" else texts.cast(arrow_type(type_))
 
 
 def _numbers_to_time(numbers: pa.Array, type_: str, encoding: Encoding, unit: TimeUnit | None) -> pa.Array:

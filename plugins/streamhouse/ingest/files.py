@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from streamhouse.errors import Location, RowsLostError, SourceError
+from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import SUFFIXES, Format, infer_columns, read_file
 from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.options import check_options, stored_types
@@ -98,7 +99,7 @@ class Files:
                     at=self._at,
                     hint="put a first file there, or declare its columns: {name: type}",
                 )
-            self._columns = infer_columns(self._root / names[0], self._options.kind, names[0])
+            self._columns = infer_columns(data_path(self._root, names[0]), self._options.kind, names[0])
         return self._columns
 
     def available(self) -> Position:
@@ -155,7 +156,7 @@ class Files:
         return list_files(self._options.path, self._root)
 
     def _count(self, name: str) -> int:
-        path = self._root / name
+        path = data_path(self._root, name)
         size = path.stat().st_size
         if name not in self._seen:
             parquet = self._options.kind == "parquet"  # its footer tells
@@ -177,14 +178,14 @@ class Files:
         return self._whole(name).select([c.name for c in wanted]).slice(first, last - first)
 
     def _there(self, name: str) -> Path:
-        path = self._root / name
+        path = data_path(self._root, name)
         if not path.exists():
             raise RowsLostError(f"file '{name}' is gone, with rows not read yet", hint="put it back")
         return path
 
     def _whole(self, name: str) -> "pa.Table":
         stat = self._there(name).stat()
-        path, kind = self._root / name, self._options.kind
+        path, kind = data_path(self._root, name), self._options.kind
         return _rows_of(path, kind, self.columns(), self._may_lack, name, stat.st_size, stat.st_mtime_ns)
 
 

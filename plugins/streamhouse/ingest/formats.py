@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.parquet import column_types, parquet_rows
+from streamhouse.ingest.times import told_as, untold
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_type, conform
 from streamhouse.stores.keyed import padded
@@ -27,7 +27,7 @@ SUFFIXES: dict[str, Format] = {
     ".parquet": "parquet",
 }
 _ROW = re.compile(r"[Rr]ow #?(\d+)")
-_ZONE = r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$"
+_OF_ROW = re.compile(r"Row #(\d+): ")
 _INFERRED_BYTES = 1 << 20
 
 
@@ -104,8 +104,7 @@ def _csv_texts(path: Path) -> tuple[Column, ...]:
 
 def _read_csv(path: Path, columns: tuple[Column, ...]) -> pa.Table:
     # Arrow refuses times without a zone for an instant, and takes no mixture: they are read as text first.
-    instants = [c.name for c in columns if c.type == "timestamp"]
-    types = {c.name: pa.string() if c.name in instants else arrow_type(c.type) for c in columns}
+    types = {c.name: told_as(arrow_type(c.type)) for c in columns}
     rows = pa_csv.read_csv(
         path,
         # One thread, because only then does Arrow tell the row of a value it cannot read.
@@ -117,18 +116,10 @@ def _read_csv(path: Path, columns: tuple[Column, ...]) -> pa.Table:
             quoted_strings_can_be_null=False,
         ),
     )
-    for name in instants:
-        rows = rows.set_column(rows.schema.get_field_index(name), name, as_instants(rows[name]))
+    for n, column in enumerate(columns):
+        texts = rows.column(n).combine_chunks()
+        rows = rows.set_column(n, column.name, untold(texts, arrow_type(column.type)))
     return rows
-
-
-def as_instants(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """ISO texts, some of them with a zone, as instants; one without a zone is UTC."""
-    zoned = pc.match_substring_regex(texts, _ZONE)
-    utc = pa.timestamp("us", tz="UTC")
-    with_zone = pc.if_else(zoned, texts, None).cast(utc)
-    without = pc.assume_timezone(pc.if_else(zoned, None, texts).cast(pa.timestamp("us")), "UTC")
-    return pc.coalesce(with_zone, without)
 
 
 def json_rows(source: Path | BinaryIO, columns: tuple[Column, ...]) -> pa.Table:
@@ -138,10 +129,23 @@ def json_rows(source: Path | BinaryIO, columns: tuple[Column, ...]) -> pa.Table:
         pa.ArrowInvalid: it is malformed.
     """
     schema = pa.schema([(c.name, arrow_type(c.type)) for c in columns])
-    return pa_json.read_json(
-        source,
-        parse_options=pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
-    )
+    told = pa.schema([(field.name, told_as(field.type)) for field in schema])
+    if told == schema:
+        return _json(source, schema)
+    try:
+        found = _json(source, told)
+    except pa.ArrowInvalid:
+        if isinstance(source, Path):
+            return _json(source, schema)  # days may be numbers
+        source.seek(0)
+        return _json(source, schema)
+    arrays = [untold(column.combine_chunks(), field.type) for column, field in zip(found.columns, schema, strict=True)]
+    return pa.table(arrays, schema=schema)
+
+
+def _json(source: Path | BinaryIO, schema: pa.Schema) -> pa.Table:
+    options = pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    return pa_json.read_json(source, parse_options=options)
 
 
 def _malformed(path: Path, kind: Format, name: str, error: Exception) -> SourceError:
@@ -150,6 +154,8 @@ def _malformed(path: Path, kind: Format, name: str, error: Exception) -> SourceE
     cause = str(error).split(" If these timestamps", maxsplit=1)[0]
     found = _ROW.search(cause)
     line = int(found[1]) if found and kind == "csv" else 1
+    if of_row := _OF_ROW.match(cause):
+        cause, line = cause[of_row.end() :], int(of_row[1]) + (kind == "csv")  # the names stand in its first line
     if kind == "json":
         line = _broken_line(path) or line
     return SourceError(

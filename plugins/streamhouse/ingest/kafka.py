@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -15,6 +16,7 @@ from streamhouse.errors import Location, MissingPackageError, RowsLostError, Sou
 from streamhouse.ingest.options import check_options, stored_types
 from streamhouse.model.table import Column
 from streamhouse.model.types import Frozen, Position, Ranges, behind
+from streamhouse.secret import holds_secret, names_secret
 from streamhouse.stores.arrow import arrow_schema
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ _TIMEOUT_S = 30.0
 _POLL_S = 0.5
 _BATCH = 10_000
 _TYPES: dict[str, str] = {"key": "string", "timestamp": "timestamp", "partition": "int", "offset": "bigint"}
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Metadata = Literal["key", "timestamp", "partition", "offset"]
 
 
@@ -51,6 +54,26 @@ class KafkaOptions(Frozen):
     @classmethod
     def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
         return stored_types(value)
+
+    @field_validator("properties")
+    @classmethod
+    def _no_secret_stands_here(cls, value: dict[str, str]) -> dict[str, str]:
+        # A plan keeps these settings, and so does everybody who has the file.
+        for name, text in value.items():
+            if names_secret(name) or holds_secret(text):
+                raise ValueError(
+                    f"'{name}' is a secret; use `secrets:` with the name of the variable that holds it, "
+                    f"such as {name}: KAFKA_{name.upper().replace('.', '_')}"
+                )
+        return value
+
+    @field_validator("secrets")
+    @classmethod
+    def _secrets_are_names(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, variable in value.items():
+            if not _VARIABLE.fullmatch(variable):
+                raise ValueError(f"'{name}' does not name a variable of the environment, such as KAFKA_PASSWORD")
+        return value
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:

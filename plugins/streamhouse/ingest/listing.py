@@ -4,31 +4,42 @@ import glob
 from pathlib import Path
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.folders import data_path
 
 
 def list_files(pattern: str, root: Path) -> list[str]:
     """The files that match, as paths relative to `root`, sorted by name.
 
     Files without a byte, and those whose name begins with `.` or `_`, are passed over.
+
+    Raises:
+        SourceError: one of them, or what a link leads to, lies outside of the project's data.
     """
+    data_path(root, _fixed(pattern).as_posix())
     found = glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207  Path.glob takes no absolute path
-    files = ((Path(name).as_posix(), root / name) for name in found)
-    return sorted(
-        name for name, path in files if not path.name.startswith((".", "_")) and path.is_file() and path.stat().st_size
-    )
+    names = [name for name in (Path(name).as_posix() for name in found) if not Path(name).name.startswith((".", "_"))]
+    files = ((name, data_path(root, name)) for name in names)
+    return sorted(name for name, path in files if path.is_file() and path.stat().st_size)
 
 
 def check_place(pattern: str, root: Path, at: Location | None) -> None:
     """Check that there is a folder to watch, or the one file that `pattern` names.
 
     Raises:
-        SourceError: there is none.
+        SourceError: there is none, or it lies outside of the project's data.
     """
-    fixed = Path(pattern)
-    while glob.has_magic(str(fixed)):
-        fixed = fixed.parent
+    fixed = _fixed(pattern)
+    data_path(root, fixed.as_posix(), at)
     if not (root / fixed).exists():
         what = "folder" if fixed != Path(pattern) else "file"
         raise SourceError(
             f"there is no {what} '{fixed.as_posix()}'", at=at, hint="paths are relative to the project's folder"
         )
+
+
+def _fixed(pattern: str) -> Path:
+    """The part of a pattern before its first wildcard."""
+    fixed = Path(pattern)
+    while glob.has_magic(str(fixed)):
+        fixed = fixed.parent
+    return fixed

@@ -9,7 +9,8 @@ from pathlib import Path
 from streamhouse.errors import DiskFullError, EnvironmentProblem
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR}
+_NO_PLACE = {errno.ENOENT, errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP}
 _MAKE_ROOM = "make room there, or move the project to a larger disk"
 
 
@@ -19,13 +20,22 @@ def writing_to(folder: Path) -> Iterator[None]:
 
     Raises:
         DiskFullError: the disk, or the user's share of it, is full.
-        EnvironmentProblem: this user may not write there, or a file stands where a folder should.
+        EnvironmentProblem: there is no such place, this user may not write there, or a file stands where a folder
+            should.
     """
     try:
         yield
+    except ValueError as error:
+        # Python's own refusal of a name, before the operating system sees it.
+        if "null" not in str(error):
+            raise
+        raise EnvironmentProblem(f"'{str(folder)!r}' is no path", hint="name another place") from error
     except OSError as error:
         if error.errno in _FULL:
             raise DiskFullError(f"no room left at {folder}", hint=_MAKE_ROOM) from error
+        if error.errno in _NO_PLACE:
+            told = f"cannot write to {str(error.filename or folder)[:200]}: {error.strerror}"
+            raise EnvironmentProblem(told, hint="name a place in a folder that exists") from error
         if error.errno in _FORBIDDEN:
             raise EnvironmentProblem(
                 f"cannot write to {error.filename or folder}: {error.strerror}",

@@ -6,6 +6,8 @@ import tempfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from hashlib import file_digest
 from pathlib import Path
 
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_fixed
@@ -24,13 +26,15 @@ _UNFINISHED = ".fetch-"
 class Jar:
     """Maven coordinates of one jar, without what it depends on.
 
-    `size_bytes` is only what a progress bar counts against: a file of another size is no error.
+    `size_bytes` is only what a progress bar counts against: a file of another size is no error. A file of another
+    `sha256` is one: whoever serves the jar, or writes into the cache, serves another one than we have tried.
     """
 
     group: str
     artifact: str
     version: str
     size_bytes: int
+    sha256: str
 
     @property
     def file_name(self) -> str:
@@ -41,23 +45,71 @@ class Jar:
         return f"{self.group}:{self.artifact}:{self.version}"
 
 
-FLUSS_SERVER = Jar("org.apache.fluss", "fluss-server", "0.9.1-incubating", 85_810_597)
+FLUSS_SERVER = Jar(
+    "org.apache.fluss",
+    "fluss-server",
+    "0.9.1-incubating",
+    85_810_597,
+    "fdda82aa7cc936086c420090920836066d48d741cf7e0aadde3c0e6f0832a169",
+)
 # Fluss logs through slf4j 1.7: api and binding must be of one version.
 SERVER_JARS = (
     FLUSS_SERVER,
-    Jar("org.slf4j", "slf4j-api", "1.7.36", 41_125),
-    Jar("org.slf4j", "slf4j-simple", "1.7.36", 15_333),
+    Jar("org.slf4j", "slf4j-api", "1.7.36", 41_125, "d3ef575e3e4979678dc01bf1dcce51021493b4d11fb7f1be8ad982877c16a1c0"),
+    Jar(
+        "org.slf4j",
+        "slf4j-simple",
+        "1.7.36",
+        15_333,
+        "2f39bed943d624dfa8f4102d0571283a10870b6aa36f197a8a506f147010c10f",
+    ),
 )
 SPARK_JARS = (
-    Jar("org.apache.paimon", "paimon-bundle", "1.4.2", 48_588_217),
-    Jar("org.apache.iceberg", "iceberg-spark-runtime-4.1_2.13", "1.12.0", 48_309_426),
-    Jar("com.globalmentor", "hadoop-bare-naked-local-fs", "0.1.0", 9_106),
+    Jar(
+        "org.apache.paimon",
+        "paimon-bundle",
+        "1.4.2",
+        48_588_217,
+        "85a1587409e6c044b46eb20370a46ecd288576b8bc7aadf6b0432a4f2370f5d1",
+    ),
+    Jar(
+        "org.apache.iceberg",
+        "iceberg-spark-runtime-4.1_2.13",
+        "1.12.0",
+        48_309_426,
+        "3123c3798af642dd537230923548e013ef41cc28b6626e5225808cf5670a0f82",
+    ),
+    Jar(
+        "com.globalmentor",
+        "hadoop-bare-naked-local-fs",
+        "0.1.0",
+        9_106,
+        "e0cc30fb0531eb0b59468dc0abf5b257533d2365b5e9f45e795edd707aa78c62",
+    ),
 )
 
 
-PAIMON_S3_JAR = Jar("org.apache.paimon", "paimon-s3", "1.4.2", 96_371_059)
-ICEBERG_S3_JAR = Jar("org.apache.iceberg", "iceberg-aws-bundle", "1.12.0", 69_034_612)
-POSTGRESQL_JAR = Jar("org.postgresql", "postgresql", "42.7.8", 1_116_727)
+PAIMON_S3_JAR = Jar(
+    "org.apache.paimon",
+    "paimon-s3",
+    "1.4.2",
+    96_371_059,
+    "dc701f0c5b2790680032ec8961dfbb857e968f9f023563a7077fffd0750d0a67",
+)
+ICEBERG_S3_JAR = Jar(
+    "org.apache.iceberg",
+    "iceberg-aws-bundle",
+    "1.12.0",
+    69_034_612,
+    "dd7e49ffa4ac9b215bed846581991259e3aec9bb2fa08d6cec029c46cd66d957",
+)
+POSTGRESQL_JAR = Jar(
+    "org.postgresql",
+    "postgresql",
+    "42.7.8",
+    1_116_727,
+    "2a32a9dcbc42d67a50ad3a0de5efd102c8d2be46720045f2cbd6689f160ab7c7",
+)
 
 
 def spark_jars(*, warm_in_store: bool, cold_in_store: bool, catalog: str | None) -> tuple[Jar, ...]:
@@ -101,19 +153,19 @@ def fetch(
         progress: Told what is fetched, with the fraction over all that is missing.
 
     Raises:
-        JarDownloadError: a jar could not be had, or its checksum is wrong.
+        JarDownloadError: a jar could not be had, or it is another one than the one we know by its SHA-256.
         JavaMissingError: something must be fetched and there is no Java to do it.
         DiskFullError: there is no room for it.
     """
     folder = cache_folder() if cache is None else cache
     files = [folder / jar.file_name for jar in coordinates]
-    if all(_is_whole(file) for file in files):
+    if all(_is_ours(folder / jar.file_name, jar) for jar in coordinates):
         return files
     with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with held(folder / ".lock", Stage("waiting for another process that fetches jars"), progress):
             _sweep(folder)
-            missing = [jar for jar in dict.fromkeys(coordinates) if not _is_whole(folder / jar.file_name)]
+            missing = [jar for jar in dict.fromkeys(coordinates) if not _is_ours(folder / jar.file_name, jar)]
             _fetch_all(missing, folder, settings, progress)
     return files
 
@@ -149,11 +201,44 @@ def _fetch_one(ivy: Ivy, jar: Jar, folder: Path, tell: OnBytes) -> None:
         got = ivy.retrieve(jar.group, jar.artifact, jar.version, unfinished, tell)
         if not _is_whole(got):
             raise JarDownloadError(f"{jar} arrived damaged: it is no zip file", hint="try again")
+        if (found := _sha256(got)) != jar.sha256:
+            raise JarDownloadError(
+                f"{jar} is another file than the one we know: its SHA-256 is {found}, not {jar.sha256}",
+                hint="nothing of it was kept; ask who runs the mirror that ivy_settings names",
+            )
         with got.open("rb+") as file:
             os.fsync(file.fileno())
         got.replace(folder / jar.file_name)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _is_ours(file: Path, jar: Jar) -> bool:
+    """Whether a file of the cache is the jar.
+
+    Raises:
+        JarDownloadError: it is a whole jar, and another one.
+    """
+    if not _is_whole(file):
+        return False
+    stat = file.stat()
+    found = _known_sha256(file, stat.st_size, stat.st_mtime_ns, stat.st_ino)
+    if found != jar.sha256:
+        raise JarDownloadError(
+            f"{file} is not the {jar} that we know: its SHA-256 is {found}, not {jar.sha256}",
+            hint="remove the file, and it is fetched again; find out who put it there",
+        )
+    return True
+
+
+@cache
+def _known_sha256(file: Path, *_stamp: int) -> str:
+    return _sha256(file)
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as opened:
+        return file_digest(opened, "sha256").hexdigest()
 
 
 def _is_whole(file: Path) -> bool:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from streamhouse.orchestrator.engine_columns import EngineColumns
 from streamhouse.orchestrator.engine_command import EngineCommand, engine_command, resolve
 from streamhouse.orchestrator.spec import FlowSpec, flow_spec
 from streamhouse.project.project import Project
+from streamhouse.project.settings import AutoApply
 from streamhouse.registry import Registry
 from streamhouse.runtime.command import COMMAND_VARIABLE
 
@@ -23,7 +24,8 @@ class Compiled:
     Attributes:
         flows: Flow → its DAGs.
         yaml: Flow → the text of its file.
-        broken: Flow → what is wrong with it, each error with its place, cause and hint.
+        broken: Flow → what is wrong with its files, each error with its place, cause and hint. One that was applied has
+            its DAGs all the same.
     """
 
     flows: Mapping[str, FlowSpec]
@@ -32,8 +34,10 @@ class Compiled:
 
 
 def compile_flows(root: Path) -> Compiled:
-    """Compile every flow of the project at `root`; one that is broken takes only those away that read from it.
+    """The flows of the project at `root`: as they were applied, and those that never were as their files say.
 
+    Where `auto_apply` is `all`, as their files say. One that is broken takes only those away that read from it, and
+    none that was applied. A flow that was applied and that no file defines any more has DAGs while it is wanted to run.
     Nothing is parsed when nothing changed since the last time (`project/check.py`).
 
     Raises:
@@ -49,7 +53,10 @@ def compile_flows(root: Path) -> Compiled:
     broken: dict[str, str] = {}
     if checked.errors:
         plans, broken = _each(project, registry)
-    specs = {name: _spec(project, registry, plan) for name, plan in sorted(plans.items())}
+    specs = {name: _spec(project, registry, plan) for name, plan in plans.items()}
+    if project.settings.auto_apply is not AutoApply.ALL:
+        specs |= _applied(project, {*registry.flows, *registry.broken_flows})
+    specs = dict(sorted(specs.items()))
     return Compiled(
         {name: spec for name, (spec, _) in specs.items()}, {name: text for name, (_, text) in specs.items()}, broken
     )
@@ -76,9 +83,36 @@ def _each(project: Project, registry: Registry) -> tuple[dict[str, FlowPlan], di
 def _spec(project: Project, registry: Registry, plan: FlowPlan) -> tuple[FlowSpec, str]:
     file = registry.flows[plan.flow].at.file
     yaml = (project.root / file).read_text(encoding="utf-8-sig", errors="replace")
+    return _spec_of(plan, file, yaml, registry)
+
+
+def _spec_of(plan: FlowPlan, file: str, yaml: str, registry: Registry) -> tuple[FlowSpec, str]:
     uses = dict.fromkeys(f"{step.action}@{step.version}" for step in plan.steps)
     sql = {use: registry.action(use).sql for use in uses}
     return flow_spec(plan, file=file, yaml=yaml, sql=sql), yaml
+
+
+def _applied(project: Project, named: Collection[str]) -> dict[str, tuple[FlowSpec, str]]:
+    """Flow → its DAGs as it runs, and the text of its file then."""
+    state = project.existing_state()
+    if state is None:
+        return {}
+    from streamhouse.state.runners import Wanted  # loads SQLAlchemy, which a project that never ran need not
+
+    with state:
+        wanted = {one.flow for one in state.runners.all_wanted() if one.wanted is Wanted.RUNNING}
+        plans = {n: plan for n, (_, plan) in state.plans().items() if n in named or n in wanted}
+        definitions = state.definitions()
+    found: dict[str, tuple[FlowSpec, str]] = {}
+    for name, plan in plans.items():
+        definition = definitions.get(name)
+        part = Registry.of_definition(definition) if definition is not None else None
+        if part is not None and definition is not None:
+            file = part.flow(name).at.file
+            found[name] = _spec_of(plan, file, definition.files[file], part)
+        else:
+            found[name] = flow_spec(plan, file=f"flows/{name}.yaml", yaml="", sql={}), ""
+    return found
 
 
 def file_stem(flow: str) -> str:

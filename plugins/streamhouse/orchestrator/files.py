@@ -46,7 +46,9 @@ def files_of(compiled: Compiled) -> dict[str, str]:
         files[f"{flow}.py"] = _FLOW.format(flow=flow, yaml=yaml)
         files[f"{flow}.json"] = spec.model_dump_json(indent=1, exclude_defaults=True) + "\n"
     for flow, text in compiled.broken.items():
-        files[f"{file_stem(flow)}.py"] = _BROKEN.format(what=f"flow '{file_stem(flow)}'", text=_literal(text))
+        stem = file_stem(flow)
+        name = f"_edit_{stem}.py" if flow in compiled.flows else f"{stem}.py"  # no flow's name begins with '_'
+        files[name] = _BROKEN.format(what=f"flow '{stem}'", text=_literal(text))
     return _with_manifest(files, sorted(compiled.flows), dict(compiled.broken))
 
 

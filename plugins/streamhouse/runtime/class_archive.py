@@ -46,7 +46,7 @@ def archive(folder: Path, say: Callable[[str], None] = lambda _: None) -> list[s
         return []
     try:
         with writing_to(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # what is in it, Spark's Java process runs
             if not is_settled():
                 with held(folder / ".lock", _WAITING, lambda stage: say(stage.text)):
                     if not is_settled():

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from streamhouse.project.project import Project
 from streamhouse.project.settings import ColdSettings
+from streamhouse.runtime.stores import ProjectLedger
 from streamhouse.stores.object_store import ObjectStore, is_object_store
 
 if TYPE_CHECKING:
@@ -58,4 +59,4 @@ def cold_reader(project: Project) -> "IcebergReader | None":
         return None
     from streamhouse.stores.iceberg.light import IcebergReader
 
-    return IcebergReader(tables)
+    return IcebergReader(tables, ProjectLedger(project))

@@ -140,5 +140,5 @@ def _cancel_jobs() -> None:
     from pyspark import SparkContext
 
     context = SparkContext._active_spark_context
-    if context is not None:
+    if context is not None and hasattr(context, "_jsc"):  # one that is being made has no jobs
         context.cancelAllJobs()

@@ -1,6 +1,6 @@
 """A project with everything that a running flow needs, connected."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -57,18 +57,13 @@ def plan_of(project: Project, flow: str) -> FlowPlan:
     return desired_plan(project, flow)
 
 
-def plans_of(project: Project, flows: Sequence[str]) -> dict[str, FlowPlan]:
-    """The compiled plans of flows, each after those of them whose tables it reads.
-
-    Raises:
-        UnknownFlowError, DefinitionError: as `plan_of`.
-    """
-    plans = {name: plan_of(project, name) for name in flows}
+def readers_last(plans: Mapping[str, FlowPlan]) -> list[str]:
+    """The names of flows, each after those of them whose tables it reads."""
     reads = {
         name: {o for o, other in plans.items() if o != name and {t.name for t in plan.external} & set(other.tables)}
         for name, plan in plans.items()
     }
-    return {name: plans[name] for name in TopologicalSorter(reads).static_order()}
+    return list(TopologicalSorter(reads).static_order())
 
 
 @contextmanager

@@ -15,13 +15,15 @@ from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.errors import EnvironmentProblem
 from streamhouse.install.jars import cache_folder, fetch
 from streamhouse.install.java import Java, find_java
+from streamhouse.model.spark_conf import SHUT
 from streamhouse.project.project import Project
-from streamhouse.project.settings import jars_of
+from streamhouse.project.settings import SparkSettings, jars_of
 from streamhouse.runtime.class_archive import archive
 from streamhouse.runtime.cold import cold_catalog
-from streamhouse.runtime.interrupt import handlers_kept
+from streamhouse.runtime.launch import no_java_left, start
 from streamhouse.runtime.spark_home import use_installed_python
 from streamhouse.runtime.spark_log import quiet_python_log
+from streamhouse.services.guardian import watch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,8 +61,18 @@ _TUNED = {
     "spark.task.maxFailures": "1",
     "spark.stage.maxConsecutiveAttempts": "1",
     "spark.speculation": "false",
-    # Spark's own, with what a catalog of cold tables is reached by, whose URL may hold a password, and our variables.
-    "spark.redaction.regex": r"(?i)secret|password|token|access[._]?key|credential|catalog[.]\w+[.]uri|streamhouse_",
+}
+# Whatever a project says: a file that is damaged or gone is an error, and no answer comes without its rows.
+_NOTHING_LEFT_OUT = {
+    **{
+        f"spark.{of}.{what}": "false"
+        for of in ("files", "sql.files")
+        for what in ("ignoreCorruptFiles", "ignoreMissingFiles")
+    },
+    # Bounds in files that Arrow writes leave NaN out, and Spark would skip the rows that have it.
+    "spark.sql.parquet.filterPushdown": "false",
+    # Else `count(*)` counts rows of files that nobody has opened.
+    "spark.sql.iceberg.aggregate-push-down.enabled": "false",
 }
 # What the name of a Unix socket may have on every system, and what Spark adds to the folder: /.<uuid>.sock
 _SOCKET_PATH, _SOCKET_NAME = 103, 43
@@ -93,6 +105,7 @@ def local_session(
         JavaMissingError: no Java 17 or later.
         JarDownloadError: a connector could not be fetched.
         EnvironmentProblem: Spark does not start.
+        EngineError: its Java process was killed while it started.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -107,7 +120,8 @@ def local_session(
             jars_of(project.settings), settings=project.settings.ivy_settings, progress=lambda stage: say(stage.text)
         )
     logs = project.state_dir / "logs"
-    logs.mkdir(parents=True, exist_ok=True)
+    project.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    logs.mkdir(exist_ok=True)
     log4j = logs / "log4j2.properties"
     log4j.write_text(_LOG4J.format(file=logs / "spark.log"))
 
@@ -119,15 +133,24 @@ def local_session(
     alone = project.settings.spark.master.startswith("local")
     if alone:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     quiet_python_log()
     place = _place(java)
     use_installed_python(place / "home")
-    classes = [] if placed else archive(place, say)
-    builder = SparkSession.builder.master(project.settings.spark.master).appName(name)
-    options = {
+    if not placed:
+        watch(project.root)
+    with no_java_left(project.state_dir):
+        classes = [] if placed else archive(place, say)
+        options = _options(project, name, jars, classes, log4j, alone=alone, placed=placed)
+        with _stderr_to(logs / "spark.err"):
+            return start(options, errors=logs / "spark.err")
+
+
+def _options(
+    project: Project, name: str, jars: Sequence[Path], classes: Sequence[str], log4j: Path, *, alone: bool, placed: bool
+) -> dict[str, str]:
+    return {
+        "spark.master": project.settings.spark.master,
+        "spark.app.name": name,
         **_TUNED,
         **({} if placed else {"spark.jars": ",".join(str(jar) for jar in jars)}),
         "spark.driver.extraJavaOptions": _java_options(log4j, classes),
@@ -135,17 +158,27 @@ def local_session(
         **cold_catalog(project.cold, project.settings.cold, project.settings.object_store),
         **({**_ALONE, **worker_sockets()} if alone else {}),
         **project.settings.spark.conf,
+        **_NOTHING_LEFT_OUT,
+        **SHUT,
+        **_cluster_secret(project.settings.spark),
     }
-    for key, value in options.items():
-        builder = builder.config(key, value)
-    try:
-        with handlers_kept(), _stderr_to(logs / "spark.err"):
-            return builder.getOrCreate()
-    except (PySparkException, Py4JError, RuntimeError, OSError) as error:
+
+
+def _cluster_secret(spark: SparkSettings) -> dict[str, str]:
+    """What processes of a standalone cluster know each other by; elsewhere Spark makes it up itself.
+
+    Raises:
+        EnvironmentProblem: nobody gave it.
+    """
+    if not spark.master.startswith("spark://"):
+        return {}
+    if spark.secret is None:
         raise EnvironmentProblem(
-            f"Spark does not start on {project.settings.spark.master}: {str(error).splitlines()[0]}",
-            hint=f"its log: {logs / 'spark.log'}",
-        ) from error
+            f"the Spark cluster at {spark.master} wants to know who calls, and there is no secret for it",
+            hint="set spark.authenticate and spark.authenticate.secret in the spark-defaults.conf of its master and "
+            "workers, and give the same secret as STREAMHOUSE_SPARK_SECRET (docs/runner.md)",
+        )
+    return {"spark.authenticate.secret": spark.secret}
 
 
 def worker_sockets(parent: Path | None = None) -> dict[str, str]:
@@ -200,4 +233,5 @@ def _place(java: Java) -> Path:
 def _java_options(log4j: Path, classes: Sequence[str]) -> str:
     opens = ("java.nio", "java.lang")
     flags = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opens]
-    return " ".join([*flags, f"-Dlog4j2.configurationFile=file:{log4j}", "-XX:+UseSerialGC", *JIT, *classes])
+    crash = f"-XX:ErrorFile={log4j.with_name('spark-crash-%p.log')}"  # it holds variables of the process
+    return " ".join([*flags, f"-Dlog4j2.configurationFile=file:{log4j}", crash, "-XX:+UseSerialGC", *JIT, *classes])

@@ -2,11 +2,14 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from streamhouse.model.types import Tier
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position, Tier
 from streamhouse.project.project import Project
 from streamhouse.stores.base import Store
+from streamhouse.stores.ledger import Known
 from streamhouse.stores.places import Places, open_store
 from streamhouse.stores.upkeep import LakeUpkeep
 
@@ -14,6 +17,36 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from streamhouse.stores.paimon.light import PaimonReader
+
+
+@dataclass(frozen=True)
+class ProjectLedger:
+    """What the state store of a project knows of its tables; connected to for each question, which are few."""
+
+    project: Project
+
+    def known(self, table: Table, tier: Tier) -> Known | None:
+        """See `Ledger`."""
+        state = self.project.existing_state()
+        if state is None:
+            return None
+        with state:
+            return state.stored_tables.known(table, tier)
+
+    def made(self, table: Table, tier: Tier, identity: str) -> None:
+        """See `Ledger`."""
+        with self.project.state() as state:
+            state.stored_tables.made(table, tier, identity)
+
+    def filled(self, table: Table, tier: Tier, round_: int, end: Position) -> None:
+        """See `Ledger`."""
+        with self.project.state() as state:
+            state.stored_tables.filled(table, tier, round_, end)
+
+    def dropped(self, name: str, tier: Tier) -> None:
+        """See `Ledger`."""
+        with self.project.state() as state:
+            state.stored_tables.dropped(name, tier)
 
 
 def places(project: Project, fluss: str | None) -> Places:
@@ -44,7 +77,7 @@ def open_stores(
 ) -> dict[Tier, Store]:
     """Connect to the tiers asked for; close each store afterwards."""
     where = places(project, fluss)
-    return {tier: open_store(tier, where, spark) for tier in tiers}
+    return {tier: open_store(tier, where, spark, ledger=ProjectLedger(project)) for tier in tiers}
 
 
 def warm_reader(project: Project) -> "PaimonReader":
@@ -52,7 +85,7 @@ def warm_reader(project: Project) -> "PaimonReader":
     from streamhouse.stores.paimon.light import PaimonReader
 
     where = places(project, None)
-    return PaimonReader(where.warm, where.locks, where.objects)
+    return PaimonReader(where.warm, where.locks, where.objects, ProjectLedger(project))
 
 
 class LazyStores(Mapping[Tier, Store]):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from streamhouse.install.java import Java
 from streamhouse.model.types import Frozen
+from streamhouse.secret import names_secret
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.ports import LOOPBACK
 
@@ -58,6 +59,11 @@ _LOGGING = {
     "log.org.apache.fluss.server.utils.LogShutdownUtil": "off",
     "log.org.apache.fluss.plugin.PluginConfig": "error",
 }
+
+_ENVIRONMENT = frozenset(
+    {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "JAVA_TOOL_OPTIONS", "HOSTNAME"}
+)
+_MAY_HOLD_SECRETS = ("STREAMHOUSE_STATE", "STREAMHOUSE_COLD_CATALOG", "STREAMHOUSE_SPARK_CONF")
 
 
 class Ports(Frozen):
@@ -112,8 +118,12 @@ class Cluster:
         return self._java("64m", ("-XX:TieredStopAtLevel=1",), f"{_SHADED}.ZooKeeperMain", *server)
 
     def environment(self) -> Mapping[str, str]:
-        """The environment of the servers: ours, with a locale in which Java can name any file."""
-        return {**os.environ, "LC_ALL": "C.UTF-8", "JAVA_HOME": str(self.java.home)}
+        """The environment of the servers: of ours what a program needs, with a locale in which Java can name any file.
+
+        They serve a project on this machine, and need no secret of it.
+        """
+        ours = {name: value for name, value in os.environ.items() if name in _ENVIRONMENT or _is_plain(name)}
+        return {**ours, "LC_ALL": "C.UTF-8", "JAVA_HOME": str(self.java.home)}
 
     def _java(self, heap: str, flags: Sequence[str], main: str, *arguments: str) -> list[str]:
         return [
@@ -158,6 +168,10 @@ class Cluster:
             "autopurge.purgeInterval": 1,
         }
         return "".join(f"{key}={value}\n" for key, value in settings.items())
+
+
+def _is_plain(name: str) -> bool:
+    return name.startswith("STREAMHOUSE_") and name not in _MAY_HOLD_SECRETS and not names_secret(name)
 
 
 def _escaped(value: str) -> str:

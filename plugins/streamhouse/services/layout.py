@@ -56,6 +56,11 @@ class ServicesFolder:
         return self.base / "ports.json"
 
     @property
+    def moved(self) -> Path:
+        """Where the project was before it was moved; absent: nothing is left to rewrite."""
+        return self.base / "moved.json"
+
+    @property
     def lock(self) -> Path:
         """Held by the process that starts or stops services."""
         return self.base / "lock"
@@ -66,5 +71,6 @@ class ServicesFolder:
 
     def make(self) -> None:
         """Create the folders that are missing."""
+        self.base.mkdir(parents=True, exist_ok=True, mode=0o700)
         for folder in (self.zookeeper, self.data, self.remote, self.conf, self.logs, self.scratch):
             folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """Processes that outlive the one that starts them."""
 
+import os
 import signal
 import subprocess
 import time
@@ -39,6 +40,13 @@ class Process(Frozen):
             return cls(pid=pid, began_s=_began_s(psutil.Process(pid)))
         except psutil.NoSuchProcess:
             return None
+
+    @classmethod
+    def this(cls) -> Self:
+        """The process that runs this."""
+        found = cls.of(os.getpid())
+        assert found is not None
+        return found
 
     @property
     def alive(self) -> bool:

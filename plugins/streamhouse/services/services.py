@@ -1,6 +1,6 @@
 """The embedded services of a project: a Fluss of three small JVMs on this machine's loopback interface."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +12,17 @@ from streamhouse.install.java import find_java
 from streamhouse.install.only_one import held
 from streamhouse.install.stage import OnStage, Stage, silent
 from streamhouse.services.cluster import Cluster, Ports
+from streamhouse.services.guardian import watch
 from streamhouse.services.layout import ServicesFolder
+from streamhouse.services.orphans import orphans, servers_below
 from streamhouse.services.ports import free_again, free_ports, require_free
+from streamhouse.services.process import Process
 from streamhouse.services.startup import PortLostError, start, stop
 from streamhouse.services.state import ServiceState, last_ports, load, save
 from streamhouse.services.termination import sigterm_unwinds
 
 _PORT_TRIES = 3
+_GRACE_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -72,10 +76,10 @@ class Services:
         self._least_free_bytes = least_free_bytes
 
     def up(self, progress: OnStage = silent) -> Endpoints:
-        """Start what does not run, and wait until it takes requests. Tables and rows of before are there again.
+        """Start what does not run, and wait until it takes requests. They stay until `down`, whoever needs them.
 
-        Services that run are left as they are, also when they listen on another port than the one asked for.
-        Where only some of the servers live, these are stopped and all start again.
+        Tables and rows of before are there again. Services that run are left as they are, also when they listen on
+        another port than the one asked for. Where only some of the servers live, these are stopped and all start again.
 
         Raises:
             JavaMissingError: no Java 17 or later.
@@ -84,18 +88,19 @@ class Services:
             DiskFullError: too little room.
             ServiceStartError: a server ended, or did not answer in time.
         """
-        return self.ensure(progress)[0]
+        return self._ensure(progress, lambda state: state.model_copy(update={"pinned": True}))
 
     def down(self, progress: OnStage = silent) -> bool:
-        """Stop all services in order; whether there was one to stop."""
+        """Stop all services in order, and what others left behind; whether there was something to stop."""
         if not self.folder.base.is_dir():
             return False
         with self._alone(progress):
-            state = load(self.folder.state)
-            if state is None:
-                return False
-            was_alive = any(service.process.alive for service in state.services)
-            self._stop(state, progress)
+            state, left = load(self.folder.state), self.orphans()
+            was_alive = bool(left) or (state is not None and any(one.process.alive for one in state.services))
+            if state is not None:
+                self._stop(state, progress)
+            for process in left:
+                process.stop(_GRACE_S)
             return was_alive
 
     def status(self) -> Status:
@@ -106,24 +111,71 @@ class Services:
         services = tuple(ServiceStatus(s.name, s.process.alive, s.process.pid, s.port, s.log) for s in state.services)
         return Status(Endpoints(state.fluss) if state.alive else None, services)
 
-    def ensure(self, progress: OnStage) -> tuple[Endpoints, ServiceState | None]:
-        """See `up`; the second value is what this call started, None when all ran already."""
+    def orphans(self) -> tuple[Process, ...]:
+        """Processes that somebody started for this project and that nobody needs any more; `down` ends them."""
+        state = load(self.folder.state)
+        needed = {one.process for one in state.services} if state is not None and state.is_needed else set()
+        found = {*servers_below(self.folder.base), *orphans(self.folder.base.parent)}
+        return tuple(sorted(found - needed, key=lambda one: one.pid))
+
+    def use(self, progress: OnStage) -> Endpoints:
+        """As `up`, until this process calls `leave` as often as this, or dies. The last user stops the services.
+
+        Services that a killed process left are taken over: they stop with this user.
+
+        Raises:
+            EnvironmentProblem: see `up`.
+        """
+        watch(self.folder.base.parent.parent)
+        return self._ensure(progress, lambda state: state.with_user(Process.this()))
+
+    def again(self, progress: OnStage) -> Endpoints:
+        """Start what has died since `use`, for the same users.
+
+        Raises:
+            EnvironmentProblem: see `up`.
+        """
+        ours = Process.this()
+
+        def claimed(state: ServiceState) -> ServiceState:
+            return state if any(user.pid == ours.pid for user in state.living_users) else state.with_user(ours)
+
+        return self._ensure(progress, claimed)
+
+    def leave(self, progress: OnStage) -> None:
+        """This process needs the services no more: they stop when nobody else does."""
+        with self._alone(progress):
+            state = load(self.folder.state)
+            if state is not None:
+                self._keep_or_stop(state.without_user(Process.this()), progress)
+
+    def stop_unneeded(self, progress: OnStage) -> None:
+        """Stop the services when all who needed them are dead."""
+        with self._alone(progress):
+            state = load(self.folder.state)
+            if state is not None and not state.is_needed:
+                self._stop(state, progress)
+
+    def _ensure(self, progress: OnStage, claimed: Callable[[ServiceState], ServiceState]) -> Endpoints:
         with writing_to(self.folder.base):
             self.folder.base.mkdir(parents=True, exist_ok=True)
             with self._alone(progress):
                 state = load(self.folder.state)
                 if state is not None and state.alive:
-                    return Endpoints(state.fluss), None
+                    save(self.folder.state, claimed(state))
+                    return Endpoints(state.fluss)
+                needed = state or ServiceState(fluss="", services=(), pinned=False)
                 if state is not None:
-                    stop(state, progress)
-                started = self._start(orderly=state is None, progress=progress)
-                return Endpoints(started.fluss), started
+                    stop(state, self.folder, progress)
+                users = claimed(needed)
+                started = self._start(users, orderly=state is None, progress=progress)
+                return Endpoints(started.fluss)
 
-    def stop_own(self, started: ServiceState, progress: OnStage) -> None:
-        """Stop exactly what `ensure` started; nothing when others run by now."""
-        with self._alone(progress):
-            if load(self.folder.state) == started:
-                self._stop(started, progress)
+    def _keep_or_stop(self, state: ServiceState, progress: OnStage) -> None:
+        if state.is_needed:
+            save(self.folder.state, state)
+        else:
+            self._stop(state, progress)
 
     @contextmanager
     def _alone(self, progress: OnStage) -> Iterator[None]:
@@ -131,7 +183,7 @@ class Services:
         with held(self.folder.lock, waiting, progress):
             yield
 
-    def _start(self, *, orderly: bool, progress: OnStage) -> ServiceState:
+    def _start(self, users: ServiceState, *, orderly: bool, progress: OnStage) -> ServiceState:
         if self._port is not None:
             require_free(self._port)
         require_room(self.folder.base, self._least_free_bytes)
@@ -143,7 +195,7 @@ class Services:
             last = None  # one that is taken at its next start was not free after all
             save(self.folder.ports, ports)
             try:
-                return start(Cluster(self.folder, java, jars, ports), orderly=orderly, progress=progress)
+                return start(Cluster(self.folder, java, jars, ports), users, orderly=orderly, progress=progress)
             except PortLostError as error:
                 if self._port is not None:
                     require_free(self._port)
@@ -159,27 +211,26 @@ class Services:
         return Ports(zookeeper=zookeeper, coordinator=self._port or coordinator, tablet=tablet)
 
     def _stop(self, state: ServiceState, progress: OnStage) -> None:
-        if stop(state, progress):
+        if stop(state, self.folder, progress):
             self.folder.state.unlink(missing_ok=True)
         else:  # the next start must know that dead servers are still registered in ZooKeeper
-            save(self.folder.state, ServiceState(fluss=state.fluss, services=()))
+            save(self.folder.state, ServiceState(fluss=state.fluss, services=(), pinned=False))
 
 
 @contextmanager
 def running(root: Path, progress: OnStage = silent, *, ivy_settings: Path | None = None) -> Iterator[Endpoints]:
     """The services of the project at `root`, for the length of a `with` block.
 
-    Starts what does not run and, however the block ends (also by Ctrl-C or SIGTERM), stops what this
-    call started: services that ran before stay, and so do those that somebody has started anew since.
+    Starts what does not run. However the block ends, also by Ctrl-C, SIGTERM or the death of this process, the
+    services stop with the last process that needs them, except those that `services up` started.
 
     Raises:
         EnvironmentProblem: see `Services.up`.
     """
     services = Services(root, ivy_settings=ivy_settings)
     with sigterm_unwinds():
-        endpoints, started = services.ensure(progress)
+        endpoints = services.use(progress)
         try:
             yield endpoints
         finally:
-            if started is not None:
-                services.stop_own(started, progress)
+            services.leave(progress)

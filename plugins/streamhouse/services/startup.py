@@ -8,10 +8,13 @@ from pathlib import Path
 from streamhouse.errors import DiskFullError, ServiceStartError
 from streamhouse.install.stage import OnStage, Stage
 from streamhouse.services.cluster import COORDINATOR, STOP_ORDER, TABLET, ZOOKEEPER, Cluster
+from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.log import last_words
+from streamhouse.services.orphans import servers_below
 from streamhouse.services.ports import answers
 from streamhouse.services.process import spawn
 from streamhouse.services.readiness import what_is_missing
+from streamhouse.services.relocate import finish, pending
 from streamhouse.services.state import Service, ServiceState, save
 from streamhouse.services.watermarks import keep_whole_logs
 
@@ -30,11 +33,12 @@ class PortLostError(Exception):
     """A port that was free when it was chosen has been taken since; start again on others."""
 
 
-def start(cluster: Cluster, *, orderly: bool, progress: OnStage) -> ServiceState:
+def start(cluster: Cluster, users: ServiceState, *, orderly: bool, progress: OnStage) -> ServiceState:
     """Start the three servers at once, record each in `services.json` as it starts, wait until all answer.
 
     Args:
         cluster: None of its servers may run.
+        users: Who needs them; nothing else of it counts.
         orderly: The last servers were stopped in order. If not, their registrations are removed
             from ZooKeeper before the others start, which takes two seconds more.
         progress: Told what is waited for.
@@ -44,16 +48,16 @@ def start(cluster: Cluster, *, orderly: bool, progress: OnStage) -> ServiceState
         DiskFullError: a server ended because it could not write.
         PortLostError: a server ended because another process has its port.
     """
-    begun = _Start(cluster, progress)
+    begun = _Start(cluster, users, progress)
     try:
         return begun.run(orderly=orderly)
     except BaseException:  # also Ctrl-C: nothing that was started may stay
-        stop(begun.state, progress)
+        stop(begun.state, cluster.folder, progress)
         raise
 
 
-def stop(state: ServiceState, progress: OnStage) -> bool:
-    """Stop what lives of the recorded servers, each before those that it talks to.
+def stop(state: ServiceState, folder: ServicesFolder, progress: OnStage) -> bool:
+    """Stop what lives of the recorded servers, each before those that it talks to, and those that nothing records.
 
     Returns:
         Whether all of them lived and ended without being killed.
@@ -64,12 +68,16 @@ def stop(state: ServiceState, progress: OnStage) -> bool:
         if name in by_name:
             progress(Stage(f"stopping {name}"))
             orderly &= by_name[name].stop(_GRACE_S[name] if orderly else _BROKEN_GRACE_S)
+    for unrecorded in servers_below(folder.base):  # a start was interrupted before it could record them
+        unrecorded.stop(_BROKEN_GRACE_S)
+        orderly = False
     return orderly
 
 
 class _Start:
-    def __init__(self, cluster: Cluster, progress: OnStage) -> None:
-        self.state = ServiceState(fluss=f"localhost:{cluster.ports.coordinator}", services=())
+    def __init__(self, cluster: Cluster, users: ServiceState, progress: OnStage) -> None:
+        here = {"fluss": f"localhost:{cluster.ports.coordinator}", "services": (), "complete": False}
+        self.state = users.model_copy(update=here)
         self._cluster = cluster
         self._progress = progress
         self._until = time.monotonic() + _TIMEOUT_S
@@ -81,6 +89,10 @@ class _Start:
             self._progress(Stage("clearing what the last servers left", 0.1))
             self._await({ZOOKEEPER})
             self._forget_registrations()
+        if (to := pending(self._cluster.folder)) is not None:
+            self._progress(Stage("rewriting the paths of a project that was moved", 0.2))
+            self._await({ZOOKEEPER})
+            finish(self._cluster.folder, self._cluster.ports.zookeeper, to)
         keep_whole_logs(self._cluster.folder.data)
         self._spawn(COORDINATOR)
         self._spawn(TABLET)

@@ -23,16 +23,44 @@ class Service(Frozen):
 
 
 class ServiceState(Frozen):
-    """What was started, in the order of the start. `fluss` is the address that clients use, `host:port`."""
+    """What was started, in the order of the start. `fluss` is the address that clients use, `host:port`.
+
+    `users` are the processes that need the servers, each as often as it asked for them. The last one to leave stops
+    them. Pinned servers stay until `services down`.
+    """
 
     fluss: str
     services: tuple[Service, ...]
     complete: bool = False  # all of them answered
+    users: tuple[Process, ...] = ()
+    pinned: bool = True
 
     @property
     def alive(self) -> bool:
         """Whether all that belongs to it runs."""
         return self.complete and all(service.process.alive for service in self.services)
+
+    @property
+    def living_users(self) -> tuple[Process, ...]:
+        """The users that still run."""
+        return tuple(user for user in self.users if user.alive)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether somebody still needs the servers; those that nobody needs are orphans."""
+        return self.pinned or bool(self.living_users)
+
+    def with_user(self, user: Process) -> "ServiceState":
+        """One that is needed by this process, once more."""
+        return self.model_copy(update={"users": (*self.living_users, user)})
+
+    def without_user(self, user: Process) -> "ServiceState":
+        """One that is needed by this process once less."""
+        users = list(self.living_users)
+        ours = [place for place, one in enumerate(users) if one.pid == user.pid]
+        if ours:
+            del users[ours[0]]
+        return self.model_copy(update={"users": tuple(users)})
 
 
 def load(file: Path) -> ServiceState | None:

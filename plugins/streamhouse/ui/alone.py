@@ -16,7 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamhouse.errors import StreamhouseError
 from streamhouse.project.project import Project
 from streamhouse.services.ports import LOOPBACK, bound
-from streamhouse.ui import flows
+from streamhouse.ui import flows, problems
+from streamhouse.ui.answers import Trouble
 from streamhouse.ui.app import Person, create_app
 from streamhouse.ui.asking import engine_command
 from streamhouse.ui.desk import Desk
@@ -24,6 +25,8 @@ from streamhouse.ui.desk import Desk
 _NO_TOKEN = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Streamhouse</title>
 <h1>This page needs its token</h1><p>Open the address that <code>streamhouse ui</code> printed: it ends in
 <code>?token=…</code> and is good until that command ends.</p></html>"""
+
+_MISSING = "the token of this start is missing; see: streamhouse ui"
 
 
 class Gate:
@@ -41,10 +44,8 @@ class Gate:
 
     async def person(self, request: Request) -> Person:
         """Who asks; the guard of every route."""
-        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-        given = (request.cookies.get(self._cookie, ""), request.query_params.get("token", ""), bearer)
-        if not any(self._is_ours(one) for one in given):
-            raise HTTPException(HTTPStatus.UNAUTHORIZED, "the token of this start is missing; see: streamhouse ui")
+        if not self._has_token(request):
+            raise HTTPException(HTTPStatus.UNAUTHORIZED, _MISSING)
         return self._person
 
     def around(self, app: ASGIApp) -> ASGIApp:
@@ -62,6 +63,10 @@ class Gate:
             if scope["path"] == "/" and not given and f"{self._cookie}=" not in _cookies(scope):
                 await HTMLResponse(_NO_TOKEN, HTTPStatus.UNAUTHORIZED)(scope, receive, send)
                 return
+            if not self._has_token(Request(scope)):  # asked before anything of a body is read
+                told = problems.made(HTTPStatus.UNAUTHORIZED, [Trouble(code="http", message=_MISSING)])
+                await problems.response(told)(scope, receive, send)
+                return
             await app(scope, receive, self._giving_cookie(send) if self._is_ours(given) else send)
 
         return gated
@@ -75,6 +80,11 @@ class Gate:
             await send(message)
 
         return sent
+
+    def _has_token(self, request: Request) -> bool:
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+        given = (request.cookies.get(self._cookie, ""), request.query_params.get("token", ""), bearer)
+        return any(self._is_ours(one) for one in given)
 
     def _is_ours(self, given: str) -> bool:
         return secrets.compare_digest(given.encode(), self.token.encode())

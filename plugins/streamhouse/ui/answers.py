@@ -65,6 +65,19 @@ class LayerFreshness(Answer):
     late: bool  # `last_ms` is above the flow's target
 
 
+class TierTrouble(Answer):
+    """A table that a tier does not get, or a lake that is not kept up, until the job goes well again."""
+
+    table: str
+    tier: str
+    job: str  # tiering, upkeep
+    code: str
+    text: str
+    hint: str | None
+    since: datetime
+    times: int
+
+
 class FlowSummary(Answer):
     """One flow in the list."""
 
@@ -87,6 +100,8 @@ class FlowSummary(Answer):
     rows: int
     rows_per_second: float  # over the last minute; 0 of a flow that does not run
     questions: int  # that wait for a person
+    edit: str | None  # how its files differ from what is applied; None: not at all, or it was never applied
+    troubles: tuple[TierTrouble, ...] = ()
 
 
 class EpochPoint(Answer):
@@ -158,6 +173,7 @@ class GraphNode(Answer):
     rows_per_second: float = 0
     outcome: Outcome | None = None  # of the change that waits in the files; None: it is as applied
     stands: bool = False  # until a person decides
+    troubles: tuple[TierTrouble, ...] = ()
 
 
 class GraphEdge(Answer):
@@ -264,6 +280,7 @@ class TablePage(Answer):
     steps: tuple[StepAnswer, ...]
     readers: tuple[Reader, ...]
     quarantine: str | None
+    troubles: tuple[TierTrouble, ...] = ()
 
 
 class LineageLink(Answer):

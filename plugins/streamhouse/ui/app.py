@@ -36,6 +36,7 @@ from streamhouse.ui.answers import (
     TablePage,
 )
 from streamhouse.ui.asking import Asker
+from streamhouse.ui.bodies import read_body
 from streamhouse.ui.desk import Desk
 
 STATIC = Path(__file__).parent / "static"
@@ -99,6 +100,16 @@ def create_app(
             raise HTTPException(403, f"{person.name} may look at flows here, and not query their tables")
         return person
 
+    # FastAPI reads the body of a request before it asks who sends it; these read it afterwards.
+    async def decision(request: Request, _: Annotated[Person, Depends(deciding)]) -> DecisionRequest:
+        return await read_body(request, DecisionRequest)
+
+    async def question(request: Request, _: Annotated[Person, Depends(querying)]) -> QueryRequest:
+        return await read_body(request, QueryRequest)
+
+    Decision = Annotated[DecisionRequest, Depends(decision)]  # noqa: N806  a type
+    Question = Annotated[QueryRequest, Depends(question)]  # noqa: N806  a type
+
     @app.get("/")
     def index() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
@@ -156,7 +167,7 @@ def create_app(
     def decide(
         name: str,
         answer: Literal["approve", "refuse"],
-        body: DecisionRequest,
+        body: Decision,
         at: At,
         person: Annotated[Person, Depends(deciding)],
     ) -> ApprovalAnswer:
@@ -167,7 +178,7 @@ def create_app(
         return changes.journal(at, limit)
 
     @app.post("/api/changes/{change}/{answer}", dependencies=[Depends(_from_our_page), Depends(deciding)])
-    def go_on(change: int, answer: Literal["swap", "withdraw"], body: DecisionRequest, at: At) -> ChangeAnswer:
+    def go_on(change: int, answer: Literal["swap", "withdraw"], body: Decision, at: At) -> ChangeAnswer:
         del body  # the journal keeps no reason; asked for so that only JSON is taken
         return changes.go_on(at, change, serve=answer == "swap")
 
@@ -194,7 +205,7 @@ def create_app(
     askers: dict[Path, Asker] = {}
 
     @app.post("/api/query", dependencies=[Depends(_from_our_page), Depends(querying)])
-    async def query(body: QueryRequest, at: At, command: Engine, request: Request) -> QueryAnswer:
+    async def query(body: Question, at: At, command: Engine, request: Request) -> QueryAnswer:
         asker = askers.setdefault(at.project.root, Asker(at.project.root, command))
         asker.engine = command
         return await asker.ask(body.sql, body.limit, request.is_disconnected)
@@ -211,7 +222,9 @@ def _graph(desk: Desk, name: str) -> Graph:
     except StreamhouseError:
         outcomes = {}  # files that are wrong change nothing yet; the page tells of them elsewhere
     standing = state.upstream.standing(name) if state is not None else frozenset()
-    return graph.graph(plan, revision, rows, flows.rates_now(desk, name), outcomes, standing)
+    return graph.graph(
+        plan, revision, rows, flows.rates_now(desk, name), outcomes, standing, flows.troubles_of(desk, name)
+    )
 
 
 def _from_our_page(request: Request) -> None:

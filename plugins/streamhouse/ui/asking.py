@@ -16,7 +16,10 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from streamhouse.errors import StreamhouseError
+from streamhouse.project.settings import Settings, load_settings
 from streamhouse.runtime.command import COMMAND_VARIABLE, Command, has_engine, own_command
+from streamhouse.runtime.query_environment import query_environment
 from streamhouse.ui.answers import Cell, QueryAnswer, QueryColumn, Trouble
 from streamhouse.ui.problems import ProblemError, made
 
@@ -24,6 +27,7 @@ MOST_ROWS = 1_000
 SECONDS = 120.0
 _AT_ONCE = 2
 _MOST_BYTES = 32_000_000
+_PART_BYTES = 65_536
 _PATIENCE_S = 10.0  # for a query that was told to stop: what it started is stopped in order
 _EXACT = 2**53  # JavaScript holds no larger whole numbers exactly
 
@@ -104,23 +108,23 @@ class Asker:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={**os.environ, **engine.environment},
+            env=self._environment({**os.environ, **engine.environment}),
             start_new_session=True,  # what it started ends with it, and Ctrl-C is ours to pass on
         )
-        talk = asyncio.ensure_future(process.communicate(sql.encode()))
+        talk = asyncio.ensure_future(_talk(process, sql.encode()))
         try:
             out, err = await self._answer(talk, gone)
         finally:
             await _ended(process)
             talk.cancel()
-        if len(out) > _MOST_BYTES:
-            raise _problem(
-                HTTPStatus.UNPROCESSABLE_ENTITY,
-                "SH600",
-                "the answer is too large to show",
-                "select less columns or rows",
-            )
         return _read(out, err, process.returncode)
+
+    def _environment(self, given: dict[str, str]) -> dict[str, str]:
+        # Airflow's keys, its database's password and secrets of sources are no business of a query.
+        try:
+            return query_environment(given, load_settings(self.root, given))
+        except StreamhouseError:  # the engine says what is wrong
+            return query_environment(given, Settings())
 
     async def _answer(
         self, talk: "asyncio.Future[tuple[bytes, bytes]]", gone: Callable[[], Awaitable[bool]]
@@ -139,6 +143,54 @@ class Asker:
                 )
             if await gone():
                 raise _problem(HTTPStatus.REQUEST_TIMEOUT, "SH602", "nobody waits for the answer", "ask again")
+
+
+async def _talk(process: asyncio.subprocess.Process, question: bytes) -> tuple[bytes, bytes]:
+    """What a process answers, counted while it comes: this one never holds more than may be shown.
+
+    Raises:
+        ProblemError: it is more.
+    """
+    stdin, out, err = process.stdin, process.stdout, process.stderr
+    assert stdin is not None
+    assert out is not None
+    assert err is not None
+
+    async def ask() -> None:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it refuses already
+            stdin.write(question)
+            await stdin.drain()
+        stdin.close()
+
+    asked = asyncio.ensure_future(ask())
+    told = asyncio.ensure_future(_last(err))
+    try:
+        parts, size = [], 0
+        while part := await out.read(_PART_BYTES):
+            size += len(part)
+            if size > _MOST_BYTES:
+                raise _problem(
+                    HTTPStatus.UNPROCESSABLE_ENTITY,
+                    "SH600",
+                    "the answer is too large to show",
+                    "select less columns or rows",
+                )
+            parts.append(part)
+        await asked
+        said = await told
+        await process.wait()
+        return b"".join(parts), said
+    finally:
+        asked.cancel()
+        told.cancel()
+
+
+async def _last(stream: asyncio.StreamReader) -> bytes:
+    """The end of what a stream tells: nobody is shown more."""
+    kept = b""
+    while part := await stream.read(_PART_BYTES):
+        kept = (kept + part)[-_PART_BYTES:]
+    return kept
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:

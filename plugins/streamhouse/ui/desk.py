@@ -1,5 +1,6 @@
 """What the page reads of a project: files, plans and the state store, each looked at when it is asked for."""
 
+import time
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -12,9 +13,12 @@ from streamhouse.project.project import Project
 if TYPE_CHECKING:
     from streamhouse.compiler.lineage import Lineage
     from streamhouse.project.compare import Compared
+    from streamhouse.project.edits import Edit
     from streamhouse.registry import Registry
     from streamhouse.state.flow_state import SeenFlow
     from streamhouse.state.store import StateStore
+
+_REST = 10  # so many times as long as it took, until edits are looked for again
 
 Applied = dict[str, tuple[int, FlowPlan]]
 """Flow → the revision and plan applied last."""
@@ -32,6 +36,8 @@ class Desk:
         self._lock = Lock()  # compiling is work for one core; two at once would take as long and twice the memory
         self._state: StateStore | None = None
         self._state_is: tuple[int, int] | None = None
+        self._edits: dict[str, Edit] = {}
+        self._edits_until = 0.0  # they are looked for again, on the monotonic clock
 
     def close(self) -> None:
         """Release the connections."""
@@ -106,6 +112,17 @@ class Desk:
         with self._lock:
             found = compare_project(self.project)
         return [one for one in found if flow in (None, one.plan.flow)]
+
+    def edits(self) -> "dict[str, Edit]":
+        """Flow → how its files differ from what is applied."""
+        from streamhouse.project.edits import edits
+
+        with self._lock:
+            if time.monotonic() >= self._edits_until:  # the page asks every other second, and flows may be hundreds
+                began = time.monotonic()
+                self._edits = edits(self.project)
+                self._edits_until = time.monotonic() + _REST * (time.monotonic() - began)
+            return self._edits
 
     def seen(self, flow: str) -> "SeenFlow":
         """What a flow is, given what is wanted of it, and how it is doing."""

@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 from streamhouse.errors import StreamhouseError, UnknownFlowError
 from streamhouse.model.flow import Flow
 from streamhouse.model.plan import FlowPlan
+from streamhouse.project.edits import Edit
 from streamhouse.registry import Registry
 from streamhouse.state.flow_state import FlowState
 from streamhouse.state.records import EpochRecord, FlowProgress
-from streamhouse.ui.answers import EpochPoint, FlowPage, FlowSummary, LayerFreshness, RunEvent, SourceFile
+from streamhouse.ui.answers import EpochPoint, FlowPage, FlowSummary, LayerFreshness, RunEvent, SourceFile, TierTrouble
 from streamhouse.ui.desk import Applied, Desk
 from streamhouse.ui.rates import rates
 
@@ -21,7 +22,8 @@ def summaries(desk: Desk) -> list[FlowSummary]:
     registry, applied, state = desk.registry, desk.applied(), desk.state
     questions = Counter(question.flow for question in state.approvals.list()) if state is not None else Counter[str]()
     known = sorted({*registry.flows, *registry.broken_flows, *(state.flows() if state is not None else ())})
-    return [_summary(desk, name, registry, applied, questions[name]) for name in known]
+    waiting = desk.edits()
+    return [_summary(desk, name, registry, applied, questions[name], waiting.get(name)) for name in known]
 
 
 def page(desk: Desk, name: str) -> FlowPage:
@@ -38,7 +40,7 @@ def page(desk: Desk, name: str) -> FlowPage:
     questions = len(state.approvals.list(name)) if state is not None else 0
     events = state.events(name, limit=_EVENTS) if state is not None else []
     return FlowPage(
-        summary=_summary(desk, name, registry, desk.applied(), questions),
+        summary=_summary(desk, name, registry, desk.applied(), questions, desk.edits().get(name)),
         epochs=tuple(_point(one) for one in reversed(_recent(desk, name, _EPOCHS))),
         events=tuple(RunEvent(flow=e.flow, kind=e.kind, text=e.text, at=e.at) for e in reversed(events)),
         source=_source(desk, registry, name),
@@ -70,7 +72,9 @@ def rates_now(desk: Desk, name: str) -> dict[str, float]:
     return rates(_recent(desk, name, _EPOCHS), datetime.now(UTC))
 
 
-def _summary(desk: Desk, name: str, registry: Registry, applied: Applied, questions: int) -> FlowSummary:
+def _summary(
+    desk: Desk, name: str, registry: Registry, applied: Applied, questions: int, edit: Edit | None
+) -> FlowSummary:
     seen = desk.seen(name)
     progress, runs = seen.progress, seen.state is FlowState.RUNNING
     recent = _recent(desk, name, _EPOCHS if runs else 1)
@@ -96,6 +100,26 @@ def _summary(desk: Desk, name: str, registry: Registry, applied: Applied, questi
         rows=sum(progress.rows.values()),
         rows_per_second=sum(rates(recent, datetime.now(UTC)).values()) if runs else 0.0,
         questions=questions,
+        edit=edit.text if edit is not None else None,
+        troubles=troubles_of(desk, name),
+    )
+
+
+def troubles_of(desk: Desk, flow: str) -> tuple[TierTrouble, ...]:
+    """What goes wrong with the tiers of a flow's tables."""
+    standing = desk.state.troubles.standing(flow) if desk.state is not None else []
+    return tuple(
+        TierTrouble(
+            table=one.table,
+            tier=one.tier.value,
+            job=one.job,
+            code=one.code,
+            text=one.text,
+            hint=one.hint,
+            since=one.since,
+            times=one.times,
+        )
+        for one in standing
     )
 
 

@@ -7,7 +7,7 @@ from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table, Tiers
 from streamhouse.model.types import format_duration
 from streamhouse.project.compare import Compared
-from streamhouse.ui.answers import Graph, GraphEdge, GraphNode, GraphSegment, NodeStep, TierKept
+from streamhouse.ui.answers import Graph, GraphEdge, GraphNode, GraphSegment, NodeStep, TierKept, TierTrouble
 
 
 def graph(
@@ -17,6 +17,7 @@ def graph(
     rates: Mapping[str, float],
     outcomes: Mapping[str, Outcome],
     standing: Collection[str] = (),
+    troubles: Collection[TierTrouble] = (),
 ) -> Graph:
     """A flow to be drawn; nodes upstream first.
 
@@ -27,6 +28,7 @@ def graph(
         rates: Table → rows written per second.
         outcomes: Table → what a waiting change does to it.
         standing: Steps that must not read on until a person decides.
+        troubles: What goes wrong with the tiers of its tables.
     """
     sources = [
         GraphNode(
@@ -44,7 +46,7 @@ def graph(
     own = [
         _table(
             table, "quarantine" if _is_quarantine(plan, name) else "table", rows, rates, _steps(plan, name), outcomes
-        ).model_copy(update={"stands": name in stands})
+        ).model_copy(update={"stands": name in stands, "troubles": tuple(one for one in troubles if one.table == name)})
         for name, table in plan.tables.items()
     ]
     return Graph(

@@ -20,6 +20,7 @@ from streamhouse.errors import (
     StoreError,
     StreamhouseError,
 )
+from streamhouse.secret import masked
 from streamhouse.ui.answers import Problem, Trouble
 
 MEDIA_TYPE = "application/problem+json"
@@ -116,7 +117,7 @@ def install(app: FastAPI) -> None:
         _log.error("the page could not answer", exc_info=error)
         told = Trouble(
             code=StreamhouseError.code,
-            message=f"internal error: {type(error).__name__}: {error}",
+            message=masked(f"internal error: {type(error).__name__}: {error}"),
             hint="the full trace is in the log of the server",
         )
         return response(made(HTTPStatus.INTERNAL_SERVER_ERROR, [told]))

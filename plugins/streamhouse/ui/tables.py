@@ -20,6 +20,7 @@ from streamhouse.ui.answers import (
     TablePage,
 )
 from streamhouse.ui.desk import Desk
+from streamhouse.ui.flows import troubles_of
 from streamhouse.ui.graph import pace, tiers_of
 
 Plans = dict[str, FlowPlan]
@@ -142,6 +143,13 @@ def _table(desk: Desk, plans: Plans, table: Table) -> TablePage:
         steps=tuple(steps),
         readers=tuple(_readers(plans, table.name, None)),
         quarantine=bad[0] if bad else None,
+        troubles=tuple(
+            one
+            for flow, plan in plans.items()
+            if table.name in plan.tables
+            for one in troubles_of(desk, flow)
+            if one.table == table.name
+        ),
     )
 
 

@@ -511,3 +511,27 @@ def test_what_the_docs_show_is_true(tmp_path):
     with pytest.raises(SourceError) as refused:
         source.state(source.available())
     assert str(refused.value) in docs
+
+
+@pytest.mark.parametrize(
+    ("kind", "type_", "default", "other"),
+    [("int32", "int", 5, 6), ("string", "string", "hey", "ho"), ("boolean", "boolean", False, True)],
+)
+def test_a_default_that_may_stand_for_null_is_refused(tmp_path, kind, type_, default, other):
+    told = schema(id="int64", v=kind)
+    for row in told["fields"][:2]:
+        row["fields"][1]["default"] = default
+    rows = [
+        {"schema": told, "payload": event("c", None, {"id": n, "v": v})} for n, v in enumerate((other, None, default))
+    ]
+    write(tmp_path / "1.jsonl", *rows)
+    columns = {"id": "bigint", "v": type_}
+    with pytest.raises(SourceError, match=r"1\.jsonl:3:1: SH212 column 'v' is .*, its DEFAULT") as refused:
+        opened(tmp_path, columns=columns).state({"1.jsonl": 3})
+    assert "value.converter.replace.null.with.default=false" in str(refused.value)
+    found = opened(tmp_path, columns=columns, nulls_kept=True).state({"1.jsonl": 3}).sort_by("id")
+    assert found.column("v").to_pylist() == [other, None, default]
+    for row in told["fields"][:2]:
+        row["fields"][1]["optional"] = False  # NULL is not possible
+    write(tmp_path / "2.jsonl", {"schema": told, "payload": event("c", None, {"id": 9, "v": default})})
+    assert opened(tmp_path, path="2.jsonl", columns=columns).state({"2.jsonl": 1}).column("v").to_pylist() == [default]

@@ -158,7 +158,7 @@ def test_no_file_yet(tmp_path):
         ("a.csv", "id,n\n1,2\n2,3,4\n", "a.csv:3:1: SH212 the file is malformed: CSV parse error: Row #3: Expected 2"),
         ("a.csv", "id,n\n1,2\n2,x\n", "a.csv:3:1: SH212 the file is malformed: In CSV column #1: Row #3: CSV conv"),
         ("a.csv", "id\n1\n", "a.csv:1:1: SH212 a column is absent: Column 'n' in include_columns does not exist"),
-        ("a.csv", "id,n,at\n1,2,zz\n", "a.csv:1:1: SH212 the file is malformed: Failed to parse string: 'zz' as a sc"),
+        ("a.csv", "id,n,at\n1,2,zz\n", "a.csv:2:1: SH212 the file is malformed: Failed to parse string: 'zz' as a sc"),
         ("a.json", '{"n": 1}\n\n{"n":\n', "a.json:3:1: SH212 the file is malformed: JSON parse error"),
         ("a.json", '{"n": 1}\n{"n": "x"}\n', "a.json:1:1: SH212 the file is malformed: JSON parse error"),
         ("a.parquet", "no parquet", "a.parquet:1:1: SH212 a.parquet is no readable Parquet file"),

@@ -1,13 +1,24 @@
 import zipfile
+from hashlib import sha256
+from io import BytesIO
 
 import pytest
 
-from streamhouse.errors import EnvironmentProblem, JavaMissingError
+from streamhouse.errors import EnvironmentProblem, JarDownloadError, JavaMissingError
 from streamhouse.install import jars
 from streamhouse.install.jars import SERVER_JARS, SPARK_JARS, Jar, cache_folder, fetch
 
-JAR = Jar("org.example", "thing", "1.0", 1000)
-OTHER = Jar("org.example", "other", "2.0", 1000)
+
+def content():
+    made = BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        file.writestr(zipfile.ZipInfo("a.txt"), "a" * 5000)
+    return made.getvalue()
+
+
+SHA256 = sha256(content()).hexdigest()
+JAR = Jar("org.example", "thing", "1.0", 1000, SHA256)
+OTHER = Jar("org.example", "other", "2.0", 1000, SHA256)
 
 
 @pytest.fixture(autouse=True)
@@ -19,8 +30,7 @@ def no_java(monkeypatch, tmp_path):
 
 def put(folder, jar):
     folder.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(folder / jar.file_name, "w") as file:
-        file.writestr("a.txt", "a" * 5000)
+    (folder / jar.file_name).write_bytes(content())
     return folder / jar.file_name
 
 
@@ -69,3 +79,22 @@ def test_no_two_jars_share_a_file_and_logging_is_of_one_version():
     assert len({jar.version for jar in every if jar.group == "org.slf4j"}) == 1
     assert len({jar.version for jar in every if jar.group == "org.apache.fluss"}) == 1
     assert str(jars.FLUSS_SERVER) == "org.apache.fluss:fluss-server:0.9.1-incubating"
+
+
+def test_another_jar_in_the_cache_is_not_run(tmp_path):
+    file = put(tmp_path, JAR)
+    with zipfile.ZipFile(file, "a") as changed:
+        changed.writestr("Evil.class", "b")
+    with pytest.raises(JarDownloadError) as refused:
+        fetch([JAR], cache=tmp_path)
+    assert refused.value.message.startswith(f"{file} is not the org.example:thing:1.0 that we know: its SHA-256 is ")
+    file.unlink()
+    put(tmp_path, JAR)
+    assert fetch([JAR], cache=tmp_path) == [file]
+
+
+def test_every_jar_is_known_by_its_checksum():
+    optional = (jars.PAIMON_S3_JAR, jars.ICEBERG_S3_JAR, jars.POSTGRESQL_JAR)
+    known = [jar.sha256 for jar in (*SERVER_JARS, *SPARK_JARS, *optional)]
+    assert all(len(one) == 64 and set(one) <= set("0123456789abcdef") for one in known)
+    assert len(set(known)) == len(known)

@@ -49,3 +49,14 @@ def test_the_log_of_the_run_before_is_kept_and_scratch_files_are_not(cluster):
     assert not cluster.folder.log("tablet").exists()
     assert (cluster.folder.logs / "tablet.log.1").read_text() == "first run"
     assert list(cluster.folder.scratch.iterdir()) == []
+
+
+def test_servers_have_no_secret_of_ours(monkeypatch, cluster):
+    for name in ("AWS_SECRET_ACCESS_KEY", "KAFKA_PASSWORD", "AIRFLOW__CORE__FERNET_KEY", "STREAMHOUSE_STATE"):
+        monkeypatch.setenv(name, "canary")
+    monkeypatch.setenv("STREAMHOUSE_COLD_CREDENTIAL", "canary")
+    monkeypatch.setenv("STREAMHOUSE_CACHE", "/plain")
+    environment = cluster.environment()
+    assert "canary" not in environment.values()
+    assert environment["STREAMHOUSE_CACHE"] == "/plain"
+    assert environment["PATH"]

@@ -93,3 +93,26 @@ def test_the_last_ports_are_remembered_and_only_a_wish(tmp_path):
     assert last_ports(file) == Ports(zookeeper=1, coordinator=2, tablet=3)
     file.write_text("{")
     assert last_ports(file) is None
+
+
+def needed(*users, pinned=False):
+    return ServiceState(fluss="localhost:1", services=(), users=users, pinned=pinned)
+
+
+def test_services_are_needed_until_the_last_user_that_lives_leaves():
+    twice = needed().with_user(US).with_user(US)
+    assert twice.without_user(US).is_needed
+    assert not twice.without_user(US).without_user(US).is_needed
+    assert not needed(GONE).is_needed
+    assert needed(GONE, pinned=True).is_needed
+
+
+def test_the_dead_are_forgotten_when_somebody_comes_or_leaves():
+    assert needed(GONE).with_user(US).users == (US,)
+    assert needed(GONE, US).without_user(US).users == ()
+
+
+def test_a_file_of_an_earlier_release_tells_of_services_that_stay(tmp_path):
+    file = tmp_path / "services.json"
+    file.write_text('{"fluss": "localhost:1", "services": [], "complete": true}')
+    assert load(file).pinned

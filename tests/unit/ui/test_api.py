@@ -1,4 +1,5 @@
 import json
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,9 +10,11 @@ from fastapi.testclient import TestClient
 from streamhouse.change.ask import ask
 from streamhouse.cli.main import main
 from streamhouse.compiler.aside import set_aside
+from streamhouse.errors import TableLostError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column
+from streamhouse.model.types import Tier
 from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
 from streamhouse.project.compare import Applied, compare
 from streamhouse.project.desired import desired_plans
@@ -85,6 +88,21 @@ def test_a_flow_that_failed_tells_why(client, state):
     assert flow["freshness"][0]["late"]
 
 
+def test_a_tier_that_fails_is_shown_at_flow_and_table(client, state):
+    error = TableLostError("dwd.orders in the warm tier is gone", hint="bring it back")
+    state.troubles.failed("orders", "dwd.orders", Tier.WARM, "tiering", error)
+    (flow,) = client.get("/api/flows").json()
+    (trouble,) = flow["troubles"]
+    assert (trouble["table"], trouble["tier"], trouble["job"], trouble["code"]) == (
+        "dwd.orders", "warm", "tiering", "SH406",
+    )  # fmt: skip
+    nodes = {node["id"]: node["troubles"] for node in client.get("/api/flows/orders/graph").json()["nodes"]}
+    assert (nodes["dwd.orders"], nodes["ods.orders"]) == ([trouble], [])
+    assert client.get("/api/tables/dwd.orders").json()["troubles"] == [trouble]
+    state.troubles.mended("orders", "dwd.orders", Tier.WARM, "tiering")
+    assert client.get("/api/flows").json()[0]["troubles"] == []
+
+
 def test_the_graph_of_a_flow(client, state):
     graph = client.get("/api/flows/orders/graph").json()
     assert (graph["shows"], graph["revision"]) == ("applied", 1)
@@ -101,7 +119,7 @@ def test_the_graph_of_a_flow(client, state):
     ]
     (step,) = graph["nodes"][3]["steps"]
     assert (step["action"], step["strategy"], step["segment"]) == ("revenue_by_product", "merge", "main")
-    assert [t["tier"] for t in graph["nodes"][1]["tiers"]] == ["hot"]
+    assert [t["tier"] for t in graph["nodes"][1]["tiers"]] == ["hot", "warm"]
 
 
 def test_tables_that_wait_for_a_person(client, state):
@@ -336,3 +354,17 @@ def test_changes_upstream(client, cli, state):
     (told,) = cli("events")["events"]
     assert (shown["id"], shown["status"], shown["change"]) == (told["id"], "seen", told["change"])
     assert "colour string" in shown["change"]
+
+
+def test_an_edit_that_waits_is_a_badge_of_its_flow(client, project, state):
+    state.save_plan(desired_plans(project)["orders"])
+    assert client.get("/api/flows").json()[0]["edit"] is None
+    action = project.root / "actions" / "revenue_by_product.sql"
+    action.write_text(action.read_text().replace("revenue_cents", "total_cents"))
+    time.sleep(0.5)  # edits are looked for now and then
+    until = time.monotonic() + 20
+    while (found := client.get("/api/flows/orders").json()["summary"]["edit"]) is None:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert found == "block (dws.revenue_by_product)"
+    assert client.get("/api/plan").json()["flows"][0]["outcome"] == "block"

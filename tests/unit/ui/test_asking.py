@@ -100,3 +100,22 @@ def alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+def test_an_answer_is_counted_while_it_is_read(project):
+    endless = script("import sys\nwhile True: sys.stdout.write('x' * 1_000_000)")
+    begun = time.monotonic()
+    with pytest.raises(ProblemError) as told:
+        ask(project.root, "SELECT 1", engine=endless)
+    assert (told.value.problem.status, told.value.problem.detail) == (422, "the answer is too large to show")
+    assert time.monotonic() - begun < 30
+
+
+def test_a_query_has_no_variable_that_it_does_not_need(project, monkeypatch):
+    for name in ("AIRFLOW__CORE__FERNET_KEY", "KAFKA_PASSWORD", "AWS_SECRET_ACCESS_KEY", "STREAMHOUSE_SPARK_SECRET"):
+        monkeypatch.setenv(name, "canary")
+    columns, rows = "[{'name': 'v', 'type': 's'}]", "[{'v': str(dict(os.environ))}]"
+    told = f"import json, os; print(json.dumps({{'columns': {columns}, 'rows': {rows}}}))"
+    answer = ask(project.root, "SELECT 1", engine=script(told))
+    assert "canary" not in str(answer.rows)
+    assert "PATH" in str(answer.rows)

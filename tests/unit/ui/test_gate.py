@@ -1,8 +1,10 @@
+import asyncio
+
 import pytest
 from fastapi.testclient import TestClient
 
 from streamhouse.ui.alone import Gate
-from streamhouse.ui.app import create_app
+from streamhouse.ui.app import Person, create_app
 from streamhouse.ui.desk import Desk
 
 PORT = 8123
@@ -57,3 +59,46 @@ def test_under_another_name_there_is_nothing(client, gate, host):
 
 def test_tokens_are_new_at_each_start():
     assert Gate(PORT, "ada").token != Gate(PORT, "ada").token
+
+
+def sent(app, headers, parts):
+    """Status of a request by the bare protocol, and how many parts of its body were read."""
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "POST", "scheme": "http", "path": "/api/query",
+        "raw_path": b"/api/query", "root_path": "", "query_string": b"", "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", PORT), "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }  # fmt: skip
+    read, status = [], []
+
+    async def receive():
+        read.append(1)
+        return {"type": "http.request", "body": b"x" * 100_000, "more_body": len(read) < parts}
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            status.append(message["status"])
+
+    asyncio.run(app(scope, receive, send))
+    return status[0], len(read)
+
+
+def test_nobody_makes_the_page_read_a_body_without_the_token(client, gate, project):
+    headers = {"host": f"127.0.0.1:{PORT}", "content-type": "application/json", "x-streamhouse": "1"}
+    app = client.app
+    assert sent(app, headers, 1_000) == (401, 0)
+    assert sent(app, {**headers, "authorization": "Bearer no"}, 1_000) == (401, 0)
+    known = {**headers, "authorization": f"Bearer {gate.token}"}
+    assert sent(app, {**known, "content-length": "1000001"}, 1_000) == (413, 0)
+    assert sent(app, known, 1_000) == (413, 11)
+    assert sent(app, known, 1)[0] == 422
+
+
+def test_who_may_not_query_makes_nobody_read_a_body(project):
+    async def guard():
+        return Person("eve", may_decide=False, may_query=False)
+
+    desk = Desk(project)
+    app = create_app(lambda: desk, guard, where="airflow", engine=lambda: None)
+    headers = {"host": "airflow", "content-type": "application/json", "x-streamhouse": "1"}
+    assert sent(app, headers, 1_000) == (403, 0)
+    desk.close()

@@ -1,7 +1,7 @@
 // A flow drawn: nodes are buttons in reading order, lines a picture behind them.
 import { html, useLayoutEffect, useMemo, useRef, useState } from "./html.js";
 import { placed } from "./layout.js";
-import { Chip, Outcome } from "./parts.js";
+import { Chip, FailingTiers, Outcome } from "./parts.js";
 import { compact, plural, rate } from "./words.js";
 
 const NAMES = { source: "SOURCES", ods: "ODS", dwd: "DWD", dws: "DWS", ads: "ADS" };
@@ -17,6 +17,7 @@ function describe(node, reads) {
     node.kind !== "source" && `${plural(node.rows, "row")}, ${rate(node.rows_per_second)} per second`,
     node.outcome && `a change waits: ${node.outcome}`,
     node.stands && "stands until a person decides",
+    ...node.troubles.map((t) => `${t.job} of its ${t.tier} tier fails: ${t.code} ${t.text}`),
   ].filter(Boolean).join("; ");
 }
 
@@ -32,8 +33,8 @@ function Node({ node, at, selected, faded, columns, several, onSelect, onKey, re
     ${node.kind === "source"
       ? null
       : html`<span class="line marks">${columns?.length ? html`<mark>${columns.join(", ")}</mark>` : html`${node.tiers.map((t) => html`<span class="tier ${t.tier}" key=${t.tier}><i></i>${t.tier}</span>`)}<span class="rate ${node.rows_per_second ? "on" : ""}">${live || node.rows_per_second ? `${rate(node.rows_per_second)}/s` : `${compact(node.rows)} rows`}</span>`}</span>`}
-    ${node.outcome || node.stands
-      ? html`<span class="flag">${node.stands ? html`<${Chip} kind="warn" title="stands until a person decides">WAITS<//>` : null}${node.outcome ? html`<${Outcome} outcome=${node.outcome} />` : null}</span>`
+    ${node.outcome || node.stands || node.troubles.length
+      ? html`<span class="flag"><${FailingTiers} of=${node.troubles} />${node.stands ? html`<${Chip} kind="warn" title="stands until a person decides">WAITS<//>` : null}${node.outcome ? html`<${Outcome} outcome=${node.outcome} />` : null}</span>`
       : null}
   </button>`;
 }

@@ -1,6 +1,6 @@
 // Small pieces that every page uses.
 import { html, useEffect, useId, useRef, useState } from "./html.js";
-import { ago, instant } from "./words.js";
+import { ago, count, instant, plural } from "./words.js";
 
 const STATES = { running: "ok", starting: "calm", stopping: "calm", stopped: "calm", failed: "bad", lost: "bad" };
 const OUTCOMES = { "no-op": "calm", swap: "ok", forward: "info", rebuild: "warn", block: "bad" };
@@ -33,6 +33,12 @@ export function Trouble({ problem, title }) {
   </div>`;
 }
 
+/** What goes wrong with the tiers of tables, and what to do. */
+export const Troubles = ({ of }) => (of?.length
+  ? html`<div class="trouble" role="alert"><strong>${plural(of.length, "tier")} not served</strong>${of.map((t) => html`<p class="error" key=${`${t.job} ${t.table} ${t.tier}`}><b>${t.table}</b> ${t.job === "tiering" ? "→" : "in"} ${t.tier}: ${t.code} ${t.text}
+      <span class="quiet"> · since ${instant(t.since)}${t.times > 1 ? `, ${count(t.times)} times` : ""}</span>${t.hint ? html`<br /><span class="quiet">hint: ${t.hint}</span>` : null}</p>`)}</div>`
+  : null);
+export const FailingTiers = ({ of }) => (of?.length ? html`<${Chip} kind="bad" title=${of.map((t) => `${t.table}, ${t.tier}: ${t.code} ${t.text}`).join("\n")}>${plural(of.length, "tier")} failing<//>` : null);
 /** What is shown while there is no data: the problem, or that it is being read. */
 export const Waiting = ({ problem }) => (problem ? html`<${Trouble} problem=${problem} />` : html`<p class="quiet" aria-busy="true">Loading…</p>`);
 

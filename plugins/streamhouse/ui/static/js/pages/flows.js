@@ -1,7 +1,7 @@
 // Every flow on one look: does it run, is it fresh, how much goes through.
 import { useData } from "../api.js";
 import { html } from "../html.js";
-import { Ago, Chip, Empty, State, Waiting } from "../parts.js";
+import { Ago, Chip, Empty, FailingTiers, State, Waiting } from "../parts.js";
 import { link } from "../route.js";
 import { LAYERS, compact, duration, plural, rate } from "../words.js";
 
@@ -18,6 +18,8 @@ function Row({ flow, layers }) {
       <th scope="row">
         <a href=${link(["flows", flow.flow])}>${flow.flow}</a>
         ${flow.questions ? html` <a class="plain" href="#/changes"><${Chip} kind="warn">${plural(flow.questions, "question")}<//></a>` : null}
+        ${flow.edit ? html` <a class="plain" href="#/changes"><${Chip} kind="info" title="an edit waits: ${flow.edit}; streamhouse apply ${flow.flow} takes it">edit waits<//></a>` : null}
+        <${FailingTiers} of=${flow.troubles} />
         ${flow.defined ? null : html` <${Chip} title="no file defines it">no file<//>`}
         <div class="quiet small spare">${flow.description}</div>
       </th>
@@ -36,9 +38,10 @@ export function Flows() {
   if (!flows) return html`<h1>Flows</h1><${Waiting} problem=${problem} />`;
   const layers = LAYERS.filter((layer) => flows.some((flow) => flow.freshness.some((f) => f.layer === layer)));
   const states = Object.entries(Object.groupBy?.(flows, (f) => f.state) ?? {});
+  const failing = flows.reduce((n, flow) => n + flow.troubles.length, 0);
   const late = flows.filter((flow) => flow.state === "running" && flow.freshness.at(-1)?.late).length;
   return html`<div class="title"><h1>Flows</h1>
-      <p class="quiet">${states.map(([state, of]) => `${of.length} ${state}`).join(" · ")}${late ? html` · <b class="late">${late} late</b>` : null}</p>
+      <p class="quiet">${states.map(([state, of]) => `${of.length} ${state}`).join(" · ")}${late ? html` · <b class="late">${late} late</b>` : null}${failing ? html` · <b class="late">${plural(failing, "tier")} failing</b>` : null}</p>
     </div>
     ${flows.length
       ? html`<div class="scroll card" tabindex="0" role="region" aria-label="Flows">

@@ -48,7 +48,7 @@ export default function Query({ query, about }) {
     }
   };
   const off = about && !about.may_query;
-  return html`<div class="title"><h1>Query</h1><p class="quiet">Spark SQL over all tiers; <code>$hot</code>, <code>$warm</code>, <code>$cold</code>, <code>$changes</code> behind a name read a part</p></div>
+  return html`<div class="title"><h1>Query</h1><p class="quiet">Spark SQL over all tiers; <code>.hot</code>, <code>.warm</code>, <code>.cold</code>, <code>.changes</code> behind a name read a part</p></div>
     ${off ? html`<div class="trouble">${about.query_note}</div>` : null}
     <div class="asking card">
       <textarea ref=${box} rows="6" spellcheck=${false} autocapitalize="off" aria-label="SQL" placeholder="SELECT * FROM dws.revenue_by_product" value=${sql} disabled=${off} onInput=${(e) => setSql(e.target.value)} onKeyDown=${key}></textarea>

@@ -1,0 +1,84 @@
+"""A command that is ended while it starts Spark leaves no process behind and says what happened."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from streamhouse.services.orphans import children_of
+from streamhouse.services.process import Process
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+
+COMMAND = [sys.executable, "-c", "import sys; from streamhouse.cli.main import main; sys.exit(main())"]
+WITHIN_S = 120
+
+
+@pytest.fixture(scope="module")
+def environment():
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("STREAMHOUSE_ST")}
+    return {**clean, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, environment):
+    folder = tmp_path_factory.mktemp("interrupted") / "shop"
+    subprocess.run([*COMMAND, "init", str(folder)], env=environment, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def starting(folder, environment):
+    """A command that has just started a Java process."""
+    words = [*COMMAND, "action", "test", "clean_orders", "--project", str(folder)]
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    end = time.monotonic() + WITHIN_S
+    while not javas(process):
+        assert process.poll() is None, process.stdout.read()
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def javas(process):
+    try:
+        return [child for child in psutil.Process(process.pid).children(recursive=True) if child.name() == "java"]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def nothing_is_left(owner, folder):
+    end = time.monotonic() + 20
+    while left := children_of(owner, folder / ".streamhouse"):
+        assert time.monotonic() < end, left
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("after_s", [0.2, 1.2])
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_a_start_that_is_ended(starting, folder, asked, after_s):
+    owner = Process.of(starting.pid)
+    time.sleep(after_s)
+    starting.send_signal(asked)
+    output, _ = starting.communicate(timeout=WITHIN_S)
+    if asked != signal.SIGKILL:
+        assert starting.returncode == 130, output
+    assert "Traceback" not in output
+    nothing_is_left(owner, folder)
+
+
+@pytest.mark.parametrize("after_s", [0.0, 1.0])
+def test_a_java_process_that_is_killed_while_it_starts_is_named(starting, folder, after_s):
+    owner = Process.of(starting.pid)
+    time.sleep(after_s)
+    for java in javas(starting):
+        java.kill()
+    output, _ = starting.communicate(timeout=WITHIN_S)
+    assert (starting.returncode, "SH500 Spark's Java process is gone" in output) == (6, True), output
+    nothing_is_left(owner, folder)
