@@ -15,7 +15,7 @@ export UV_LINK_MODE ?= hardlink
 
 AIRFLOW_STAMP := .venv-airflow/.complete
 
-.PHONY: help demo airflow test check bench soak format lock clean
+.PHONY: help demo airflow test check bench soak audit format lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,8 +40,11 @@ check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minut
 bench: $(STAMP) ## Measure how fast it is, beside hand-written Structured Streaming; about 40 minutes
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done
 
-soak: $(STAMP) ## Kill a flow at every point, search hundreds of random histories, keep stores away, make every edit, run a benchmark; hours
-	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(addprefix tests/integration/test_,epochs.py histories.py spread_epochs.py spill.py outages.py any_moment.py changes_killed.py outcomes_run.py tiers_killed.py partitions_killed.py retention.py benchmarks.py)
+soak: $(STAMP) ## Kill a flow at every point, search hundreds of random histories, judge 10,000 edits by Spark, keep stores away, make every edit, run a benchmark; hours
+	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(addprefix tests/integration/test_,epochs.py histories.py spread_epochs.py spill.py outages.py any_moment.py changes_killed.py outcomes_run.py tiers_killed.py partitions_killed.py retention.py benchmarks.py older_state.py lost_hot_tier.py moved_project.py spark_text.py) tests/integration/spark/test_mutants.py tests/unit/sql/test_statements.py
+
+audit: $(TOOLS)/bin/uv ## Compare the locked packages with published advisories; says so when it cannot reach them
+	@$(PYTHON) scripts/audit.py
 
 format: $(STAMP) ## Rewrite the code in our format
 	$(BIN)/ruff format .

@@ -12,7 +12,10 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.base_auth_manager import BaseAuthManager
+from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
+from airflow.api_fastapi.auth.managers.simple.simple_auth_manager import SimpleAuthManager
 from airflow.api_fastapi.core_api.security import GetUserDep
 from airflow.configuration import conf
 from airflow.plugins_manager import AirflowPlugin
@@ -26,6 +29,8 @@ from streamhouse.ui.app import Person, create_app
 from streamhouse.ui.desk import Desk
 
 PREFIX = "/streamhouse"
+QUERIES = "Streamhouse Queries"
+"""The resource whose permission to be read lets a person ask the tables of the flows."""
 _desks: list[Desk] = []
 _log = logging.getLogger(__name__)
 
@@ -45,13 +50,25 @@ def desk() -> Desk:
 
 
 def person(user: GetUserDep) -> Person:
-    """Who is signed in. Who may edit DAGs decides about flows; who may start DAG runs asks their tables."""
+    """Who is signed in. Who may edit DAGs decides about flows; asking their tables is a right of its own."""
     manager = get_auth_manager()
     return Person(
         user.get_name(),
         may_decide=manager.is_authorized_dag(method="PUT", user=user),
-        may_query=manager.is_authorized_dag(method="POST", access_entity=DagAccessEntity.RUN, user=user),
+        may_query=_may_query(manager, user),
     )
+
+
+def _may_query(manager: BaseAuthManager[Any], user: BaseUser) -> bool:
+    """Whether somebody has the permission to read the resource `Streamhouse Queries`.
+
+    Airflow's simple manager knows no permissions, only roles that hold each other, and shows every resource it does not
+    know to viewers: there, a person must also be one who may start DAG runs.
+    """
+    granted = manager.is_authorized_custom_view(method="GET", resource_name=QUERIES, user=user)
+    if granted and isinstance(manager, SimpleAuthManager):
+        return manager.is_authorized_dag(method="POST", access_entity=DagAccessEntity.RUN, user=user)
+    return granted
 
 
 def engine() -> Command | None:

@@ -320,6 +320,20 @@ _BY_HAND_SAME = [
     ("SELECT id FROM o WHERE TRUE AND amt > 1", "SELECT id FROM o WHERE amt > 1"),
     ("SELECT q.id, q.e FROM (SELECT id, e FROM o LATERAL VIEW explode(arr) t AS e) AS q WHERE q.e > 1",
      "SELECT id, e FROM o LATERAL VIEW explode(arr) t AS e WHERE e > 1"),
+    ("SELECT o.id, c.name FROM o JOIN c ON o.cust = c.cust", "SELECT o.id, c.name FROM c JOIN o ON c.cust = o.cust"),
+    ("SELECT o.id, c.name, d.label FROM o LEFT JOIN d ON o.cust = d.cust JOIN c ON o.cust = c.cust",
+     "SELECT o.id, c.name, d.label FROM c JOIN o ON o.cust = c.cust LEFT JOIN d ON o.cust = d.cust"),
+    ("SELECT a.n FROM (SELECT cust, sum(v) AS n FROM k GROUP BY cust) AS a JOIN (SELECT DISTINCT cust FROM c) AS b USING (cust)",  # noqa: E501
+     "SELECT a.n FROM (SELECT DISTINCT cust FROM c) AS b JOIN (SELECT cust, sum(v) AS n FROM k GROUP BY cust) AS a USING (cust)"),  # noqa: E501
+    ("SELECT store, max(amt) AS m FROM o GROUP BY store, 'x'", "SELECT store, max(amt) AS m FROM o GROUP BY store"),
+    ("SELECT max(amt) AS m FROM o GROUP BY 'x', NULL", "SELECT max(amt) AS m FROM o GROUP BY TRUE"),
+    ("SELECT cust, max(store + 0) AS m FROM o GROUP BY cust", "SELECT cust, max(1 * store) AS m FROM o GROUP BY cust"),
+    ("SELECT cust, sum(CAST(store AS BIGINT)) AS s, avg(CAST(store AS BIGINT)) AS a FROM o GROUP BY cust",
+     "SELECT cust, sum(store) AS s, avg(store) AS a FROM o GROUP BY cust"),
+    ("SELECT id FROM o WHERE CAST(store AS BIGINT) = cust", "SELECT id FROM o WHERE store = cust"),
+    ("SELECT CAST(id AS BIGINT) AS id FROM o", "SELECT id FROM o"),
+    ("SELECT q.id FROM (SELECT id, amt AS a FROM o ORDER BY a, id LIMIT 3) AS q",
+     "SELECT q.id FROM (SELECT id, amt AS b FROM o ORDER BY o.amt, id LIMIT 3) AS q"),
 ]  # fmt: skip
 
 # Each looks equal to someone: a rewrite that is right elsewhere, or for other types.

@@ -13,10 +13,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from socket import create_connection
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 from urllib.request import Request, urlopen
 
 from streamhouse.install.jars import SERVER_JARS, fetch
 from streamhouse.install.java import find_java
+from streamhouse.runtime.private_conf import properties_text, write_private
 from streamhouse.services.cluster import TABLET, Cluster, Ports
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.ports import LOOPBACK, free_ports
@@ -111,8 +113,10 @@ def second_tablet_server(root: Path, data: Path) -> Iterator[int]:
 
 
 @contextmanager
-def spark_cluster(folder: Path, workers: int, environment: Mapping[str, str]) -> Iterator[str]:
-    """The URL `spark://…` of a standalone master with workers of one core and 1 GiB each."""
+def spark_cluster(
+    folder: Path, workers: int, environment: Mapping[str, str], secret: str = "a-secret-of-this-cluster"
+) -> Iterator[str]:
+    """The URL `spark://…` of a standalone master with workers of one core and 1 GiB each, which share a secret."""
     java = find_java()
     spec = find_spec("pyspark")
     assert spec is not None
@@ -125,10 +129,15 @@ def spark_cluster(folder: Path, workers: int, environment: Mapping[str, str]) ->
         "SPARK_SCALA_VERSION": "2.13",  # an installed package does not say
         "SPARK_LOCAL_IP": LOOPBACK,
         "PYSPARK_PYTHON": sys.executable,
+        "SPARK_CONF_DIR": str(folder / "conf"),
     }
     start = [str(java.executable), "-Xmx256m", "-cp", str(home / "jars" / "*")]
     url = f"spark://{LOOPBACK}:{port}"
-    folder.mkdir(parents=True)
+    (folder / "conf").mkdir(parents=True)
+    write_private(
+        folder / "conf" / "spark-defaults.conf",
+        properties_text({"spark.authenticate": "true", "spark.authenticate.secret": secret}),
+    )
     with ExitStack() as running:
         address = ["--host", LOOPBACK, "--port", str(port), "--webui-port", str(page)]
         running.enter_context(
@@ -152,7 +161,8 @@ def spark_cluster(folder: Path, workers: int, environment: Mapping[str, str]) ->
                 )
             )
             until_open(own)
-        yield url
+        with patch.dict(os.environ, {"STREAMHOUSE_SPARK_SECRET": secret}):
+            yield url
 
 
 @contextmanager

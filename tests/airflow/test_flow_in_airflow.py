@@ -26,6 +26,7 @@ def project(tmp_path_factory):
     subprocess.run([ENGINE, "init", folder], check=True, capture_output=True)
     flow = folder / "flows" / "orders.yaml"
     flow.write_text(flow.read_text() + "tables:\n  dwd.orders: {tiers: {hot: 7d, warm: 30d}}\n")
+    (folder / "streamhouse.yaml").write_text("auto_apply: all\n")  # edits are asked about in Airflow
     return Project.at(folder)
 
 

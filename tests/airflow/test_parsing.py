@@ -12,6 +12,7 @@ from tests.control_plane import ROOT, program
 
 pytestmark = pytest.mark.airflow
 FLOWS = 100
+DAGS = ("flow__orders", "quality__orders", "tier__orders", "upkeep__orders")
 PROJECT_DAGS = ["flow_approval", "flow_commits", "flow_trigger"]
 
 
@@ -71,7 +72,7 @@ def test_a_broken_flow_is_one_import_error_with_its_place(project, control_plane
     (project / "flows" / "bad.yaml").write_text(broken)
     (project / "flows" / "torn.yaml").write_text("flow: torn\nsteps: [\n")
     found = control_plane("--project", project)
-    assert found["dags"] == sorted([*PROJECT_DAGS, "flow__orders", "quality__orders"])
+    assert found["dags"] == sorted([*PROJECT_DAGS, *DAGS])
     assert sorted(name.rpartition("/")[2] for name in found["errors"]) == ["bad.py", "torn.py"]
     told = {name.rpartition("/")[2]: text for name, text in found["errors"].items()}
     assert "flows/bad.yaml:3:11: SH201 unknown action 'clean_oders'" in told["bad.py"]
@@ -97,7 +98,7 @@ def test_settings_that_are_broken_leave_the_flows_as_they_were(project, control_
     control_plane("--project", project)
     (project / "streamhouse.yaml").write_text("fuss: host:1\n")
     found = control_plane("--project", project)
-    assert found["dags"] == sorted([*PROJECT_DAGS, "flow__orders", "quality__orders"])
+    assert found["dags"] == sorted([*PROJECT_DAGS, *DAGS])
     (error,) = found["errors"].values()
     assert "streamhouse.yaml:1:1: SH102 unknown key 'fuss'" in error
 
@@ -107,7 +108,7 @@ def test_the_plain_file_makes_the_same_dags(project, control_plane):
     (project / "dags").mkdir()
     (project / "dags" / "streamhouse_flows.py").write_bytes((ROOT / "dags" / "streamhouse_flows.py").read_bytes())
     found = control_plane(project / "dags")
-    assert found["dags"] == sorted([*PROJECT_DAGS, "flow__orders", "quality__orders"])
+    assert found["dags"] == sorted([*PROJECT_DAGS, *DAGS])
     assert not found["errors"]
     bundle = json.dumps([{"name": "flows", "classpath": "streamhouse.orchestrator.bundle.FlowBundle", "kwargs": {}}])
     told = control_plane(project / "dags", AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST=bundle)

@@ -167,8 +167,8 @@ def world(tmp_path, fluss, spark):
         header = f"action: {name}\nstep: {step}\ninputs: {inputs}\noutput: {output}\n"
         (tmp_path / "actions" / f"{name}.sql").write_text(f"/* ---\n{header}--- */\n{sql}\n")
     (tmp_path / "flows" / f"{FLOW}.yaml").write_text(YAML)
-    (tmp_path / "streamhouse.yaml").write_text(f"fluss: {fluss}\n")
-    project = Project(tmp_path, Settings(fluss=fluss))
+    (tmp_path / "streamhouse.yaml").write_text(f"fluss: {fluss}\nauto_apply: all\n")
+    project = Project(tmp_path, Settings(fluss=fluss, auto_apply="all"))
     stores = open_stores(project, spark, fluss)
     with project.state() as state:
         made = World(Open(project, spark, fluss, stores, state))

@@ -66,6 +66,7 @@ def project(tmp_path, fluss, monkeypatch):
         (tmp_path / name).write_text(text)
     monkeypatch.setenv("STREAMHOUSE_FLUSS", fluss)
     monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", "local[2]")
+    monkeypatch.setenv("STREAMHOUSE_AUTO_APPLY", "all")
     found = Project.at(tmp_path)
     yield found
     with_hot(found, lambda store: [store.drop(name) for name in plan_of(found, "items").tables])

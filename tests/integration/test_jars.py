@@ -19,7 +19,6 @@ from streamhouse.errors import EnvironmentProblem, JarDownloadError
 from streamhouse.install.jars import Jar, fetch
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
-JAR = Jar("org.example", "thing", "1.0", 1_000_000)
 POM = b"<project><groupId>org.example</groupId><artifactId>thing</artifactId><version>1.0</version></project>"
 SETTINGS = """\
 <ivysettings>
@@ -36,6 +35,10 @@ def a_jar(size=1_000_000):
     return content.getvalue()
 
 
+CONTENT = a_jar()
+JAR = Jar("org.example", "thing", "1.0", 1_000_000, hashlib.sha256(CONTENT).hexdigest())
+
+
 class Repository(ThreadingHTTPServer):
     """Serves one jar; may hand it out slowly, or with the checksum of another."""
 
@@ -43,7 +46,7 @@ class Repository(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.jar = a_jar()
+        self.jar = CONTENT
         self.sha1 = hashlib.sha1(self.jar, usedforsecurity=False).hexdigest()
         self.hold_after = None  # bytes; then wait for `go_on`
         self.go_on = threading.Event()
@@ -112,7 +115,7 @@ def cache(tmp_path):
 def in_another_process(settings, cache):
     code = (
         "import sys; from pathlib import Path; from streamhouse.install.jars import Jar, fetch\n"
-        f"fetch([Jar({JAR.group!r}, {JAR.artifact!r}, {JAR.version!r}, 1)],"
+        f"fetch([Jar({JAR.group!r}, {JAR.artifact!r}, {JAR.version!r}, 1, {JAR.sha256!r})],"
         " settings=Path(sys.argv[1]), cache=Path(sys.argv[2]))"
     )
     environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
@@ -161,7 +164,7 @@ def test_a_wrong_checksum_is_refused(repository, settings, cache):
 
 def test_a_jar_that_nobody_has_is_told(settings, cache):
     with pytest.raises(JarDownloadError, match=r"cannot fetch org\.example:other:2\.0: .*not found") as told:
-        fetch([Jar("org.example", "other", "2.0", 1)], settings=settings, cache=cache)
+        fetch([Jar("org.example", "other", "2.0", 1, JAR.sha256)], settings=settings, cache=cache)
     assert "ivy_settings" in told.value.hint
     assert "\n" not in told.value.message
 
@@ -213,3 +216,12 @@ def test_a_damaged_cache_is_mended(repository, settings, cache):
     shutil.copy(__file__, file)
     fetch([JAR], settings=settings, cache=cache)
     assert file.read_bytes() == repository.jar
+
+
+def test_another_jar_than_ours_is_refused_though_its_checksum_is_right(repository, settings, cache):
+    repository.jar = a_jar()
+    repository.sha1 = hashlib.sha1(repository.jar, usedforsecurity=False).hexdigest()
+    with pytest.raises(JarDownloadError, match=r"another file than the one we know: its SHA-256 is \w{64}, not \w{64}"):
+        fetch([JAR], settings=settings, cache=cache)
+    assert not (cache / JAR.file_name).exists()
+    assert list(cache.glob(".fetch-*")) == []

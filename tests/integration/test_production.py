@@ -20,6 +20,7 @@ from tests.production import object_store, postgres, second_tablet_server, spark
 ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "tests" / "fixtures" / "spread_sinks"
 FLOW = "spread"
+SECRET = "a-secret-that-no-process-may-show"
 LOG = "ods.spread_log"
 PARTITIONS = "reader_takes_up or at_that_moment or made_anew or (by_days and key)"
 
@@ -93,7 +94,7 @@ def test_a_flow_on_two_tablet_servers_a_spark_cluster_and_postgresql(
     monkeypatch.setenv("STREAMHOUSE_STATE", database)
     monkeypatch.setenv("STREAMHOUSE_COLD", spark.conf.get("spark.sql.catalog.cold.warehouse"))
     project = Project.at(root)
-    with spark_cluster(tmp_path / "spark", 2, os.environ) as master:
+    with spark_cluster(tmp_path / "spark", 2, os.environ, SECRET) as master:
         monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", master)
         monkeypatch.setenv("SPARK_LOCAL_IP", LOOPBACK)
         code, printed = run(project, FLOW)
@@ -101,6 +102,9 @@ def test_a_flow_on_two_tablet_servers_a_spark_cluster_and_postgresql(
         assert "Traceback" not in printed
         executors = list((tmp_path / "spark").glob("worker*/app-*"))
         assert {folder.parent.name for folder in executors} == {"worker0", "worker1"}
+    logs = [file for folder in (tmp_path / "spark", root / ".streamhouse" / "logs") for file in folder.rglob("*")]
+    shown = [file for file in logs if file.is_file() and SECRET.encode() in file.read_bytes()]
+    assert [file.name for file in shown] == ["spark-defaults.conf"]
     monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", "local[2]")
     assert not (root / ".streamhouse" / "state.db").exists()
     with project.state() as state:

@@ -160,7 +160,7 @@ def test_no_view_is_left_behind(ask, spark):
     [
         ("select id, cents from dwd.query_sales group by id", "SH601 Spark refuses the query: "),
         ("select tag\nfrom dwd.query_sales lateral view explode(tags) t as tag\nwhere tga = 1", "query:3:7: SH601 "),
-        ("select no_such_function(id) from dwd.query_sales", "SH601 Spark refuses the query: "),
+        ("select no_such_function(id) from dwd.query_sales", "query:1:8: SH601 unknown function "),
         ("select id + tags from dwd.query_sales", "SH601 Spark refuses the query: "),
     ],
 )

@@ -136,7 +136,7 @@ def open_(tmp_path, fluss, spark):
     (tmp_path / "flows" / f"{FLOW}.yaml").write_text(YAML)
     shops = {"shop": pa.array(range(10), pa.int64()), "city": pa.array([f"c{i % 3}" for i in range(10)])}
     pq.write_table(pa.table(shops), tmp_path / "shops" / "0.parquet")
-    project = Project(tmp_path, Settings(fluss=fluss))
+    project = Project(tmp_path, Settings(fluss=fluss, auto_apply="all"))
     stores = open_stores(project, spark, fluss)
     with project.state() as state:
         yield Open(project, spark, fluss, stores, state)
