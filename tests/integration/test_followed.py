@@ -748,10 +748,6 @@ def test_positions_lost_of_a_table_whose_snapshots_expired_behind_a_reader(table
     assert set(made.rows("dwd.fo")) == {1, 2, 3, 4, 5, 6}, "its readers go on waiting"
 
 
-@pytest.mark.xfail(
-    reason="known gap: an answer to lost rows is not carried out where tables have the warm tier of the default",
-    strict=False,
-)
 def test_rows_that_a_hot_log_dropped_unread_are_told_and_gone_on_behind(world, monkeypatch):
     """As if the log's time had passed: the real store, but what lies before a position cannot be read any more."""
     made = world(READER, "evolve", tier=Tier.HOT)

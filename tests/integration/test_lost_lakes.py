@@ -206,16 +206,15 @@ def test_flipped_bits_are_never_other_rows(open_, tier):
     assert not wrong
 
 
-@pytest.mark.xfail(
-    reason="other tables of the flow have the default warm tier now, which the expected set does not name", strict=False
-)
 def test_a_copy_is_filled_anew_only_when_it_is_asked_for(open_):
     rows = sorted(map(repr, ask(open_, PLAIN.format(LAKES[Tier.WARM])).to_pylist()))
     with damaged(open_, Tier.WARM, remove("schema")):
         with pytest.raises(TableLostError):
             tier_flows(open_.project)
         done = tier_flows(open_.project, refill=True)
-        assert {(m.table, m.rows) for m in done.moved[FLOW]} == {(LAKES[Tier.WARM], len(rows)), (LAKES[Tier.COLD], 0)}
+        moved = {m.table: m.rows for m in done.moved[FLOW]}
+        assert moved.keys() >= set(LAKES.values())
+        assert {table: count for table, count in moved.items() if count} == {LAKES[Tier.WARM]: len(rows)}
         assert sorted(map(repr, ask(open_, PLAIN.format(f"{LAKES[Tier.WARM]}$warm")).to_pylist())) == rows
     with pytest.raises(TableLostError, match="another table"):  # the one that was there before, put back
         tier_flows(open_.project)

@@ -103,10 +103,6 @@ def owned(world, made_of, tier, key=""):
     return made
 
 
-@pytest.mark.xfail(
-    reason="known gap: an answer to lost rows is not carried out where tables have the warm tier of the default",
-    strict=False,
-)
 def test_a_running_flow_asks_about_rows_of_a_hot_log_that_are_gone_and_goes_on_behind_them(world, monkeypatch):
     made = owned(world, READER, Tier.HOT)
     hot = made.open.stores[Tier.HOT]
@@ -219,10 +215,6 @@ def append(made, tier, *numbers):
     return table
 
 
-@pytest.mark.xfail(
-    reason="known gap: an answer to lost rows is not carried out where tables have the warm tier of the default",
-    strict=False,
-)
 def test_rows_of_an_own_log_that_are_gone_before_another_segment_read_them(world, monkeypatch):
     made = apart(world, Tier.HOT)
     table = append(made, Tier.HOT, 3, 4, 5)

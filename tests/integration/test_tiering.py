@@ -461,3 +461,29 @@ def test_two_at_once_move_each_row_once(fluss, tmp_path):
     assert read(stores[Tier.WARM].read_state(table)) == writer.rows()
     for store in stores.values():
         store.close()
+
+
+@pytest.mark.services
+def test_the_first_round_of_another_process_between_two_looks_is_no_foreign_copy(fluss, tmp_path, monkeypatch):
+    """The copy has no mark at the first look, and the rows and the mark of another process at the second."""
+    from streamhouse.project.project import Project
+    from streamhouse.project.settings import Settings
+    from streamhouse.runtime.stores import open_stores
+
+    table = make_table(("hot", "warm"))
+    stores = open_stores(Project(tmp_path, Settings()), None, fluss, [Tier.HOT, Tier.WARM])
+    hot, warm = stores[Tier.HOT], stores[Tier.WARM]
+    writer = Writer(table, hot)
+    writer.write([writer.row() for _ in range(20)])
+    create = warm.create
+
+    def create_late(replica):
+        create(replica)
+        monkeypatch.setattr(warm, "create", create)
+        tier(table, hot, warm)  # the other process
+
+    monkeypatch.setattr(warm, "create", create_late)
+    assert tier(table, hot, warm).rows == 0
+    assert read(warm.read_state(table)) == writer.rows()
+    for store in stores.values():
+        store.close()

@@ -93,6 +93,12 @@ class PlannedStep(Frozen):
     renamed: dict[str, str] = Field(default_factory=dict)  # column → the name it had
     params: dict[str, Any] = Field(default_factory=dict)  # as the step gives them; `sql` has them filled in
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are stored as the same step: notices are remarks on its text, and are not stored."""
+        if not isinstance(other, PlannedStep):
+            return NotImplemented
+        return {**self.__dict__, "notices": ()} == {**other.__dict__, "notices": ()}
+
     @property
     def id(self) -> str:
         """Stable name of the step: the table it writes, and its action when others write the table too."""

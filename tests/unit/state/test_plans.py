@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import create_engine, text
 
-from streamhouse.errors import StateConflictError
+from streamhouse.errors import Location, StateConflictError
+from streamhouse.model.notice import Notice
 from streamhouse.model.plan import Segment
 from streamhouse.model.table import Tiers
 from streamhouse.model.types import Tier
@@ -22,6 +23,19 @@ def test_a_plan_comes_back_as_it_was(store, flow_plan):
     store.save_plan(plan)
     assert store.plan("retail") == (1, plan)
     assert store.plan("retail")[1].fingerprint == plan.fingerprint
+
+
+def test_remarks_on_a_query_make_no_other_plan(store, flow_plan):
+    """What is stored is compared with what is compiled, and remarks are not stored."""
+    plan = flow_plan()
+    (step,) = plan.steps
+    remarked = step.model_copy(
+        update={"notices": (Notice("rows are deleted for good", Location("a.yaml"), "keep them"),)}
+    )
+    compiled = plan.model_copy(update={"segments": (Segment(name="main", steps=(remarked,)),)})
+    store.save_plan(compiled)
+    assert store.plan("retail")[1] == compiled
+    assert remarked != step.model_copy(update={"reason": "another"})
 
 
 def test_going_back_to_an_older_plan_is_a_revision_of_its_own(store, flow_plan, now):
