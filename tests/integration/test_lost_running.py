@@ -217,11 +217,14 @@ def append(made, tier, *numbers):
 
 def test_rows_of_an_own_log_that_are_gone_before_another_segment_read_them(world, monkeypatch):
     made = apart(world, Tier.HOT)
-    table = append(made, Tier.HOT, 3, 4, 5)
+    table = made.state.plan("reader")[1].tables["ods.so"]
+    made.file("data/2.parquet", [row(number) for number in (3, 4, 5)], **TYPES)
     forget(monkeypatch, made.open.stores[Tier.HOT], table, first=4, once_at=5)
+    with pytest.raises(RowsLostError, match="begins at 4"):
+        made.run()
     with pytest.raises(BlockedError, match="dwd"):
         made.run()
-    made.file("data/2.parquet", [row(6)], **TYPES)
+    made.file("data/3.parquet", [row(6)], **TYPES)
     with pytest.raises(BlockedError):
         made.run()
     assert set(made.rows("dwd.fo")) == {1, 2}, "its reader waits"
