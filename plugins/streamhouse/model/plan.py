@@ -99,6 +99,8 @@ class PlannedStep(Frozen):
             return NotImplemented
         return {**self.__dict__, "notices": ()} == {**other.__dict__, "notices": ()}
 
+    __hash__ = None  # type: ignore[assignment]  # its parameters are a dictionary
+
     @property
     def id(self) -> str:
         """Stable name of the step: the table it writes, and its action when others write the table too."""
