@@ -34,13 +34,21 @@ from streamhouse.change.building import (
 )
 from streamhouse.change.follow import Follower
 from streamhouse.change.gate import Gatekeeper
-from streamhouse.compiler.change import same_streams, touched, without_lost
+from streamhouse.change.half_done import HalfDone
+from streamhouse.compiler.change import same_streams, without_lost
 from streamhouse.compiler.diff import read_again, replaced
 from streamhouse.engine.moved import furthest, meeting, moved, parted, passed_by
 from streamhouse.engine.points import reach
 from streamhouse.engine.runner import Runner
 from streamhouse.engine.vector import cap, covers
-from streamhouse.errors import ChangeFailedError, EpochFailedError, LeaseLostError, StateConflictError, StreamhouseError
+from streamhouse.errors import (
+    ChangeFailedError,
+    EpochFailedError,
+    LeaseLostError,
+    StateConflictError,
+    StreamhouseError,
+    WriteRefusedError,
+)
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.model.version import stored_name, table_name
@@ -98,14 +106,14 @@ class Reconciler:
             if not change.versions and not self._gate.lets(runner, change):
                 return
             wanted = wanted_plan(self.open.state, change)
-            half = any(self.open.state.unfinished(self.flow, s.name) is not None for s in runner.plan.segments)
-            if half and self._mends(runner, change, wanted):
+            half = HalfDone.of(self.open, runner.plan)
+            if half and self._mends(runner, change, wanted, half):
                 return
-            self._settle(runner, change, half=half)
+            settled = self._settle(runner, change, wanted, half)
             self._expand(wanted)
             built = self._built(runner, change)
             if self._gate.lets(runner, change, reached(self.open.state, change) if built else None):
-                self._switch(runner, change, wanted, built)
+                (self._switch if settled else self._switch_under)(runner, change, wanted, built)
         except StreamhouseError as error:
             self._fail(runner, change, error)
             raise
@@ -236,31 +244,22 @@ class Reconciler:
 
     # --- a change with the streams at rest --------------------------------------------------------
 
-    def _mends(self, runner: Runner, change: Change, wanted: FlowPlan) -> bool:
-        """Whether half done epochs can end with the new plan, and then do: one that fails on a row is mended so.
-
-        That is where it wrote no table that the plan writes otherwise; the others it completes as it would have.
-        """
-        state, old = self.open.state, runner.plan
-        if change.versions or change.moves or not same_streams(old, wanted):
+    def _mends(self, runner: Runner, change: Change, wanted: FlowPlan, half: HalfDone) -> bool:
+        """Whether half done epochs can end with the new plan, and then do: one that fails on a row is mended so."""
+        if not half.may_end_with(change, wanted):
             return False
-        half = [s for s in old.segments if state.unfinished(self.flow, s.name) is not None]
-        other, last = touched(old, wanted), last_epochs(state, old)
-        for segment in half:
-            ends = last[segment.name].ends if segment.name in last else {}
-            for name in other & set(segment.tables):
-                table = segment.tables[name]
-                now = self.open.stores[table.tiers.target].end(table)
-                if not covers({name: ends.get(name, {})}, {name: now}):
-                    return False
         self._expand(wanted)
-        if state.complete_change(runner.lease, change):
+        if self.open.state.complete_change(runner.lease, change):
             runner.plan = wanted
             self._tell(change, "the epoch that was not done ends with it")
         return True
 
-    def _settle(self, runner: Runner, change: Change, *, half: bool) -> None:
-        """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had."""
+    def _settle(self, runner: Runner, change: Change, wanted: FlowPlan, half: HalfDone) -> bool:
+        """Bring the flow to where all its segments have read the same: half done epochs end with the plan they had.
+
+        Returns:
+            False: one of them cannot, and is to end with the new plan, over tables built as of where it began.
+        """
         runner.waiting = self._waiting(runner, change)
         self._refuse_behind(runner, change)
         if half:
@@ -277,7 +276,10 @@ class Reconciler:
             runner.plan = without_lost(before, change.plan, {table_name(name): at for name, at in stands.items()})
             try:
                 runner.drain(read_to | ends | self._ahead(change, read_to) | stands)
-            except EpochFailedError as error:
+            except (EpochFailedError, WriteRefusedError) as error:
+                runner.plan = before
+                if half and HalfDone.of(self.open, before).may_end_anew(change, wanted):
+                    return False
                 raise ChangeFailedError(
                     f"{self.flow}: an epoch began with the applied plan and cannot end with it: {error.message}",
                     hint="first apply an edit that mends this and that the plan tells as swap or forward",
@@ -285,6 +287,7 @@ class Reconciler:
             finally:
                 runner.plan = before
             self._refuse_half_done(runner.held)
+        return True
 
     def _waiting(self, runner: Runner, change: Change) -> frozenset[str]:
         """Steps that wait while a change is carried out: none for rows that are gone, if it goes on without them."""
@@ -360,6 +363,25 @@ class Reconciler:
             runner.plan = wanted
             Building(self.open, change).forget_files()
             self._tell(change, f"{len(change.versions)} tables were built anew" if change.versions else "at rest")
+
+    def _switch_under(self, runner: Runner, change: Change, wanted: FlowPlan, built: Mapping[str, EpochRecord]) -> None:
+        """`_switch` under an epoch that is half done and ends with the new plan: every position stays as it is."""
+        state, half = self.open.state, HalfDone.of(self.open, runner.plan)
+        found = {name: end for record in built.values() for name, end in record.ends.items()}
+        gone = half.replaced(change)
+        ends: dict[str, dict[str, Position | None]] = {}
+        for before, after in zip(runner.plan.segments, wanted.segments, strict=True):
+            ends[after.name] = dict.fromkeys(gone & before.tables.keys())
+            ends[after.name] |= {name: found[name] for name in after.tables if name in found}
+        reach("apply_prepared")
+        at = reached(state, change) | found
+        if state.complete_change(runner.lease, change, at=at, ends=ends, ahead=bool(half.wrote(gone))):
+            reach("apply_completed")
+            runner.plan = wanted
+            Building(self.open, change).forget_files()
+            self._tell(
+                change, f"{len(change.versions)} tables were built anew; the epoch that was not done ends with it"
+            )
 
     def _grown(self, runner: Runner, wanted: FlowPlan, last: Mapping[str, EpochRecord]) -> dict[str, EpochRecord]:
         """The last epochs, with the ends of tables that another segment is to read as a backfill may have left them."""

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 
 from pydantic import ValidationError
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, insert, select, update
@@ -254,6 +255,9 @@ def complete(
     records: Collection[EpochRecord],
     at: Mapping[str, Position],
     now_ms: int,
+    *,
+    ends: Mapping[str, Mapping[str, Position | None]] = MappingProxyType({}),
+    ahead: bool = False,
 ) -> bool:
     """Make the plan of a change the applied one, and its versions the serving ones; False when it was given up.
 
@@ -265,16 +269,20 @@ def complete(
         records: For each segment whose positions are other than its last epoch left them: an epoch that wrote nothing.
         at: How far the flow is: source, or table as stores call it → position; also of what was built anew.
         now_ms: The time.
+        ends: See `StateStore.complete_change`.
+        ahead: See there.
     """
     if not move(connection, change.id, Phase.APPLIED, None, now_ms):
         return False
     before, served = versions.versions(connection), versions.retired(connection)
     back = {one.table.name for one in served if change.versions.get(one.table.name) == one.version}
-    moves = versions.swap(connection, change, at, now_ms)
+    moves = versions.swap(connection, change, at, now_ms, ahead=ahead)
     revision = versions.take_up(connection, change.plan, now_ms, change.moves)
     meanings.mark(connection, change, revision, now_ms, before=before, back=back)
     for record in records:
         epochs.insert_finished(connection, record)
+    for segment, tables in ends.items():
+        epochs.note_ends(connection, change.flow, segment, tables)
     forget(connection, change.candidate)
     _ask_readers(connection, change, moves, now_ms)
     return True

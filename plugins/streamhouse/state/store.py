@@ -263,6 +263,9 @@ class StateStore:
         change: Change,
         records: Collection[EpochRecord] = (),
         at: Mapping[str, Position] = MappingProxyType({}),
+        *,
+        ends: Mapping[str, Mapping[str, Position | None]] = MappingProxyType({}),
+        ahead: bool = False,
     ) -> bool:
         """Make the plan of a change the applied one and its versions the serving ones, at once.
 
@@ -273,6 +276,9 @@ class StateStore:
             change: To complete.
             records: For each segment whose positions become other ones: an epoch, later than any, that wrote nothing.
             at: How far the flow is: source, or table as stores call it → position; also of what was built anew.
+            ends: Segment that keeps its positions → table → its end behind the last finished epoch, None to forget
+                it; of the tables that it writes now and did not before.
+            ahead: The versions that served may have rows that `at` does not tell of: nobody can go back to them.
 
         Returns:
             Whether it was done; False: the change was given up meanwhile.
@@ -284,7 +290,7 @@ class StateStore:
 
         def work(connection: Connection) -> bool:
             leases.check(connection, lease)
-            return changes.complete(connection, change, records, at, now_ms)
+            return changes.complete(connection, change, records, at, now_ms, ends=ends, ahead=ahead)
 
         return self._database.write(work)
 

@@ -74,7 +74,9 @@ def allocate(connection: Connection, plan: FlowPlan, anew: Collection[str], now_
     return back or {table: _next_version(connection, table, now_ms) for table in sorted(anew)}
 
 
-def swap(connection: Connection, change: Change, at: Mapping[str, Position], now_ms: int) -> dict[str, Move]:
+def swap(
+    connection: Connection, change: Change, at: Mapping[str, Position], now_ms: int, *, ahead: bool = False
+) -> dict[str, Move]:
     """Let the versions of a change serve.
 
     Args:
@@ -82,6 +84,7 @@ def swap(connection: Connection, change: Change, at: Mapping[str, Position], now
         change: That is done.
         at: How far its flow is: source, or table as stores call it → position; also of the new versions.
         now_ms: The time.
+        ahead: The versions that served may have rows that `at` does not tell of.
 
     Returns:
         Table → where its readers go on, of those of which another version served before.
@@ -101,7 +104,7 @@ def swap(connection: Connection, change: Change, at: Mapping[str, Position], now
                     body=(left or before[name]).model_dump_json(),
                     change=change.id,
                     revision=revision,
-                    positions={} if left else dict(at),  # nobody knows how far it is: it is not gone back to
+                    positions={} if left or ahead else dict(at),  # nobody knows how far it is: it is not gone back to
                     retired_ms=now_ms,
                 )
             )
