@@ -31,7 +31,7 @@ from streamhouse.model.version import table_name
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes, NotedStore, Store, WriteContext
 from streamhouse.stores.places import Places
-from streamhouse.stores.sums import SumBounds, summed
+from streamhouse.stores.sums import SumBounds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -299,7 +299,7 @@ class EpochRun:
         if step.strategy is Strategy.MAP and table.primary_key:
             frame = parts.frames.last_of_each_key(frame, table.primary_key)
         read_back = parts.needs[table.name].read_back
-        delta = self._spread_delta(table.name, frame, None, twice=bool(summed(table)))
+        delta = self._spread_delta(table.name, frame, None)
         if not read_back:
             self._deltas[step.id].set_result(delta)
         self._noted.result()
@@ -312,10 +312,10 @@ class EpochRun:
         if read_back:
             self._deltas[step.id].set_result(self._read_back(table, written.end))
 
-    def _spread_delta(self, name: str, frame: "DataFrame", rows: int | None, *, twice: bool = False) -> Delta:
+    def _spread_delta(self, name: str, frame: "DataFrame", rows: int | None) -> Delta:
         readers = sum(read.table == name for step in self._parts.segment.steps for read in step.reads)
         own_write = name not in self._parts.inputs
-        if readers + own_write + twice > 1 or self._parts.needs[name].state:
+        if readers + own_write > 1 or self._parts.needs[name].state:
             frame = frame.persist()
         return self._new_delta(name, frame=frame, rows=rows)
 

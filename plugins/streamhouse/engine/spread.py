@@ -4,11 +4,16 @@ Each task appends or upserts its partition through a store of its own. There is 
 an epoch that fails here has written some rows and not others. Its replay writes in the driver, which tells what a
 dead attempt left (`WriteContext.replay_from`); hence a task never writes twice, and none writes any more when
 `spread_write` returns or raises, or when the driver is gone (`engine/heartbeat.py`).
+
+Sums must not overflow. Where those that are stored are far from the bounds of their type, as nearly all are, each task
+looks at its rows as it writes them, and leaves out what might not fit: the driver completes the epoch then, as after a
+task that failed. Only where a stored sum comes near the bounds, all rows are looked at before any task writes.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import reduce
 from operator import or_
 from time import monotonic, sleep
@@ -33,6 +38,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _ROWS_AT_ONCE = 50_000  # of a table, in a worker's memory
+# Of a task: how many rows it wrote, whether there were others that might not fit, the largest amount of each sum.
+_WRITTEN = "rows bigint, passed boolean, most map<string,string>"
+_WRITTEN_SCHEMA = pa.schema([("rows", pa.int64()), ("passed", pa.bool_()), ("most", pa.map_(pa.string(), pa.string()))])
 _WAIT_S = 60.0
 
 
@@ -92,18 +100,34 @@ def spread_write(
             f"{table.name}: Spark's tasks cannot tell what an earlier attempt of epoch {context.epoch} wrote",
             hint="write it in the driver",
         )
+
+    def stored(names: tuple[str, ...]) -> pa.Table:
+        return store.read_state(table, None, names)
+
     spark = frame.sparkSession
     tag = f"streamhouse-{uuid4()}"
     spark.sparkContext.addJobTag(tag)
     try:
         rows = ordered(frame.select(*table.column_names), table)
-        sums = context.sums or SumBounds()
-        sums.admit(table, added_by_frame(rows, table), lambda names: store.read_state(table, None, names))
+        sums, named = context.sums or SumBounds(), tuple(summed(table))
+        room: Amounts | None = sums.room(table, stored) if named else {}
+        before = store.end(table) if room else {}
         # Whether a row is of a day that may be dropped now, only the tasks see.
         undropped = store.undropped(table) if isinstance(store, GuardedStore) else nullcontext()
-        with undropped, Heartbeat(spark.sparkContext, may_write) as driver:
-            work = _Write(table, places, replace(context, sums=Admitted()), driver.address)
-            written = rows.mapInArrow(work, "rows bigint").collect()
+        with _kept(rows) if room is None else nullcontext(rows) as rows:
+            if room is None:
+                sums.admit(table, added_by_frame(rows, table), stored)
+            with undropped, Heartbeat(spark.sparkContext, may_write) as driver:
+                work = _Write(table, places, replace(context, sums=Admitted()), driver.address, room or {})
+                written = rows.mapInArrow(work, _WRITTEN).collect()
+        if any(row.passed for row in written):
+            return _completed(rows, table, store, replace(context, replay_from=before, sums=sums), may_write)
+        if room:
+            sums.wrote(
+                table,
+                room,
+                {name: max((Decimal(row.most[name]) for row in written), default=Decimal(0)) for name in named},
+            )
     except BaseException as error:
         _until_no_task_runs(spark, tag, table.name)
         if told := from_worker(error):
@@ -112,6 +136,29 @@ def spread_write(
     finally:
         spark.sparkContext.removeJobTag(tag)
     return SpreadWritten(sum(row.rows for row in written), store.end(table))
+
+
+@contextmanager
+def _kept(rows: "DataFrame") -> Iterator["DataFrame"]:
+    """The rows, computed once for all that asks for them."""
+    kept = rows.persist()
+    try:
+        yield kept
+    finally:
+        kept.unpersist()
+
+
+def _completed(
+    rows: "DataFrame", table: Table, store: Store, context: WriteContext, may_write: Callable[[], bool]
+) -> SpreadWritten:
+    """Write from the driver what tasks left out, which it tells from what they wrote."""
+    whole = rows.toArrow()
+    if not may_write():
+        raise StateConflictError(
+            f"{table.name}: the flow is no longer held by this process, in the middle of epoch {context.epoch}",
+            hint="whoever holds it now completes the epoch",
+        )
+    return SpreadWritten(whole.num_rows, store.write(table, Changes(whole), context))
 
 
 def added_by_frame(frame: "DataFrame", table: Table) -> Added:
@@ -156,16 +203,23 @@ class _Write:
     places: Places
     context: WriteContext
     driver: Address
+    room: Amounts
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with telling(), heard(self.driver) as check:
             refuse_second_attempt(self.table.name)
-            rows = 0
+            rows, most, passed = 0, dict.fromkeys(self.room, Decimal(0)), False
             for chunk in chunks(batches, _ROWS_AT_ONCE):
                 check()
+                found = largest(chunk, self.room)
+                passed |= any(found[name] > room for name, room in self.room.items())
+                if passed:  # what comes is read all the same: Spark would take the end of this for a failure
+                    continue
                 hot_store(self.places).write(self.table, Changes(chunk), self.context)
                 rows += chunk.num_rows
-        yield pa.record_batch({"rows": pa.array([rows], pa.int64())})
+                most = {name: max(amount, found[name]) for name, amount in most.items()}
+        told = [{"rows": rows, "passed": passed, "most": [(name, str(amount)) for name, amount in most.items()]}]
+        yield pa.RecordBatch.from_pylist(told, _WRITTEN_SCHEMA)
 
 
 def refuse_second_attempt(name: str) -> None:

@@ -187,7 +187,7 @@ class Store(Protocol):
 
         Raises:
             WriteRefusedError: a null in the key or in `Table.partition_by`, an absent column, a value that
-                does not fit, a sum that would not fit in a table with `merge` (nothing was written then), a
+                does not fit, a sum that would not fit in a table with `merge` (no row of this write is there then), a
                 delete where the table cannot delete; a partial write of another kind of table, or of columns
                 that are unknown, of the key, or none.
         """

@@ -15,6 +15,7 @@ from streamhouse.stores.keyed import with_keys
 _INTEGERS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 _EXACT = Context(prec=200)  # Decimal rounds to 28 digits otherwise
 _NONE = Decimal(0)
+_FAR = 1024  # a value is far from the bounds of its type when it is less than this part of them
 
 Amounts = Mapping[str, Decimal]
 """Column that is summed → an amount, without its sign."""
@@ -57,8 +58,8 @@ class SumBounds:
         limits = summed(table)
         if not limits:
             return
-        known = self._known.get(table.name)
-        if known is not None and known.keys() == limits.keys() and _within(_plus(known, added.most), limits):
+        known = self._still(table, limits)
+        if known is not None and _within(_plus(known, added.most), limits):
             self._known[table.name] = _plus(known, added.most)
             return
         rows = stored((*table.primary_key, *limits))
@@ -67,6 +68,38 @@ class SumBounds:
             spare = {name: _EXACT.subtract(limit, exact[name]) for name, limit in limits.items()}
             _refuse_sums(table, added.over(spare), rows)
         self._known[table.name] = _plus(exact, added.most)
+
+    def room(self, table: Table, stored: Callable[[tuple[str, ...]], pa.Table]) -> dict[str, Decimal] | None:
+        """For writers that look at their rows on the way: what fits, whatever it is added to.
+
+        Nothing is known of the table then until `wrote` says what was added.
+
+        Args:
+            table: Sums.
+            stored: See `admit`.
+
+        Returns:
+            Column → an amount, most of what its type can hold; None: a stored sum comes near that. `admit` tells then.
+        """
+        limits = summed(table)
+        known = self._still(table, limits)
+        if known is None:
+            known = largest(stored((*table.primary_key, *limits)), limits)
+        if any(_EXACT.multiply(known[name], Decimal(_FAR)) > limit for name, limit in limits.items()):
+            self._known[table.name] = known
+            return None
+        self._known.pop(table.name, None)
+        return {name: _EXACT.subtract(limit, known[name]) for name, limit in limits.items()}
+
+    def wrote(self, table: Table, room: Amounts, most: Amounts) -> None:
+        """Take note of what was added to a table after `room` was asked: to one key `most` at most."""
+        limits = summed(table)
+        self._known[table.name] = _plus({n: _EXACT.subtract(limits[n], room[n]) for n in limits}, most)
+
+    def _still(self, table: Table, limits: Amounts) -> dict[str, Decimal] | None:
+        """What is known of the table, if it has these columns."""
+        known = self._known.get(table.name)
+        return known if known is not None and known.keys() == limits.keys() else None
 
 
 class Admitted(SumBounds):
@@ -148,7 +181,7 @@ def _overflow(
     wider = "DECIMAL(38,0)" if kind in _INTEGERS else "DOUBLE"
     return WriteRefusedError(
         f"the sum in {table.name}.{name} overflows {kind} where {told}: {before} is stored, {value} is to be added; "
-        "nothing was written",
+        "it was not written",
         hint=f"let the step sum a type that holds it, such as SUM(CAST(... AS {wider})), and apply the change",
     )
 

@@ -122,3 +122,34 @@ def test_a_float_is_left_to_become_infinite():
     fold.write(("a", 1e308))
     fold.write(("a", 1e308))
     assert not fold.reads
+
+
+def test_room_is_what_fits_whatever_it_is_added_to():
+    fold = Fold()
+    fold.write(("a", 100), ("b", -300))
+    assert fold.bounds.room(fold.table, fold.stored) == {"v": 2**63 - 1 - 300}
+    assert fold.reads == 1
+
+
+def test_what_was_written_into_the_room_is_known_afterwards():
+    fold = Fold()
+    room = fold.bounds.room(fold.table, fold.stored)
+    fold.bounds.wrote(fold.table, room, {"v": Decimal(70)})
+    assert fold.bounds.room(fold.table, fold.stored) == {"v": 2**63 - 1 - 70}
+    assert fold.reads == 1
+
+
+def test_the_table_is_read_again_when_nobody_says_what_was_written():
+    fold = Fold()
+    fold.bounds.room(fold.table, fold.stored)
+    fold.rows["a"] = 10**9  # tasks wrote, and one of them failed
+    assert fold.bounds.room(fold.table, fold.stored) == {"v": 2**63 - 1 - 10**9}
+    assert fold.reads == 2
+
+
+def test_there_is_no_room_near_the_bounds():
+    fold = Fold()
+    fold.write(("a", 2**53 + 1))
+    assert fold.bounds.room(fold.table, fold.stored) is None
+    fold.write(("a", 5))
+    assert fold.reads == 1
