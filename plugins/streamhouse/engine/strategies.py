@@ -19,7 +19,8 @@ from streamhouse.model.types import ReadMode, Strategy
 from streamhouse.sql.projection import is_light, repeated
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes
-from streamhouse.stores.keyed import plain_keys, winners
+from streamhouse.stores.keyed import winners
+from streamhouse.stores.same import plain_keys
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

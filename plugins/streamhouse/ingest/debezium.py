@@ -23,6 +23,7 @@ from streamhouse.ingest.encodings import (
 from streamhouse.ingest.truncations import ASKED, Truncations
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.same import plain_keys
 
 _Row = Mapping[str, Any]
 _WRITES = ("c", "u", "r")
@@ -108,7 +109,7 @@ def last_of_each(events: Sequence[Events], key: Sequence[str]) -> Events:
     rows_at = np.concatenate([e.rows_at + offset for e, offset in zip(events, offsets, strict=True)])
     gone_at = np.concatenate([e.gone_at + offset for e, offset in zip(events, offsets, strict=True)])
     keys = pa.concat_tables([rows.select(list(key)), gone.select(list(key))])
-    placed = keys.append_column("", pa.array(np.concatenate([rows_at, gone_at])))
+    placed = plain_keys(keys, key).append_column("", pa.array(np.concatenate([rows_at, gone_at])))
     last = placed.group_by(list(key), use_threads=False).aggregate([("", "max")]).column("_max").to_numpy()
     rows_kept, gone_kept = np.isin(rows_at, last), np.isin(gone_at, last)
     return Events(

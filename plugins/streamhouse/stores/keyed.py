@@ -1,6 +1,5 @@
 """What every lake store does with rows before it writes and after it reads them; pure Arrow."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +10,7 @@ from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes
+from streamhouse.stores.same import plain_keys
 
 DELETED = "-D"
 UPSERTED = "+U"
@@ -102,17 +102,6 @@ def not_outdone(rows: pa.Table, stored: pa.Table, table: Table) -> pa.Table:
     kept = np.zeros(rows.num_rows, dtype=bool)
     kept[won[won >= 0]] = True
     return rows.filter(pa.array(kept))
-
-
-def plain_keys(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """The rows with one zero and one NaN in these columns, as Spark compares keys; Arrow and stores compare bits."""
-    for name in keys:
-        column = rows.column(name)
-        if pa.types.is_floating(column.type):
-            zero, nan = (pa.scalar(value, column.type) for value in (0.0, math.nan))
-            plain = pc.if_else(pc.is_nan(column), nan, pc.add(column, zero))  # the sum of -0.0 and 0.0 is 0.0
-            rows = rows.set_column(rows.schema.get_field_index(name), rows.field(name), plain)
-    return rows
 
 
 def deciding(table: Table) -> list[str]:

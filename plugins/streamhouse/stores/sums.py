@@ -11,6 +11,7 @@ from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Table
 from streamhouse.model.types import MergeFunction
 from streamhouse.stores.keyed import with_keys
+from streamhouse.stores.same import distinct_keys, plain_keys
 
 _INTEGERS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 _EXACT = Context(prec=200)  # Decimal rounds to 28 digits otherwise
@@ -130,7 +131,7 @@ def added_by(table: Table, rows: pa.Table) -> Added:
     """What rows in this process add; a key may be there several times."""
     names = tuple(summed(table))
     key = list(table.primary_key)
-    times = 1
+    rows, times = plain_keys(rows, key), 1
     if names and rows.num_rows > 1:
         times = pc.max(rows.group_by(key).aggregate([([], "count_all")]).column("count_all")).as_py()
     amounts = largest(rows, names)
@@ -140,7 +141,7 @@ def added_by(table: Table, rows: pa.Table) -> Added:
         for name in names:
             for index, value in enumerate(rows.column(name).to_pylist()):
                 large[index] |= value is not None and _amount(value) * times > spare[name]
-        keys = rows.select(key).filter(pa.array(large, pa.bool_())).group_by(key).aggregate([])
+        keys = distinct_keys(rows.filter(pa.array(large, pa.bool_())), key)
         return with_keys(rows.select([*key, *names]), keys.select(key))
 
     return Added({name: _EXACT.multiply(amount, Decimal(times)) for name, amount in amounts.items()}, over)
@@ -157,7 +158,8 @@ def largest(rows: pa.Table, names: Iterable[str]) -> dict[str, Decimal]:
 
 def _refuse_sums(table: Table, rows: pa.Table, stored: pa.Table) -> None:
     key = list(table.primary_key)
-    held = with_keys(stored, rows.select(key).group_by(key).aggregate([]).select(key))
+    rows, stored = plain_keys(rows, key), plain_keys(stored, key)
+    held = with_keys(stored, distinct_keys(rows, key).select(key))
     limits = summed(table)
     now: dict[tuple[object, ...], dict[str, Decimal]] = {}
     for row in held.to_pylist():

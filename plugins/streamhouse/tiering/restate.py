@@ -17,6 +17,7 @@ from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Table
 from streamhouse.stores.arrow import conform
 from streamhouse.stores.base import Changes, Store, WriteContext
+from streamhouse.stores.same import may_hold_floats, zeros_apart
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,6 +26,8 @@ _ROWS_AT_ONCE = 200_000
 _EQUAL_ROWS_AT_ONCE = 10_000
 _GOES = "__goes"
 _MORE = "__more"
+_TEXT = "__text"
+_KEPT = "__kept"
 
 
 @dataclass(frozen=True)
@@ -151,24 +154,43 @@ def _by_key(rows: "DataFrame", held: "DataFrame", key: Sequence[str]) -> "DataFr
 
     new, old = (frame.select(F.struct("*").alias(side)) for frame, side in ((rows, "new"), (held, "old")))
     met = reduce(and_, (F.col(f"new.{name}") == F.col(f"old.{name}") for name in key))
-    differing = new.join(old, met, "full_outer").where(~values("new").eqNullSafe(values("old")))
+    same = values("new").eqNullSafe(values("old"))
+    for name in _floats(rows):
+        if name not in key:  # stores keep keys plain
+            new_text, old_text = (zeros_apart(F.col(f"{side}.{name}")) for side in ("new", "old"))
+            same &= new_text.eqNullSafe(old_text)
+    differing = new.join(old, met, "full_outer").where(~same)
     return differing.select(F.coalesce("new", "old").alias(ROW), F.isnull("new").alias(_GOES)).select(f"{ROW}.*", _GOES)
 
 
 def _by_row(rows: "DataFrame", held: "DataFrame") -> "DataFrame":
-    """Each row as often as `held` has it too few times, or too many, when it goes; NULL equals NULL."""
+    """Each row as often as `held` has it too few times, or too many, when it goes; NULL equals NULL.
+
+    Spark gives the keys of groups back with one zero, so floats are taken from a row of the group.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
     names, maps = rows.columns, _maps(rows)
-    plain = [_entries(F.col(name)).alias(name) if name in maps else F.col(name) for name in names]
-    sides = [frame.select(*plain, F.lit(count).alias(_MORE)) for frame, count in ((rows, 1), (held, -1))]
+    plain = {name: _entries(F.col(name)).alias(name) if name in maps else F.col(name) for name in names}
+    texts = {name: f"{_TEXT}{number}" for number, name in enumerate(sorted(_floats(rows)))}
+    apart = [zeros_apart(plain[name]).alias(text) for name, text in texts.items()]
+    sides = [
+        frame.select(*plain.values(), *apart, F.lit(count).alias(_MORE)) for frame, count in ((rows, 1), (held, -1))
+    ]
     more, times = F.col(_MORE), F.abs(_MORE)
-    counted = sides[0].union(sides[1]).groupBy(*names).agg(F.sum(_MORE).alias(_MORE)).where(more != 0)
+    kept = [F.first(name).alias(f"{_KEPT}{text}") for name, text in texts.items()]
+    groups = sides[0].union(sides[1]).groupBy(*names, *texts.values())
+    counted = groups.agg(F.sum(_MORE).alias(_MORE), *kept).where(more != 0)
+    counted = counted.select(*(F.col(f"{_KEPT}{texts[n]}").alias(n) if n in texts else F.col(n) for n in names), _MORE)
     # An array of all of them would have to fit in memory.
     cut = counted.withColumn(ROW, F.explode(F.sequence(F.lit(0), times - 1, F.lit(_EQUAL_ROWS_AT_ONCE))))
     some = F.least(times - F.col(ROW), F.lit(_EQUAL_ROWS_AT_ONCE)).cast("int")
     each = cut.withColumn(_GOES, F.explode(F.array_repeat(more < 0, some)))
     return each.select(*(F.map_from_entries(n).alias(n) if n in maps else F.col(n) for n in names), _GOES)
+
+
+def _floats(rows: "DataFrame") -> set[str]:
+    return {field.name for field in rows.schema.fields if may_hold_floats(field.dataType.simpleString())}
 
 
 def _maps(rows: "DataFrame") -> set[str]:

@@ -4,15 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from streamhouse.errors import RowsLostError, StateConflictError, StoreError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, FilteredStore, FrameStore, LakeMetadata, LakeStore, LogStore, Store
 from streamhouse.stores.frame import arrow_frame
+from streamhouse.stores.keyed import without_keys
 from streamhouse.stores.ledger import verify
 from streamhouse.stores.where import Condition
 from streamhouse.tiering.cut import SNAPSHOT, behind, cut
@@ -248,14 +247,7 @@ def without_changed(rows: pa.Table, tail: Changes, keys: tuple[str, ...]) -> pa.
     changed = changed_keys(tail, keys)
     if changed is None or not changed.num_rows or not rows.num_rows:
         return rows
-    if len(keys) == 1:
-        found = pc.is_in(rows.column(keys[0]), value_set=changed.column(0).combine_chunks())
-        return rows.filter(pc.invert(found))
-    # Joined on the keys alone: Arrow's join takes no nested columns along.
-    numbered = rows.select(keys).append_column("", pa.array(np.arange(rows.num_rows)))
-    kept = np.zeros(rows.num_rows, dtype=bool)
-    kept[numbered.join(changed, keys=list(keys), join_type="left anti").column("").to_numpy()] = True
-    return rows.filter(pa.array(kept))
+    return without_keys(rows, changed)
 
 
 def _base_before(table: Table, source: Store, lake: LakeStore, at: Position) -> Base | None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from streamhouse.stores.base import Changes
 from streamhouse.stores.fluss.log import AFTER, BEFORE, DELETED, INSERTED, LogBatch
 from streamhouse.stores.keyed import without_keys
+from streamhouse.stores.same import plain_keys
 
 Kinds: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int8]]"
 Indexes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
@@ -80,7 +81,9 @@ class ChangeLog:
         if not self.rows.num_rows:
             none = np.empty(0, dtype=np.int64)
             return none, none
-        numbered = self.rows.select(list(keys)).append_column("", pa.array(np.arange(self.rows.num_rows)))
+        numbered = plain_keys(self.rows.select(list(keys)), keys).append_column(
+            "", pa.array(np.arange(self.rows.num_rows))
+        )
         bounds = numbered.group_by(list(keys), use_threads=False).aggregate([("", "min"), ("", "max")])
         return bounds.column("_min").to_numpy(), bounds.column("_max").to_numpy()
 

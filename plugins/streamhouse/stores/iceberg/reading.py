@@ -13,6 +13,7 @@ from streamhouse.stores.base import Changes
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg.statements import as_of, storage_type
 from streamhouse.stores.keyed import padded
+from streamhouse.stores.same import may_hold_floats, zeros_apart
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -38,9 +39,14 @@ def appended(spark: "SparkSession", catalog: str, table: Table, start: int, end:
 def difference(old: "DataFrame", new: "DataFrame", table: Table, columns: Sequence[str]) -> Changes:
     """The changes that lead from state `old` of a keyed table to `new`, with the rows before them."""
     names, key = list(table.column_names), list(table.primary_key)
-    same = reduce(
-        and_, (_comparable(old, table.column(n)).eqNullSafe(_comparable(new, table.column(n))) for n in names)
-    )
+    compared = [(_comparable(old, table.column(n)), _comparable(new, table.column(n))) for n in names]
+    floats = [
+        (o, n)
+        for name, (o, n) in zip(names, compared, strict=True)
+        if name not in key and may_hold_floats(table.column(name).type)
+    ]
+    compared += [(zeros_apart(o), zeros_apart(n)) for o, n in floats]
+    same = reduce(and_, (o.eqNullSafe(n) for o, n in compared))
     changed = new.join(old, same, "left_anti")
     upserts = collected(changed.select(*dict.fromkeys([*columns, *key])), table)
     deletes = collected(old.select(*key).join(new.select(*key), key, "left_anti"), table)

@@ -26,6 +26,7 @@ from streamhouse.stores.keyed import (
 from streamhouse.stores.paimon.metadata import with_conditions
 from streamhouse.stores.paimon.partitions import is_drop
 from streamhouse.stores.paimon.schema import KIND, stored_columns
+from streamhouse.stores.same import distinct_keys
 from streamhouse.stores.where import Condition
 
 _ROW_KIND = "_row_kind"
@@ -140,7 +141,7 @@ def changes(handle: Any, table: Table, start: int, end: int, columns: Sequence[s
         return _difference(old, new, key, columns)
     if table.merge:
         # The files of a snapshot hold what was added; what a reader wants is the sum.
-        touched = _delta(handle, table, snapshots, key).select(key).group_by(key).aggregate([])
+        touched = distinct_keys(_delta(handle, table, snapshots, key), key)
         return Changes(upserts=state(handle, table, end, columns, keys=touched))
     asked = list(dict.fromkeys([*columns, *key]))
     delta = _delta(handle, table, snapshots, asked)
