@@ -34,6 +34,7 @@ _TOO_LARGE = re.compile(
     r"Total size of serialized results of .* \((?P<found>[^)]+)\) is bigger than .* \((?P<limit>[^)]+)\)"
 )
 _NOT_IN_NAMES = re.compile(r"\W")
+_BESIDE = "__beside"
 _NUMBERS = count()
 
 
@@ -125,7 +126,9 @@ class Frames:
 
         # Another plan of the flow may be held against Spark meanwhile, and its steps bear the same names.
         views = {port: _NOT_IN_NAMES.sub("__", f"{step.id}.{port}.{self._number}") for port in inputs}
-        changing = [read.port for read in step.reads if read.mode is ReadMode.CHANGES] if may_reorder(step) else []
+        changing = [read.port for read in step.reads if read.mode is ReadMode.CHANGES]
+        if not may_reorder(step) and not any(ROW in inputs[port].columns for port in changing):
+            changing = []
         for port, frame in inputs.items():
             (numbered(frame) if port in changing else frame).createOrReplaceTempView(views[port])
         query = bind(step.sql, views, at_ms)
@@ -196,7 +199,9 @@ class Frames:
         from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
         whole = F.struct(*(name for name in rows.columns if name != ROW))
-        return numbered(rows).groupBy(*key).agg(F.max_by(whole, F.col(ROW)).alias(ROW)).select(f"{ROW}.*")
+        # One row may give several, with its number: they are beside each other.
+        beside = numbered(rows).withColumn(_BESIDE, F.monotonically_increasing_id())
+        return beside.groupBy(*key).agg(F.max_by(whole, F.struct(ROW, _BESIDE)).alias(ROW)).select(f"{ROW}.*")
 
     def winners(self, rows: "DataFrame", table: Table) -> "DataFrame":
         """Of rows in the order they happened, the one of each key that the table's merge engine keeps."""

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 
 from streamhouse.engine.adapt import adapted_frame, stored_names
 from streamhouse.engine.frames import Frames
+from streamhouse.engine.row_order import ROW
 from streamhouse.engine.rows_source import spread_changes
+from streamhouse.errors import RestateError
 from streamhouse.ingest.base import KeyedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
-from streamhouse.model.table import Table
-from streamhouse.model.types import Position
+from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Position, ReadMode, Strategy
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.arrow import conform
-from streamhouse.stores.base import WriteContext
+from streamhouse.stores.base import UNPLACED, WriteContext
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.tiering.restate import EVERYTHING, Difference, Span, apply, difference, filling
 from streamhouse.tiering.union import union_frame
@@ -128,15 +130,41 @@ class Restating:
         """What the SQL makes of the whole history, with a flag for each expectation."""
         last = self._last[segment.name]
         self._say(f"{step.writes.name}: reading its history")
-        bound = {read.port: self._history(segment, read, last) for read in step.reads}
+        ordered = [read.port for read in step.reads if read.mode is ReadMode.CHANGES and step.strategy is Strategy.MAP]
+        bound = {read.port: self._history(segment, read, last, ordered=read.port in ordered) for read in step.reads}
         return self._frames.run(step, bound, last.at_ms)
 
     def _kept(self, step: PlannedStep, results: "DataFrame") -> "DataFrame":
         """The rows that the table should hold; each key once."""
         expected = self._frames.kept(step, results)
         if step.writes.primary_key:
+            self._refuse_unplaced(step, expected)
             return self._frames.winners(expected, step.writes)
-        return expected.select([column.name for column in step.columns])
+        return expected
+
+    def _refuse_unplaced(self, step: PlannedStep, rows: "DataFrame") -> None:
+        """Raise where the order of a key's rows decides which one is kept, and a compaction lost it.
+
+        Raises:
+            RestateError: so it is.
+        """
+        from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+        table = step.writes
+        if ROW not in rows.columns or table.version_column is not None:
+            return
+        unplaced = F.col(ROW).between(UNPLACED.start, UNPLACED.stop - 1)
+        last = F.max(ROW).between(UNPLACED.start, UNPLACED.stop - 1)
+        found = rows.groupBy(*table.primary_key).agg(
+            F.count("*").alias("n"), (F.max(unplaced) if table.first_row else last).alias("unplaced")
+        )
+        for row in found.where("unplaced AND n > 1").limit(1).collect():
+            key = ", ".join(f"{name} = {row[name]!r}" for name in table.primary_key)
+            raise RestateError(
+                f"{table.name}: which of {row['n']} rows with {key} is the newest cannot be told: "
+                "the files of the cold copy that they are read from were written together",
+                hint="keep what it reads in the warm tier, which keeps the order; or name a version_column",
+            )
 
     def _write(self, segment: Segment, step: PlannedStep, table: Table, found: Difference) -> None:
         began = time.time_ns() // 1_000_000
@@ -157,10 +185,10 @@ class Restating:
             tell,
         )
 
-    def _history(self, segment: Segment, read: PlannedRead, last: EpochRecord) -> "DataFrame":
-        """All rows of a source or table up to where the segment has read."""
+    def _history(self, segment: Segment, read: PlannedRead, last: EpochRecord, *, ordered: bool) -> "DataFrame":
+        """All rows of a source or table up to where the segment has read; if `ordered`, `ROW` may tell their order."""
         if read.table in self._made:
-            return self._made[read.table]
+            return self._made[read.table] if ordered else self._made[read.table].drop(ROW)
         at = last.end.get(read.table, {})
         origins: list[PlannedSource | Table] = [*self.plan.sources, *self.plan.readable]
         origin = next(origin for origin in origins if origin.name == read.table)
@@ -171,10 +199,16 @@ class Restating:
         columns = stored_names(origin.columns, wanted, adapted)
         if isinstance(stored, Table):
             own = stored.name in segment.tables
-            rows = union_frame(self._open.spark, stored, self._open.stores, columns, at=None if own else at)
+            order = ROW if ordered else None
+            rows = union_frame(
+                self._open.spark, stored, self._open.stores, columns, at=None if own else at, order=order
+            )
         else:
             rows = self._source_rows(stored, columns, at)
-        return adapted_frame(rows, wanted, adapted) if adapted else rows
+        if adapted:
+            number = [Column(name=ROW, type="bigint")] if ROW in rows.columns else []
+            return adapted_frame(rows, (*wanted, *number), adapted)
+        return rows
 
     def _source_rows(self, planned: PlannedSource, columns: tuple[str, ...], at: Position) -> "DataFrame":
         open_, root = self._open, self._open.project.root

@@ -281,6 +281,21 @@ class FrameStore(LakeStore, Protocol):
         """How many rows `dataframe` has, in files that are there and can be opened."""
 
 
+@runtime_checkable
+class OrderedStore(FrameStore, Protocol):
+    """A lake whose DataFrames have no order, and which can tell the one that rows of a log came in."""
+
+    def ordered(self, table: Table, at: Position | None, column: str) -> "DataFrame":
+        """`dataframe` of a log, with a further `column` of type bigint that rises from row to row.
+
+        Those of rows whose place was lost, as files were written together, are in `UNPLACED`; of rows that surely came
+        before them they are smaller, of later ones larger.
+        """
+
+
+UNPLACED = range(1 << 60, 1 << 61)
+
+
 KIND_COLUMNS = ("_kind", "_bucket", "_offset", "_at")
 """First columns of a change log: kind of change, where it stands in the log, and when it was committed."""
 

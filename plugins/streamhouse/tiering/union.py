@@ -9,7 +9,17 @@ import pyarrow as pa
 from streamhouse.errors import RowsLostError, StateConflictError, StoreError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
-from streamhouse.stores.base import Changes, FilteredStore, FrameStore, LakeMetadata, LakeStore, LogStore, Store
+from streamhouse.stores.base import (
+    UNPLACED,
+    Changes,
+    FilteredStore,
+    FrameStore,
+    LakeMetadata,
+    LakeStore,
+    LogStore,
+    OrderedStore,
+    Store,
+)
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.keyed import without_keys
 from streamhouse.stores.ledger import verify
@@ -100,12 +110,16 @@ def union_frame(
     through_lake: bool = False,
     at: Position | None = None,
     where: Sequence[Condition] = (),
+    order: str | None = None,
 ) -> "DataFrame":
-    """As `union_read`, for Spark: what a lake holds stays there until Spark reads it, which sees to `where` itself."""
+    """As `union_read`, for Spark: what a lake holds stays there until Spark reads it, which sees to `where` itself.
+
+    With `order` the rows of a log may have a further column of that name (`OrderedStore`); else they are in order.
+    """
     wanted = columns or table.column_names
     source, base = sides(table, stores, through_lake=through_lake, at=at)
     if base is None:
-        rows = state_frame(spark, source, table, at, wanted, where)
+        rows = state_frame(spark, source, table, at, wanted, where, order)
         base = _tiered_since(table, stores, at, through_lake=through_lake)
         if base is None:
             return rows
@@ -113,11 +127,15 @@ def union_frame(
     base, tail = _from_newest(
         table, source, base, at, lambda found: (found, read_tail(table, source, found, needed, at))
     )
-    held = state_frame(spark, base.lake, table.replica, base.at, needed, where)
+    held = state_frame(spark, base.lake, table.replica, base.at, needed, where, order)
     changed = changed_keys(tail, table.primary_key)
     if changed is not None and changed.num_rows:
         held = held.join(arrow_frame(spark, changed), list(table.primary_key), "left_anti")
-    return held.select(*wanted).unionByName(arrow_frame(spark, tail.upserts.select(wanted)))
+    later = tail.upserts.select(wanted)
+    if order is None or order not in held.columns:
+        return held.select(*wanted).unionByName(arrow_frame(spark, later))
+    numbers = pa.array(range(UNPLACED.stop * 2, UNPLACED.stop * 2 + later.num_rows), pa.int64())
+    return held.select(*wanted, order).unionByName(arrow_frame(spark, later.append_column(order, numbers)))
 
 
 def union_count(table: Table, stores: Mapping[Tier, Store], column: str, *, through_lake: bool = False) -> int:
@@ -150,8 +168,11 @@ def state_frame(
     at: Position | None,
     columns: tuple[str, ...],
     where: Sequence[Condition] = (),
+    order: str | None = None,
 ) -> "DataFrame":
-    """The rows of one tier at `at` (None: now)."""
+    """The rows of one tier at `at` (None: now); for `order` see `union_frame`."""
+    if order is not None and not table.primary_key and isinstance(store, OrderedStore):
+        return store.ordered(table, at, order).select(*columns, order)
     if isinstance(store, FrameStore):
         return store.dataframe(table, at).select(*columns)
     return arrow_frame(spark, state_rows(store, table, at, columns, where))

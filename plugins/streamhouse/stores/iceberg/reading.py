@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema
-from streamhouse.stores.base import Changes
+from streamhouse.stores.base import UNPLACED, Changes
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg.statements import as_of, storage_type
 from streamhouse.stores.keyed import padded
@@ -18,6 +18,11 @@ from streamhouse.stores.same import may_hold_floats, zeros_apart
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
+
+_FILE, _PLACE = "_file", "_pos"  # as Iceberg calls them
+_PLACED = "__placed"
+_GONE = 2  # status of an entry whose file is deleted
+_ROWS_OF_A_FILE = 36  # bits of their number
 
 
 def frame(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int) -> "DataFrame":
@@ -28,6 +33,41 @@ def frame(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int) -
     if snapshot_id == 0:
         return arrow_frame(spark, arrow_schema(table.columns).empty_table())
     return _shown(spark.sql(as_of(catalog, table, snapshot_id)), table)
+
+
+def ordered(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int, column: str) -> "DataFrame":
+    """`frame`, with what tells the order of rows; see `OrderedStore.ordered`.
+
+    Commits have rising sequence numbers, the files of one commit have names in the order they were written, and a row
+    has its place in a file. A compaction puts rows of many commits together, and tells the number of the last one.
+    """
+    from pyspark.sql import functions as f
+
+    if snapshot_id == 0:
+        return frame(spark, catalog, table, snapshot_id).withColumn(column, f.lit(0).cast("bigint"))
+    entries = spark.sql(as_of(catalog, table, snapshot_id, part="entries"))
+    told = entries.where((f.col("status") < _GONE) & (f.col("data_file.content") == 0)).select(
+        f.col("data_file.file_path").alias("path"),
+        f.col("sequence_number").alias("number"),
+        f.col("file_sequence_number").alias("own"),
+    )
+    files = sorted(told.collect(), key=lambda file: (file.number, file.path))
+    mixed = max((file.number for file in files if file.own > file.number), default=-1)
+
+    def first(index: int, number: int, own: int) -> int:
+        unplaced = UNPLACED.start if own > number else UNPLACED.stop if number > mixed >= 0 else 0
+        return unplaced + (index << _ROWS_OF_A_FILE)
+
+    places = pa.table(
+        {
+            _PLACED: pa.array([file.path for file in files], pa.string()),
+            column: pa.array([first(n, file.number, file.own) for n, file in enumerate(files)], pa.int64()),
+        }
+    )
+    stored = spark.sql(as_of(catalog, table, snapshot_id, more=(_FILE, _PLACE)))
+    rows = _shown(stored, table, (_FILE, _PLACE))
+    placed = rows.join(f.broadcast(arrow_frame(spark, places)), f.col(_FILE) == f.col(_PLACED))
+    return placed.withColumn(column, f.col(column) + f.col(_PLACE)).select(*table.column_names, column)
 
 
 def appended(spark: "SparkSession", catalog: str, table: Table, start: int, end: int) -> "DataFrame":
@@ -64,7 +104,7 @@ def collected(rows: "DataFrame", table: Table) -> pa.Table:
     return padded(rows.toArrow(), [table.column(name) for name in rows.columns])
 
 
-def _shown(stored: "DataFrame", table: Table) -> "DataFrame":
+def _shown(stored: "DataFrame", table: Table, more: Sequence[str] = ()) -> "DataFrame":
     from pyspark.sql import functions as f
 
     have = set(stored.columns)
@@ -75,7 +115,7 @@ def _shown(stored: "DataFrame", table: Table) -> "DataFrame":
         found = stored[wanted.name]
         return found if storage_type(wanted.type) == wanted.type else found.cast(wanted.type).alias(wanted.name)
 
-    return stored.select(*(column(c) for c in table.columns))
+    return stored.select(*(column(c) for c in table.columns), *more)
 
 
 def _comparable(rows: "DataFrame", column: Column) -> "SparkColumn":

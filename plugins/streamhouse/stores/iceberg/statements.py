@@ -151,11 +151,21 @@ def _merge(
     ).sql(_SPARK)
 
 
-def as_of(catalog: str, table: Table, snapshot_id: int) -> str:
-    """SELECT of every row and column at a snapshot, with the schema it had then."""
+def as_of(catalog: str, table: Table, snapshot_id: int, *, part: str | None = None, more: Sequence[str] = ()) -> str:
+    """SELECT of every row and column at a snapshot, with the schema it had then.
+
+    Args:
+        catalog: Of Spark.
+        table: Which one.
+        snapshot_id: Of Iceberg.
+        part: One of its metadata tables instead.
+        more: Metadata columns to be read as well.
+    """
     source = _name(catalog, table)
+    if part is not None:
+        source.set("this", exp.Dot(this=source.this, expression=exp.to_identifier(part)))
     source.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(snapshot_id)))
-    return exp.select("*").from_(source).sql(_SPARK)
+    return exp.select("*", *(exp.column(name) for name in more)).from_(source).sql(_SPARK)
 
 
 def _defined(columns: Sequence[Column]) -> list[exp.ColumnDef]:

@@ -307,6 +307,14 @@ class IcebergStore:
             snapshot_id = self._held(table, stored, number)
             return reading.frame(self._spark_provider(), self._catalog_name, table, snapshot_id)
 
+    def ordered(self, table: Table, at: Position | None, column: str) -> "DataFrame":
+        """See `OrderedStore.ordered`."""
+        with translated("reading", table.name):
+            stored = self._table(table.name)
+            number = snapshots.newest(stored) if at is None else at.get(_SNAPSHOT, 0)
+            snapshot_id = self._held(table, stored, number)
+            return reading.ordered(self._spark_provider(), self._catalog_name, table, snapshot_id, column)
+
     def count_rows(self, table: Table, at: Position | None = None) -> int:
         """See `FrameStore.count_rows`."""
         found = self.dataframe(table, at)
