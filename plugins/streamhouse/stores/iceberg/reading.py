@@ -1,6 +1,6 @@
 """Iceberg tables as Spark DataFrames, now and at past snapshots, and the difference of two."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
-_FILE, _PLACE = "_file", "_pos"  # as Iceberg calls them
+_PLACES = ("_file", "_pos")  # as Iceberg calls them
+_ORDER = "__order"
+_SEVERAL = 2
 _PLACED = "__placed"
 _GONE = 2  # status of an entry whose file is deleted
 _ROWS_OF_A_FILE = 36  # bits of their number
@@ -58,22 +60,39 @@ def ordered(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int,
         unplaced = UNPLACED.start if own > number else UNPLACED.stop if number > mixed >= 0 else 0
         return unplaced + (index << _ROWS_OF_A_FILE)
 
-    places = pa.table(
-        {
-            _PLACED: pa.array([file.path for file in files], pa.string()),
-            column: pa.array([first(n, file.number, file.own) for n, file in enumerate(files)], pa.int64()),
-        }
-    )
-    stored = spark.sql(as_of(catalog, table, snapshot_id, more=(_FILE, _PLACE)))
-    rows = _shown(stored, table, (_FILE, _PLACE))
-    placed = rows.join(f.broadcast(arrow_frame(spark, places)), f.col(_FILE) == f.col(_PLACED))
-    return placed.withColumn(column, f.col(column) + f.col(_PLACE)).select(*table.column_names, column)
+    places = {file.path: first(n, file.number, file.own) for n, file in enumerate(files)}
+    stored = _shown(spark.sql(as_of(catalog, table, snapshot_id, more=_PLACES)), table, _PLACES)
+    return _placed(stored, places, column).select(*table.column_names, column)
 
 
-def appended(spark: "SparkSession", catalog: str, table: Table, start: int, end: int) -> "DataFrame":
-    """Rows appended after snapshot `start` up to and with `end`; compactions give none."""
+def in_order(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int) -> "DataFrame":
+    """`frame` of a log, sorted by the order of its rows as far as it is known."""
+    return ordered(spark, catalog, table, snapshot_id, _ORDER).orderBy(_ORDER).drop(_ORDER)
+
+
+def appended(
+    spark: "SparkSession", catalog: str, table: Table, start: int, end: int, files: Sequence[str]
+) -> "DataFrame":
+    """Rows appended after snapshot `start` up to and with `end`, whose `files` these are, in their order.
+
+    Compactions give none.
+    """
     reader = spark.read.option("start-snapshot-id", start).option("end-snapshot-id", end)
-    return _shown(reader.table(f"{catalog}.{table.name}"), table)
+    rows = reader.table(f"{catalog}.{table.name}")
+    if len(files) < _SEVERAL:  # Spark gives the rows of one file in their order
+        return _shown(rows, table)
+    places = {file: n << _ROWS_OF_A_FILE for n, file in enumerate(files)}
+    stored = _shown(rows.select("*", *_PLACES), table, _PLACES)
+    return _placed(stored, places, _ORDER).orderBy(_ORDER).select(*table.column_names)
+
+
+def _placed(rows: "DataFrame", places: Mapping[str, int], column: str) -> "DataFrame":
+    """The rows, which have `_PLACES`, with the place of each among those of all files: file → where its rows begin."""
+    from pyspark.sql import functions as f
+
+    begins = pa.table({_PLACED: pa.array(places, pa.string()), column: pa.array(places.values(), pa.int64())})
+    found = rows.join(f.broadcast(arrow_frame(rows.sparkSession, begins)), f.col(_PLACES[0]) == f.col(_PLACED))
+    return found.withColumn(column, f.col(column) + f.col(_PLACES[1]))
 
 
 def difference(old: "DataFrame", new: "DataFrame", table: Table, columns: Sequence[str]) -> Changes:

@@ -105,6 +105,17 @@ def after(table: Any, start: int, end: int) -> list[tuple[int, int]] | None:
     return found[::-1] if start == 0 else None
 
 
+def files_added(table: Any, start: int, end: int) -> list[str]:
+    """The data files of each commit after `start` up to `end` that only appended, in the order they were written."""
+    found: list[str] = []
+    for snapshot in _back(table, id_of(table, end)):  # the newest first
+        if snapshot.sequenceNumber() <= start:
+            break
+        if snapshot.operation() == "append":
+            found += sorted((str(file.location()) for file in each(snapshot.addedDataFiles(table.io()))), reverse=True)
+    return found[::-1]
+
+
 def drops(table: Any, start: int, end: int) -> list[tuple[int, int]]:
     """The snapshots after `start` up to `end` that only dropped partitions, oldest first: what stood before, number."""
     found: list[tuple[int, int]] = []

@@ -255,7 +255,7 @@ class IcebergStore:
             if table.primary_key:
                 return self._keyed_changes(table, stored, first, last, names)
             if not first:
-                found = reading.frame(spark, self._catalog_name, table, new_id)
+                found = reading.in_order(spark, self._catalog_name, table, new_id)
             else:
                 before = snapshots.id_before(stored, first, last)
                 if before is None:
@@ -263,7 +263,8 @@ class IcebergStore:
                         f"Iceberg no longer holds every snapshot of {table.name} from {first} to {last}",
                         hint="keep snapshots longer than the reader may be down, then rebuild the tables downstream",
                     )
-                found = reading.appended(spark, self._catalog_name, table, before, new_id)
+                files = snapshots.files_added(stored, first, last)
+                found = reading.appended(spark, self._catalog_name, table, before, new_id, files)
             return Changes(upserts=reading.collected(found.select(*names), table))
 
     def _keyed_changes(self, table: Table, stored: Any, start: int, end: int, names: Sequence[str]) -> Changes:
