@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.errors import WriteRefusedError
-from streamhouse.model.types import Tier
 from streamhouse.stores.arrow import arrow_type
 from streamhouse.stores.base import Changes, WriteContext
+from streamhouse.stores.fluss import ddl
 
 DAY = datetime(1970, 1, 1)
 INSTANTS = [
@@ -33,9 +33,6 @@ INSTANTS = [
     datetime(9999, 12, 31, 23, 59, 59),
     datetime(9999, 12, 31, 23, 59, 59, 999999),
 ]
-SENDABLE = [at for at in INSTANTS if datetime(1677, 9, 21) < at < datetime(9999, 12, 30, 22)]
-"""The hot tier takes these as values of a keyed table, of TIMESTAMP_NTZ: Fluss's client sends no others."""
-
 WIDE = Decimal(10**38 - 1)
 EXACT = Context(prec=100)
 VALUES = {
@@ -78,22 +75,6 @@ def bits(value):
     return repr(value.astimezone(UTC)) if isinstance(value, datetime) and value.tzinfo else repr(value)
 
 
-def sendable(value):
-    """The value, without those local times that the hot tier refuses."""
-    if isinstance(value, dict):
-        return value if value["local"] in SENDABLE else None
-    if isinstance(value, list) and isinstance(value[0] if value else None, tuple):
-        return [entry for entry in value if entry[1] in SENDABLE]
-    if isinstance(value, list):
-        return [one for one in value if one is None or one in SENDABLE]
-    return value if value in SENDABLE else None
-
-
-def values_of(store, kind, *, keyed):
-    narrow = keyed and store.tier is Tier.HOT and "timestamp_ntz" in kind
-    return [sendable(value) for value in VALUES[kind]] if narrow else VALUES[kind]
-
-
 @pytest.mark.parametrize("how", KINDS)
 def test_extreme_values_come_back(store, make_table, how):
     if not {"merging": store.capabilities.merge, "first_row": store.capabilities.selects}.get(how, True):
@@ -108,8 +89,7 @@ def test_extreme_values_come_back(store, make_table, how):
     count = max(map(len, VALUES.values())) + 1
     columns = {"k": pa.array(range(count), pa.int32())}
     for name, kind in names.items():
-        values = values_of(store, kind, keyed=how != "log")
-        columns[name] = pa.array([*values, *[None] * (count - len(values))], arrow_type(kind))
+        columns[name] = pa.array([*VALUES[kind], *[None] * (count - len(VALUES[kind]))], arrow_type(kind))
     rows = pa.table(columns)
     end = store.write(table, Changes(rows), WriteContext("flow/extremes", 0))
     for found in (store.read_state(table), store.read_changes(table, {}, end).upserts):
@@ -123,7 +103,7 @@ def test_extreme_values_come_back(store, make_table, how):
 def test_extreme_keys_are_found_again(store, make_table, kind):
     table = make_table(k=kind, v="int", key=("k",))
     store.create(table)
-    keys = pa.array([key for key in values_of(store, kind, keyed=True) if key is not None], arrow_type(kind))
+    keys = pa.array(VALUES[kind], arrow_type(kind))
     numbers = pa.array(range(len(keys)), pa.int32())
     rows = pa.table({"k": keys, "v": numbers})
     store.write(table, Changes(rows), WriteContext("flow/extremes", 0))
@@ -148,14 +128,35 @@ def test_keys_of_floats_are_those_of_spark(store, make_table, kind):
     assert store.read_state(table).num_rows == 2
 
 
+VALID_TO = datetime(9999, 12, 31, 23, 59, 59, 999999)
+
+
+def test_a_local_time_of_an_added_column_comes_back(store, make_table):
+    table = make_table(k="int", key=("k",))
+    store.create(table)
+    store.write(table, Changes(pa.table({"k": pa.array([1], pa.int32())})), WriteContext("flow/extremes", 0))
+    added = make_table(k="int", v="timestamp_ntz", w="array<timestamp_ntz>", key=("k",))
+    table = table.model_copy(update={"columns": added.columns})
+    store.add_columns(table)
+    rows = pa.table({"k": pa.array([2], pa.int32()), "v": pa.array([VALID_TO]), "w": pa.array([[VALID_TO, None]])})
+    end = store.write(table, Changes(rows), WriteContext("flow/extremes", 1))
+    wanted = [{"k": 1, "v": None, "w": None}, {"k": 2, "v": VALID_TO, "w": [VALID_TO, None]}]
+    assert store.read_state(table).sort_by("k").to_pylist() == wanted
+    assert store.read_changes(table, {}, end).upserts.sort_by("k").to_pylist() == wanted
+    assert [column.type for column in store.columns(table.name)] == ["int", "timestamp_ntz", "array<timestamp_ntz>"]
+
+
 @pytest.mark.services
-@pytest.mark.parametrize("at", sorted(set(INSTANTS) - set(SENDABLE)), ids=str)
-def test_a_local_time_that_cannot_be_sent_is_refused(request, make_table, at):
-    if at in (datetime(1, 1, 1), datetime(1582, 10, 4)):
-        return  # whole milliseconds before 1970 can
+@pytest.mark.parametrize("at", [INSTANTS[1], VALID_TO], ids=str)
+def test_a_table_of_an_earlier_release_says_what_it_cannot_take(request, make_table, monkeypatch, at):
     store = request.getfixturevalue("fluss_store")
     table = make_table(k="int", v="timestamp_ntz", key=("k",))
-    store.create(table)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(ddl, "comment", lambda *_: None)
+        store.create(table)
+    fits = pa.table({"k": pa.array([0], pa.int32()), "v": pa.array([datetime(2026, 1, 31, 12)])})
+    store.write(table, Changes(fits), WriteContext("flow/extremes", 0))
+    assert store.read_state(table).equals(fits)
     rows = pa.table({"k": pa.array([1], pa.int32()), "v": pa.array([at])})
     with pytest.raises(WriteRefusedError, match="TIMESTAMP_NTZ"):
-        store.write(table, Changes(rows), WriteContext("flow/extremes", 0))
+        store.write(table, Changes(rows), WriteContext("flow/extremes", 1))

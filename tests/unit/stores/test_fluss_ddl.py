@@ -11,6 +11,7 @@ TYPES = [
     "boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "string", "binary", "date", "timestamp",
     "timestamp_ntz", "decimal(12,2)", "array<int>", "map<string,array<bigint>>", "struct<a:int,b:struct<c:date>>",
     "array<struct<x:struct<y:decimal(5,0)>,z:map<int,string>>>",
+    "struct<timestamp_ntz:array<timestamp_ntz>,b:map<timestamp_ntz,timestamp>>",
 ]  # fmt: skip
 
 
@@ -30,6 +31,12 @@ def test_a_table_reads_back_as_it_was_described(kind: str, key: tuple[str, ...])
     found = ddl.stored(ddl.describe(wanted), table_id=7, schema_id=1)
     assert ddl.differences(wanted, found) == []
     assert [column.nullable for column in found.columns] == [not key, True]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TYPES if "timestamp_ntz" in kind])
+def test_a_table_with_a_key_has_no_times_without_a_zone(kind: str) -> None:
+    assert "WITHOUT_TIME_ZONE" not in ddl.describe(table("bigint", kind, primary_key=("c0",))).decode()
+    assert "WITHOUT_TIME_ZONE" in ddl.describe(table("bigint", kind)).decode()
 
 
 def test_every_field_has_an_id_of_its_own() -> None:

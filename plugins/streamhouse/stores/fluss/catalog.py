@@ -111,9 +111,9 @@ class Catalog:
             else:
                 return
 
-    def add_columns(self, name: str, columns: Sequence[tuple[str, bytes]]) -> None:
-        """Add columns, given by name and the JSON of their type, all in one new version of the table."""
-        added = [(4, proto.encode((1, column), (2, kind), (4, _LAST))) for column, kind in columns]
+    def add_columns(self, name: str, columns: Sequence[tuple[str, bytes, str | None]]) -> None:
+        """Add columns, given by name, JSON of their type and comment, all in one new version of the table."""
+        added = [(4, proto.encode((1, column), (2, kind), (3, note), (4, _LAST))) for column, kind, note in columns]
         self._ask_coordinator(_ALTER_TABLE, proto.encode((1, _path(name)), (2, 0), *added), name)
         self.forget(name)
 

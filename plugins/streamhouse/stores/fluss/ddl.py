@@ -33,6 +33,9 @@ _SIMPLE = {
     "binary": "BYTES",
     "date": "DATE",
 }
+_LOCAL = "local time, kept as the instant of UTC with its digits: "
+"""Begins the comment of a column that holds a time without zone; the Spark type follows."""
+
 _TIMES = {"timestamp": "TIMESTAMP_WITH_LOCAL_TIME_ZONE", "timestamp_ntz": "TIMESTAMP_WITHOUT_TIME_ZONE"}
 _SPARK = {fluss: spark for spark, fluss in (_SIMPLE | _TIMES).items()} | {"CHAR": "string", "BINARY": "binary"}
 
@@ -57,6 +60,7 @@ class Stored:
         columns: Key columns are not nullable.
         merge: Column → function, of a table with the aggregation merge engine.
         made_ms: When it was created; 0: not told.
+        local: Columns that hold times without a zone as instants.
     """
 
     table_id: int
@@ -69,6 +73,7 @@ class Stored:
     properties: dict[str, str]
     partition_key: tuple[str, ...] = ()
     made_ms: int = 0
+    local: frozenset[str] = frozenset()
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -101,14 +106,17 @@ def stored_ttl(stored: Stored, table: Table, min_log_ttl: timedelta = SAFE_LOG_T
 def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
     """The JSON that creates `table`.
 
-    Columns outside the key are nullable whatever the plan says: Fluss can never lift NOT NULL.
+    Columns outside the key are nullable whatever the plan says: Fluss can never lift NOT NULL. Times without a zone are
+    instants in a table with a key, and their columns say so: Fluss's client sends every instant, but not every time
+    without a zone to such a table.
 
     Args:
         table: Its columns, keys, buckets, merge functions, and `tiers.hot`.
         min_log_ttl: The change log is kept as long as `tiers.hot` says, but at least so long.
     """
     columns: list[dict[str, Any]] = [
-        {"name": column.name, "data_type": _fluss_type(parse_type(column.type), column.name not in table.primary_key)}
+        {"name": column.name, "data_type": _column_type(table, column, column.name not in table.primary_key)}
+        | ({"comment": note} if (note := comment(table, column)) else {})
         | ({"agg_function": {"type": table.merge[column.name].value}} if column.name in table.merge else {})
         for column in table.columns
     ]
@@ -146,9 +154,15 @@ def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
     ).encode()
 
 
-def describe_type(column: Column) -> bytes:
+def describe_type(table: Table, column: Column) -> bytes:
     """The JSON of the type of a column to add, nullable; Fluss numbers nested fields itself."""
-    return json.dumps(_fluss_type(parse_type(column.type))).encode()
+    return json.dumps(_column_type(table, column)).encode()
+
+
+def comment(table: Table, column: Column) -> str | None:
+    """What the comment of a column says: its type where Fluss has another one; None: there is none."""
+    plain = _fluss_type(parse_type(column.type))
+    return f"{_LOCAL}{column.type}" if table.primary_key and _of_instants(plain) != plain else None
 
 
 def stored(description: bytes, table_id: int, schema_id: int, made_ms: int = 0) -> Stored:
@@ -173,6 +187,7 @@ def stored(description: bytes, table_id: int, schema_id: int, made_ms: int = 0) 
         properties=found.get("properties", {}),
         partition_key=tuple(found.get("partition_key", ())),
         made_ms=made_ms,
+        local=frozenset(column["name"] for column in schema["columns"] if _is_local(column)),
     )
 
 
@@ -185,7 +200,7 @@ def columns_of(schema: dict[str, Any]) -> tuple[Column, ...]:
     return tuple(
         Column(
             name=column["name"],
-            type=_spark_type(column["data_type"]),
+            type=column["comment"].removeprefix(_LOCAL) if _is_local(column) else _spark_type(column["data_type"]),
             nullable=column["data_type"].get("nullable", True),
         )
         for column in schema["columns"]
@@ -222,6 +237,27 @@ def differences(table: Table, found: Stored) -> list[str]:
         for what in wanted
         if has[what] != wanted[what]
     ]
+
+
+def _is_local(column: dict[str, Any]) -> bool:
+    return str(column.get("comment") or "").startswith(_LOCAL)
+
+
+def _column_type(table: Table, column: Column, nullable: bool = True) -> dict[str, Any]:
+    described = _fluss_type(parse_type(column.type), nullable)
+    return described if comment(table, column) is None else _of_instants(described)
+
+
+def _of_instants(described: dict[str, Any]) -> dict[str, Any]:
+    """A type with instants in place of times without a zone, at any depth."""
+    if described.get("type") == _TIMES["timestamp_ntz"]:
+        return described | {"type": _TIMES["timestamp"]}
+    inner = {
+        part: [_of_instants(field) for field in of] if isinstance(of, list) else _of_instants(of)
+        for part, of in described.items()
+        if isinstance(of, list | dict)
+    }
+    return described | inner
 
 
 def _fluss_type(data_type: exp.DataType, nullable: bool = True) -> dict[str, Any]:

@@ -40,13 +40,14 @@ class Target:
     table_id: int
     schema_id: int
     servers: frozenset[Address]
+    local: frozenset[str] = frozenset()  # columns of times without a zone that are stored as instants
     partitions: Mapping[str, int] = field(default_factory=dict, compare=False)  # name → id, as they are now
 
     @classmethod
     def of(cls, located: Located) -> Self:
         """The table as the catalog found it."""
         stored, servers = located.stored, frozenset(located.leaders.values())
-        return cls(located.name, stored.table_id, stored.schema_id, servers, located.partitions)
+        return cls(located.name, stored.table_id, stored.schema_id, servers, stored.local, located.partitions)
 
 
 class _Session:
@@ -160,11 +161,11 @@ class Native:
         """
 
         def enqueue(writer: Any) -> list[Write]:
-            for row in tuples(first):
+            for row in tuples(first, target.local):
                 writer.upsert(row)
             return [
-                *(writer.delete(key) for key in tuples(deletes)),
-                *(writer.upsert(row) for row in tuples(rows)),
+                *(writer.delete(key) for key in tuples(deletes, target.local)),
+                *(writer.upsert(row) for row in tuples(rows, target.local)),
             ]
 
         return self._write(target, enqueue, columns)
@@ -184,8 +185,8 @@ class Native:
         """
 
         def enqueue(writer: Any) -> list[Write]:
-            writes = [writer.delete(key) for key in tuples(deletes)]
-            for key, row in zip(tuples(keys), tuples(rows), strict=True):
+            writes = [writer.delete(key) for key in tuples(deletes, target.local)]
+            for key, row in zip(tuples(keys, target.local), tuples(rows, target.local), strict=True):
                 writer.delete(key)
                 writes.append(writer.upsert(row))
             return writes

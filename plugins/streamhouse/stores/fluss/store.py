@@ -123,7 +123,8 @@ class FlussStore(Notes):
         if not columns:
             return
         try:
-            self._catalog.add_columns(table.name, [(c.name, ddl.describe_type(c)) for c in columns])
+            described = [(c.name, ddl.describe_type(table, c), ddl.comment(table, c)) for c in columns]
+            self._catalog.add_columns(table.name, described)
         except StoreError:
             if missing(table, self._catalog.stored(table.name).columns):
                 raise  # else somebody added them at the same moment

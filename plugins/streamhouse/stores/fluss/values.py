@@ -1,6 +1,6 @@
 """Arrow rows as the Python values that Fluss's client takes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,18 +17,28 @@ _NANOSECONDS = range(-(2**63), 2**63)
 Convert = Callable[[Any], Any]
 
 
-def tuples(rows: pa.Table | None) -> Iterable[tuple[object, ...]]:
+def tuples(rows: pa.Table | None, local: Collection[str] = ()) -> Iterable[tuple[object, ...]]:
     """The rows, each a tuple of values.
+
+    Args:
+        rows: None: none.
+        local: Columns whose times without a zone the table stores as instants.
 
     Raises:
         WriteRefusedError: a time without a zone is one that the client cannot send.
     """
-    return zip(*(_values(column) for column in rows.columns), strict=True) if rows is not None else ()
+    if rows is None:
+        return ()
+    columns = (
+        _values(column, _instant if name in local else _local)
+        for name, column in zip(rows.column_names, rows.columns, strict=True)
+    )
+    return zip(*columns, strict=True)
 
 
-def _values(column: pa.ChunkedArray) -> list[Any]:
+def _values(column: pa.ChunkedArray, of_local: Convert) -> list[Any]:
     if pa.types.is_nested(column.type):
-        convert = _converter(column.type)
+        convert = _converter(column.type, of_local)
         listed = list(column.to_pylist())
         return listed if convert is None else [convert(value) for value in listed]
     if pa.types.is_timestamp(column.type):
@@ -37,26 +47,26 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
         bounds = pc.min_max(column.cast(pa.timestamp("us"))).as_py()
         if bounds["min"] is None or (bounds["min"] >= _EPOCH and bounds["max"] < _LAST):
             return values
-        return [_instant(value) if column.type.tz else _local(value) for value in values]
+        return [_instant(value) if column.type.tz else of_local(value) for value in values]
     # Faster again, but it makes floats of integers and truths beside nulls.
     return list(column.to_pylist() if column.null_count else column.to_numpy().tolist())
 
 
-def _converter(data_type: pa.DataType) -> Convert | None:
+def _converter(data_type: pa.DataType, of_local: Convert) -> Convert | None:
     """What makes values of a type fit for the client; None: they are. Instants in nested values have a zone."""
     if pa.types.is_timestamp(data_type):
-        return None if data_type.tz else _local
+        return None if data_type.tz else of_local
     if pa.types.is_map(data_type):
-        key, item = _converter(data_type.key_type), _converter(data_type.item_type)
+        key, item = _converter(data_type.key_type, of_local), _converter(data_type.item_type, of_local)
         if key is None and item is None:
             return None
         return lambda entries: (
             None if entries is None else [(_with(key, name), _with(item, value)) for name, value in entries]
         )
-    if pa.types.is_list(data_type) and (each := _converter(data_type.value_type)):
+    if pa.types.is_list(data_type) and (each := _converter(data_type.value_type, of_local)):
         return lambda values: None if values is None else [each(value) for value in values]
     if pa.types.is_struct(data_type):
-        fields = {field.name: found for field in data_type if (found := _converter(field.type))}
+        fields = {field.name: found for field in data_type if (found := _converter(field.type, of_local))}
         if fields:
             return lambda row: None if row is None else row | {name: of(row[name]) for name, of in fields.items()}
     return None
@@ -79,7 +89,7 @@ def _local(value: datetime | None) -> object:
     if nanoseconds not in _NANOSECONDS:
         raise WriteRefusedError(
             f"the hot tier cannot take {value.isoformat(' ')} as a TIMESTAMP_NTZ",
-            hint="let the step write a TIMESTAMP, which holds every moment, or send the table to the warm tier",
+            hint="drop the table and fill it again; tables created now take every time",
         )
     return Timestamp(nanoseconds)
 
