@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pyarrow as pa
@@ -156,6 +156,35 @@ def test_any_history_reads_as_it_was_written(route, stores, key, request):
             assert_reads_as_written(writer, stores, request)
     assert read(lake.read_state(table.replica)) == writer.rows()
     assert moves == 4
+
+
+VALID_TO = datetime(9999, 12, 31, 23, 59, 59, 999999)
+VALIDITY = {"k": "bigint", "day": "date", "at": "timestamp", "local": "timestamp_ntz", "all": "array<timestamp_ntz>"}
+
+
+@pytest.mark.parametrize("key", [(), ("k",), ("k", "local")], ids=["log", "key", "key-of-times"])
+def test_rows_that_are_valid_for_ever_are_so_in_every_tier(route, stores, key, request):
+    table = make_table(route, key=key, columns=VALIDITY)
+    source, lake = stores[route[0]], stores[route[1]]
+    source.create(table)
+    ends = [datetime(2026, 1, 31, 12), VALID_TO, datetime(1, 1, 1, 0, 0, 0, 1)]
+    wanted = [
+        {"k": k, "day": at.date(), "at": at.replace(tzinfo=UTC), "local": at, "all": [at, None]}
+        for k, at in enumerate(ends)
+    ]
+    schema = arrow_schema(table.columns)
+    for epoch, rows in enumerate((wanted[:2], wanted[2:])):
+        source.write(table, Changes(pa.Table.from_pylist(rows, schema)), WriteContext("test/writer", epoch))
+        if not epoch:
+            tier(table, source, lake)
+    union = [union_read(table, stores, through_lake=through) for through in (False, True)]
+    tier(table, source, lake)
+    for found in (*union, lake.read_state(table.replica)):
+        assert found.schema.types == schema.types
+        assert found.sort_by("k").to_pylist() == wanted
+    if Tier.COLD in route:
+        frame = union_frame(request.getfixturevalue("spark"), table, stores, through_lake=True)
+        assert frame.toArrow().cast(schema).sort_by("k").to_pylist() == wanted
 
 
 @pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "key"])
