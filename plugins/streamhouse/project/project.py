@@ -117,12 +117,14 @@ class Project:
 
         return StateStore(self.state_url)
 
+    @property
+    def state_file(self) -> Path | None:
+        """The file with the state store, which need not exist yet; None: a server has it."""
+        return Path(self.state_url.partition(":///")[2]) if self.state_url.startswith("sqlite") else None
+
     def existing_state(self) -> "StateStore | None":
         """The state store, or None when nothing ever ran here: looking at it must not create it."""
-        path = self.state_url.partition(":///")[2]
-        if self.state_url.startswith("sqlite") and not Path(path).exists():
-            return None
-        return self.state()
+        return None if self.state_file is not None and not self.state_file.exists() else self.state()
 
     def source_columns(self, flow: Flow) -> dict[str, tuple[Column, ...]]:
         """Source → the columns it delivers, remembered until its options or files change.

@@ -1,8 +1,10 @@
 """Opens the stores of a project."""
 
+import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from streamhouse.model.table import Table
@@ -16,37 +18,67 @@ from streamhouse.stores.upkeep import LakeUpkeep
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from streamhouse.state.store import StateStore
     from streamhouse.stores.paimon.light import PaimonReader
 
 
-@dataclass(frozen=True)
 class ProjectLedger:
-    """What the state store of a project knows of its tables; connected to for each question, which are few."""
+    """What the state store of a project knows of its tables; safe to use from several threads.
 
-    project: Project
+    It stays connected from the first question on, as a connection costs more than many answers, until nobody has it.
+    """
+
+    def __init__(self, project: Project) -> None:
+        """Nothing is touched before the first question."""
+        self._project = project
+        self._opened: tuple[tuple[int, ...], StateStore] | None = None  # which database it is, and the way to it
+        self._lock = threading.Lock()
 
     def known(self, table: Table, tier: Tier) -> Known | None:
         """See `Ledger`."""
-        state = self.project.existing_state()
-        if state is None:
-            return None
-        with state:
-            return state.stored_tables.known(table, tier)
+        state = self._state()
+        return None if state is None else state.stored_tables.known(table, tier)
 
     def made(self, table: Table, tier: Tier, identity: str) -> None:
         """See `Ledger`."""
-        with self.project.state() as state:
-            state.stored_tables.made(table, tier, identity)
+        self._made_state().stored_tables.made(table, tier, identity)
 
     def filled(self, table: Table, tier: Tier, round_: int, end: Position) -> None:
         """See `Ledger`."""
-        with self.project.state() as state:
-            state.stored_tables.filled(table, tier, round_, end)
+        self._made_state().stored_tables.filled(table, tier, round_, end)
 
     def dropped(self, name: str, tier: Tier) -> None:
         """See `Ledger`."""
-        with self.project.state() as state:
-            state.stored_tables.dropped(name, tier)
+        self._made_state().stored_tables.dropped(name, tier)
+
+    def _state(self) -> "StateStore | None":
+        """The state store, or None when nothing ever ran here: a question must not create it."""
+        with self._lock:
+            which = self._which()
+            if self._opened is None or self._opened[0] != which:
+                self._opened = self._kept(which, self._project.existing_state())
+            return None if self._opened is None else self._opened[1]
+
+    def _made_state(self) -> "StateStore":
+        state = self._state()
+        if state is None:
+            state = self._project.state()
+            weakref.finalize(self, state.close)  # the first call on it makes it, and the next question finds it
+        return state
+
+    def _kept(self, which: tuple[int, ...], state: "StateStore | None") -> "tuple[tuple[int, ...], StateStore] | None":
+        if state is None:
+            return None
+        weakref.finalize(self, state.close)
+        return which, state
+
+    def _which(self) -> tuple[int, ...]:
+        """Another one in a child after a fork, and where another file came into the place of SQLite's."""
+        file = self._project.state_file
+        with suppress(FileNotFoundError):
+            found = None if file is None else file.stat()
+            return (os.getpid(),) if found is None else (os.getpid(), found.st_dev, found.st_ino)
+        return (os.getpid(),)
 
 
 def places(project: Project, fluss: str | None) -> Places:
@@ -73,11 +105,15 @@ def open_upkeep(project: Project, spark: "SparkSession") -> dict[Tier, LakeUpkee
 
 
 def open_stores(
-    project: Project, spark: "SparkSession | None", fluss: str | None, tiers: Iterable[Tier] = tuple(Tier)
+    project: Project,
+    spark: "SparkSession | None",
+    fluss: str | None,
+    tiers: Iterable[Tier] = tuple(Tier),
+    ledger: ProjectLedger | None = None,
 ) -> dict[Tier, Store]:
-    """Connect to the tiers asked for; close each store afterwards."""
-    where = places(project, fluss)
-    return {tier: open_store(tier, where, spark, ledger=ProjectLedger(project)) for tier in tiers}
+    """Connect to the tiers asked for; close each store afterwards. They ask `ledger`; None: one of their own."""
+    where, known = places(project, fluss), ledger or ProjectLedger(project)
+    return {tier: open_store(tier, where, spark, ledger=known) for tier in tiers}
 
 
 def warm_reader(project: Project) -> "PaimonReader":
@@ -103,6 +139,7 @@ class LazyStores(Mapping[Tier, Store]):
         self._project = project
         self._spark = spark
         self._fluss = fluss
+        self._ledger = ProjectLedger(project)
         self._opened: dict[Tier, Store] = {}
         self._guard = threading.Lock()
 
@@ -118,7 +155,7 @@ class LazyStores(Mapping[Tier, Store]):
         with self._guard:
             if tier not in self._opened:
                 address = self._fluss() if tier is Tier.HOT else None
-                self._opened |= open_stores(self._project, self._spark, address, [tier])
+                self._opened |= open_stores(self._project, self._spark, address, [tier], self._ledger)
             return self._opened[tier]
 
     def __iter__(self) -> Iterator[Tier]:
