@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from streamhouse.errors import BlockedError, ChangeFailedError, RowsLostError, SourceError
+from streamhouse.errors import BlockedError, ChangeFailedError, RowsLostError, SourceError, TableLostError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.table import Column
 from streamhouse.model.types import Tier
@@ -22,6 +22,7 @@ from streamhouse.runtime.stores import open_stores
 from streamhouse.state.upstream import Status
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
+from streamhouse.stores.ledger import NoLedger, verify
 from streamhouse.stores.paimon.upkeep import PaimonUpkeep
 from tests.live import drop_tables, served
 
@@ -658,12 +659,20 @@ def test_drop_table_is_settled_by_taking_its_readers_out(world):
     store.drop(table.name)
 
 
+def recreate(made, tier, monkeypatch):
+    """The owner's table is dropped and made again by somebody who does not use the project's ledger."""
+    table, store = made.state.plan("owner")[1].tables["ods.fo"], made.open.stores[tier]
+    with monkeypatch.context() as beside:
+        beside.setattr(store, "ledger", NoLedger())
+        store.drop(table.name)
+        store.create(table)
+    return table, store
+
+
 @pytest.mark.parametrize("policy", ["lenient", "evolve"])
-def test_recreate_table_is_read_from_its_beginning_once_a_person_says_so(tabled, policy):
+def test_recreate_table_is_read_from_its_beginning_once_a_person_says_so(tabled, policy, monkeypatch):
     made = tabled(policy)
-    table = made.state.plan("owner")[1].tables["ods.fo"]
-    made.open.stores[Tier.WARM].drop("ods.fo")
-    made.open.stores[Tier.WARM].create(table)
+    _, store = recreate(made, Tier.WARM, monkeypatch)
     made.write(id=[7], n=[70], note=["g"], gone=["z"])
     with pytest.raises(BlockedError):
         made.run()
@@ -679,6 +688,24 @@ def test_recreate_table_is_read_from_its_beginning_once_a_person_says_so(tabled,
     made.write(id=[8], n=[80], note=["h"], gone=["z"])
     made.run()
     assert made.column("dwd.fo", "n") == {7: 70, 8: 80}
+    known = verify(store, made.state.plan("owner")[1].tables["ods.fo"])
+    assert known is not None
+    assert known.identity == store.identity("ods.fo"), "what the person said to read is what the ledger knows"
+
+
+def test_a_reader_refuses_a_hot_table_of_another_flow_that_is_not_the_one_it_read(world, monkeypatch):
+    """Without the Flow Trigger nobody asks; read on from the position in the old one, rows would be passed over."""
+    made = world(READER, tier=Tier.HOT)
+    made.file("data/1.parquet", ROWS, **TYPES)
+    made.run("owner")
+    made.run()
+    table, store = recreate(made, Tier.HOT, monkeypatch)
+    rows = pa.Table.from_pylist([{**ROWS[0], "id": k} for k in range(7, 17)], schema=arrow_schema(table.columns))
+    store.write(table, Changes(rows), WriteContext("somebody/else", 1))
+    plan = plan_of(made.open.project, "reader")
+    with pytest.raises(TableLostError, match="another table"):
+        carry(made.open, plan, Meter(plan, lambda _: None, once=True), once=True)
+    assert set(made.rows("dwd.fo")) == {1, 2}
 
 
 def test_histories_are_read_as_epochs_are(tabled):

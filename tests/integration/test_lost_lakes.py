@@ -231,6 +231,8 @@ def test_a_hot_table_that_is_gone_is_an_error_everywhere(open_, fluss):
         ask(open_, COUNT.format(f"{name}$hot timestamp as of current_timestamp()"))
     with pytest.raises(TableLostError):
         tier_flows(open_.project)
+    with pytest.raises(TableLostError):  # the lakes have the only rows that are left
+        upkeep_module.keep_up(open_.project)
     plan = plan_of(open_.project, FLOW)
     with pytest.raises(StreamhouseError, match="is gone"):
         carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)

@@ -13,7 +13,7 @@ from streamhouse.engine.runner import Runner
 from streamhouse.errors import ChangeFailedError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.schema_change import EventType
-from streamhouse.model.version import table_name
+from streamhouse.model.version import at_versions, table_name
 from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import Phase
@@ -110,6 +110,7 @@ class Follower:
         choices = dict.fromkeys(blocking, Outcome.REBUILD) if decision.approved else {}
         change = ask(state, compared, "trigger", choices, definition=decision.definition)
         self._followed = frozenset(one.event.id for one in decision.decisions)
+        self._take_for_known(decision)
         try:
             self._carry_out(change)
         finally:
@@ -117,3 +118,13 @@ class Follower:
         done = state.change(change.id)
         if done.phase is not Phase.APPLIED:
             raise ChangeFailedError(f"change {done.id} is {done.phase}: {done.error or 'the runner was stopped'}")
+
+    def _take_for_known(self, decision: Decided) -> None:
+        """Let the ledger know the tables that a person said to read from their beginning, in place of those before."""
+        again = {one.event.object for one in decision.decisions if one.event.type is EventType.RECREATE_TABLE}
+        for table in at_versions(decision.plan, self.open.state.versions(self.flow)).external:
+            if table_name(table.name) in again:
+                store = self.open.stores[table.tiers.target]
+                store.ledger.dropped(table.name, store.tier)
+                if (found := store.identity(table.name)) is not None:
+                    store.ledger.made(table, store.tier, found)

@@ -1,6 +1,7 @@
 """A segment in one process: what its epochs share, and its life before and between them."""
 
 import json
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,7 +21,10 @@ from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.types import Position, Tier
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import Store
+from streamhouse.stores.ledger import verify
 from streamhouse.stores.places import Places
+
+_VERIFY_S = 30.0  # between two looks at tables of others; while a flow is followed, the Flow Trigger looks as well
 
 
 class SegmentRunner:
@@ -56,6 +60,7 @@ class SegmentRunner:
         threads = len(segment.steps) + len(inputs) + 1
         pool = ThreadPoolExecutor(threads, thread_name_prefix=f"{plan.flow}/{segment.name}")
         self._checked = cache / f"{segment.name}.checked"
+        self._verify_at = 0.0  # not before this, on the monotonic clock
         self._parts = SegmentParts(plan, segment, needs, inputs, stores, frames, held, places, pool, lease)
 
     def prepare(self, ends: Mapping[str, Position]) -> None:
@@ -170,10 +175,22 @@ class SegmentRunner:
             replay: Whether an earlier attempt may have written something.
 
         Raises:
+            TableLostError: a table that others write is gone, is another one, or is older than what was recorded.
             StreamhouseError: the epoch failed; what it wrote is completed, not repeated, by a replay.
         """
+        self._verify_read()
         self._parts.held.stand_at({**start.positions, **ends})
         return EpochRun(self._parts, epoch, start, end, ends, after=after, replay=replay).all()
+
+    def _verify_read(self) -> None:
+        """Refuse tables of others that are not what was recorded; one that is made anew has no rows to read on from."""
+        if time.monotonic() < self._verify_at:
+            return
+        parts = self._parts
+        for table in parts.plan.readable:
+            if table.name in parts.segment.reads and table.name not in parts.segment.tables:
+                verify(parts.store(table), table)
+        self._verify_at = time.monotonic() + _VERIFY_S
 
     def settle(self, outcome: Outcome, end: Vector) -> None:
         """Take the changes of a recorded epoch over into the states that are held."""

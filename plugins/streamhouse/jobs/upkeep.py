@@ -233,7 +233,8 @@ class _Upkeep:
         patience: timedelta,
     ) -> Kept:
         what = f"{table_name(table.name)} in {tier}"
-        verify(self.open.stores[tier], stored)
+        for one in table.tiers.present:  # where one tier is lost, what the others have is not removed
+            verify(self.open.stores[one], table if one is table.tiers.target else table.replica)
         self.say(f"looking for old partitions of {what}")
         dropped, waiting = _without_old(self.open, table, stored, tier, now)
         made = _with_upcoming(self.open, table, stored, tier, now)
