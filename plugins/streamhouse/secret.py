@@ -8,7 +8,11 @@ _NAMES = re.compile(
     r"|user[._]info)$"
 )
 _USER_INFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*:/{1,2})[^\s'\":]*:[^\s'\"]*@")
-_ASSIGNED = re.compile(r"(?i)((?:password|passwd|token|secret|credential|api[_-]?key)\w*=)(?!…)[^\s&;,'\"]+")
+_ASSIGNED = re.compile(
+    r"(?i)((?:password|passwd|pwd|passphrase|token|secret|credential|api[_-]?key|access[_-]?key|signature)\w*=)"
+    r"(?!…)[^\s&;,'\"]+"
+)
+_URL = re.compile(r"(?i)\b(?:jdbc:|[a-z][a-z0-9+.-]*:/{1,2})")
 HIDDEN = "***"
 
 
@@ -30,6 +34,16 @@ def holds_secret(value: str) -> bool:
         (True, False)
     """
     return masked(value) != value
+
+
+def url_holds_secret(value: str) -> bool:
+    """Whether a text is or has a URL, and a password in it.
+
+    Example:
+        >>> [url_holds_secret(url) for url in ("jdbc:postgresql://db/i?user=a&password=b", "mind: password=b")]
+        [True, False]
+    """
+    return bool(_URL.search(value)) and holds_secret(value)
 
 
 def masked(text: str) -> str:

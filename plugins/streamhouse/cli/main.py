@@ -17,6 +17,7 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.failures import INTERRUPTED, report
 from streamhouse.cli.lazy import LazyGroup
 from streamhouse.runtime.interrupt import interruptible
+from streamhouse.secret import masked
 
 EXIT_CODES = """\b
 Exit codes:
@@ -111,6 +112,17 @@ def _not_of_py4j(record: logging.LogRecord) -> bool:
     return "py4j" not in Path(record.pathname).parts
 
 
+class _Masked(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return masked(super().format(record))  # what a library says may have a URL with its password in it
+
+
+def _mask_logs() -> None:
+    """Also of what nobody has set a handler for, which goes to standard error."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_Masked())
+
+
 @contextmanager
 def _own_umask() -> Iterator[None]:
     """A command may hide the files it makes; whoever called `main` finds its own way of making them again."""
@@ -136,6 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for some takes 20 ms, and we have none
     app = App(as_json="--json" in given)
     _quiet_py4j()
+    _mask_logs()
     try:
         # Not click's own main: it would print, and exit, in its own ways.
         with _own_umask(), interruptible(), streamhouse.make_context("streamhouse", given, obj=app) as context:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from streamhouse.cli.progress import facts_text
+from streamhouse.secret import masked
 
 if TYPE_CHECKING:
     from streamhouse.jobs.progress import Progress
@@ -43,7 +44,7 @@ class RunnerLog:
 
     def say(self, text: str) -> None:
         """Write what the runner does."""
-        self._stream.write(f"{_now()} {text}\n")
+        self._stream.write(f"{_now()} {masked(text)}\n")
         self._stream.flush()
 
     def progress(self, flow: str, progress: "Progress") -> None:
@@ -62,7 +63,7 @@ class _Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         record.stamp = _now()
-        return super().format(record)
+        return masked(super().format(record))  # an exception of a library may have a URL with its password in it
 
 
 def _now() -> str:

@@ -14,10 +14,10 @@ from streamhouse.errors import FileFormatError
 from streamhouse.install.jars import Jar, spark_jars
 from streamhouse.model.spark_conf import why_ours
 from streamhouse.model.types import Duration, Frozen
+from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.shape import build, keep_known
-from streamhouse.registry.yaml_nodes import Document, read_yaml
-from streamhouse.secret import names_secret
+from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
 from streamhouse.stores.object_store import ObjectStore, is_object_store
 
 FILE_NAME = "streamhouse.yaml"
@@ -66,6 +66,7 @@ class ColdSettings(WarehouseSettings):
     catalog: str | None = Field(
         default=None,
         pattern=r"^(https?://|jdbc:)\S+$",
+        repr=False,
         description="URL of an Iceberg REST catalog, or a database's (jdbc:postgresql://…); "
         "a warehouse that is no folder needs one",
     )
@@ -141,7 +142,9 @@ class Settings(Frozen):
     warm: WarehouseSettings = WarehouseSettings()
     cold: ColdSettings = ColdSettings()
     object_store: ObjectStore = ObjectStore()
-    state: str | None = Field(default=None, min_length=1, description="database URL; absent: SQLite in the project")
+    state: str | None = Field(
+        default=None, min_length=1, repr=False, description="database URL; absent: SQLite in the project"
+    )
     ivy_settings: Path | None = Field(default=None, description="Ivy settings file of a company mirror")
     spark: SparkSettings = SparkSettings()
     data_folders: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
@@ -211,31 +214,23 @@ def load_settings(root: Path, environment: Mapping[str, str] | None = None) -> S
     return settings
 
 
+_OF_SETTINGS = {path: variable for variable, path in _FROM_ENVIRONMENT.items()}
+
+
 def _refuse_secrets(document: Document, problems: Problems) -> None:
     """What a file holds, all see who have the project."""
-    data = _mapping(document.data)
-    spark, cold = _mapping(data.get("spark")), _mapping(data.get("cold"))
-    found: list[tuple[tuple[str, ...], str]]
-    found = [(("spark", "conf", key), _SPARK_CONF) for key in _mapping(spark.get("conf")) if _is_secret_setting(key)]
-    found += [(("spark", "secret"), "STREAMHOUSE_SPARK_SECRET")] if "secret" in spark else []
-    found += [(("cold", "credential"), "STREAMHOUSE_COLD_CREDENTIAL")] if "credential" in cold else []
-    for path, variable in found:
-        problems.add(
-            FileFormatError(
-                f"'{path[-1]}' is a secret, which no file of a project may hold",
-                at=document.key_at(path),
-                hint=f"give it as the environment variable {variable}",
-            )
-        )
+    refuse_secrets(document, problems, _remedy, named=_is_secret)
 
 
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _remedy(path: KeyPath) -> str:
+    variable = _SPARK_CONF if path[:2] == ("spark", "conf") else _OF_SETTINGS.get(tuple(map(str, path)))
+    return f"give it as the environment variable {variable}" if variable else "give it by the environment"
 
 
-def _is_secret_setting(key: str) -> bool:
-    # What is Kubernetes' own names Secrets, and does not hold them.
-    return names_secret(str(key)) and why_ours(str(key)) is None and not str(key).startswith("spark.kubernetes.")
+def _is_secret(path: KeyPath) -> bool:
+    """Whether a setting whose name says so holds a secret; what is Kubernetes' own names Secrets, and does not."""
+    key = str(path[-1])
+    return why_ours(key) is None and not key.startswith("spark.kubernetes.")
 
 
 def _from_file(file: Path) -> Settings:

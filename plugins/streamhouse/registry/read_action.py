@@ -7,6 +7,7 @@ from streamhouse.model.action import Action
 from streamhouse.model.notice import Notice
 from streamhouse.registry.declared import declared_type, join_cut_types
 from streamhouse.registry.header_checks import header_errors
+from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.parse_sql import parse_check, parse_query
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.shape import build, keep_known
@@ -49,6 +50,7 @@ def read_action(text: str, file: str) -> ReadAction:
     problems = Problems()
     if not isinstance(document.data, dict):
         raise FileFormatError("the header is no mapping", at=document.value_at(()), hint="write 'key: value' lines")
+    refuse_secrets(document, problems, lambda _: "leave it out: a parameter is no place for one", under=("params",))
     written = document.data
     if isinstance(written.get("params"), dict):
         written = {**written, "params": {name: join_cut_types(one) for name, one in written["params"].items()}}

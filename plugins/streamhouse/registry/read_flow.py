@@ -19,6 +19,7 @@ from streamhouse.errors import FileFormatError, Location, StreamhouseError
 from streamhouse.model.flow import Flow
 from streamhouse.model.types import NAME, TABLE_NAME
 from streamhouse.registry.declared import declared_type, join_cut_types
+from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.shape import build, keep_known, name_error, table_name_error
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
@@ -42,6 +43,7 @@ def read_flow(text: str, file: str) -> Flow:
     problems = Problems()
     if not isinstance(document.data, dict):
         raise FileFormatError("the flow is no mapping", at=document.value_at(()), hint="begin with 'flow: orders'")
+    refuse_secrets(document, problems, _instead, named=_may_be_secret)
     raw = {key: value for key, value in document.data.items() if key != "sources"}
     steps = raw.get("steps")
     if isinstance(steps, list):
@@ -74,6 +76,19 @@ def name_in(text: str, file: str) -> str | None:
         return None
     name = data.get("flow") if isinstance(data, dict) else None
     return name if isinstance(name, str) else None
+
+
+def _may_be_secret(path: KeyPath) -> bool:
+    """Whether what stands there is a setting of a source; elsewhere names are those of columns and parameters."""
+    return path[0] == "sources" and len(path) > 3 and not {"secrets", "columns", "metadata"} & set(path[3:-1])
+
+
+def _instead(path: KeyPath) -> str:
+    if path[0] != "sources":
+        return "leave it out; what a source needs is given as a variable of the environment, by its name"
+    return (
+        "use `secrets:` of the source with the name of the environment variable that holds it, such as KAFKA_PASSWORD"
+    )
 
 
 def _expand_reads(step: Any) -> Any:

@@ -69,6 +69,23 @@ def test_everything_can_be_set(tmp_path):
         ("spark: {secret: hush}\n", FileFormatError, "STREAMHOUSE_SPARK_SECRET"),
         ("spark: {conf: {spark.hadoop.fs.s3a.secret.key: hush}}\n", FileFormatError, "STREAMHOUSE_SPARK_CONF"),
         ("spark: {conf: {spark.sql.catalog.x.password: hush}}\n", FileFormatError, "STREAMHOUSE_SPARK_CONF"),
+        (
+            "state: postgresql+psycopg://me:hush@db/state\n",
+            FileFormatError,
+            "hint: give it as the environment variable STREAMHOUSE_STATE",
+        ),
+        (
+            "cold: {catalog: 'jdbc:x://db?user=me&password=hush'}\n",
+            FileFormatError,
+            "STREAMHOUSE_COLD_CATALOG",
+        ),
+        ("cold: {catalog: 'https://me:hush@catalog'}\n", FileFormatError, "STREAMHOUSE_COLD_CATALOG"),
+        ("warm: {warehouse: 's3://key:hush@bucket/warm'}\n", FileFormatError, "STREAMHOUSE_WARM"),
+        ("object_store: {endpoint: 'http://key:hush@store'}\n", FileFormatError, "STREAMHOUSE_S3_ENDPOINT"),
+        ("spark: {conf: {spark.x.url: 'jdbc:x://db?pwd=hush'}}\n", FileFormatError, "STREAMHOUSE_SPARK_CONF"),
+        ("spark: {master: 'spark://me:hush@host:1'}\n", FileFormatError, "STREAMHOUSE_SPARK_MASTER"),
+        ("data_folders: ['s3://key:hush@bucket']\n", FileFormatError, "the URL at 'data_folders.0' has a password"),
+        ("object_store: {secret_key: hush}\n", DefinitionErrors, "'secret_key' is a secret"),
         ("object_store: {endpoint: here}\n", FileFormatError, "streamhouse.yaml:1:26: SH101"),
         ("flus: a\ncolt: b\n", DefinitionErrors, "streamhouse.yaml:2:1: SH102 unknown key 'colt'"),
     ],
@@ -104,6 +121,13 @@ def test_the_environment_wins(tmp_path):
 def test_a_wrong_variable_is_named(tmp_path):
     with pytest.raises(FileFormatError, match="environment variable STREAMHOUSE_FLUSS cannot be 'x'"):
         load_settings(tmp_path, {"STREAMHOUSE_FLUSS": "x"})
+
+
+def test_settings_that_are_printed_have_no_password(tmp_path):
+    given = {"STATE": "postgresql://me:hush@db/s", "COLD_CATALOG": "jdbc:postgresql://db/i?user=me&password=hush"}
+    settings = load_settings(tmp_path, {f"STREAMHOUSE_{key}": value for key, value in given.items()})
+    assert settings.state == given["STATE"]
+    assert "hush" not in repr(settings)
 
 
 @pytest.mark.parametrize("name", ["COLD_CREDENTIAL", "COLD_CATALOG"])
