@@ -388,6 +388,12 @@ class TableLostError(StoreError):
     code = "SH406"
 
 
+class LoginRefusedError(StoreError):
+    """A store does not know the user, or not with this password."""
+
+    code = "SH407"
+
+
 # --- SH5xx: engine ----------------------------------------------------------------------------
 
 

@@ -63,6 +63,17 @@ def test_who_reads_files_of_the_lakes_has_the_keys(name):
     assert FILE["services"][name]["environment"].keys() >= {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
 
 
+def test_who_reads_hot_tables_logs_in_to_fluss():
+    for name in ("spark-worker", "airflow-scheduler"):
+        assert "STREAMHOUSE_FLUSS_PASSWORD" in FILE["services"][name]["environment"]
+    assert FILE["services"]["airflow-scheduler"]["environment"]["STREAMHOUSE_FLUSS_USER"] == "streamhouse"
+    for name in ("fluss-coordinator", "fluss-tablet-0", "fluss-tablet-1"):
+        told = FILE["services"][name]["environment"]["FLUSS_PROPERTIES"]
+        assert f"INTERNAL://{name}:9124,FLUSS://{name}:9123" in told
+        assert "security.protocol.map: INTERNAL:PLAINTEXT,FLUSS:SASL" in told
+        assert 'user_streamhouse="${FLUSS_PASSWORD:?set it in .env}";' in told
+
+
 def test_only_the_loopback_interface_is_opened():
     opened = [port for service in FILE["services"].values() for port in service.get("ports", ())]
     assert opened

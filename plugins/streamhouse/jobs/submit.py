@@ -22,7 +22,14 @@ from streamhouse.secret import names_secret
 
 _APPLICATION = Path(__file__).parents[1] / "cli" / "cluster_app.py"
 _OF_THIS_MACHINE = ("STREAMHOUSE_CACHE", "STREAMHOUSE_COMMAND", "STREAMHOUSE_COMPLETE")
-_SECRET = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "STREAMHOUSE_COLD_CREDENTIAL", "STREAMHOUSE_SPARK_SECRET")
+_FLUSS_PASSWORD = "STREAMHOUSE_FLUSS_PASSWORD"
+_SECRET = (
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "STREAMHOUSE_COLD_CREDENTIAL",
+    "STREAMHOUSE_SPARK_SECRET",
+    _FLUSS_PASSWORD,
+)
 _MAY_HOLD_A_PASSWORD = ("STREAMHOUSE_STATE", "STREAMHOUSE_COLD_CATALOG")
 _SECRET_IN_QUERY = re.compile(r"(?i)(^|&)\w*(password|token|secret)=")
 _SPARK_CONF = "STREAMHOUSE_SPARK_CONF"
@@ -76,8 +83,8 @@ def cluster_conf(spark: SparkSettings, environment: Mapping[str, str]) -> dict[s
 
     Args:
         spark: Where, and the settings of the project.
-        environment: Of this process: its `STREAMHOUSE_*` reach the driver, and the keys of the lakes, `AWS_*`, the
-            executors as well. No cluster hands an environment on by itself.
+        environment: Of this process: its `STREAMHOUSE_*` reach the driver, and what tasks log in to stores with
+            (`AWS_*`, the password of Fluss) the executors as well. No cluster hands an environment on by itself.
     """
     ours = {name: value for name, value in environment.items() if name.startswith(("STREAMHOUSE_", "AWS_"))}
     ours = {name: value for name, value in ours.items() if name not in _OF_THIS_MACHINE}
@@ -86,7 +93,7 @@ def cluster_conf(spark: SparkSettings, environment: Mapping[str, str]) -> dict[s
         refs = {
             _FROM_SECRET.format("executor", name): spark.conf[_FROM_SECRET.format("driver", name)]
             for name in _from_secrets(spark)
-            if name.startswith("AWS_")
+            if _is_of_executors(name)
         }
         ours = {name: value for name, value in ours.items() if name not in _from_secrets(spark)}
         if _SPARK_CONF in _from_secrets(spark):  # the driver reads them there
@@ -99,7 +106,7 @@ def cluster_conf(spark: SparkSettings, environment: Mapping[str, str]) -> dict[s
         "spark.driver.memory": DRIVER_MEMORY,  # its JVM is there before our session is made
         "spark.log.level": "WARN",  # its log is the runner's, too
         **{f"{driver}.{name}": value for name, value in ours.items()},
-        **{f"spark.executorEnv.{name}": value for name, value in ours.items() if name.startswith("AWS_")},
+        **{f"spark.executorEnv.{name}": value for name, value in ours.items() if _is_of_executors(name)},
         **refs,
         **settings,
         **SHUT,
@@ -121,6 +128,10 @@ def shown_secrets(spark: SparkSettings, environment: Mapping[str, str]) -> list[
     variables += [name for name in _MAY_HOLD_A_PASSWORD if name in given and _has_password(environment[name])]
     settings = [] if _SPARK_CONF in _from_secrets(spark) else [key for key in spark.conf if _is_secret(key)]
     return sorted([*variables, *settings])
+
+
+def _is_of_executors(variable: str) -> bool:
+    return variable.startswith("AWS_") or variable == _FLUSS_PASSWORD
 
 
 def _is_secret(setting: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, ValidationError, model_validator
 
@@ -24,6 +24,7 @@ FILE_NAME = "streamhouse.yaml"
 
 _FROM_ENVIRONMENT = {
     "STREAMHOUSE_FLUSS": ("fluss",),
+    "STREAMHOUSE_FLUSS_USER": ("fluss_login", "user"),
     "STREAMHOUSE_STATE": ("state",),
     "STREAMHOUSE_WARM": ("warm", "warehouse"),
     "STREAMHOUSE_COLD_CATALOG": ("cold", "catalog"),  # before the warehouse, which may need it
@@ -119,6 +120,13 @@ class SparkSettings(Frozen):
     )
 
 
+class FlussLogin(Frozen):
+    """Who logs in to an external Fluss cluster, by SASL; the password is STREAMHOUSE_FLUSS_PASSWORD."""
+
+    mechanism: Literal["PLAIN"] = Field(default="PLAIN", description="of SASL; Fluss knows no other")
+    user: str | None = Field(default=None, min_length=1, description="absent: nobody logs in")
+
+
 class AutoApply(StrEnum):
     """Which edits of files a flow that was applied takes by itself; the others wait for `streamhouse apply`."""
 
@@ -139,6 +147,7 @@ class Settings(Frozen):
         pattern=r"^[^\s:,]+:\d+(,[^\s:,]+:\d+)*$",
         description="host:port of an external Fluss cluster; absent: an embedded one",
     )
+    fluss_login: FlussLogin = FlussLogin()
     warm: WarehouseSettings = WarehouseSettings()
     cold: ColdSettings = ColdSettings()
     object_store: ObjectStore = ObjectStore()
@@ -179,6 +188,12 @@ class Settings(Frozen):
         description="how long a flow tries again while a store does not answer, before it stops",
     )
 
+    @model_validator(mode="after")
+    def _who_asks_for_a_login(self) -> Self:
+        if self.fluss_login.user is not None and self.fluss is None:
+            raise ValueError("fluss_login is for an external Fluss: say where it is with 'fluss: host:port'")
+        return self
+
 
 def jars_of(settings: Settings) -> tuple[Jar, ...]:
     """What Spark needs for the lakes of a project."""
@@ -214,7 +229,9 @@ def load_settings(root: Path, environment: Mapping[str, str] | None = None) -> S
     return settings
 
 
-_OF_SETTINGS = {path: variable for variable, path in _FROM_ENVIRONMENT.items()}
+_OF_SETTINGS = {path: variable for variable, path in _FROM_ENVIRONMENT.items()} | {
+    ("fluss_login", "password"): "STREAMHOUSE_FLUSS_PASSWORD"
+}
 
 
 def _refuse_secrets(document: Document, problems: Problems) -> None:

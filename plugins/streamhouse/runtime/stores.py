@@ -86,6 +86,7 @@ def places(project: Project, fluss: str | None) -> Places:
     return Places(
         root=project.root,
         fluss=fluss,
+        fluss_user=project.settings.fluss_login.user,
         warm=project.warm,
         objects=project.settings.object_store,
         locks=project.state_dir / "locks",

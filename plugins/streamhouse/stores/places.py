@@ -19,6 +19,7 @@ class Places(Frozen):
 
     root: Path  # the project: relative paths of sources begin here
     fluss: str | None = None  # host:port
+    fluss_user: str | None = None  # whose password every process has in its environment; None: nobody logs in
     warm: str  # Paimon warehouse
     cold: str = "cold"  # name of the Iceberg catalog in the Spark session
     objects: ObjectStore = ObjectStore()  # holds what is in one
@@ -44,14 +45,17 @@ def open_store(
 
     Raises:
         StoreUnavailableError: the tier has no address, or needs a Spark session.
+        EnvironmentProblem: the password for the tier is not set.
     """
     tier = Tier(tier)
     if tier is Tier.HOT:
+        from streamhouse.stores.fluss.login import Login
         from streamhouse.stores.fluss.store import FlussStore
 
         if places.fluss is None:
             raise StoreUnavailableError("no Fluss is running for this project", hint="streamhouse services up")
-        return FlussStore(places.fluss, locks=None if guarded else TableLocks(places.locks), ledger=ledger)
+        locks = None if guarded else TableLocks(places.locks)
+        return FlussStore(places.fluss, locks=locks, ledger=ledger, login=Login.of(places.fluss_user))
     if tier is Tier.WARM:
         from streamhouse.stores.paimon.store import PaimonStore
 

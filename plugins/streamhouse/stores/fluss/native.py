@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from streamhouse.errors import StoreError, StoreUnavailableError, TableMissingError, WriteRefusedError
 from streamhouse.stores.fluss.catalog import Located
+from streamhouse.stores.fluss.login import Login
 from streamhouse.stores.fluss.loop import EventLoop
 from streamhouse.stores.fluss.partitions import bucket_of
 from streamhouse.stores.fluss.sockets import tune
@@ -110,8 +111,9 @@ class Native:
     (apache/fluss#4368), and forgets tables when it looks for their leaders in vain (#4380).
     """
 
-    def __init__(self, bootstrap: str, timeout_s: float) -> None:
+    def __init__(self, bootstrap: str, timeout_s: float, login: Login | None = None) -> None:
         self._bootstrap = bootstrap
+        self._login = login
         self._timeout_s = timeout_s
         self._session: _Session | None = None
         self._writing: dict[str, Lock] = {}  # table name → held from a write's first row to its flush
@@ -307,7 +309,8 @@ class Native:
     async def _connect(self) -> Any:
         import fluss
 
-        config = fluss.Config({"bootstrap.servers": self._bootstrap})
+        login = self._login.options if self._login is not None else {}
+        config = fluss.Config({"bootstrap.servers": self._bootstrap, **login})
         config.writer_batch_timeout_ms = 2  # every write ends with a flush: rows need not wait for company
         config.writer_buffer_wait_timeout_ms = int(self._timeout_s * 1000)
         # At least one is asked for. The client's further attempts go to the same dead address, for ever and

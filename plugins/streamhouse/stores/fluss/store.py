@@ -19,6 +19,7 @@ from streamhouse.stores.fluss.changelog import LOG_TTL, numbered
 from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader, ranges_between
 from streamhouse.stores.fluss.fold import ChangeLog, whole_changes
 from streamhouse.stores.fluss.late import Guard, forgotten
+from streamhouse.stores.fluss.login import Login
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.notes import Notes
 from streamhouse.stores.fluss.partitions import (
@@ -66,6 +67,8 @@ class FlussStore(Notes):
             changed later, and rows past it are lost to whoever has not read them.
         timeout_s: A server that does not answer for so long counts as away.
         locks: Keep writes of late rows and drops of partitions apart; None: whoever opens the store does.
+        ledger: Knows the tables that must be there; None: nobody does.
+        login: For a cluster that lets nobody in without; None: for one that does.
     """
 
     tier = Tier.HOT
@@ -80,11 +83,12 @@ class FlussStore(Notes):
         timeout_s: float = 60.0,
         locks: TableLocks | None = None,
         ledger: Ledger | None = None,
+        login: Login | None = None,
     ) -> None:
         self.bootstrap = bootstrap  # as given
-        self._wire = Wire(bootstrap, timeout_s)
+        self._wire = Wire(bootstrap, timeout_s, login)
         self._catalog = Catalog(self._wire)
-        self._native = Native(bootstrap, timeout_s)
+        self._native = Native(bootstrap, timeout_s, login)
         self._min_log_ttl = min_log_ttl
         self._guard = Guard(locks)
         self.ledger: Ledger = ledger or NoLedger()

@@ -8,12 +8,19 @@ from collections import defaultdict
 from threading import Lock
 from typing import Self
 
-from streamhouse.errors import StoreError, StoreUnavailableError, TableMissingError, WriteRefusedError
+from streamhouse.errors import (
+    LoginRefusedError,
+    StoreError,
+    StoreUnavailableError,
+    TableMissingError,
+    WriteRefusedError,
+)
 from streamhouse.stores.fluss import proto
+from streamhouse.stores.fluss.login import Login
 
 Address = tuple[str, int]
 
-_API_VERSIONS = 1000
+_API_VERSIONS, _AUTHENTICATE = 1000, 1038
 _OK, _REFUSED = 0, 1
 _SYSTEM_ERROR = re.compile(r'"IO Error: ([^"]+)"')
 STATUS = "streamhouse services status tells whether it runs"
@@ -26,8 +33,10 @@ _SERVER_FAILED, _AWAY = -1, 1
 _STARTING = "is not initialized yet"
 _UNREADABLE = "Failed to get table"
 # Storage, no server up, timeout, replicas, back-pressure; 31 and 33: the server knows another writer, or none.
-_TRANSIENT = (10, 11, 17, 25, 26, 27, 28, 29, 31, 33, 64, 65, 70, 72)
+# 51: it is too busy to let us in.
+_TRANSIENT = (10, 11, 17, 25, 26, 27, 28, 29, 31, 33, 51, 64, 65, 70, 72)
 OUT_OF_RANGE = 19
+_NO_ENTRY = 46
 
 
 class LeaderMovedError(StoreUnavailableError):
@@ -58,6 +67,11 @@ def refusal(code: int, message: str, subject: str) -> StoreError:
         return StoreUnavailableError(f"Fluss does not answer for {subject}: {_plain(reason)}", hint=STATUS)
     if code in _MOVED:
         return LeaderMovedError(f"Fluss is moving {subject}: {reason}")
+    if code == _NO_ENTRY:
+        return LoginRefusedError(
+            f"Fluss does not let us in: {reason}",
+            hint="fluss_login.user (STREAMHOUSE_FLUSS_USER) is who logs in, with STREAMHOUSE_FLUSS_PASSWORD",
+        )
     if code in _TRANSIENT:
         return StoreUnavailableError(f"Fluss cannot serve {subject} now: {reason}")
     if code in (45, 49):
@@ -80,7 +94,7 @@ def _plain(reason: str) -> str:
 class Link:
     """One connection to one server; one request at a time."""
 
-    def __init__(self, address: Address, timeout_s: float) -> None:
+    def __init__(self, address: Address, timeout_s: float, login: Login | None = None) -> None:
         self.address = address
         self.is_open = True
         self._request = 0
@@ -91,6 +105,8 @@ class Link:
             raise self._lost(error) from error
         # A server answers nothing else before it was asked for its versions.
         self.call(_API_VERSIONS, proto.encode((1, "streamhouse"), (2, "1")), str(self))
+        if login is not None:
+            self._enter(login)
 
     def __str__(self) -> str:
         return f"{self.address[0]}:{self.address[1]}"
@@ -118,6 +134,13 @@ class Link:
             raise refusal(proto.number(answer, 1), proto.text(answer, 2), subject)
         return answer
 
+    def _enter(self, login: Login) -> None:
+        try:
+            self.call(_AUTHENTICATE, login.request, str(self))
+        except StoreError:
+            self.close()
+            raise
+
     def close(self) -> None:
         """Drop the connection."""
         self.is_open = False
@@ -140,9 +163,10 @@ class Link:
 class Wire:
     """Idle links to every server of a cluster; safe for threads, and for a child after a fork."""
 
-    def __init__(self, bootstrap: str, timeout_s: float = 30.0) -> None:
+    def __init__(self, bootstrap: str, timeout_s: float = 30.0, login: Login | None = None) -> None:
         self.bootstrap = [_address(part) for part in bootstrap.split(",")]
         self._timeout_s = timeout_s
+        self._login = login
         self._idle: dict[tuple[int, Address], list[Link]] = defaultdict(list)
         self._lock = Lock()
 
@@ -169,7 +193,7 @@ class Wire:
                 raise
             except StoreUnavailableError:
                 self._drop(key)  # servers close links that idle, and a restart breaks all of them
-        return self._call(key, Link(address, self._timeout_s), api, body, subject)
+        return self._call(key, Link(address, self._timeout_s, self._login), api, body, subject)
 
     def call_any(self, api: int, body: bytes, subject: str) -> proto.Message:
         """One request to the first bootstrap server that answers."""
