@@ -3,7 +3,7 @@
 Each commit brings 10 rows; after every so many comes a round of upkeep. Counted is what is in the table's folder: data
 files, and all else as metadata; at the end, after a last round, and at most, before a round. Nobody reads meanwhile.
 
-    python benchmarks/upkeep.py [--commits 5000 | --quick] [--every 250] [--only warm cold]
+    python benchmarks/upkeep.py [--commits 5000 | --quick] [--every 250] [--only warm cold] [--kinds log keyed]
 """
 
 import argparse
@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("--commits", type=int, default=5_000)
     parser.add_argument("--every", type=int, default=250, help="commits between two rounds of upkeep")
     parser.add_argument("--only", nargs="+", choices=("warm", "cold"), default=("warm", "cold"))
+    parser.add_argument("--kinds", nargs="+", choices=("log", "keyed"), default=("log", "keyed"))
     parser.add_argument("--quick", action="store_true", help="300 commits")
     options = parser.parse_args()
     commits = 300 if options.quick else options.commits
@@ -55,18 +56,16 @@ def main() -> None:
         spark = local_session(project)
         stores, keepers = open_stores(project, spark, None, (Tier.WARM, Tier.COLD)), open_upkeep(project, spark)
         for tier in map(Tier, options.only):
-            for key in ((), ("k",)):
+            for kind in options.kinds:
                 root = Path(folder) / ".streamhouse" / tier.value
-                show(measured(stores[tier], keepers[tier], root, key, commits, options.every))
+                show(measured(stores[tier], keepers[tier], root, kind, commits, options.every))
         spark.stop()
 
 
-def measured(
-    store: Store, keeper: LakeUpkeep, root: Path, key: tuple[str, ...], commits: int, every: int
-) -> list[Figure]:
+def measured(store: Store, keeper: LakeUpkeep, root: Path, kind: str, commits: int, every: int) -> list[Figure]:
     """Fill one table; see the module."""
     columns = (Column(name="k", type="bigint"), Column(name="v", type="bigint"))
-    kind = "keyed" if key else "log"
+    key = ("k",) if kind == "keyed" else ()
     table = Table(
         name=f"dwd.{kind}", columns=columns, primary_key=key, tiers=Tiers.model_validate({keeper.tier: "forever"})
     )

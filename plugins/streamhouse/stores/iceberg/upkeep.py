@@ -60,14 +60,13 @@ class IcebergUpkeep:
             bound_metadata(stored)
             if stored.currentSnapshot() is None:
                 return
+            # First: a commit that takes files away writes each manifest of theirs anew, and its snapshot keeps these.
+            stored = self._with_few_manifests(stored, full=False)
             rewrite = self._actions.rewriteDataFiles(stored)
             for option, value in (_ALL if full else _SMALL).items():
                 rewrite = rewrite.option(option, value)
             rewrite.execute()
-            stored = self._table(table)
-            if full or stored.currentSnapshot().allManifests(stored.io()).size() > _MANIFESTS:
-                self._actions.rewriteManifests(stored).execute()
-                stored = self._table(table)
+            stored = self._with_few_manifests(self._table(table), full=full)
             snapshots.carry(stored)
 
     def expire(
@@ -106,6 +105,13 @@ class IcebergUpkeep:
             # Spark's Hadoop knows folders only; an object store is listed by what Iceberg reads and writes through.
             action = action.usePrefixListing(is_object_store(stored.location()))
             return sum(1 for _ in each(action.execute().orphanFileLocations()))
+
+    def _with_few_manifests(self, stored: Any, *, full: bool) -> Any:
+        """The table, its manifests written together where there are many, or in any case with `full`."""
+        if full or stored.currentSnapshot().allManifests(stored.io()).size() > _MANIFESTS:
+            self._actions.rewriteManifests(stored).execute()
+            stored.refresh()
+        return stored
 
     def _hold(self, name: str) -> AbstractContextManager[None]:
         return self._locks.hold(self.tier, name, self._spark_provider())
