@@ -23,6 +23,7 @@ from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_at, table_name
 from streamhouse.runtime.open import Open, runner_of
 from streamhouse.runtime.restating import Restating
+from streamhouse.runtime.serving import hide
 from streamhouse.state.records import Change, EpochRecord
 from streamhouse.state.store import StateStore
 
@@ -192,6 +193,7 @@ def drop_version(open_: Open, table: Table, version: int) -> None:
 
 def drop_table(open_: Open, table: Table) -> None:
     """Drop a table in every tier it may be in; nothing where there is none."""
+    hide(open_.project, table)
     for tier in table.tiers.present:
         open_.stores[tier].drop(table.name)
 

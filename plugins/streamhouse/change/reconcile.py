@@ -53,6 +53,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.model.version import stored_name, table_name
 from streamhouse.runtime.open import Open
+from streamhouse.runtime.serving import show_written
 from streamhouse.state.records import Change, EpochRecord, Phase
 
 _LOOK_S = 0.5  # between two looks whether something is asked
@@ -90,6 +91,7 @@ class Reconciler:
             StreamhouseError: it cannot be; the change has failed, and what was applied stays. Where a store is away, it
                 has not: the next run goes on with it.
         """
+        show_written(self.open.project, runner.plan.tables.values())  # a kill may have come before it did
         self._drop_retired(runner)
         self._drop_left_behind()
         change = self.open.state.open_change(self.flow)
@@ -361,6 +363,7 @@ class Reconciler:
         if state.complete_change(runner.lease, change, records, at):
             reach("apply_completed")
             runner.plan = wanted
+            show_written(self.open.project, wanted.tables.values())
             Building(self.open, change).forget_files()
             self._tell(change, f"{len(change.versions)} tables were built anew" if change.versions else "at rest")
 

@@ -13,6 +13,7 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
+from streamhouse.runtime.serving import show_copy, show_written
 from streamhouse.state.troubles import Trouble
 from streamhouse.stores.base import LakeStore
 from streamhouse.tiering.mark import forget_lost
@@ -74,6 +75,7 @@ class TierRounds:
         for flow in flows:
             plan = standing(self.open.state, flow)
             done.moved.setdefault(flow, [])
+            show_written(self.open.project, plan.tables.values())
             pairs = [(table, target) for table in plan.tables.values() for target in table.tiers.present[1:]]
             for table, target in pairs:
                 if self.stop.is_set():
@@ -124,6 +126,7 @@ class TierRounds:
             return self.open.state.tier_age(flow, table_name(table.name), target)
 
         moved = tier(table, self.open.stores[table.tiers.target], lake, on_progress=told, asked_since=asked_since)
+        show_copy(self.open.project, table, target)
         if moved.gone_rows and moved.rows:
             text = f"{moved.gone_rows:,} rows were dropped before there was a {target} tier, which begins behind them"
             self.open.state.append_event(flow, "retention", f"{table_name(table.name)}: {text}")

@@ -1,0 +1,54 @@
+"""Shows other engines which version of each table serves, where a lake is a folder.
+
+That it cannot be shown stops no flow: it is logged, once.
+"""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from streamhouse.errors import StoreError
+from streamhouse.model.table import Table
+from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
+from streamhouse.stores.serving import Serving
+
+_log = logging.getLogger(__name__)
+_told: set[str] = set()
+
+
+def serving(project: Project, tier: Tier) -> Serving | None:
+    """The links to what serves in a tier; None: it is no lake in a folder."""
+    if tier is Tier.HOT or (tier is Tier.COLD and project.settings.cold.catalog is not None):
+        return None
+    lake = project.warm if tier is Tier.WARM else project.cold
+    return None if "://" in lake else Serving(tier, Path(lake))
+
+
+def show_written(project: Project, tables: Iterable[Table]) -> None:
+    """Show the tables of a running plan in the lakes that flows write themselves.
+
+    Called again it repairs what a kill left. A copy of a table is shown by whoever has filled it (`show_copy`).
+    """
+    for table in tables:
+        show_copy(project, table, table.tiers.target)
+
+
+def show_copy(project: Project, table: Table, tier: Tier) -> None:
+    """Show the copy of a table that was just filled up to where the table ends."""
+    links = serving(project, tier)
+    if links is None:
+        return
+    try:
+        links.show(table.name)
+    except StoreError as error:
+        if str(error) not in _told:
+            _told.add(str(error))
+            _log.warning("%s", error)
+
+
+def hide(project: Project, table: Table) -> None:
+    """Show a table no more that is about to be dropped."""
+    for tier in table.tiers.present:
+        if (links := serving(project, tier)) is not None:
+            links.hide(table.name)
