@@ -72,6 +72,7 @@ def test_paimon(make_table: Make, tmp_path: Path) -> None:
     assert catalog.list_tables(table.name.partition(".")[0]) == [table.name.partition(".")[2]]
     found = catalog.get_table(table.name)
     assert [field.name for field in found.fields] == ["k", "v", "_rk"], "the one column that docs/engines.md tells of"
+    assert "no part of the row" in found.fields[-1].description
     builder = found.new_read_builder().with_projection(["k", "v"])
     rows = builder.new_read().to_arrow(builder.new_scan().plan().splits())
     assert sorted(map(tuple, (row.values() for row in rows.to_pylist()))) == WANTED

@@ -2,12 +2,15 @@
 
 import pytest
 
+from streamhouse.change.building import drop_version
 from streamhouse.change.trigger import Trigger
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.jobs.run import Meter, carry
+from streamhouse.jobs.tier import tier_here
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
+from streamhouse.runtime.serving import serving
 from streamhouse.state.records import Phase
 from tests.live import FLOW, Live, add, assert_equals_batch, opened_project, orders, served, write_action
 
@@ -199,6 +202,45 @@ def test_another_flow_that_keeps_its_history_gets_all_rows_of_a_table_of_another
 
 
 @pytest.mark.timeout(600)
+def test_other_engines_find_what_serves_under_its_own_name(open_):
+    """By links beside the lake, also of a copy that tiering fills, and after a kill before they were replaced."""
+    from pypaimon import CatalogFactory
+
+    root, links = open_.project.root, serving(open_.project, Tier.WARM)
+    tiers = "{dws.lv_spent: {tiers: {warm: 30d}}, ads.lv_best: {tiers: {hot: 1d, warm: 30d}}}"
+    file = root / "flows" / f"{FLOW}.yaml"
+    file.write_text(f"{file.read_text()}tables: {tiers}\n")
+
+    def shown(table):
+        found = CatalogFactory.create({"warehouse": str(links.folder)}).get_table(table)
+        names = [field.name for field in found.fields if field.name != "_rk"]
+        builder = found.new_read_builder().with_projection(names)
+        return sorted(map(str, builder.new_read().to_arrow(builder.new_scan().plan().splits()).to_pylist()))
+
+    def check(*tables):
+        for table in tables:
+            assert shown(table) == sorted(map(str, served(open_, table).to_pylist())), table
+
+    add(root, 0)
+    drained(open_, FLOW)
+    tier_here(open_, [FLOW])
+    check("dws.lv_spent", "ads.lv_best")
+    before = shown("ads.lv_best")
+    write_action(root, "spent", "SELECT customer, SUM(cents + tax) AS cents FROM rows GROUP BY customer")
+    add(root, 1)
+    drained(open_, FLOW)
+    assert open_.state.versions()["dws.lv_spent"] == open_.state.versions()["ads.lv_best"] == 2
+    check("dws.lv_spent")
+    assert shown("ads.lv_best") == before, "its copy is not there yet"
+    tier_here(open_, [FLOW])
+    check("ads.lv_best")
+    links.show("dws.lv_spent")  # as after a kill between the swap and this
+    drained(open_, FLOW)
+    check("dws.lv_spent", "ads.lv_best")
+    drop_version(open_, open_.state.plan(FLOW)[1].tables["dws.lv_spent"], 1)
+    check("dws.lv_spent")
+
+
 def test_an_edit_that_is_undone_goes_back_to_the_version_that_served(live):
     write_action(live.root, "spent", "SELECT customer, SUM(cents + tax) AS cents FROM rows GROUP BY customer")
     _, change = live.apply()

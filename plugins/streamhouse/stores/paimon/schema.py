@@ -15,6 +15,7 @@ from streamhouse.stores.data_check import CHECKED_COMPRESSION
 KIND = "_rk"
 """Hidden column of keyed tables: pypaimon takes the kind of a row ('+U', '-D') from a stored column only."""
 
+_KIND_TOLD = "no part of the row: how Streamhouse wrote it; leave it out"
 _BUCKETS = "streamhouse.buckets"
 _LEGACY_NAMES = "partition.legacy-name"
 _ENGINE, _VERSION = "streamhouse.merge-engine", "streamhouse.version-column"
@@ -36,7 +37,8 @@ def paimon_schema(table: Table) -> Any:
     _refuse_kind(table)
     schema = arrow_schema(table.columns)
     if has_kind(table):
-        schema = schema.append(arrow_schema([Column(name=KIND, type="string")]).field(0))
+        kind = arrow_schema([Column(name=KIND, type="string")]).field(0)
+        schema = schema.append(kind.with_metadata({"description": _KIND_TOLD}))
     return Schema.from_pyarrow_schema(
         schema,
         partition_keys=list(table.partition_by),
