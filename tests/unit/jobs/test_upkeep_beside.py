@@ -24,7 +24,7 @@ class Keeper:
     """Remembers what it was asked to do."""
 
     def __init__(self):
-        self.expired, self.orphans, self.error = [], 0, None
+        self.expired, self.orphans, self.error, self.verified = [], 0, None, []
 
     def files(self, _):
         return Files(9, 9)
@@ -48,7 +48,7 @@ class Keeper:
 def keeper(monkeypatch):
     made = Keeper()
     monkeypatch.setattr(module, "open_upkeep", lambda *_: {Tier.WARM: made})
-    monkeypatch.setattr(module, "verify", lambda *_: None)  # there is no store
+    monkeypatch.setattr(module, "verify", lambda store, _: made.verified.append(store))
     return made
 
 
@@ -58,7 +58,7 @@ def open_(tmp_path):
     with StateStore(f"sqlite:///{tmp_path / 'state.db'}") as state:
         state.save_plan(made)
         project = SimpleNamespace(settings=Settings(), state_dir=tmp_path)
-        yield SimpleNamespace(state=state, project=project, stores={Tier.WARM: None}, spark=None)
+        yield SimpleNamespace(state=state, project=project, stores={Tier.HOT: "hot", Tier.WARM: "warm"}, spark=None)
 
 
 def until(done):
@@ -72,6 +72,7 @@ def test_rounds_come_again_and_orphans_go_once_a_day(open_, keeper):
     with upkeep_beside(open_, ["f"], OFTEN):
         until(lambda: len(keeper.expired) >= 3)
     assert keeper.orphans == 1
+    assert keeper.verified[:2] == ["hot", "warm"], "rows that another tier has lost are not removed from this one"
     older_than, unless_many = keeper.expired[-1]
     now = datetime.now(UTC)
     assert timedelta(hours=23) < now - older_than < timedelta(hours=25)
