@@ -1,11 +1,13 @@
 """Keeps the tables of flows small and quick to read: once, or again and again (design D9)."""
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
+from time import monotonic
 from typing import cast
 
 from streamhouse.change.building import standing
@@ -31,6 +33,8 @@ UPKEEP = "upkeep"
 
 _SURELY_LOST = timedelta(days=3)  # a file of no snapshot that is younger may belong to a commit that is on its way
 _A_DAY = timedelta(days=1)
+_MANY_EPOCHS = 500  # of a flow; each commits to its lake tables, and lakes keep something of every commit until then
+_LOOK_S = 15.0  # between two looks at how many there were
 _END_S = 10.0
 _READ_S = 600.0  # so long a read may take that nobody expects upkeep beside
 _log = logging.getLogger(__name__)
@@ -122,7 +126,8 @@ def keep_up(
 def upkeep_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Iterator[None]:
     """Keep up the tables of flows every so often, in a thread, while the block runs them; orphans go once a day.
 
-    What goes wrong is recorded as an event of the flow, once. At its end the table in hand has some seconds.
+    After many epochs it does not wait so long. What goes wrong is recorded as an event of the flow, once. At its end
+    the table in hand has some seconds.
     """
     if every == FOREVER:
         yield
@@ -131,7 +136,7 @@ def upkeep_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Iterat
 
     def repeat() -> None:
         cleaned, told = datetime.now(UTC) - _A_DAY, ""
-        while not stop.wait(every.total_seconds()):
+        while _waited(open_, flows, every.total_seconds(), stop):
             now = datetime.now(UTC)
             orphans = now - cleaned >= _A_DAY
             try:
@@ -153,27 +158,50 @@ def upkeep_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Iterat
 
 
 def upkeep_once_a_day(open_: Open, flows: Sequence[str], say: Callable[[str], None] = lambda _: None) -> None:
-    """Keep up the tables of flows when nobody did so for a day, for processes that end soon.
+    """Keep up the tables of flows when nobody did so for a day or many epochs, for processes that end soon.
 
     What goes wrong is recorded as a trouble of the flow.
     """
     if open_.project.settings.upkeep_every == FOREVER:
         return
     now = datetime.now(UTC)
-    due = [flow for flow in flows if _is_due(open_.project, flow, now)]
+    due = [flow for flow in flows if _is_due(open_, flow, now)]
     if due:
         upkeep = _Upkeep(open_, open_upkeep(open_.project, open_.spark), say)
         upkeep.round(due, now, orphans=True, patience=timedelta(seconds=_READ_S))
 
 
-def _is_due(project: Project, flow: str, now: datetime) -> bool:
-    """Whether upkeep of a flow was last due a day ago; what is due now is noted, and at first nothing is."""
-    noted = project.state_dir / "cache" / "upkeep" / flow
+def _waited(open_: Open, flows: Sequence[str], every_s: float, stop: Event) -> bool:
+    """Wait for the next round: so long, or until there were many epochs; False: it is time to stop."""
+    began, before = monotonic(), None
+    while (left := began + every_s - monotonic()) > 0:
+        if stop.wait(min(left, _LOOK_S)):
+            return False
+        with suppress(StreamhouseError):  # the state store is away: the flows say so themselves
+            now = _epochs(open_, flows)
+            before = now if before is None else before
+            if now - before >= _MANY_EPOCHS:
+                break
+    return not stop.is_set()
+
+
+def _epochs(open_: Open, flows: Sequence[str]) -> int:
+    """How many epochs all segments of flows have finished."""
+    wanted = set(flows)
+    return sum(record.epoch + 1 for record in open_.state.newest_epochs() if record.flow in wanted)
+
+
+def _is_due(open_: Open, flow: str, now: datetime) -> bool:
+    """Whether upkeep of a flow was last due a day or many epochs ago; what is due now is noted, at first nothing is."""
+    noted, epochs = open_.project.state_dir / "cache" / "upkeep" / flow, _epochs(open_, [flow])
     known = noted.exists()
     if known and now.timestamp() - noted.stat().st_mtime < _A_DAY.total_seconds():
-        return False
+        told = noted.read_text(encoding="ascii")
+        if epochs - (int(told) if told.isdigit() else 0) < _MANY_EPOCHS:
+            return False
     noted.parent.mkdir(parents=True, exist_ok=True)
-    noted.touch()
+    noted.write_text(str(epochs), encoding="ascii")
+    os.utime(noted, (now.timestamp(), now.timestamp()))
     return known
 
 

@@ -13,6 +13,7 @@ from streamhouse.jobs.upkeep import upkeep_beside, upkeep_once_a_day
 from streamhouse.model.table import Tiers
 from streamhouse.model.types import FOREVER, Tier
 from streamhouse.project.settings import Settings
+from streamhouse.state.records import EpochRecord, Owner
 from streamhouse.state.store import StateStore
 from streamhouse.stores.upkeep import Files
 from tests.unit.compiler.test_aside import plan, step
@@ -103,6 +104,39 @@ def test_what_fails_is_told_and_the_next_round_comes(open_, keeper, error):
         else {"odd"}
     )
     assert open_.state.troubles.standing("f") == []
+
+
+def finish(open_, epoch):
+    """As if the flow had finished its epochs up to this one."""
+    now = datetime.now(UTC)
+    lease = open_.state.acquire("f", Owner("host", 1, now), timedelta(minutes=1), now)
+    open_.state.begin_epoch(lease, "main", epoch, 1, now)
+    open_.state.finish_epoch(lease, EpochRecord("f", "main", epoch, 1, 1, 1))
+    open_.state.release(lease)
+
+
+def test_many_epochs_are_not_waited_for_so_long(open_, keeper, monkeypatch):
+    monkeypatch.setattr(module, "_LOOK_S", 0.01)
+    with upkeep_beside(open_, ["f"], timedelta(hours=1)):
+        time.sleep(0.1)
+        finish(open_, 498)
+        time.sleep(0.1)
+        assert not keeper.expired
+        finish(open_, 499)
+        until(lambda: keeper.expired)
+        time.sleep(0.1)
+        assert len(keeper.expired) == 1
+
+
+def test_runs_that_end_soon_keep_up_after_many_epochs(open_, keeper):
+    upkeep_once_a_day(open_, ["f"])
+    finish(open_, 498)
+    upkeep_once_a_day(open_, ["f"])
+    assert not keeper.expired
+    finish(open_, 499)
+    upkeep_once_a_day(open_, ["f"])
+    upkeep_once_a_day(open_, ["f"])
+    assert len(keeper.expired) == 1
 
 
 def test_nothing_is_kept_up_where_nobody_wants_it(open_, keeper):
