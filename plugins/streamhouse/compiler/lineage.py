@@ -1,13 +1,14 @@
 """Columns through steps and flows: what each is made of, and what decides the rows they stand in; pure."""
 
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from streamhouse.compiler.diff.around import Around
 from streamhouse.errors import UnknownColumnError, UnknownTableError, did_you_mean
-from streamhouse.model.plan import FlowPlan
+from streamhouse.model.plan import FlowPlan, PlannedStep
 
 Role = Literal["value", "rows"]
 
@@ -38,33 +39,28 @@ class Link:
 
 
 class Lineage:
-    """Every link of some plans.
+    """The links of some plans; those of a step are found when somebody asks for a table that it reads or writes.
 
     Args:
         plans: As compiled together. Sources of two flows with one name are told apart: `flow:source`.
     """
 
     def __init__(self, plans: Iterable[FlowPlan]) -> None:
-        self._links: list[Link] = []
         self._columns: dict[str, tuple[str, ...]] = {}
+        self._writers: dict[str, list[_Linked]] = {}
+        self._readers: dict[str, list[_Linked]] = {}
         plans = list(plans)
-        named = [source.name for plan in plans for source in plan.sources]
+        times = Counter(source.name for plan in plans for source in plan.sources)
         for plan in plans:
-            sources = {s.name: f"{plan.flow}:{s.name}" if named.count(s.name) > 1 else s.name for s in plan.sources}
+            sources = {s.name: f"{plan.flow}:{s.name}" if times[s.name] > 1 else s.name for s in plan.sources}
             self._columns |= {sources[s.name]: tuple(c.name for c in s.columns) for s in plan.sources}
             self._columns |= {table.name: table.column_names for table in plan.readable}
             around = Around.of(plan)
             for step in plan.steps:
-                found = around.meaning(step)
-                values, decides = found.values, found.decides
-                target = step.writes.name
-                for name, made in values.items():
-                    self._links += [
-                        Link(sources.get(t, t), c, "value", target, name, plan.flow, step.id) for t, c in sorted(made)
-                    ]
-                self._links += [
-                    Link(sources.get(t, t), c, "rows", target, None, plan.flow, step.id) for t, c in sorted(decides)
-                ]
+                linked = _Linked(around, step, sources)
+                self._writers.setdefault(step.writes.name, []).append(linked)
+                for table in dict.fromkeys(sources.get(read.table, read.table) for read in step.reads):
+                    self._readers.setdefault(table, []).append(linked)
 
     def resolve(self, name: str) -> tuple[str, str | None]:
         """The table and column that `name` means.
@@ -114,7 +110,31 @@ class Lineage:
         return list(found.values())
 
     def _into(self, table: str, column: str | None) -> list[Link]:
-        return [x for x in self._links if x.into == table and (column is None or x.into_column in (None, column))]
+        links = [link for step in self._writers.get(table, ()) for link in step.links]
+        return [x for x in links if column is None or x.into_column in (None, column)]
 
     def _from(self, table: str, column: str | None) -> list[Link]:
-        return [x for x in self._links if x.table == table and (column is None or x.column.lower() == column.lower())]
+        links = [link for step in self._readers.get(table, ()) for link in step.links if link.table == table]
+        return [x for x in links if column is None or x.column.lower() == column.lower()]
+
+
+@dataclass(frozen=True, eq=False)
+class _Linked:
+    """One step, with the names that sources of its flow have among those of all flows."""
+
+    around: Around
+    step: PlannedStep
+    sources: Mapping[str, str]
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """Its use of each column."""
+        found, step = self.around.meaning(self.step), self.step
+        target, flow = step.writes.name, self.around.plan.flow
+        values = [
+            Link(self.sources.get(t, t), c, "value", target, name, flow, step.id)
+            for name, made in found.values.items()
+            for t, c in sorted(made)
+        ]
+        rows = [Link(self.sources.get(t, t), c, "rows", target, None, flow, step.id) for t, c in sorted(found.decides)]
+        return (*values, *rows)

@@ -19,7 +19,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Column
 from streamhouse.model.types import Frozen
 from streamhouse.project.cache import Cache
-from streamhouse.project.kept import packed, unpacked
+from streamhouse.project.kept import facts, packed, unpacked
 from streamhouse.project.project import Project
 from streamhouse.registry.files import DefinitionFiles, read_files
 from streamhouse.registry.problems import flat
@@ -253,9 +253,11 @@ def _columns(
     columns: Columns = {}
     errors: list[StreamhouseError] = []
     remembered = project.column_cache()
+    same: dict[bytes, dict[str, tuple[Column, ...]]] = {}  # many flows read the same files
     for flow, sources in flows.items():
         try:
-            found = remembered.of(sources)
+            asked = facts(sources)
+            found = same.get(asked) or same.setdefault(asked, remembered.of(sources))
             columns[flow] = seen.source_columns(flow, sources, found) if seen is not None else found
         except StreamhouseError as error:
             errors += flat([error])

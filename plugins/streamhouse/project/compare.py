@@ -153,7 +153,7 @@ def compare_project(project: Project, flow: str | None = None, *, processes: int
         for plan in looked.plans.values()
     ]
     others = _other_rules(project, looked, [one.plan.flow for one in found if not one.differs])
-    return [replace(one, rules=one.plan.flow in others) for one in found]
+    return [replace(one, rules=True) if one.plan.flow in others else one for one in found]
 
 
 def _other_rules(project: Project, looked: Desired, flows: Collection[str]) -> frozenset[str]:
@@ -198,10 +198,12 @@ def compare(
         desired: Flows as their files have them; read of those that never ran.
         budget: Bytes that building a table anew may read without a person's word; None: any number.
     """
-    others = {name: other for name, other in desired.items() if name not in applied.plans}
-    others |= {name: other for name, (_, other) in applied.plans.items()}
-    others.pop(plan.flow, None)
     revision, old = applied.plans.get(plan.flow, (None, None))
+    others: dict[str, FlowPlan] = {}
+    if old is not plan:  # of a plan and itself nothing is found, whoever reads its tables
+        others = {name: other for name, other in desired.items() if name not in applied.plans}
+        others |= {name: other for name, (_, other) in applied.plans.items()}
+        others.pop(plan.flow, None)
     age = applied.ages.get(plan.flow, timedelta(0))
 
     def found(choices: Choices) -> FlowDiff:

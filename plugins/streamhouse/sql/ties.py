@@ -32,6 +32,7 @@ _ANY_ROW = frozenset({"first", "last", "first_value", "last_value", "any_value"}
 _BEST_ROW = frozenset({"max_by", "min_by"})
 _LISTS = frozenset({"collect_list", "array_agg", "collect_set"})
 _TEXTS = frozenset({"listagg", "string_agg"})
+_OF_ORDER_CALLS = _ANY_ROW | _BEST_ROW | _LISTS | _TEXTS | {"mode"}
 _OF_ORDER = frozenset({"row_number", "ntile", "lag", "lead", "nth_value"}) | _ANY_ROW | _LISTS
 _WHOLE_ROW = frozenset({"row_number", "ntile"}) | _LISTS
 _ORDERLESS = frozenset(
@@ -96,7 +97,10 @@ class _Walk:
         return found
 
     def _aggregate(self, node: exp.Expr, scope: Scope, known: set[str]) -> tuple[str, str] | None:
-        name, shown = function_name(node), render(node)
+        name = function_name(node)
+        if name not in _OF_ORDER_CALLS:
+            return None
+        shown = render(node)
         if name in _ANY_ROW:
             if _texts(node) <= self._told(scope, known).columns:
                 return None

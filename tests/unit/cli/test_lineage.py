@@ -4,6 +4,7 @@ import pytest
 
 from streamhouse.cli.init import write_project
 from streamhouse.cli.main import main
+from streamhouse.compiler.diff.around import Around
 
 
 @pytest.fixture
@@ -47,3 +48,17 @@ def test_what_is_unknown(project, capsys):
     assert "did you mean 'dwd.orders'?" in capsys.readouterr().err
     assert main(["lineage", "dwd.orders.amount_cent"]) == 3
     assert "did you mean 'amount_cents'?" in capsys.readouterr().err
+
+
+def test_only_steps_on_the_way_are_analysed(project, capsys, monkeypatch):
+    flow = (project / "flows" / "orders.yaml").read_text()
+    other = flow.replace("flow: orders", "flow: others")
+    for layer in ("ods", "dwd", "dws", "ads"):
+        other = other.replace(f"{layer}.", f"{layer}.other_")
+    (project / "flows" / "others.yaml").write_text(other)
+    analysed, meaning = [], Around.meaning
+    monkeypatch.setattr(Around, "meaning", lambda self, step: analysed.append(step.id) or meaning(self, step))
+    found = links(capsys, "dwd.orders.amount_cents")
+    assert "lines" not in {x["table"] for x in found["up"]}, "two flows have a source of that name"
+    assert "orders:lines" in {x["table"] for x in found["up"]}
+    assert sorted(analysed) == sorted({"ods.orders", "dwd.orders", "dws.revenue_by_product"})

@@ -98,6 +98,7 @@ def test_nothing_changed(tmp_path: Path) -> None:
     for name, plan in found.items():
         others = {other: p for other, p in found.items() if other != name}
         same = diff(plan, plan, others)
+        assert same == diff(plan, plan.model_copy(), others), "what is not looked at is what would be found"
         assert {step.outcome for step in same.steps} == {Outcome.NO_OP}
         assert (same.outcome, same.settings) == (Outcome.NO_OP, ())
         assert all(step.change == "same" and not step.findings for step in same.steps)

@@ -40,10 +40,12 @@ def diff(
     Returns:
         Every step of both plans and every table, each with its outcome.
     """
-    same, new = old is new, _stored(new)
-    old = new if same else _stored(old) if old is not None else None
+    if old is new:
+        return _unchanged(new)
+    new = _stored(new)
+    old = _stored(old) if old is not None else None
     now = Around.of(new)
-    was = now if same else Around.of(old) if old is not None else None
+    was = Around.of(old) if old is not None else None
     before = {step.id: step for step in old.steps} if old is not None else {}
     after = {step.id: step for step in new.steps}
     owners = _owners(others) if after.keys() - before.keys() else {}
@@ -73,6 +75,16 @@ def diff(
     return FlowDiff(
         flow=new.flow, outcome=outcome, settings=settings, steps=tuple(steps), tables=tables, versions=advice
     )
+
+
+def _unchanged(plan: FlowPlan) -> FlowDiff:
+    """What the rest of `diff` finds of a plan and itself: most plans are not edited."""
+    steps = tuple(
+        StepChange(step=step.id, table=step.writes.name, action=step.action, change="same", outcome=Outcome.NO_OP)
+        for step in plan.steps
+    )
+    tables = tuple(TableChange(table=name, outcome=Outcome.NO_OP) for name in plan.tables)
+    return FlowDiff(flow=plan.flow, outcome=Outcome.NO_OP, steps=steps, tables=tables)
 
 
 def _stored(plan: FlowPlan) -> FlowPlan:
@@ -299,7 +311,7 @@ def _tables(
     old: FlowPlan | None, new: FlowPlan, found: Mapping[str, list[Finding]], removed: Mapping[str, Outcome]
 ) -> Iterator[TableChange]:
     after = new.tables
-    before = after if old is new else old.tables if old is not None else {}
+    before = old.tables if old is not None else {}
     writers: dict[str, list[PlannedStep]] = {}
     for step in new.steps:
         writers.setdefault(step.writes.name, []).append(step)
