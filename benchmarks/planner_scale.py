@@ -8,7 +8,8 @@ installed package. `--keep` leaves the projects behind, for a profile.
 
 A flow of ten steps takes three files in (casts, a filter), cleans one, joins it with a table that it looks up and
 with another that changes, aggregates in three ways and ranks. Half of its steps use actions that all flows share,
-with parameters; the others have an action of their own. The long flow is a hundred of these in one file.
+with parameters of some seven values; the others have an action of their own. The long flow is a hundred of these in
+one file.
 """
 
 import argparse
@@ -152,15 +153,15 @@ sources:
   refunds: {{files: {{path: data/refunds.csv, columns: {_REFUNDS}}}}}
 """
 _STEPS = """\
-  - {{use: take_lines, with: {{from_id: {i}}}, reads: {{r: lines}}, writes: ods.lines_{i}}}
+  - {{use: take_lines, with: {{from_id: {few}}}, reads: {{r: lines}}, writes: ods.lines_{i}}}
   - {{use: take_products, reads: {{r: products}}, writes: ods.products_{i}}}
   - {{use: take_refunds, reads: {{r: refunds}}, writes: ods.refunds_{i}}}
-  - {{use: clean_lines, with: {{least: {i}}}, reads: {{lines: ods.lines_{i}}}, writes: dwd.lines_{i}}}
+  - {{use: clean_lines, with: {{least: {few}}}, reads: {{lines: ods.lines_{i}}}, writes: dwd.lines_{i}}}
   - use: priced_{i}
     reads: {{lines: ods.lines_{i}, products: {{table: ods.products_{i}, as: lookup}}}}
     writes: dwd.priced_{i}
   - {{use: refunded_{i}, reads: {{lines: ods.lines_{i}, refunds: ods.refunds_{i}}}, writes: dwd.refunded_{i}}}
-  - {{use: by_store, with: {{big: {i}}}, reads: {{lines: dwd.lines_{i}}}, writes: dws.by_store_{i}}}
+  - {{use: by_store, with: {{big: {few}}}, reads: {{lines: dwd.lines_{i}}}, writes: dws.by_store_{i}}}
   - {{use: by_category_{i}, reads: {{priced: dwd.priced_{i}}}, writes: dws.by_category_{i}}}
   - {{use: by_day_{i}, reads: {{refunded: dwd.refunded_{i}}}, writes: dws.by_day_{i}}}
   - {{use: best_{i}, reads: {{categories: dws.by_category_{i}}}, writes: ads.best_{i}}}
@@ -256,7 +257,7 @@ def write_project(folder: Path, flows: list[list[int]]) -> None:
             for name, (kind, header, sql) in _OWN.items():
                 _write_action(folder, f"{name}_{i}", kind, header.replace("{i}", str(i)), sql.replace("{i}", str(i)))
         name = f"flow_{numbers[0]}"
-        steps = "".join(_STEPS.format(i=i) for i in numbers)
+        steps = "".join(_STEPS.format(i=i, few=i % 7) for i in numbers)
         tables = "".join(_TABLES.format(i=i) for i in numbers)
         text = f"flow: {name}\nfreshness: 30s\n{_SOURCES}steps:\n{steps}tables:\n{tables}"
         (folder / "flows" / f"{name}.yaml").write_text(text)

@@ -1,10 +1,10 @@
 """Plans one step: types its SQL, chooses its strategy, and makes the table it writes."""
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Hashable, Iterator, Mapping
 
 from sqlglot import exp
 
+from streamhouse.compiler.analyses import Analyses
 from streamhouse.compiler.check import Readable, check_columns, parameter_literals
 from streamhouse.compiler.expect import judges_parts, plan_expectations
 from streamhouse.compiler.kept import default_tiers
@@ -36,7 +36,9 @@ from streamhouse.sql.schema import Query, analyse
 _NO_KEY_TYPES = ("array<", "map<", "struct<", "variant", "float", "double")
 
 
-def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable]) -> PlannedStep:
+def plan_step(
+    step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable], analyses: Analyses | None = None
+) -> PlannedStep:
     """One step, checked and typed.
 
     Args:
@@ -44,26 +46,30 @@ def plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Rea
         action: What it uses.
         flow: Its `tables` has options for the table written.
         readable: Everything the step reads, by name.
+        analyses: Of other steps that use the same actions; filled.
 
     Raises:
         DefinitionError: any of those that `compile_flow` names.
         DefinitionErrors: several.
     """
     with told_at(action.sql_at, f"the SQL of action '{action.action}'"):
-        return _plan_step(step, action, flow, readable)
+        return _plan_step(step, action, flow, readable, analyses if analyses is not None else Analyses())
 
 
-def _plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable]) -> PlannedStep:
+def _plan_step(
+    step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable], analyses: Analyses
+) -> PlannedStep:
     errors = check_columns(step, action, readable)
     literals, wrong = parameter_literals(step, action)
     _raise([*errors, *wrong])
-    query = _query(step, action, readable, literals)
+    use = _use(step, readable)
+    query = analyses.of(action, ("query", use), lambda: _query(step, action, readable, literals))
     options = flow.tables.get(step.writes, TableOptions())
     declared = options.primary_key if options.primary_key is not None else action.output.primary_key
     options_at = flow.places.get(f"tables.{step.writes}", flow.at)
     partitions_at = flow.places.get(f"tables.{step.writes}.partition_by", options_at)
     key_at = options_at if options.primary_key is not None else action.at
-    expect, unmet = plan_expectations(action, query.columns, literals)
+    expect, unmet = analyses.of(action, ("expect", use), lambda: plan_expectations(action, query.columns, literals))
     _raise(
         [
             *_unknown(declared, "primary_key", query, key_at),
@@ -82,18 +88,19 @@ def _plan_step(step: Step, action: Action, flow: Flow, readable: Mapping[str, Re
         )
         for port, read in step.reads.items()
     }
-    strategy = step.strategy or action.strategy
-    chosen = partial(
-        classify,
-        query,
-        inputs,
-        primary_key=tuple(c.lower() for c in declared),
-        strategy=strategy,
-        at=step.places.get("strategy", step.at) if step.strategy else action.sql_at,
-    )
-    how = chosen(without=ruled_out(options))
+    strategy, key = step.strategy or action.strategy, tuple(c.lower() for c in declared)
+    strategy_at = step.places.get("strategy", step.at) if step.strategy else action.sql_at
+
+    def chosen(without: Mapping[Strategy, str]) -> Classification:
+        return analyses.of(
+            action,
+            ("classify", use, key, strategy, tuple(without.items())),
+            lambda: classify(query, inputs, primary_key=key, strategy=strategy, without=without, at=strategy_at),
+        )
+
+    how = chosen(ruled_out(options))
     if how.strategy is Strategy.MERGE and (reason := judges_parts(expect, how.primary_key)):
-        how = chosen(without={Strategy.MERGE: reason})
+        how = chosen({Strategy.MERGE: reason})
     shared = options.merge_engine is MergeEngine.PARTIAL_UPDATE
     columns = tuple(
         Column(name=c.name, type=c.type, nullable=(c.nullable or shared) and c.name not in how.primary_key)
@@ -139,6 +146,16 @@ def _deprecation(step: Step, action: Action) -> Iterator[Notice]:
         hint = f"use {gone.use} instead" if gone.use else None
         text = f"{action.action} {action.version} is deprecated and may be gone from {gone.until} on"
         yield Notice(text, step.places.get("use", step.at), hint)
+
+
+def _use(step: Step, readable: Mapping[str, Readable]) -> Hashable:
+    """All that the meaning of an action's SQL follows from in a step, beside the action."""
+    ports = (
+        (port, read.mode, readable[read.table].columns, readable[read.table].primary_key)
+        for port, read in step.reads.items()
+    )
+    # As text: True, 1 and 1.0 are equal, and make three literals.
+    return (repr(list(step.params.items())), *ports)
 
 
 def _query(step: Step, action: Action, readable: Mapping[str, Readable], literals: Mapping[str, exp.Expr]) -> Query:

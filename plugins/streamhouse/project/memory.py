@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
+from streamhouse.compiler.analyses import Analyses
 from streamhouse.compiler.check import Readable
 from streamhouse.compiler.compile import Actions, SourceColumns, compile_flow, compile_project
 from streamhouse.compiler.step import plan_step
@@ -68,6 +69,7 @@ class Memory:
         self._cache = cache
         self._processes = processes
         self._is_much = False
+        self._analyses = Analyses()
         self._facts: dict[int, tuple[Action | Flow, bytes]] = {}  # by id; each is held, so that no other gets its id
         self._registry: Registry | None = None
         self._file_keys: Mapping[str, str] = {}  # of the files of that registry
@@ -210,7 +212,7 @@ class Memory:
         held = self._cache.get([key]).get(key)
         plan = unpacked(PlannedStep, held) if held is not None else None
         if plan is None:
-            plan = plan_step(step, action, alone, reads)
+            plan = plan_step(step, action, alone, reads, self._analyses)
             self._cache.put(key, packed(plan))
         return plan
 

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from streamhouse.compiler import compile_project
+from streamhouse.compiler import step as step_module
 from streamhouse.compiler.diff import diff
 from streamhouse.errors import DefinitionErrors, StreamhouseError
 from streamhouse.model.flow import Flow, Step
@@ -43,7 +44,11 @@ COLUMNS = "{id: bigint, dept: string, n: bigint}"
 
 @contextmanager
 def no_cache():
-    with patch("streamhouse.project.cache.code_identity", lambda *, anew=False: None):
+    """Nothing is remembered, neither from call to call nor from step to step."""
+    with (
+        patch("streamhouse.project.cache.code_identity", lambda *, anew=False: None),
+        patch("streamhouse.compiler.analyses.Analyses.of", lambda _self, _action, _facts, find: find()),
+    ):
         yield
 
 
@@ -217,6 +222,50 @@ def test_one_edit_plans_that_step_and_those_behind_it(project):
     with at_most({"files": ["actions/good.sql"], "steps": ["dwd.a", "dws.a", "ads.b"]}):
         check_project(project)
     assert_as_fresh(project)
+
+
+def test_steps_that_use_an_action_alike_share_its_analysis(project):
+    header = "params: {least: {type: bigint, default: 1}, flag: {type: boolean, default: true}}\n"
+    sql = "SELECT id, dept, n, :least AS least, :flag AS flag FROM r WHERE n > :least"
+    wide = action("wide", sql, columns="{id: bigint, dept: string, n: bigint}", extra=header)
+    (project.root / "actions" / "wide.sql").write_text(wide)
+    sums = action("sums", "SELECT dept, SUM(n) AS s FROM r GROUP BY dept", "aggregate")
+    (project.root / "actions" / "sums.sql").write_text(sums)
+    steps = [
+        "{use: take, reads: {r: rows}, writes: ods.d}",
+        "{use: take, reads: {r: rows}, writes: ods.keyed}",
+        "{use: wide, reads: {r: ods.d}, writes: dwd.d1}",
+        "{use: wide, with: {least: 1}, reads: {r: ods.d}, writes: dwd.d2}",
+        "{use: wide, with: {least: 2}, reads: {r: ods.d}, writes: dwd.d3}",
+        "{use: wide, with: {flag: false}, reads: {r: ods.d}, writes: dwd.d4}",
+        "{use: wide, reads: {r: ods.keyed}, writes: dwd.d5}",
+        "{use: wide, reads: {r: ods.d}, writes: dwd.d6}",
+        "{use: sums, reads: {r: dwd.d1}, writes: dws.d1}",
+        "{use: sums, strategy: recompute, reads: {r: dwd.d2}, writes: dws.d2}",
+        "{use: sums, reads: {r: dwd.d2}, writes: dws.d3}",
+    ]
+    tables = "tables:\n  ods.keyed: {primary_key: [id]}\n  dws.d3: {tiers: {warm: forever}}\n"
+    (project.root / "flows" / "d.yaml").write_text(flow("d", "data/rows.csv", steps, tables))
+    with patch("streamhouse.compiler.step.analyse", wraps=step_module.analyse) as analyse:
+        plans = check_project(project).plans
+    # All of a; first in b; more in c, for take reads the same everywhere; five ways of wide, and sums.
+    assert analyse.call_count == 3 + 1 + 1 + 5 + 1
+    fresh = dict(assert_as_fresh(project)["plans"])["d"]
+    assert plans["d"] == fresh
+    found = {step.id: step for step in fresh.steps}
+    assert {found[f"dwd.d{n}"].sql for n in (1, 2, 5, 6)} == {found["dwd.d1"].sql}
+    assert len({found[f"dwd.d{n}"].sql for n in (1, 3, 4)}) == 3
+    assert found["dwd.d5"].writes.primary_key == ("id",)
+    assert not found["dwd.d1"].writes.primary_key
+    assert (found["dws.d1"].strategy, found["dws.d2"].strategy) == ("merge", "recompute")
+
+
+def test_a_step_that_is_wrong_is_told_of_each(project):
+    bad = action("bad", "SELECT id, nothing FROM r")
+    (project.root / "actions" / "bad.sql").write_text(bad)
+    steps = ["{use: bad, reads: {r: ods.a}, writes: dwd.x}", "{use: bad, reads: {r: ods.c}, writes: dwd.y}"]
+    (project.root / "flows" / "d.yaml").write_text(flow("d", "", steps))
+    assert len(assert_as_fresh(project)["errors"]) == 1
 
 
 def test_layout_of_a_flow_plans_nothing_anew(project):

@@ -1,0 +1,36 @@
+"""What was found out about the SQL of actions, for steps that use one in the same way."""
+
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_MOST = 512  # a syntax tree takes some 50 kB; what most steps share is asked for all the time
+
+
+class Analyses:
+    """Results by what they follow from; those that were asked for last, up to a limit.
+
+    One for one state of the files: actions are told apart by identity.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[Hashable, tuple[object, object]] = {}
+
+    def of(self, action: object, facts: Hashable, find: Callable[[], T]) -> T:
+        """What `find` gives, or gave for the same action and facts. An error is not kept.
+
+        Args:
+            action: Is held, so that no other object gets its id.
+            facts: All else that the result follows from.
+            find: Finds it out; its result is changed by nobody.
+        """
+        key = (id(action), facts)
+        held = self._held.pop(key, None)
+        if held is None:
+            held = (action, find())
+            if len(self._held) >= _MOST:
+                del self._held[next(iter(self._held))]
+        self._held[key] = held
+        found: T = held[1]  # type: ignore[assignment]  # of the kind that its facts name
+        return found
