@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from streamhouse.errors import did_you_mean
 from streamhouse.sql import functions
+from streamhouse.sql.classes import Kinds
 from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.words import words
@@ -78,6 +79,15 @@ _WORDS_OF_THE_PROCESS = words("user current_user session_user current_catalog cu
 _SAYS = "a query reads tables, and nothing else"
 
 
+_MADE = Kinds(exp.Query, exp.UDTF, exp.DerivedTable)
+_FUNCTION = Kinds(exp.Func)
+_OTHERWISE = Kinds(
+    exp.Table, exp.Lateral, *_READS, exp.Hint, exp.Parameter, exp.SessionParameter,
+    exp.Command, exp.DDL, exp.DML, exp.Into, exp.QueryTransform,
+)  # fmt: skip
+_ANONYMOUS, _PREDICATE, _DOT = Kinds(exp.Anonymous), Kinds(exp.Predicate), Kinds(exp.Dot)
+
+
 @dataclass(frozen=True)
 class Refused:
     """A part of a query that it may not hold.
@@ -104,14 +114,17 @@ def refused_relations(tree: exp.Expr) -> Iterator[Refused]:
         ['STREAM(…) is no table']
     """
     for node in tree.walk():
-        made = isinstance(node, exp.Query | exp.UDTF | exp.DerivedTable) and not isinstance(node, exp.Func)
-        if made and type(node) not in (*_RELATIONS, exp.CTE):
+        kind = type(node)
+        made = _MADE[kind] and not _FUNCTION[kind]
+        if made and kind not in (*_RELATIONS, exp.CTE):
             yield Refused(node, f"{node.key.upper()} is no table", _SAYS, reads=True)
             continue
-        for name, value in node.args.items() if type(node) in _ARGUMENTS else ():
-            if value and name not in _ARGUMENTS[type(node)]:
+        for name, value in node.args.items() if kind in _ARGUMENTS else ():
+            if value and name not in _ARGUMENTS[kind]:
                 word = name.strip("_").upper()
                 yield Refused(node, f"{word} is not understood in a {node.key.upper()}", _SAYS, reads=True)
+        if not _OTHERWISE[kind]:
+            continue
         if isinstance(node, exp.Table):
             yield from _table(node)
         elif isinstance(node, exp.Lateral) and not isinstance(node.this, exp.Subquery):
@@ -152,11 +165,10 @@ def refused_calls(tree: exp.Expr, known: Collection[str]) -> Iterator[Refused]:
         known: Lower-case names of the functions that may be called.
     """
     for node in tree.walk():
-        if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+        kind = type(node)
+        if _DOT[kind] and isinstance(node.expression, exp.Func):
             yield Refused(node, f"unknown function '{node.sql('spark').partition('(')[0]}'", _BUILT_IN)
-        elif isinstance(node, exp.Anonymous) or (
-            isinstance(node, exp.Func) and type(node) not in TYPED and not isinstance(node, exp.Predicate)
-        ):
+        elif _ANONYMOUS[kind] or (_FUNCTION[kind] and kind not in TYPED and not _PREDICATE[kind]):
             name = function_name(node)
             if name in NOT_OF_VALUES:
                 yield Refused(node, f"{name}() does more than compute with values", _BUILT_IN)

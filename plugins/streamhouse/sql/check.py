@@ -20,12 +20,16 @@ from streamhouse.errors import (
 from streamhouse.sql import functions
 from streamhouse.sql.admit import refused_calls, refused_relations
 from streamhouse.sql.arity import ARITY, misfit
+from streamhouse.sql.classes import Kinds
 from streamhouse.sql.determinism import fault
 from streamhouse.sql.dialect import place_of, render
 from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.scopes import function_name, own_nodes, selects_of
 from streamhouse.sql.spark_type import STRING, VOID
+
+_STRANGE = Kinds(exp.Pivot, exp.QueryTransform, exp.MatchRecognize)
+_ANONYMOUS, _FUNCTION, _PREDICATE = Kinds(exp.Anonymous), Kinds(exp.Func), Kinds(exp.Predicate)
 
 
 def _raise(errors: list[StreamhouseError]) -> None:
@@ -123,14 +127,13 @@ def check_functions(query: exp.Query, sql: str, at: Location) -> None:
     """
     errors: list[StreamhouseError] = []
     for node in query.walk():
+        kind = type(node)
         if (problem := fault(node)) is not None:
             errors.append(StrategyError(problem, at=place_of(node, sql, at), hint=_REPLAY))
-        elif isinstance(node, exp.Pivot | exp.QueryTransform | exp.MatchRecognize):
+        elif _STRANGE[kind]:
             word = node.key.upper()
             errors.append(UntypedColumnError(f"{word} is not understood", at=place_of(node, sql, at), hint=_PIVOT))
-        elif isinstance(node, exp.Anonymous) or (
-            isinstance(node, exp.Func) and type(node) not in TYPED and not isinstance(node, exp.Predicate)
-        ):
+        elif _ANONYMOUS[kind] or (_FUNCTION[kind] and kind not in TYPED and not _PREDICATE[kind]):
             name = function_name(node)
             if name in functions.KNOWN and (problem := misfit(name, _given(node))) is not None:
                 hint = "compare it with Spark's list of functions"
@@ -207,7 +210,7 @@ def check_windows(query: exp.Query, sql: str, at: Location) -> None:
             value = select.args.get(clause)
             for root in value if isinstance(value, list) else [value] if value is not None else []:
                 for node in own_nodes(root):
-                    if isinstance(node, exp.Func) and function_name(node) in functions.TIME_WINDOWS:
+                    if _FUNCTION[type(node)] and function_name(node) in functions.TIME_WINDOWS:
                         calls.setdefault(render(node), node)
         for text, node in list(calls.items())[1:]:
             message = f"one SELECT has the time windows {_short(next(iter(calls.values())))} and {_short(node)}"

@@ -6,8 +6,9 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql import functions
+from streamhouse.sql.classes import Kinds
 
-_NAMES = {
+_NAMES: dict[type[exp.Expr], str] = {
     exp.ArrayAgg: "collect_list",
     exp.ArrayUniqueAgg: "collect_set",
     exp.LogicalAnd: "bool_and",
@@ -24,24 +25,38 @@ _NAMES = {
 }
 
 
+_QUERY = Kinds(exp.Query)
+_CALL = Kinds(exp.Func, exp.Anonymous)
+_ANONYMOUS = Kinds(exp.Anonymous)
+_AGGREGATE = Kinds(exp.AggFunc)
+_WINDOW = Kinds(exp.Window)
+_GENERATOR = Kinds(exp.Explode, exp.Inline)
+
+
 def function_name(node: exp.Expr) -> str:
     """The lower-case Spark name of a call."""
-    if isinstance(node, exp.Anonymous):
+    kind = type(node)
+    if not _CALL[kind]:
+        return ""
+    if _ANONYMOUS[kind]:
         return str(node.name).lower()
-    known = _NAMES.get(type(node))
-    return known or (str(node.sql_name()).lower() if isinstance(node, exp.Func) else "")
+    known = _NAMES.get(kind)
+    if known is None:
+        known = _NAMES[kind] = str(node.sql_name()).lower()  # type: ignore[attr-defined]  # a Func
+    return known
 
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether a node is a call of an aggregate function (also where it stands under OVER)."""
-    if isinstance(node, exp.Anonymous):
+    kind = type(node)
+    if _ANONYMOUS[kind]:
         return function_name(node) in functions.AGGREGATES
-    return isinstance(node, exp.AggFunc) and function_name(node) not in functions.RANKS
+    return _AGGREGATE[kind] and function_name(node) not in functions.RANKS
 
 
 def own_nodes(node: exp.Expr) -> Iterator[exp.Expr]:
     """The node and what is below it, without going into sub-queries."""
-    return node.walk(prune=lambda n: n is not node and isinstance(n, exp.Query))
+    return node.walk(prune=lambda n: _QUERY[type(n)] and n is not node)
 
 
 def aggregates_in(node: exp.Expr) -> list[exp.Expr]:
@@ -51,7 +66,7 @@ def aggregates_in(node: exp.Expr) -> list[exp.Expr]:
 
 def windows_in(node: exp.Expr) -> list[exp.Window]:
     """Window expressions, without those of sub-queries."""
-    return [n for n in own_nodes(node) if isinstance(n, exp.Window)]
+    return [n for n in own_nodes(node) if _WINDOW[type(n)]]  # type: ignore[misc]
 
 
 def generators_in(node: exp.Expr) -> list[exp.Expr]:
@@ -61,9 +76,10 @@ def generators_in(node: exp.Expr) -> list[exp.Expr]:
 
 def is_generator(node: exp.Expr) -> bool:
     """Whether a node is a call that makes several rows of one."""
-    if isinstance(node, exp.Explode | exp.Inline):
+    kind = type(node)
+    if _GENERATOR[kind]:
         return True
-    return isinstance(node, exp.Anonymous) and function_name(node) in functions.GENERATORS
+    return _ANONYMOUS[kind] and function_name(node) in functions.GENERATORS
 
 
 def _windowed(node: exp.Expr) -> bool:

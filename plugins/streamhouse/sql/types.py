@@ -3,9 +3,10 @@
 from functools import lru_cache
 
 from sqlglot import exp, parse_one
+from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 
-_SPARK = "spark"
+_SPARK = Spark()  # a name would make a new one at each call
 _WIDENING = {
     "tinyint": ("smallint", "int", "bigint", "float", "double"),
     "smallint": ("int", "bigint", "float", "double"),
@@ -13,6 +14,17 @@ _WIDENING = {
     "bigint": (),
     "float": ("double",),
     "date": ("timestamp", "timestamp_ntz"),
+}
+_SIMPLE = {
+    exp.DType.TIMESTAMP: "timestamp_ntz",
+    exp.DType.TIMESTAMPNTZ: "timestamp_ntz",
+    exp.DType.TIMESTAMPTZ: "timestamp",
+    exp.DType.TIMESTAMPLTZ: "timestamp",
+    exp.DType.TEXT: "string",
+    exp.DType.VARCHAR: "string",
+    exp.DType.CHAR: "string",
+    exp.DType.VARBINARY: "binary",
+    exp.DType.BINARY: "binary",
 }
 _INTEGER_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 
@@ -46,18 +58,7 @@ def type_name(data_type: exp.DataType) -> str:
     if kind == types.DECIMAL:
         size = [e.name for e in data_type.expressions] or ["10", "0"]
         return f"decimal({size[0]},{size[1] if len(size) > 1 else '0'})"
-    simple = {
-        types.TIMESTAMP: "timestamp_ntz",
-        types.TIMESTAMPNTZ: "timestamp_ntz",
-        types.TIMESTAMPTZ: "timestamp",
-        types.TIMESTAMPLTZ: "timestamp",
-        types.TEXT: "string",
-        types.VARCHAR: "string",
-        types.CHAR: "string",
-        types.VARBINARY: "binary",
-        types.BINARY: "binary",
-    }
-    return simple.get(kind, data_type.sql(_SPARK).lower())
+    return _SIMPLE.get(kind) or str(data_type.sql(_SPARK)).lower()
 
 
 @lru_cache(maxsize=4096)

@@ -4,10 +4,12 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
+from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import quote_names
 from streamhouse.sql.functions import TIME_WINDOWS
 from streamhouse.sql.scopes import function_name, own_nodes
 
+_ANONYMOUS = Kinds(exp.Anonymous)
 _AFTER_GROUPING = ("expressions", "having", "order", "qualify")
 
 
@@ -61,6 +63,6 @@ def bounds_of(node: exp.Expr) -> tuple[exp.Expr, ...]:
 def hops(select: exp.Select) -> bool:
     """Whether a row may be in several windows, and so is several rows, wherever the window stands."""
     return any(
-        isinstance(node, exp.Anonymous) and function_name(node) == "window" and len(node.expressions) > 2
+        _ANONYMOUS[type(node)] and function_name(node) == "window" and len(node.expressions) > 2
         for node in own_nodes(select)
     )

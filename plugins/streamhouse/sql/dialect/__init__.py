@@ -82,7 +82,7 @@ def tokenize(sql: str) -> list[Token]:
     return read_tokens(SPARK, sql)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _parsed(sql: str) -> exp.Expr:
     literals = Literals(tokenize(sql), sql)
     read = with_brackets(literals.collapsed())
@@ -208,3 +208,5 @@ def forget_place(node: exp.Expr) -> None:
     """Forget where a node stands in its text, which takes time in each copy."""
     for key in ("line", "col", "start", "end"):
         node.meta.pop(key, None)
+    if not node.meta:
+        node._meta = None  # which no copy takes along

@@ -2,6 +2,8 @@
 
 from sqlglot import exp
 
+from streamhouse.sql.classes import Kinds
+
 _OR, _AND, _NOT, _PREDICATE, _COMPARISON, _TERM, _UNARY, _POSTFIX, _PRIMARY = 1, 2, 3, 4, 5, 10, 12, 13, 14
 _LEVELS: dict[type[exp.Expr], int] = {
     exp.Or: _OR, exp.And: _AND, exp.Not: _NOT,
@@ -17,6 +19,8 @@ _LEVELS: dict[type[exp.Expr], int] = {
 _BINARY = frozenset(kind for kind, level in _LEVELS.items() if level >= _COMPARISON and issubclass(kind, exp.Binary))
 _CONNECTORS = frozenset({exp.And, exp.Or})
 
+_POSTFIXED = Kinds(exp.Dot, exp.Bracket)
+
 
 def bracket(tree: exp.Expr) -> None:
     """Put the brackets into a tree that it needs; changes it."""
@@ -30,7 +34,7 @@ def _lacking(tree: exp.Expr) -> list[exp.Expr]:
     for node in tree.walk(bfs=False):
         level = _LEVELS.get(type(node))
         if level is None:
-            if isinstance(node, exp.Dot | exp.Bracket) and type(node.this) in _LEVELS:
+            if _POSTFIXED[type(node)] and type(node.this) in _LEVELS:
                 found.append(node.this)
             continue
         wanted: list[tuple[exp.Expr | None, int]]

@@ -2,12 +2,18 @@
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.spark import Spark
 
+from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect.brackets import bracket
 from streamhouse.sql.dialect.literals import WRITTEN, quoted
 from streamhouse.sql.dialect.qualify import without_qualify
 
 _TYPES = {exp.DType.TIME: "TIME", exp.DType.TIMESTAMP: "TIMESTAMP_NTZ", exp.DType.TIMESTAMPLTZ: "TIMESTAMP"}
+
+_SPELT = Kinds(exp.Literal, exp.Cast, exp.Interval, exp.Add, exp.DataType, exp.Struct, exp.Identifier)
+_RARE = ("db", "catalog", "join_mark", "shadow")
+_RESERVED = type(Spark()).generator_class.RESERVED_KEYWORDS
 
 
 def rendered(tree: exp.Expr, dialect: Dialect, *, as_written: bool) -> str:
@@ -18,14 +24,30 @@ def rendered(tree: exp.Expr, dialect: Dialect, *, as_written: bool) -> str:
         dialect: Spark's.
         as_written: Whether names that are values (of fields) have the case they were written in.
     """
+    if not as_written and (plain := _plain_column(tree)) is not None:
+        return plain
     # In brackets, because sqlglot moves the CTEs of a root to its top, where Spark reads them otherwise.
     root = exp.Paren(this=tree.copy())
     without_qualify(root)
     bracket(root)
     for node in list(root.walk()):
-        _spell(node, as_written=as_written)
+        if _SPELT[type(node)]:
+            _spell(node, as_written=as_written)
     text = dialect.generate(root, copy=False, comments=False)
     return text[1:-1]
+
+
+def _plain_column(tree: exp.Expr) -> str | None:
+    """The text of a column with at most one qualifier whose names need no quotes; None: something else."""
+    if type(tree) is not exp.Column or tree.comments or any(tree.args.get(key) for key in _RARE):
+        return None
+    parts = [part for part in (tree.args.get("table"), tree.args.get("this")) if part is not None]
+    for part in parts:
+        if type(part) is not exp.Identifier or part.args.get("quoted") or part.comments:
+            return None
+        if not part.name.isidentifier() or part.name.lower() in _RESERVED:
+            return None
+    return ".".join(part.name for part in parts)
 
 
 def _spell(node: exp.Expr, *, as_written: bool) -> None:
