@@ -133,6 +133,8 @@ def _plain(error: ParseError, sql: str, at: Location) -> SqlSyntaxError:
     for _ in range(int(detail["line"]) - 1):
         line_start = sql.find("\n", line_start) + 1
     place = place_in(sql, max(line_start + int(detail["col"]) - len(near), 0), at)
+    if "hint" in detail:
+        return SqlSyntaxError(text, at=place, hint=detail["hint"])
     if text.startswith("Invalid expression / Unexpected token"):
         message, hint = f"'{near}' is not expected here", "a comma, an operator or AS may be missing before it"
     elif text.startswith("Expected TYPE"):

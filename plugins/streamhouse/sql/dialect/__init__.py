@@ -20,6 +20,7 @@ from streamhouse.sql.dialect.grammar import check_depth, check_grammar
 from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
 from streamhouse.sql.dialect.precedence import with_brackets
 from streamhouse.sql.dialect.rendering import rendered
+from streamhouse.sql.dialect.spark_grammar import check_spark_grammar
 from streamhouse.sql.dialect.tokens import like, read_tokens
 from streamhouse.sql.header import place_in
 from streamhouse.sql.last_resort import told_at
@@ -111,6 +112,8 @@ def _parsed(sql: str) -> exp.Expr:
     tree: exp.Expr = root.this.pop()
     check_depth(tree)
     check_grammar(tree)
+    if isinstance(tree, exp.Query | exp.Condition):
+        check_spark_grammar(sql, "query" if isinstance(tree, exp.Query) else "expression")
     return tree
 
 
@@ -169,15 +172,15 @@ def syntax_error(error: SqlglotError, sql: str, at: Location) -> SqlSyntaxError:
     """What sqlglot found wrong, at its place in the file that holds `sql`."""
     details = error.errors[0] if isinstance(error, ParseError) and error.errors else {}
     message = (details.get("description") or "a quote is not closed").partition(" but got <")[0]
-    line, word = details.get("line"), details.get("highlight") or ""
+    line, word, hint = details.get("line"), details.get("highlight") or "", details.get("hint")
     if not line:
         return SqlSyntaxError(message, at=at)
     lines = sql.split("\n")
     # sqlglot counts to the end of the word it stopped at.
     column = max(0, details["col"] - max(1, len(word)))
     offset = sum(len(text) + 1 for text in lines[: line - 1]) + min(column, len(lines[line - 1]))
-    near = f" near '{word}'" if word.strip() else ""
-    return SqlSyntaxError(f"{message.rstrip('.')}{near}", at=place_in(sql, offset, at))
+    near = f" near '{word}'" if word.strip() and hint is None else ""
+    return SqlSyntaxError(f"{message.rstrip('.')}{near}", at=place_in(sql, offset, at), hint=hint)
 
 
 def render(tree: exp.Expr) -> str:

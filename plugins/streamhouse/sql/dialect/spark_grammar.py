@@ -1,0 +1,182 @@
+"""Spark's own grammar: whether Spark's parser reads a text at all.
+
+`spark_grammar.json` holds the automaton of Spark's parser (`scripts/spark_grammar.py` takes it out of Spark's jar). It
+is run for all readings of a text at once, so that it takes what any of them takes; precedence changes no answer.
+"""
+
+import json
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from sqlglot.errors import ParseError
+
+from streamhouse.sql.dialect.spark_words import Word, refused_at, words_of
+
+PARAMETER = "a parameter is a value, never a name"
+_END = -1
+_LONGEST = 40
+_BANG_IS_NO_NOT = frozenset({"IS", "IN", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "REGEXP"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a state does with one kind of token: states behind it, rules that it may begin, whether the rule ends here."""
+
+    behind: tuple[int, ...]
+    calls: tuple[tuple[int, int, int], ...]  # first state, precedence, state behind the rule
+    stops: bool
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    """A rule at a place of the text: where it may end, and who waits for that."""
+
+    least: int
+    ends: set[int] = field(default_factory=set)
+    waiting: list[tuple[int, "_Call"]] = field(default_factory=list)
+
+
+class Grammar:
+    """Spark's grammar of queries and expressions."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.words: dict[str, int] = told["words"]
+        self.kinds: dict[str, int] = told["kinds"]
+        self.starts: dict[str, int] = told["starts"]
+        self._states = told["states"]
+        self._sets = [frozenset(kinds) for kinds in told["sets"]]
+        self._steps: dict[tuple[int, int, int], _Step] = {}
+        self._firsts: dict[int, tuple[frozenset[int], bool]] = {}
+
+    def fault(self, words: list[Word], root: str) -> int | None:
+        """Place of the token at which no reading goes on; None: the tokens are a whole `root`."""
+        kinds = [*(word.kind for word in words), _END]
+        first = _Call(0)
+        calls: dict[tuple[int, int, int], _Call] = {}
+        todo, seen, furthest = [(self.starts[root], 0, first)], {(self.starts[root], 0, id(first))}, 0
+        while todo:
+            state, at, call = todo.pop()
+            step = self._step(state, call.least, kinds[at])
+            furthest = max(furthest, at)
+            met = [(behind, at + 1, call) for behind in step.behind]
+            for start, least, behind in step.calls:
+                key = (start, least, at)
+                inner = calls.get(key)
+                if inner is None:
+                    inner = calls[key] = _Call(least)
+                    met.append((start, at, inner))
+                inner.waiting.append((behind, call))
+                met += [(behind, end, call) for end in inner.ends]
+            if step.stops and at not in call.ends:
+                call.ends.add(at)
+                met += [(behind, at, waiting) for behind, waiting in call.waiting]
+            for one in met:
+                mark = (one[0], one[1], id(one[2]))
+                if mark not in seen:
+                    seen.add(mark)
+                    todo.append(one)
+        return None if len(words) in first.ends else min(furthest, len(words))
+
+    def _step(self, state: int, least: int, kind: int) -> _Step:
+        key = (state, least, kind)
+        known = self._steps.get(key)
+        if known is None:
+            known = self._steps[key] = self._made(state, least, kind)
+        return known
+
+    def _made(self, start: int, least: int, kind: int) -> _Step:
+        behind, calls, stops = [], [], False
+        todo, seen = [start], {start}
+        while todo:
+            edges = self._states[todo.pop()]
+            if edges == "stop":
+                stops = True
+                continue
+            for how, target, *given in edges:
+                if how == "pass" or (how == "least" and given[0] >= least):
+                    if target not in seen:
+                        seen.add(target)
+                        todo.append(target)
+                elif how == "read" and kind in self._sets[given[0]]:
+                    behind.append(target)
+                elif how == "call":
+                    kinds, empty = self._first(given[0])
+                    if empty or kind in kinds:
+                        calls.append((given[0], given[1], target))
+        return _Step(tuple(behind), tuple(calls), stops)
+
+    def _first(self, start: int) -> tuple[frozenset[int], bool]:
+        """The kinds of token that a rule may begin with, and whether it may be empty."""
+        known = self._firsts.get(start)
+        if known is not None:
+            return known
+        kinds: set[int] = set()
+        todo, seen, empty = [start], {start}, False
+        while todo:
+            edges = self._states[todo.pop()]
+            if edges == "stop":
+                empty = True
+                continue
+            for how, target, *given in edges:
+                further = how in ("pass", "least")
+                if how == "read":
+                    kinds |= self._sets[given[0]]
+                elif how == "call":
+                    inner, further = self._first(given[0])
+                    kinds |= inner
+                if further and target not in seen:
+                    seen.add(target)
+                    todo.append(target)
+        found = self._firsts[start] = (frozenset(kinds), empty)
+        return found
+
+
+@cache
+def grammar() -> Grammar:
+    """The grammar of the Spark that Streamhouse is made for."""
+    text = files("streamhouse.sql.dialect").joinpath("spark_grammar.json").read_text(encoding="utf-8")
+    return Grammar(json.loads(text))
+
+
+@lru_cache(maxsize=1024)
+def check_spark_grammar(sql: str, root: str = "query") -> None:
+    """Refuse a text that Spark's parser does not read; QUALIFY, which Spark lacks, may stand behind HAVING.
+
+    Args:
+        sql: One query or expression.
+        root: `query` or `expression`.
+
+    Raises:
+        ParseError: at the first token that fits no reading.
+    """
+    spark = grammar()
+    words = words_of(sql, spark.words, spark.kinds)
+    while words and sql[words[-1].start] == ";":
+        words.pop()
+    for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
+        text = sql[word.start : word.end]
+        if text == "|>":
+            raise refused_at(sql, word.start, "'|>' is not analysed", text, "write sub-queries or WITH")
+        near = {sql[one.start : one.end].upper() for one in (before, after) if one is not None}
+        if text == "!" and near & _BANG_IS_NO_NOT:
+            raise refused_at(sql, word.start, "'!' denies only what follows it", text, "write NOT")
+    at = spark.fault(words, root)
+    if at is not None:
+        raise _refused(sql, words, at)
+
+
+def _refused(sql: str, words: list[Word], at: int) -> ParseError:
+    if at == len(words):
+        return refused_at(sql, len(sql.rstrip()), "the SQL is not complete")
+    word = words[at]
+    text = sql[word.start : word.end]
+    if text.startswith('"'):
+        hint = f"write `{text[1:-1]}`"
+        return refused_at(sql, word.start, f"{text} is a string for Spark, and no name", text, hint)
+    if text == ":" and at + 1 < len(words):
+        name = sql[words[at + 1].start : words[at + 1].end]
+        return refused_at(sql, word.start, f":{name} stands where a name belongs", text, PARAMETER)
+    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return refused_at(sql, word.start, f"Spark does not take '{shown}' here", text)

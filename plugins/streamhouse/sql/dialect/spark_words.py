@@ -1,0 +1,127 @@
+"""A text cut into tokens as Spark's lexer cuts it; their kinds are the numbers that Spark's grammar has for them."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sqlglot.errors import ParseError
+
+COMPARE = "compare it with Spark's SQL reference"
+_LETTER = r"[^\W\d_]"
+_POINT = r"(?:\d+\.\d*|\.\d+)"
+_EXPONENT = r"[eE][+-]?\d+"
+_ENDS = rf"(?![\w]|{_LETTER})"
+_SPACE = re.compile(r"(?:\s|--(?:\\\n|[^\r\n])*)+")
+_QUOTED = {
+    "'": (re.compile(r"'(?:[^'\\]|\\.|'')*'", re.DOTALL), "STRING_LITERAL"),
+    '"': (re.compile(r'"(?:[^"\\]|\\.|"")*"', re.DOTALL), "DOUBLEQUOTED_STRING"),
+    "`": (re.compile(r"`(?:[^`]|``)*`", re.DOTALL), "BACKQUOTED_IDENTIFIER"),
+}
+_RAW = re.compile(r"""[rR](?:'[^']*'|"[^"]*")""")
+# `$` stands in names of one tier of a table, which Spark never sees.
+_NAME = re.compile(rf"{_LETTER}+://[\w/.?=&#%-]+|[\w$]+")
+_NUMBERS = [
+    (re.compile(pattern), kind)
+    for pattern, kind in (
+        (r"\d+[lL]", "BIGINT_LITERAL"),
+        (r"\d+[sS]", "SMALLINT_LITERAL"),
+        (r"\d+[yY]", "TINYINT_LITERAL"),
+        (r"\d+", "INTEGER_VALUE"),
+        (rf"\d+{_EXPONENT}|{_POINT}{_EXPONENT}{_ENDS}", "EXPONENT_VALUE"),
+        (rf"{_POINT}{_ENDS}", "DECIMAL_VALUE"),
+        (rf"\d+(?:{_EXPONENT})?[fF]|{_POINT}(?:{_EXPONENT})?[fF]{_ENDS}", "FLOAT_LITERAL"),
+        (rf"\d+(?:{_EXPONENT})?[dD]|{_POINT}(?:{_EXPONENT})?[dD]{_ENDS}", "DOUBLE_LITERAL"),
+        (rf"\d+(?:{_EXPONENT})?[bB][dD]|{_POINT}(?:{_EXPONENT})?[bB][dD]{_ENDS}", "BIGDECIMAL_LITERAL"),
+    )
+]
+_NESTING = frozenset({"ARRAY", "MAP", "STRUCT"})
+
+
+class Word(NamedTuple):
+    """One token: its kind, and where it stands, `[start, end)`."""
+
+    kind: int
+    start: int
+    end: int
+
+
+def words_of(sql: str, spelt: Mapping[str, int], kinds: Mapping[str, int]) -> list[Word]:
+    """The tokens of a text, without space and comments.
+
+    Args:
+        sql: Spark SQL.
+        spelt: Text of a keyword or sign → its kind.
+        kinds: Name of what has no fixed text, such as `IDENTIFIER` → its kind.
+
+    Raises:
+        ParseError: a character begins no token, or a comment does not end.
+    """
+    longest = max(len(text) for text in spelt if not text.isalpha() and "_" not in text)
+    found: list[Word] = []
+    at = nested = 0
+    while at < len(sql):
+        if (space := _SPACE.match(sql, at)) is not None:
+            at = space.end()
+            continue
+        if sql.startswith("/*", at) and not sql.startswith("/*+", at):
+            at = _behind_comment(sql, at)
+            continue
+        kind, end = _text(sql, at, spelt, kinds) or (None, at)
+        if kind is None:
+            for size in range(min(longest, len(sql) - at), 0, -1):
+                sign = sql[at : at + size]
+                # Inside of ARRAY<…> two signs close two types.
+                if sign in spelt and not (nested and sign in (">>", ">>>")):
+                    kind, end = spelt[sign], at + size
+                    break
+            else:
+                raise refused_at(sql, at, "this character begins nothing that Spark knows")
+            if sql[at:end] == ">" and nested:
+                nested -= 1
+        elif sql[at:end].upper() in _NESTING:
+            nested += 1
+        found.append(Word(kind, at, end))
+        at = end
+    return found
+
+
+def refused_at(sql: str, at: int, message: str, word: str = "", hint: str = COMPARE) -> ParseError:
+    """The error for a place in a text; its `hint` says what to do."""
+    line = sql.count("\n", 0, at)
+    col = at - (sql.rfind("\n", 0, at) + 1) + max(1, len(word))
+    detail = {"description": message, "line": line + 1, "col": col, "highlight": word, "hint": hint}
+    return ParseError(message, [detail])
+
+
+def _text(sql: str, at: int, spelt: Mapping[str, int], kinds: Mapping[str, int]) -> tuple[int, int] | None:
+    """Kind and end of a name, string or number; None: none begins here."""
+    if (quoted := _QUOTED.get(sql[at])) is not None:
+        pattern, kind = quoted
+        found = pattern.match(sql, at)
+        if found is None:
+            raise refused_at(sql, at, "a quote is not closed")
+        return kinds[kind], found.end()
+    if (raw := _RAW.match(sql, at)) is not None:
+        return kinds["STRING_LITERAL"], raw.end()
+    name = _NAME.match(sql, at)
+    best, end = "", 0
+    if sql[at].isdigit() or sql[at] == ".":
+        for pattern, kind in _NUMBERS:
+            found = pattern.match(sql, at)
+            if found is not None and found.end() > end:
+                best, end = kind, found.end()
+    if best and (name is None or name.end() <= end):
+        return kinds[best], end
+    if name is None:
+        return None
+    return spelt.get(name[0].upper(), kinds["IDENTIFIER"]), name.end()
+
+
+def _behind_comment(sql: str, at: int) -> int:
+    depth, end = 0, at
+    for found in re.finditer(r"/\*(?!\+)|\*/", sql[at:]):
+        depth += 1 if found[0] == "/*" else -1
+        end = at + found.end()
+        if not depth:
+            return end
+    raise refused_at(sql, at, "a comment is not closed")
