@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from streamhouse.sql.words import words
+
 _SAME_FUNCTION = {
     "position": "locate",
     "var_samp": "variance",
@@ -10,7 +12,12 @@ _SAME_FUNCTION = {
     "mean": "avg",
     "some": "bool_or",
 }
-_UNITS = {"year", "quarter", "month", "week", "day", "hour", "minute", "second"}
+_UNITS = words(
+    """
+    year years y yr yrs yearofweek quarter qtr month months mon mons week weeks w day days d dayofweek dow
+    dayofweek_iso dow_iso doy hour hours h hr hrs minute minutes m min mins second seconds s sec secs
+    """
+)
 _HIDDEN = {"exprId", "origin", "id", "jvmId", "planId"}
 
 
@@ -43,6 +50,16 @@ class SparkParser:
         except Py4JJavaError:
             return None
 
+    def refusal(self, sql: str) -> str | None:
+        """Why Spark does not read a text; None: it does."""
+        from py4j.protocol import Py4JJavaError
+
+        try:
+            self._parser.parsePlan(sql)
+        except Py4JJavaError as error:
+            return str(error.java_exception.getMessage()).strip().partition("\n")[0]
+        return None
+
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
@@ -63,6 +80,10 @@ def _spelled(node: Any) -> list[Any]:
         return [{"class": kind}]
     if kind == "Literal" and node.get("dataType") == "binary":
         return [{"class": kind, "dataType": "binary"}]  # its value is told as the address of an array
+    if kind in ("UnresolvedTableValuedFunction", "UnresolvedTVFAliases"):
+        return [{**node, "name": str(node["name"]).lower()}]
+    if kind == "UnresolvedAttribute" and str(node["nameParts"]).lower() == "[all]":
+        return [{**node, "nameParts": "[all]"}]
     if kind.startswith("IsUnknown"):
         return [{"class": "IsNull"}]
     if kind.startswith("IsNotUnknown"):

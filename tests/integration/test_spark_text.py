@@ -7,14 +7,17 @@ the jar
 """
 
 import os
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlglot.errors import ParseError
 
 from streamhouse.errors import Location, StreamhouseError
 from streamhouse.sql.dialect import parse_query, render
+from streamhouse.sql.dialect.spark_grammar import check_spark_grammar
 from tests.spark_parser import SparkParser
 
 pytestmark = pytest.mark.spark
@@ -122,3 +125,52 @@ def test_published_texts(spark_parser) -> None:
     assert alike > 9_000
     assert len(otherwise) < 250, otherwise[:5]
     assert len(too_kind) < 80, too_kind[:5]
+
+
+CHANGES = 30_000 if os.environ.get("STREAMHOUSE_SOAK") else 1_500
+
+
+def changed(texts: list[str], number: int, seed: int) -> Iterator[str]:
+    """Texts with tokens left out, doubled, put elsewhere or exchanged."""
+    cut = re.compile(
+        r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\w+|--[^\n]*|::|->|<=>|[<>!]=|<>|\|\||[^\w\s]"""
+    )
+    chance = random.Random(seed)
+    for _ in range(number):
+        words = cut.findall(chance.choice(texts))
+        for _ in range(chance.choice((1, 1, 2))):
+            at, other, how = chance.randrange(len(words)), chance.randrange(len(words)), chance.randrange(4)
+            if how == 0 and len(words) > 1:
+                del words[at]
+                continue
+            if how == 1:
+                words.insert(at, words[at])
+            elif how == 2:
+                words[at], words[other] = words[other], words[at]
+            else:
+                words.insert(at, words[other])
+        yield " ".join(words)
+
+
+def test_changed_texts_are_refused_where_spark_refuses_them(spark_parser) -> None:
+    texts = [*fixtures(), *(published(Path(PUBLISHED)) if PUBLISHED else ())]
+    texts = [sql for sql in texts if len(sql) < 700 and spark_parser.plan(sql) is not None]
+    too_strict, too_kind, taken = [], [], 0
+    for sql in changed(texts, CHANGES, 17):
+        read = spark_parser.refusal(sql)
+        try:
+            check_spark_grammar(sql)
+        except ParseError:
+            if read is None and not re.search(r"\bINSERT\b|\|>", sql, re.IGNORECASE):
+                too_strict.append(sql)
+            continue
+        taken += 1
+        if read is not None and "PARSE_SYNTAX_ERROR" in read:
+            try:
+                parse_query(sql, AT)
+            except StreamhouseError:
+                continue
+            too_kind.append(f"{sql}\n  {read}")
+    assert too_strict == []
+    assert too_kind == []
+    assert taken > CHANGES // 10

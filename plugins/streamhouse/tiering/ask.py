@@ -29,6 +29,7 @@ from streamhouse.tiering.moments import Kind, Moment, moment_of, take_clauses
 from streamhouse.tiering.names import take_dots
 from streamhouse.tiering.parts import Part, UnknownPartError, View, part_of, parts, shown
 from streamhouse.tiering.union import tiers_read
+from streamhouse.tiering.written import Written, written
 
 Catalog = Mapping[str, Table]
 """`layer.table` → the table: all that a query may read."""
@@ -98,12 +99,18 @@ class Query:
         text: As typed.
         uses: What is read.
         when: The day and time for which `current_timestamp` stood where a moment was asked for.
+        written: The text with the places of names of tables; None: more than these must be written otherwise.
     """
 
     tree: exp.Query
     text: str
     uses: tuple[Use, ...]
     when: datetime = field(default_factory=lambda: datetime.now(UTC), compare=False)
+    written: Written | None = None
+
+    def over(self, views: Mapping[str, str]) -> str:
+        """The text for Spark, over views (`Use.name` → a view's name): as typed, but for the names of tables."""
+        return self.written.over(views) if self.written is not None else sql.render(self.bound(views))
 
     def bound(self, views: Mapping[str, str]) -> exp.Query:
         """A copy that reads views (`Use.name` → a view's name) and still finds columns by the table's name."""
@@ -154,9 +161,16 @@ def _parse_query(text: str, catalog: Catalog, when: datetime) -> Query:
     _refuse_all_but_tables(tree, text)
     uses: dict[str, Use] = {}
     seen: dict[str, list[exp.Table]] = {}
+    stored = list(_stored_tables(tree))
+    found_uses = [_look_up(node, catalog, text, when, clauses.epoch, clauses.since) for node in stored]
+    as_typed, named = None, {id(part) for node in stored for part in node.parts}
+    strange = any("$" in one.name and id(one) not in named for one in tree.find_all(exp.Identifier))
+    if tree.find(exp.Qualify) is None and not strange:  # Spark has neither QUALIFY nor `$` in names
+        as_typed = written(
+            clauses.text, zip(stored, (use.name for use in found_uses), strict=True), _layered_columns(tree)
+        )
     _shorten_columns(tree)
-    for node in list(_stored_tables(tree)):
-        use = _look_up(node, catalog, text, when, clauses.epoch, clauses.since)
+    for node, use in zip(stored, found_uses, strict=True):
         _rename(node, use)
         uses[use.name] = use
         seen.setdefault(use.name, []).append(node)
@@ -181,6 +195,7 @@ def _parse_query(text: str, catalog: Catalog, when: datetime) -> Query:
             for name in sorted(uses)
         ),
         when,
+        as_typed,
     )
 
 
@@ -300,12 +315,16 @@ def _refuse_moment(table: Table, title: str, part: Part, moment: Moment) -> None
         )
 
 
+def _layered_columns(tree: exp.Query) -> list[exp.Column]:
+    """Columns that name their table with its layer: `dwd.orders.amount`."""
+    names = {table_name(node) for node in _stored_tables(tree)}
+    return [c for c in tree.find_all(exp.Column) if ".".join(part.name for part in c.parts[:2]).lower() in names]
+
+
 def _shorten_columns(tree: exp.Query) -> None:
     """dwd.orders.amount → orders.amount: nothing but aliases is then needed to find columns."""
-    names = {table_name(node) for node in _stored_tables(tree)}
-    for column in tree.find_all(exp.Column):
-        if ".".join(part.name for part in column.parts[:2]).lower() in names:
-            column.set("catalog" if column.catalog else "db", None)
+    for column in _layered_columns(tree):
+        column.set("catalog" if column.catalog else "db", None)
 
 
 def _rename(node: exp.Table, use: Use) -> None:

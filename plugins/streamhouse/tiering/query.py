@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from streamhouse.errors import Location, QueryFailedError, QueryRefusedError, StoreError, StreamhouseError
 from streamhouse.model.types import Tier
-from streamhouse.sql.dialect import place_of, render
+from streamhouse.sql.dialect import place_of
 from streamhouse.stores.base import Store
 from streamhouse.stores.iceberg.failures import cause
 from streamhouse.tiering.ask import Query, Use
@@ -57,7 +57,7 @@ def answer_by_spark(query: Query, tables: Readable, spark: "SparkSession", *, li
     try:
         for use in query.uses:
             _view(use, tables, spark, views[use.name]).createOrReplaceTempView(views[use.name])
-        return _collect(query, spark, render(query.bound(views)), limit, views.values())
+        return _collect(query, spark, query.over(views), limit, views.values())
     finally:
         for view in views.values():
             spark.catalog.dropTempView(view)
