@@ -304,6 +304,10 @@ _OTHER = {
 }
 
 _BY_HAND_SAME = [
+    ("SELECT o.id, d.label FROM o LEFT JOIN d ON o.cust = d.cust",
+     "SELECT o.id, d.label FROM d RIGHT JOIN o ON d.cust = o.cust"),
+    ("SELECT o.id, d.label, k.v FROM o LEFT JOIN d ON o.cust = d.cust JOIN k ON k.id = o.id",
+     "SELECT o.id, d.label, k.v FROM d RIGHT JOIN o ON o.cust = d.cust JOIN k ON o.id = k.id"),
     ("SELECT id FROM o WHERE NOT (amt > 1 AND store = 2)", "SELECT id FROM o WHERE amt <= 1 OR store <> 2"),
     ("SELECT id FROM o WHERE amt BETWEEN 1 AND 3", "SELECT id FROM o WHERE 3 >= amt AND amt >= 1"),
     ("SELECT id FROM o WHERE st IN ('a', 'b')", "SELECT id FROM o WHERE st IN ('b', 'a', 'a')"),

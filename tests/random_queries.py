@@ -21,6 +21,7 @@ TABLES = {
     "n": {
         "id": "bigint", "i": "int", "j": "int", "w": "smallint", "l": "bigint", "x": "double", "f": "float",
         "m": "decimal(6,2)", "s": "string", "u": "string", "b": "boolean", "arr": "array<int>",
+        "mp": "map<string,int>", "st": "struct<a:int,b:string>", "ts": "timestamp", "d": "date",
     },
     "p": {"id": "bigint", "i": "int", "l": "bigint", "x": "double", "s": "string", "b": "boolean"},
 }  # fmt: skip

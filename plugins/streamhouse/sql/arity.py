@@ -31,7 +31,7 @@ ARITY: dict[str, tuple[int, int | None]] = {
         length ln log10 log1p log2 lower map_entries map_keys map_values max md5 mean median min minute
         month monthname negative octet_length percentile_cont percentile_disc posexplode
         posexplode_outer positive quarter radians reverse rint second sha sha1 sign signum sin sinh size
-        skewness smallint some soundex space sqrt std stddev stddev_pop stddev_samp string sum tan tanh
+        skewness smallint some any soundex space sqrt std stddev stddev_pop stddev_samp string sum tan tanh
         timestamp timestamp_micros timestamp_millis timestamp_seconds tinyint try_avg try_sum typeof
         ucase unbase64 unhex unix_date unix_micros unix_millis unix_seconds upper url_decode url_encode
         var_pop var_samp variance weekday weekofyear year

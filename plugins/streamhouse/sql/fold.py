@@ -22,6 +22,7 @@ _FOLDS = {
     "bool_and": MergeFunction.BOOL_AND,
     "every": MergeFunction.BOOL_AND,
     "bool_or": MergeFunction.BOOL_OR,
+    "any": MergeFunction.BOOL_OR,
     "some": MergeFunction.BOOL_OR,
 }
 _ORDERED = words(

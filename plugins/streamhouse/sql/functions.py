@@ -19,7 +19,7 @@ AGGREGATES = words(
     collect_list collect_set corr count count_if covar_pop covar_samp every first first_value kurtosis last
     last_value listagg max max_by mean median min min_by mode percentile percentile_approx percentile_cont
     percentile_disc regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy
-    regr_syy skewness some std stddev stddev_pop stddev_samp string_agg sum try_avg try_sum var_pop var_samp
+    regr_syy skewness any some std stddev stddev_pop stddev_samp string_agg sum try_avg try_sum var_pop var_samp
     variance grouping grouping_id
     """
 )
@@ -81,7 +81,7 @@ FIXED: dict[str, SparkType] = {
         t.BOOLEAN,
         """
         isnull isnotnull isnan startswith endswith contains regexp_like regexp rlike like array_contains
-        arrays_overlap map_contains_key bool_and bool_or every some exists forall equal_null
+        arrays_overlap map_contains_key bool_and bool_or every any some exists forall equal_null
         """,
     ),
     **_named(

@@ -27,9 +27,11 @@ from streamhouse.sql.check import (
 )
 from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.dialect import SPARK, forget_place, quote_names, render_written
+from streamhouse.sql.groups import check_groups
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.ports import Port, append_columns, convert_ports
 from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
+from streamhouse.sql.stars import check_stars, expand_stars
 from streamhouse.sql.ties import ties
 from streamhouse.sql.windows import spell_windows
 
@@ -86,13 +88,16 @@ def analyse(
     check_names(query, sql, at)
     check_functions(query, sql, at)
     check_limits(query, sql, at)
+    check_stars(query, sql, at)
     convert_ports(query, ports, extra=extra_columns)
     visible = {name: port.visible(extra=False) for name, port in ports.items()}
     tree = _qualified(query, visible, at)
     check_windows(tree, sql, at)
+    expand_stars(_scope(tree, at), Inference(visible))
     # A column that the port does not declare is not there, though the table has it.
     seen = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
     check_columns(_scope(tree, at), Inference(seen), sql, at)
+    check_groups(_scope(tree, at), sql, at)
     _forget_order(tree)
     if extra_columns:
         append_columns(tree, ports, at)

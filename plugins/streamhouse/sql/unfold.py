@@ -7,6 +7,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql.dialect import SPARK
+from streamhouse.sql.dialect.literals import WRITTEN
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.literals import whole_number
 from streamhouse.sql.relations import (
@@ -50,7 +51,8 @@ _ADDS_UP = (exp.Sum, exp.Avg, exp.Count)
 _CALLED: dict[type[exp.Expr], str] = {
     exp.Window: "over",
     exp.Filter: "only",
-}  # `window` and `filter` are functions as well
+    exp.Any: "any of",
+}  # `window`, `filter` and `any` are functions as well
 _TAKES_NAMES = frozenset({"arrays_zip", "struct"})  # of columns, for the fields of the result
 
 
@@ -110,7 +112,7 @@ class _Unfold:
         env = {**outer, **names}
         joins = {join.alias_or_name: join for join in query.args.get("joins") or []}
         sources = [self._source(found, joins.get(alias), scope, env, names[alias]) for alias, found in reads.items()]
-        block = Block(sources, {})
+        block = Block(_turned(sources), {})
         for item in query.selects:
             if isinstance(item, exp.Aliases) or item.alias_or_name in block.outputs:
                 raise UnfollowedError("output columns without names of their own")
@@ -253,6 +255,9 @@ class _Unfold:
                 raise UnfollowedError(f"{function_name(tree)}()")
             return Node(f"{function_name(tree)}()", self._parts(tree.expressions, scope, env), tag)
         arguments = given(tree)
+        if isinstance(tree, exp.Dot) and not self._is_struct(tree.this, scope):
+            # Of a map it is a key, which has a case.
+            arguments["expression"] = exp.Literal.string(_as_written(tree.expression))
         if isinstance(tree, _ADDS_UP) and not tree.expressions:
             arguments["this"] = self._same.summand(tree, scope)
         args: list[Part] = []
@@ -269,6 +274,12 @@ class _Unfold:
             else:
                 args += parts
         return Node(_CALLED.get(type(tree), tree.key), tuple(args), tag)
+
+    def _is_struct(self, tree: exp.Expr, scope: Scope) -> bool:
+        kind = self._inference.type_of(tree, scope)
+        while kind is not None and kind.kind == "array" and kind.element is not None:
+            kind = kind.element
+        return kind is not None and kind.kind == "struct"
 
     def _parts(self, values: list[object], scope: Scope, env: Mapping[str, str]) -> tuple[Part, ...]:
         return tuple(
@@ -295,18 +306,37 @@ class _Unfold:
         return Node("query", (self.relation(below, env),))
 
 
+def _turned(sources: list[Source]) -> list[Source]:
+    """`a RIGHT JOIN b`, where nothing stands before it, as `b LEFT JOIN a`."""
+    if len(sources) > 1 and sources[1].kind == "right":
+        left, right, *others = sources
+        return [Source(right.id, "from", right.relation), Source(left.id, "left", left.relation, right.on), *others]
+    return sources
+
+
+def _as_written(name: exp.Expr) -> str:
+    """A name in the case it was written in."""
+    own = name.this if isinstance(name, exp.Column) else name
+    return str(own.meta_get(WRITTEN) or own.name)
+
+
 def _named(item: object, at: int) -> exp.Expr:
     """A field with the name that Spark gives it: whatever a column is called further in, this one counts."""
     assert isinstance(item, exp.Expr)
     if isinstance(item, exp.PropertyEQ):
+        inner = item.expression.unnest()
+        if isinstance(item.expression, exp.Paren) and isinstance(inner, exp.Column) and item.this.name == f"col{at}":
+            # Of `(a)` sqlglot says col1, and Spark a.
+            named = exp.to_identifier(f"col{at} or {_as_written(inner)}")
+            return exp.PropertyEQ(this=named, expression=item.expression)
         return item
     if isinstance(item, exp.Alias):
-        return exp.PropertyEQ(this=exp.to_identifier(item.alias), expression=item.this)
+        return exp.PropertyEQ(this=exp.to_identifier(_as_written(item.args["alias"])), expression=item.this)
     value, name = item.unnest(), f"col{at}"
-    if isinstance(value, exp.Column):
-        name = value.name
+    if isinstance(value, exp.Column | exp.Identifier):
+        name = _as_written(value)
     elif isinstance(value, exp.Dot):
-        name = value.expression.name
+        name = _as_written(value.expression)
     elif isinstance(value, exp.Bracket) and len(value.expressions) == 1 and value.expressions[0].is_string:
         name = value.expressions[0].name
     return exp.PropertyEQ(this=exp.to_identifier(name), expression=item)

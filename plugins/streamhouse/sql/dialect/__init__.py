@@ -5,8 +5,8 @@ and `percentile_cont` as an approximation. Here only functions whose structure t
 parsed into classes of their own; every other call keeps its name and arguments as written.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import zip_longest
 from typing import Any, ClassVar, TypeVar
 
 from sqlglot import exp
@@ -56,7 +56,7 @@ class _SparkSql(Spark):
 
     def normalize_identifier(self, expression: E) -> E:
         """Lower a name, but that of a struct's field, which is part of its value."""
-        if not isinstance(expression, exp.Identifier) or isinstance(expression.parent, exp.PropertyEQ):
+        if not isinstance(expression, exp.Identifier) or _is_field(expression):
             return expression
         text = expression.this
         if text != (lower := text.lower()):
@@ -65,11 +65,29 @@ class _SparkSql(Spark):
         return expression
 
 
+def _is_field(name: exp.Identifier) -> bool:
+    owner = name.parent
+    if isinstance(owner, exp.Alias) and isinstance(owner.parent, exp.Tuple):
+        return owner.args["alias"] is name
+    return isinstance(owner, exp.PropertyEQ | exp.ColumnDef) and owner.this is name
+
+
 SPARK: Dialect = _SparkSql()
 """For calls of sqlglot, which would make a new one for each name it is given."""
 
 _PARSER = type(SPARK).parser_class
 _OPAQUE = frozenset({*_PARSER.FUNCTIONS, *_PARSER.FUNCTION_PARSERS} - _STRUCTURAL)
+_OPERATORS = frozenset({TokenType.DIV, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE})
+_BEFORE_VALUE = frozenset(
+    getattr(TokenType, name)
+    for name in words(
+        """
+        SEMICOLON SELECT DISTINCT WHERE HAVING QUALIFY ON AND OR COMMA L_PAREN L_BRACKET WHEN THEN ELSE CASE GROUP_BY
+        ORDER_BY PARTITION_BY BETWEEN EQ NEQ NULLSAFE_EQ LT LTE GT GTE PLUS DASH STAR SLASH MOD DIV DPIPE PIPE AMP CARET
+        TILDE LIKE ILIKE RLIKE ARROW FARROW LIMIT OFFSET
+        """
+    )
+)
 _WORDS = frozenset(w for words in type(SPARK).tokenizer_class.KEYWORDS for w in words.split())
 
 
@@ -87,7 +105,7 @@ def tokenize(sql: str) -> list[Token]:
 def _parsed(sql: str) -> exp.Expr:
     literals = Literals(tokenize(sql), sql)
     read = with_brackets(literals.collapsed())
-    tokens = [_as_written(token, after) for token, after in zip_longest(read, read[1:])]
+    tokens = [_as_written(read, place) for place in range(len(read))]
     statements = [s for s in SPARK.parser().parse(tokens, sql) if s is not None]
     if len(statements) != 1:
         raise ParseError(
@@ -117,14 +135,29 @@ def _parsed(sql: str) -> exp.Expr:
     return tree
 
 
-def _as_written(token: Token, after: Token | None) -> Token:
-    if after is None or after.token_type != TokenType.L_PAREN:
+def _as_written(tokens: Sequence[Token], place: int) -> Token:
+    token = tokens[place]
+    if place + 1 == len(tokens) or tokens[place + 1].token_type != TokenType.L_PAREN:
+        return token
+    before = tokens[place - 1].token_type if place else TokenType.SEMICOLON
+    if token.token_type in (TokenType.ANY, TokenType.SOME):
+        # Behind LIKE it begins a list; elsewhere it is the aggregate.
+        listed = before in (TokenType.LIKE, TokenType.ILIKE)
+        return token if listed else like(token, TokenType.VAR, MARK + token.text)
+    if token.token_type in _OPERATORS and _ends_operand(tokens, place - 1):
         return token
     # `GROUP BY window(…)`: sqlglot takes the word for the WINDOW clause.
     opaque = token.token_type == TokenType.WINDOW
     if not opaque:
         opaque = token.token_type in _PARSER.FUNC_TOKENS and token.text.upper() in _OPAQUE
     return like(token, TokenType.VAR, MARK + token.text) if opaque else token
+
+
+def _ends_operand(tokens: Sequence[Token], place: int) -> bool:
+    """Whether a value may end at a place, so that what follows is an operator: `a DIV (b)`, `a NOT LIKE (b)`."""
+    while place >= 0 and tokens[place].token_type == TokenType.NOT:
+        place -= 1
+    return place >= 0 and tokens[place].token_type not in _BEFORE_VALUE
 
 
 def parse_query(sql: str, at: Location) -> exp.Query:

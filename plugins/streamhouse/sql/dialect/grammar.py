@@ -59,22 +59,14 @@ def check_grammar(tree: exp.Expr) -> None:
 
 def _faults(node: exp.Expr) -> Iterator[str]:
     if isinstance(node, exp.Join):
-        side, kind, method = (str(node.args.get(key) or "").upper() for key in ("side", "kind", "method"))
-        if (side, kind) not in _JOINS or method not in ("", "NATURAL"):
-            yield f"Spark has no {' '.join(filter(None, (method, side, kind)))} JOIN"
-        if method and (node.args.get("using") or node.args.get("on") not in (None, exp.true())):
-            yield "a NATURAL JOIN has no condition"
+        yield from _of_join(node)
     elif isinstance(node, exp.With):
         names = Counter(cte.alias.lower() for cte in node.expressions)
         yield from (f"two CTEs are named '{name}'" for name, times in names.items() if times > 1)
     elif isinstance(node, exp.Select):
         yield from _of_select(node)
     elif isinstance(node, exp.Values):
-        rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
-        if len({len(row) for row in rows}) > 1:
-            yield "the rows of VALUES have different numbers of columns"
-        if any(isinstance(cell, exp.Alias) for row in rows for cell in row):
-            yield "a name stands in VALUES; put each row in brackets"
+        yield from _of_values(node)
     elif isinstance(node, exp.Alias):
         if not isinstance(node.args["alias"], exp.Identifier):
             yield "this is no name"
@@ -91,12 +83,44 @@ def _faults(node: exp.Expr) -> Iterator[str]:
     elif isinstance(node, exp.In):
         if not any(node.args.get(key) for key in ("expressions", "query")):
             yield "IN has no values"
+    elif isinstance(node, exp.Escape):
+        sign = node.expression
+        if not (isinstance(sign, exp.Literal) and sign.is_string and len(sign.name) == 1):
+            yield "ESCAPE takes one character"
+    elif isinstance(node, exp.Rollup | exp.Cube):
+        if any(isinstance(part, exp.Tuple) and not part.expressions for part in node.expressions):
+            yield f"{node.key.upper()} takes no empty set"
+    elif isinstance(node, exp.WindowSpec):
+        if any(isinstance(node.args.get(k), exp.Expr) and node.args[k].find(exp.Column) for k in ("start", "end")):
+            yield "the bound of a frame is a literal"
     elif isinstance(node, exp.Anonymous):
         first = node.expressions[0] if node.expressions else None
         if node.name.lower() in _UNITS_FIRST and len(node.expressions) == 3 and isinstance(first, exp.Literal):
             yield f"the unit of {node.name} stands without quotes"
     elif (word := _NOT_SPARK.get(type(node))) is not None:
         yield f"Spark has no {word}"
+
+
+def _of_join(node: exp.Join) -> Iterator[str]:
+    side, kind, method = (str(node.args.get(key) or "").upper() for key in ("side", "kind", "method"))
+    if (side, kind) not in _JOINS or method not in ("", "NATURAL"):
+        yield f"Spark has no {' '.join(filter(None, (method, side, kind)))} JOIN"
+    if isinstance(node.this, exp.Lateral) and (method or node.args.get("using")):
+        yield "a LATERAL query is joined by ON"
+    if method and (node.args.get("using") or node.args.get("on") not in (None, exp.true())):
+        yield "a NATURAL JOIN has no condition"
+
+
+def _of_values(node: exp.Values) -> Iterator[str]:
+    rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
+    if len({len(row) for row in rows}) > 1:
+        yield "the rows of VALUES have different numbers of columns"
+    alias = node.args.get("alias")
+    named = alias.columns if alias is not None else []
+    if named and rows and len(named) != len(rows[0]):
+        yield f"VALUES has {len(rows[0])} columns, and {len(named)} names"
+    if any(isinstance(cell, exp.Alias) for row in rows for cell in row):
+        yield "a name stands in VALUES; put each row in brackets"
 
 
 def _of_select(node: exp.Select) -> Iterator[str]:
@@ -109,10 +133,20 @@ def _of_select(node: exp.Select) -> Iterator[str]:
     names = Counter(window.name.lower() for window in node.args.get("windows") or [])
     yield from (f"two windows are named '{name}'" for name, times in names.items() if times > 1)
     group = node.args.get("group")
-    if group is not None and not any(group.args.values()):
-        yield "GROUP BY has no columns"
+    if group is not None:
+        yield from _of_group(group)
     if node.args.get("having") is not None and isinstance(node.args["having"].this, exp.Query):
         yield "HAVING takes a condition"
+
+
+def _of_group(group: exp.Group) -> Iterator[str]:
+    folded = [*(group.args.get("rollup") or []), *(group.args.get("cube") or [])]
+    if not any(group.args.values()) or (not group.expressions and any(not one.expressions for one in folded)):
+        yield "GROUP BY has no columns"
+    if group.expressions and group.args.get("all"):
+        yield "GROUP BY ALL names no columns"
+    if any(isinstance(key, exp.Alias) for key in group.expressions):
+        yield "GROUP BY gives no names"
 
 
 def _of_type(node: exp.DataType) -> Iterator[str]:

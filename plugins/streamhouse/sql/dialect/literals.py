@@ -34,12 +34,13 @@ _NUMBERS = {
     "double": exp.DType.DOUBLE,
     "float": exp.DType.FLOAT,
 }
-_BEFORE_STRING = words("BOTH LEADING TRAILING OF BY")
+_BEFORE_STRING = words("BOTH LEADING TRAILING OF BY PLACING")
 _UNITS = frozenset(
     f"{unit}{s}" for unit in words("MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH YEAR") for s in ("", "S")
 )
 _SPANS = words("SECOND MINUTE HOUR DAY MONTH YEAR")
 _MONTHS = words("MONTH MONTHS YEAR YEARS")
+_NUMBER = re.compile(r"\s*[+-]{0,2}\s*(?:\d+\.?\d*|\.\d+)\s*")
 _ONE_UNIT = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s+([A-Za-z]+)\s*")
 
 
@@ -125,11 +126,17 @@ class Literals:
         parts: list[exp.Interval] = []
         end = place + 1
         while (value := self._value(end)) is not None:
+            before = end
             number, end = value
             word = self._word(end)
             if word not in _UNITS:
-                if parts or self._tokens[end - 1].token_type == _T.NUMBER:
+                if parts:  # what follows is added to the interval
+                    end = before
+                    break
+                if self._tokens[end - 1].token_type == _T.NUMBER:
                     raise refused("an interval has a unit, such as DAYS, behind each number", self._tokens[end - 1])
+                if fault := check_moment("INTERVAL", number):
+                    raise refused(fault, self._tokens[end - 1])
                 parts.append(_of_text(number))
                 break
             unit: exp.Expr = exp.Var(this=word)
@@ -137,6 +144,8 @@ class Literals:
             if self._word(end) == "TO":
                 unit = self._span(number, word, end)
                 end += 2
+            elif _NUMBER.fullmatch(number) is None or ("." in number and not word.startswith("SECOND")):
+                raise refused(f"'{number}' is no number of {word}", self._tokens[end - 2])
             parts.append(exp.Interval(this=exp.Literal.string(number), unit=unit))
         if not parts:
             return None
@@ -162,6 +171,8 @@ class Literals:
         return self._tokens[place].text.upper() if place < len(self._tokens) else ""
 
     def _span(self, value: str, begin: str, at: int) -> exp.IntervalSpan:
+        if value[:2] in ("--", "-+"):  # a sign before the quotes, and one in them
+            value = value[1:]
         end = self._word(at + 1)
         if begin not in _SPANS or end not in _SPANS:
             raise refused("an interval goes from YEAR, DAY, HOUR or MINUTE to a smaller unit", self._tokens[at])

@@ -18,6 +18,10 @@ _SPANS = {
     "HOUR TO SECOND": r"\d+:\d+:\d+(\.\d{1,9})?",
     "MINUTE TO SECOND": r"\d+:\d+(\.\d{1,9})?",
 }
+_MOST = {"YEAR": 178956970, "DAY": 106751991, "HOUR": 2562047788, "MINUTE": 153722867280}
+_UNIT = r"(?:year|month|week|day|hour|minute|second|millisecond|microsecond)s?"
+_PAIR = rf"[+-]?\s*(?:\d+(?:\.\d*)?|\.\d+)\s+{_UNIT}"
+_INTERVAL = re.compile(rf"(?:interval\s+)?{_PAIR}(?:\s+{_PAIR})*", re.IGNORECASE)
 _MOMENTS = frozenset({"epoch", "now", "today", "tomorrow", "yesterday"})
 
 
@@ -25,7 +29,8 @@ def check_moment(kind: str, text: str) -> str | None:
     """Why Spark does not take a text for a literal of a type; None: it does, as far as can be told.
 
     Args:
-        kind: `DATE`, `TIMESTAMP`, `TIMESTAMP_LTZ`, `TIMESTAMP_NTZ`, `TIME`, or of an interval `DAY TO SECOND`.
+        kind: `DATE`, `TIMESTAMP`, `TIMESTAMP_LTZ`, `TIMESTAMP_NTZ`, `TIME`, `INTERVAL`, or the span of an interval,
+            such as `DAY TO SECOND`.
         text: What stands between the quotes.
 
     >>> check_moment("DATE", "2026-02-30")
@@ -35,7 +40,13 @@ def check_moment(kind: str, text: str) -> str | None:
     if " TO " in kind:
         form = _SPANS.get(kind)
         fits = form is not None and re.fullmatch(rf"[+-]?\s*{form}", said) is not None
-        return None if fits else f"'{text}' is no interval {kind}"
+        within = fits and int(re.split(r"\D", said.lstrip("+- "))[0]) <= _MOST[kind.partition(" ")[0]]
+        return None if within else f"'{text}' is no interval {kind}"
+    if kind == "INTERVAL":
+        units = {found[1].lower() for found in re.finditer(r"\d\.?\s+([a-z]+?)s?(?=\s|$)", said, re.IGNORECASE)}
+        months = units & {"year", "month"}
+        fits = _INTERVAL.fullmatch(said) is not None and months in (set(), units)
+        return None if fits else f"'{text}' is no interval"
     if kind != "TIME" and said.partition(" ")[0].lower() in _MOMENTS:
         return None
     good = _is_time(said) if kind == "TIME" else _is_date(said) if kind == "DATE" else _is_stamp(said)
@@ -61,7 +72,7 @@ def _is_stamp(text: str) -> bool:
     if found is None or not _is_day(found[1], found[2], found[3]):
         return False
     zone = found[9] or ""
-    return _is_clock(found[4], found[5], found[6]) and zone.isascii()
+    return _is_clock(found[4], found[5], found[6]) and re.fullmatch(r"\s*(?:[A-Za-z+-].*)?", zone, re.ASCII) is not None
 
 
 def _is_time(text: str) -> bool:

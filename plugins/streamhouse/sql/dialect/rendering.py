@@ -9,6 +9,7 @@ from streamhouse.sql.dialect.brackets import bracket
 from streamhouse.sql.dialect.literals import WRITTEN, quoted
 from streamhouse.sql.dialect.qualify import without_qualify
 
+_NAMED = (exp.Column, exp.Alias, exp.TableAlias, exp.Table, exp.Window)
 _TYPES = {exp.DType.TIME: "TIME", exp.DType.TIMESTAMP: "TIMESTAMP_NTZ", exp.DType.TIMESTAMPLTZ: "TIMESTAMP"}
 
 _SPELT = Kinds(exp.Literal, exp.Cast, exp.Interval, exp.Add, exp.DataType, exp.Struct, exp.Identifier)
@@ -71,12 +72,19 @@ def _spell(node: exp.Expr, *, as_written: bool) -> None:
 def _is_value(name: exp.Identifier) -> bool:
     """Whether the name of a field or of a key of a map, which is part of what a query gives."""
     owner = name.parent
-    if isinstance(owner, exp.Dot):
-        return owner.expression is name
+    if isinstance(owner, exp.Dot) and owner.expression is name:
+        return True
+    value = owner is not None and owner.this is name
+    if (not isinstance(owner, _NAMED) or (isinstance(owner, exp.Alias) and value)) and name.find_ancestor(exp.Lambda):
+        return True  # a parameter of a lambda, in which it names a field
     if not isinstance(owner, exp.Column) or owner.this is not name:
         return False
     call = owner.parent
-    return isinstance(call, exp.Tuple) or (isinstance(call, exp.Anonymous) and call.name.lower() == "arrays_zip")
+    while isinstance(call, exp.Paren):
+        call = call.parent
+    return isinstance(call, exp.Tuple | exp.Struct) or (
+        isinstance(call, exp.Anonymous) and call.name.lower() == "arrays_zip"
+    )
 
 
 def _field(item: exp.Expr, place: int) -> exp.Expr:
@@ -84,4 +92,4 @@ def _field(item: exp.Expr, place: int) -> exp.Expr:
         return item
     value, name = item.expression, item.this.name
     implied = value.name == name if isinstance(value, exp.Column) else name == f"col{place}"
-    return value if implied else exp.alias_(value, item.this)
+    return value if implied else exp.alias_(value, item.this, copy=False)

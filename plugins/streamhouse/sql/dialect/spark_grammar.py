@@ -22,10 +22,16 @@ _BANG_IS_NO_NOT = frozenset({"IS", "IN", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "R
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What a state does with one kind of token: states behind it, rules that it may begin, whether the rule ends here."""
+    """What a state does with one kind of token.
+
+    Attributes:
+        behind: States after it.
+        calls: Rules that may begin with it: first state, precedence, state behind the rule.
+        stops: Whether the rule may end before it.
+    """
 
     behind: tuple[int, ...]
-    calls: tuple[tuple[int, int, int], ...]  # first state, precedence, state behind the rule
+    calls: tuple[tuple[int, int, int], ...]
     stops: bool
 
 

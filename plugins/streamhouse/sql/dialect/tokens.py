@@ -35,7 +35,8 @@ def read_tokens(dialect: Dialect, sql: str) -> list[Token]:
         if token.token_type == TokenType.DESC and _stands_behind_asc(tokens, place):
             raise refused("either ASC or DESC stands behind what to sort by", token)
         if token.token_type == TokenType.NUMBER:
-            _check_number(token, suffix_of(tokens, place))
+            denied = place > 0 and tokens[place - 1].token_type == TokenType.DASH
+            _check_number(token, suffix_of(tokens, place), denied=denied)
     return tokens
 
 
@@ -123,14 +124,14 @@ def _check_depth(tokens: list[Token]) -> None:
             depth -= 1
 
 
-def _check_number(token: Token, suffix: str) -> None:
+def _check_number(token: Token, suffix: str, *, denied: bool) -> None:
     """Spark's own bounds: digits of a decimal, range of the type that a suffix names."""
     text = token.text
     if _NUMBER.fullmatch(text) is None:
         raise refused("this is no number", token)
     if suffix in _BITS:
-        # A minus before it is a token of its own, so the smallest number is let pass here.
-        if not text.isdigit() or len(text) > _DIGITS or int(text) > 2 ** _BITS[suffix]:
+        # A minus before it is a token of its own.
+        if not text.isdigit() or len(text) > _DIGITS or int(text) > 2 ** _BITS[suffix] - (not denied):
             raise refused(f"this number is out of the range of {SUFFIXES[suffix]}", token)
     elif suffix in _LARGEST:
         if float(text) > _LARGEST[suffix]:

@@ -1,0 +1,96 @@
+"""`*` among the arguments of a function: all columns, as in `to_json(struct(*))`."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from streamhouse.errors import Location, StrategyError
+from streamhouse.sql.dialect import place_of
+from streamhouse.sql.dialect.literals import WRITTEN
+from streamhouse.sql.infer import Inference
+from streamhouse.sql.scopes import selects_of
+
+_TAKES_MANY = (exp.Anonymous, exp.Struct, exp.Count, exp.Distinct)
+
+
+def check_stars(query: exp.Query, sql: str, at: Location) -> None:
+    """A `*` among arguments stands where it can be replaced by columns.
+
+    Args:
+        query: As written, not qualified yet.
+        sql: Its text.
+        at: Where that begins.
+
+    Raises:
+        StrategyError: one does not.
+    """
+    for star in _in_calls(query):
+        select = star.find_ancestor(exp.Select)
+        joins = select.args.get("joins") or [] if select is not None else []
+        mixed = any(join.args.get("using") or join.args.get("method") for join in joins)
+        if not isinstance(star.parent, _TAKES_MANY) or mixed or star.find_ancestor(exp.Lambda):
+            message = "* among the arguments of a function is not followed here"
+            raise StrategyError(message, at=place_of(star.parent or star, sql, at), hint="name the columns")
+
+
+def expand_stars(root: Scope, inference: Inference) -> bool:
+    """Put the columns into the place of each `*` among arguments; changes the tree.
+
+    Returns:
+        Whether there was one, so that scopes must be built anew.
+    """
+    changed = False
+    for scope in root.traverse():
+        own = [star for star in _in_calls(scope.expression) if star.find_ancestor(exp.Select) is scope.expression]
+        for star in own:
+            call = star.parent
+            assert isinstance(call, exp.Expr)
+            wanted = star.table if isinstance(star, exp.Column) else ""
+            aliases = [wanted] if wanted else list(scope.selected_sources)
+            columns = [
+                exp.Column(this=name, table=exp.to_identifier(alias))
+                for alias in aliases
+                for name in _names(scope.sources[alias], inference)
+            ]
+            _put(call, star, columns)
+            changed = True
+    return changed
+
+
+def _put(call: exp.Expr, star: exp.Expr, columns: list[exp.Column]) -> None:
+    shown = [_field(column) for column in columns] if isinstance(call, exp.Struct) else columns
+    first = [call.this] if isinstance(call, exp.Count) else []
+    items = [one for item in [*first, *call.expressions] for one in (shown if item is star else [item])]
+    if first:
+        call.set("this", items[0])
+    call.set("expressions", items[len(first) :])
+
+
+def _in_calls(tree: exp.Expr) -> Iterator[exp.Expr]:
+    for star in list(tree.find_all(exp.Star)):
+        node = star.parent if isinstance(star.parent, exp.Column) else star
+        counted = isinstance(node, exp.Star) and isinstance(node.parent, exp.Count)
+        if isinstance(node.parent, exp.Func | exp.Distinct) and not counted:
+            yield node
+
+
+def _names(source: exp.Table | Scope, inference: Inference) -> Iterator[exp.Identifier]:
+    """The columns of a source, each as it was written."""
+    if isinstance(source, exp.Table):
+        for name in inference.port_columns(source.name):
+            yield exp.to_identifier(name)
+        return
+    items = {item.alias_or_name: item for item in selects_of(source)}
+    for column in inference.outputs(source):
+        item = items.get(column.name)
+        written: object = item.args.get("alias") or item.this if item is not None else None
+        kept = exp.to_identifier(column.name)
+        if isinstance(written, exp.Identifier) and (text := written.meta_get(WRITTEN)) is not None:
+            kept.meta[WRITTEN] = text
+        yield kept
+
+
+def _field(column: exp.Column) -> exp.Expr:
+    named = exp.to_identifier(column.this.meta_get(WRITTEN) or column.name)
+    return exp.PropertyEQ(this=named, expression=column)
