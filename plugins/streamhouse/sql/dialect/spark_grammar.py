@@ -16,6 +16,9 @@ from streamhouse.sql.dialect.spark_words import Word, refused_at, words_of
 
 PARAMETER = "a parameter is a value, never a name"
 _END = -1
+_PRECEDENCES = 64
+"""More than any rule of the grammar has."""
+
 _LONGEST = 40
 _BANG_IS_NO_NOT = frozenset({"IS", "IN", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "REGEXP"})
 
@@ -37,9 +40,10 @@ class _Step:
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    """A rule at a place of the text: where it may end, and who waits for that."""
+    """A rule at a place of the text: what of it was met, where it may end, and who waits for that."""
 
     least: int
+    seen: set[int] = field(default_factory=set)
     ends: set[int] = field(default_factory=set)
     waiting: list[tuple[int, "_Call"]] = field(default_factory=list)
 
@@ -53,44 +57,42 @@ class Grammar:
         self.starts: dict[str, int] = told["starts"]
         self._states = told["states"]
         self._sets = [frozenset(kinds) for kinds in told["sets"]]
-        self._steps: dict[tuple[int, int, int], _Step] = {}
+        self._steps: dict[int, dict[int, _Step]] = {}
         self._firsts: dict[int, tuple[frozenset[int], bool]] = {}
+        self.fault = lru_cache(maxsize=4096)(self._fault)
 
-    def fault(self, words: list[Word], root: str) -> int | None:
-        """Place of the token at which no reading goes on; None: the tokens are a whole `root`."""
-        kinds = [*(word.kind for word in words), _END]
+    def _fault(self, kinds: tuple[int, ...], root: str) -> int | None:
+        """Place of the token at which no reading goes on; None: tokens of these kinds are a whole `root`."""
+        count, states = len(kinds), len(self._states)
+        steps = [self._steps.setdefault(kind, {}) for kind in (*kinds, _END)]
         first = _Call(0)
-        calls: dict[tuple[int, int, int], _Call] = {}
-        todo, seen, furthest = [(self.starts[root], 0, first)], {(self.starts[root], 0, id(first))}, 0
+        calls: dict[int, _Call] = {}
+        todo, furthest = [(self.starts[root], 0, first)], 0
         while todo:
             state, at, call = todo.pop()
-            step = self._step(state, call.least, kinds[at])
+            mark = at * states + state
+            if mark in call.seen:
+                continue
+            call.seen.add(mark)
             furthest = max(furthest, at)
-            met = [(behind, at + 1, call) for behind in step.behind]
+            key = state * _PRECEDENCES + call.least
+            step = steps[at].get(key)
+            if step is None:
+                step = steps[at][key] = self._made(state, call.least, kinds[at] if at < count else _END)
+            todo += [(behind, at + 1, call) for behind in step.behind]
             for start, least, behind in step.calls:
-                key = (start, least, at)
+                key = (at * states + start) * _PRECEDENCES + least
                 inner = calls.get(key)
                 if inner is None:
                     inner = calls[key] = _Call(least)
-                    met.append((start, at, inner))
+                    todo.append((start, at, inner))
                 inner.waiting.append((behind, call))
-                met += [(behind, end, call) for end in inner.ends]
+                todo += [(behind, end, call) for end in inner.ends]
             if step.stops and at not in call.ends:
                 call.ends.add(at)
-                met += [(behind, at, waiting) for behind, waiting in call.waiting]
-            for one in met:
-                mark = (one[0], one[1], id(one[2]))
-                if mark not in seen:
-                    seen.add(mark)
-                    todo.append(one)
-        return None if len(words) in first.ends else min(furthest, len(words))
-
-    def _step(self, state: int, least: int, kind: int) -> _Step:
-        key = (state, least, kind)
-        known = self._steps.get(key)
-        if known is None:
-            known = self._steps[key] = self._made(state, least, kind)
-        return known
+                for behind, waiting in call.waiting:
+                    todo.append((behind, at, waiting))
+        return None if count in first.ends else min(furthest, count)
 
     def _made(self, start: int, least: int, kind: int) -> _Step:
         behind, calls, stops = [], [], False
@@ -168,7 +170,7 @@ def check_spark_grammar(sql: str, root: str = "query") -> None:
         near = {sql[one.start : one.end].upper() for one in (before, after) if one is not None}
         if text == "!" and near & _BANG_IS_NO_NOT:
             raise refused_at(sql, word.start, "'!' denies only what follows it", text, "write NOT")
-    at = spark.fault(words, root)
+    at = spark.fault(tuple(word.kind for word in words), root)
     if at is not None:
         raise _refused(sql, words, at)
 
