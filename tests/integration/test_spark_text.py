@@ -39,6 +39,8 @@ WRITTEN = (
     "SELECT a.x FROM a, b JOIN c ON b.x = c.x LEFT SEMI JOIN d USING (x) NATURAL JOIN e CROSS JOIN f",
     "SELECT struct(a, b AS orderId, 1), named_struct('K', a), arr[0].f['k'], m.Key FROM t",
     "SELECT transform(arr, x -> x + 1 & 2) FROM t",
+    "SELECT -5::string, a - 5::string, - -5L::string, -2.5BD::string, +5::string, ~5::string, -a::string FROM t",
+    "SELECT -a.b, -f(a)[0]::int, 3 * -1e3::int, CASE -5::string WHEN a THEN -4D::string END, -5::int::string FROM t",
     "SELECT count(DISTINCT a) FILTER (WHERE b > 1) OVER w, first(a) IGNORE NULLS FROM t WINDOW w AS (ORDER BY c DESC)",
     "SELECT a, sum(b) FROM t LATERAL VIEW OUTER explode(arr) l AS e GROUP BY ROLLUP(a, c) HAVING sum(b) > 1",
     "SELECT extract(DAY FROM d), date_add(DAY, 1, d), trim(BOTH 'x' FROM a), a::int FROM t",

@@ -104,7 +104,7 @@ def tokenize(sql: str) -> list[Token]:
 @lru_cache(maxsize=4096)
 def _parsed(sql: str) -> exp.Expr:
     literals = Literals(tokenize(sql), sql)
-    read = with_brackets(literals.collapsed())
+    read = with_brackets(literals.collapsed(), literals.numbers)
     tokens = [_as_written(read, place) for place in range(len(read))]
     statements = [s for s in SPARK.parser().parse(tokens, sql) if s is not None]
     if len(statements) != 1:

@@ -51,9 +51,10 @@ class Literals:
         self._tokens = tokens
         self._sql = sql
         self.nodes: list[exp.Expr] = []
+        self.numbers: set[str] = set()
 
     def collapsed(self) -> list[Token]:
-        """The tokens, with one call for each literal; its node is in `nodes`.
+        """The tokens, with one call for each literal; its node is in `nodes`, its name in `numbers` if it is one.
 
         Raises:
             ParseError: Spark takes one for no literal.
@@ -69,8 +70,11 @@ class Literals:
             node, end = taken
             first = self._tokens[place]
             node.meta.update(line=first.line, col=first.col, start=first.start, end=self._tokens[end - 1].end)
+            name = f"{MARK}={len(self.nodes)}"
+            if first.token_type == _T.NUMBER:
+                self.numbers.add(name)
             found += [
-                like(first, _T.VAR, f"{MARK}={len(self.nodes)}"),
+                like(first, _T.VAR, name),
                 like(first, _T.L_PAREN, "("),
                 like(self._tokens[end - 1], _T.R_PAREN, ")"),
             ]

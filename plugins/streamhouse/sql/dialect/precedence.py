@@ -6,6 +6,7 @@ cannot be derived from, so brackets go into the tokens before it reads them.
 """
 
 from collections import Counter
+from collections.abc import Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -49,14 +50,18 @@ class _Part:
     operator: TokenType | None = None
 
 
-def with_brackets(tokens: list[Token]) -> list[Token]:
+def with_brackets(tokens: list[Token], numbers: Set[str] = frozenset()) -> list[Token]:
     """The tokens with brackets around what Spark binds together and sqlglot would not.
+
+    Args:
+        tokens: Of a statement.
+        numbers: Names of the calls among them that stand for a number with a suffix.
 
     Raises:
         ParseError: an operand is missing, or a predicate stands on another.
     """
     pairs = _pairs(tokens)
-    return tokens if pairs is None else _Brackets(tokens, pairs).inserted()
+    return tokens if pairs is None else _Brackets(tokens, pairs, numbers).inserted()
 
 
 def _pairs(tokens: list[Token]) -> dict[int, int] | None:
@@ -75,8 +80,9 @@ def _pairs(tokens: list[Token]) -> dict[int, int] | None:
 
 
 class _Brackets:
-    def __init__(self, tokens: list[Token], pairs: dict[int, int]) -> None:
+    def __init__(self, tokens: list[Token], pairs: dict[int, int], numbers: Set[str]) -> None:
         self._tokens = tokens
+        self._numbers = numbers
         self._pairs = pairs
         self._opened: Counter[int] = Counter()  # token → brackets that open before it
         self._closed: Counter[int] = Counter()  # token → brackets that close behind it
@@ -208,6 +214,13 @@ class _Brackets:
 
     def _operand(self, place: int) -> _Part | None:
         kind = self._kind(place)
+        if kind == _T.DASH and (width := self._number(place + 1)):
+            # A minus before a number is part of it: `-5::string` is `(-5)::string`.
+            number = _Part(place, place + 1 + width)
+            behind = self._postfix(number.stop)
+            if behind > number.stop:
+                self._wrap(number)
+            return _Part(place, behind)
         if kind in _SIGNS:
             inner = self._operand(place + 1)
             if inner is None:
@@ -219,6 +232,12 @@ class _Brackets:
             return _Part(place, inner.stop)
         stop = self._atom(place)
         return None if stop is None else _Part(place, self._postfix(stop))
+
+    def _number(self, place: int) -> int:
+        """How many tokens the number at a place has; 0: none stands there."""
+        if self._kind(place) == _T.NUMBER:
+            return 1
+        return 3 if self._kind(place) == _T.VAR and self._tokens[place].text in self._numbers else 0
 
     def _atom(self, place: int) -> int | None:
         kind = self._kind(place)
