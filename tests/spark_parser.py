@@ -2,6 +2,9 @@
 
 import json
 from typing import Any
+from unittest.mock import patch
+
+from py4j.protocol import get_return_value
 
 from streamhouse.sql.words import words
 
@@ -45,17 +48,22 @@ class SparkParser:
         from py4j.protocol import Py4JJavaError
 
         try:
-            tree = self._parser.parsePlan(sql)
+            tree = self._parsed(sql)
             return json.dumps(_plain(json.loads(tree.toJSON())), sort_keys=True)
         except Py4JJavaError:
             return None
+
+    def _parsed(self, sql: str) -> Any:
+        # A Spark session of this process translates errors of every JVM, and asks its own one about them.
+        with patch("py4j.java_gateway.get_return_value", get_return_value):
+            return self._parser.parsePlan(sql)
 
     def refusal(self, sql: str) -> str | None:
         """Why Spark does not read a text; None: it does."""
         from py4j.protocol import Py4JJavaError
 
         try:
-            self._parser.parsePlan(sql)
+            self._parsed(sql)
         except Py4JJavaError as error:
             return str(error.java_exception.getMessage()).strip().partition("\n")[0]
         return None

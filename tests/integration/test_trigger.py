@@ -155,7 +155,7 @@ def test_what_a_flow_does_to_its_own_table_is_no_change_upstream(world: Make, ti
 @pytest.mark.services
 def test_a_column_that_somebody_adds_to_a_hot_table(world: Make) -> None:
     made = world(Tier.HOT, "added_by_hand", "freeze")
-    made.store._catalog.add_columns(made.table, [("extra", b'{"type":"INTEGER"}')])
+    made.store._catalog.add_columns(made.table, [("extra", b'{"type":"INTEGER"}', None)])
     found = made.look()
     assert made.told() == {"add_column extra int": Status.WAITING}
     assert found.paused == {"dwd.added_by_hand"}
