@@ -10,9 +10,10 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from streamhouse.errors import Location, SqlSyntaxError, did_you_mean
+from streamhouse.errors import Location, SqlSyntaxError, UntypedColumnError, did_you_mean
 from streamhouse.registry.declared import SIMPLE_TYPES
 from streamhouse.sql import dialect
+from streamhouse.sql.arity import miscounts
 from streamhouse.sql.header import place_in
 
 _SCAN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|.""", re.DOTALL)
@@ -35,6 +36,7 @@ def parse_query(sql: str, at: Location) -> exp.Query:
 
     Raises:
         SqlSyntaxError: it is not exactly one SELECT that Spark could read; placed in the file.
+        UntypedColumnError: a function has more or fewer arguments than Spark takes.
     """
     tokens = _tokens(sql, at)
     if not tokens:
@@ -45,7 +47,7 @@ def parse_query(sql: str, at: Location) -> exp.Query:
         raise SqlSyntaxError(f"the SQL begins with '{first.text}'", at=at, hint=hint)
     _refuse_what_sqlglot_lets_pass(tokens, sql, at)
     try:
-        return dialect.parse_query(sql, at)
+        query = dialect.parse_query(sql, at)
     except SqlSyntaxError as error:
         if isinstance(error.__cause__, ParseError) and error.__cause__.errors:
             raise _plain(error.__cause__, sql, at) from error.__cause__
@@ -54,6 +56,10 @@ def parse_query(sql: str, at: Location) -> exp.Query:
                 place = place_in(sql, token.start, at)
                 raise SqlSyntaxError(f"'{token.text}' makes this no query", at=place, hint=_ONE_SELECT) from error
         raise
+    for name, problem in miscounts(tokens):
+        hint = "compare it with Spark's list of functions"
+        raise UntypedColumnError(problem, at=place_in(sql, name.start, at), hint=hint)
+    return query
 
 
 def parse_check(check: str, at: Location) -> exp.Expr:
@@ -149,9 +155,10 @@ def _plain(error: ParseError, sql: str, at: Location) -> SqlSyntaxError:
     elif text.startswith("Required keyword"):
         message, hint = f"something is missing at '{near}'", "complete it, or remove it"
     else:
-        message = (
-            f"{text[:1].lower()}{text[1:].partition(' but got ')[0]}, at {near if near[:1] in _QUOTES else repr(near)}"
-        )
+        said = text.partition(" but got ")[0]
+        said = said[:1].lower() + said[1:] if said[1:2].islower() and not said.startswith("Spark") else said
+        shown = near if near[:1] in _QUOTES else repr(near)
+        message = f"{said}, at {shown}" if near else said
         hint = "compare it with Spark's SQL reference"
     return SqlSyntaxError(message, at=place, hint=hint)
 

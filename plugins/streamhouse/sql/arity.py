@@ -1,6 +1,16 @@
 """How many arguments Spark's functions take, as Spark 4.1's own registry says."""
 
+from collections.abc import Iterator, Sequence
+
+from sqlglot.tokenizer_core import Token, TokenType
+
 from streamhouse.sql.words import words
+
+_OPENS = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
+_CLOSES = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
+_NO_CALL_AFTER = {TokenType.ALIAS, TokenType.DOT, TokenType.DCOLON, TokenType.COLON}
+_OTHER_GRAMMAR = frozenset({"from", "for", "in", "select", "with", "where", "values", "table"})
+_TYPES = frozenset({"decimal", "char"})  # they take other arguments in a CAST
 
 
 def _taking(fewest: int, most: int | None, names: str) -> dict[str, tuple[int, int | None]]:
@@ -71,7 +81,7 @@ ARITY: dict[str, tuple[int, int | None]] = {
         make_timestamp make_timestamp_ltz
     """),
     **_taking(2, None, """
-        decode
+        decode greatest least
     """),
     **_taking(3, 3, """
         conv if make_date nvl2 slice split_part substring_index timestampadd timestampdiff translate
@@ -95,3 +105,52 @@ def misfit(name: str, given: int) -> str | None:
     wanted = f"{fewest}" if fewest == most else f"{fewest} or more" if most is None else f"{fewest} to {most}"
     noun = "argument" if wanted == "1" else "arguments"
     return f"{name}() takes {wanted} {noun}, and {given or 'none'} {'stands' if given < 2 else 'stand'} here"
+
+
+def miscounts(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
+    """Calls with more or fewer arguments than Spark takes: the token of the name, and what is wrong.
+
+    The parser drops arguments that it does not know, so that they are counted in the text. Calls whose arguments a
+    keyword separates, and those with a star among them, are left to the parser.
+    """
+    calls: list[_Call | None] = []
+    before, name = None, None
+    for token in tokens:
+        kind = token.token_type
+        if calls and calls[-1] is not None:
+            calls[-1].take(token)
+        if kind in _OPENS:
+            is_call = kind is TokenType.L_PAREN and name is not None and before not in _NO_CALL_AFTER
+            text = name.text.lower() if name is not None else ""
+            calls.append(_Call(name) if is_call and name is not None and text in ARITY and text not in _TYPES else None)
+        elif kind in _CLOSES and calls:
+            call = calls.pop()
+            if call is not None and (problem := call.problem()) is not None:
+                yield call.name, problem
+        before, name = (name.token_type if name is not None else None), token
+
+
+class _Call:
+    """The arguments of one call, as its tokens come; of calls in it only the brackets do."""
+
+    def __init__(self, name: Token) -> None:
+        self.name = name
+        self._commas, self._is_plain = 0, True
+        self._last: TokenType | None = None
+
+    def take(self, token: Token) -> None:
+        """Look at a token of the outermost level."""
+        kind = token.token_type
+        if kind is TokenType.COMMA:
+            self._commas += 1
+        star = kind is TokenType.STAR and self._last in (None, TokenType.COMMA, TokenType.DOT)
+        if star or (token.text.lower() in _OTHER_GRAMMAR and kind is not TokenType.STRING):
+            self._is_plain = False
+        if kind not in _CLOSES:
+            self._last = kind
+
+    def problem(self) -> str | None:
+        """What is wrong once its bracket closes."""
+        if not self._is_plain:
+            return None
+        return misfit(self.name.text.lower(), self._commas + 1 if self._last is not None else 0)

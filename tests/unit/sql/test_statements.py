@@ -69,7 +69,7 @@ def test_no_statement_crashes() -> None:
         ("SELECT id, decode() AS y FROM t", "decode() takes 2 or more arguments, and none stands here"),
         ("SELECT x.id FROM (SELECT x.id FROM x) x", "unknown table 'x'"),
         ("SELECT id, CAST(v AS DECIMAL(12,2.0)) AS y FROM t", "the size of DECIMAL is a whole number"),
-        ("SELECT id, CAST(v AS map<string>) AS y FROM t", "mAP takes 2 types in <>"),
+        ("SELECT id, CAST(v AS map<string>) AS y FROM t", "MAP takes 2 types in <>"),
         ("SELECT id FROM t UNION ALL SELECT id, k FROM u", "UNION puts together queries of 1 and 2 columns"),
         ("SELECT id FROM t LIMIT '1'", "LIMIT takes a whole number of rows, and not '1'"),
         ("SELECT id FROM t LIMIT 1.5", "LIMIT takes a whole number"),
