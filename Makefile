@@ -28,7 +28,7 @@ airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in i
 
 test: check $(AIRFLOW_STAMP) ## Every test there is: the checks, then real Fluss, Spark, Paimon, Iceberg and Airflow
 	$(BIN)/pytest tests/unit -m proof -q -n 2
-	$(BIN)/pytest tests/contract tests/integration tests/airflow -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest tests/contract tests/integration tests/airflow -n 3 --dist loadfile --no-loadscope-reorder
 
 check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minute, no Java
 	$(BIN)/ruff format --check .
@@ -41,7 +41,7 @@ bench: $(STAMP) ## Measure how fast it is, beside hand-written Structured Stream
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done
 
 soak: $(STAMP) ## Kill a flow at every point, search hundreds of random histories, judge 10,000 edits by Spark, keep stores away, make every edit, run a benchmark; hours
-	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(addprefix tests/integration/test_,epochs.py histories.py spread_epochs.py spill.py outages.py any_moment.py changes_killed.py outcomes_run.py tiers_killed.py partitions_killed.py retention.py benchmarks.py older_state.py lost_hot_tier.py moved_project.py spark_text.py) tests/integration/spark/test_mutants.py tests/unit/sql/test_statements.py
+	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(addprefix tests/integration/test_,epochs.py histories.py spread_epochs.py spill.py outages.py any_moment.py changes_killed.py outcomes_run.py tiers_killed.py partitions_killed.py retention.py benchmarks.py older_state.py lost_hot_tier.py moved_project.py spark_text.py) tests/integration/spark/test_mutants.py tests/integration/spark/test_odd_calls.py tests/unit/sql/test_statements.py
 
 audit: $(TOOLS)/bin/uv ## Compare the locked packages with published advisories; says so when it cannot reach them
 	@$(PYTHON) scripts/audit.py
