@@ -12,6 +12,7 @@ from streamhouse.errors import (
     PortError,
     StrategyError,
     StreamhouseError,
+    TypeMismatchError,
     UnknownColumnError,
     UnknownTableError,
     UntypedColumnError,
@@ -24,7 +25,9 @@ from streamhouse.sql.classes import Kinds
 from streamhouse.sql.determinism import fault
 from streamhouse.sql.dialect import place_of, render
 from streamhouse.sql.expressions import TYPED
+from streamhouse.sql.fits import misfits
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.placement import misplaced, ungrouped
 from streamhouse.sql.scopes import function_name, own_nodes, selects_of
 from streamhouse.sql.spark_type import STRING, VOID
 
@@ -190,6 +193,62 @@ def _is_count(node: exp.Expr) -> bool:
     if isinstance(node, exp.Cast):
         return bool(node.to.is_type(exp.DType.INT, exp.DType.SMALLINT, exp.DType.TINYINT, exp.DType.BIGINT))
     return isinstance(node, exp.Add | exp.Mul | exp.Paren | exp.DataType | exp.Placeholder)
+
+
+def check_places(query: exp.Query, sql: str, at: Location) -> None:
+    """Aggregates, window functions and generators stand where Spark takes them.
+
+    Raises:
+        StrategyError: one does not.
+    """
+    _raise([StrategyError(one.message, at=place_of(one.node, sql, at), hint=one.hint) for one in misplaced(query)])
+
+
+def check_types(root: Scope, inference: Inference, sql: str, at: Location) -> None:
+    """Every SELECT has the columns of its groups only, and every expression takes the types of its parts.
+
+    Raises:
+        StrategyError: a column is neither a group key nor in an aggregate.
+        TypeMismatchError: Spark refuses a type.
+    """
+    for scope in root.traverse():
+        bare = [StrategyError(one.message, at=place_of(one.node, sql, at), hint=one.hint) for one in ungrouped(scope)]
+        _raise(list(bare))
+    found = misfits(root, inference)
+    _raise([TypeMismatchError(one.message, at=place_of(one.node, sql, at), hint=one.hint) for one in found])
+
+
+class Filters:
+    """The columns of WHERE clauses that no table qualifies, from before names are resolved.
+
+    The resolver puts the expression of an output column in place of its name there; Spark knows no such name.
+    """
+
+    def __init__(self, query: exp.Query) -> None:
+        self._columns = [
+            node
+            for where in query.find_all(exp.Where)
+            for node in own_nodes(where)
+            if isinstance(node, exp.Column) and not node.table
+        ]
+
+    def check(self, tree: exp.Query, sql: str, at: Location) -> None:
+        """No name in a WHERE stood for an output column.
+
+        Raises:
+            UnknownColumnError: one did.
+        """
+        _raise(
+            [
+                UnknownColumnError(
+                    f"'{column.name}' is an output column, which WHERE does not see",
+                    at=place_of(column, sql, at),
+                    hint="write its expression, or filter in an outer query",
+                )
+                for column in self._columns
+                if not column.table and column.root() is not tree
+            ]
+        )
 
 
 def check_windows(query: exp.Query, sql: str, at: Location) -> None:

@@ -16,18 +16,20 @@ from streamhouse.errors import Location, UnknownColumnError
 from streamhouse.model.notice import Notice
 from streamhouse.model.table import Column
 from streamhouse.sql.check import (
+    Filters,
     check_columns,
     check_functions,
     check_limits,
     check_names,
     check_outputs,
+    check_places,
     check_tables,
+    check_types,
     check_unions,
     check_windows,
 )
 from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.dialect import SPARK, forget_place, quote_names, render_written
-from streamhouse.sql.groups import check_groups
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.ports import Port, append_columns, convert_ports
 from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
@@ -89,6 +91,8 @@ def analyse(
     check_functions(query, sql, at)
     check_limits(query, sql, at)
     check_stars(query, sql, at)
+    check_places(query, sql, at)
+    filters = Filters(query)
     convert_ports(query, ports, extra=extra_columns)
     visible = {name: port.visible(extra=False) for name, port in ports.items()}
     tree = _qualified(query, visible, at)
@@ -96,8 +100,10 @@ def analyse(
     expand_stars(_scope(tree, at), Inference(visible))
     # A column that the port does not declare is not there, though the table has it.
     seen = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
-    check_columns(_scope(tree, at), Inference(seen), sql, at)
-    check_groups(_scope(tree, at), sql, at)
+    scope, inference = _scope(tree, at), Inference(seen)
+    check_columns(scope, inference, sql, at)
+    filters.check(tree, sql, at)
+    check_types(scope, inference, sql, at)
     _forget_order(tree)
     if extra_columns:
         append_columns(tree, ports, at)

@@ -1,0 +1,336 @@
+"""Whether the parts of an expression have types that Spark takes there, under its ANSI rules; pure.
+
+Only what is known to be refused is an error: where a type is not known, Spark is the judge.
+
+References: `Cast.canAnsiCast`, `AnsiTypeCoercion` and `CheckAnalysis` of Spark 4.1.
+"""
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from streamhouse.sql.dialect import render
+from streamhouse.sql.infer import Inference
+from streamhouse.sql.placement import Misplaced
+from streamhouse.sql.scopes import function_name
+from streamhouse.sql.spark_type import SparkType
+from streamhouse.sql.words import words
+
+_NESTED = frozenset({"array", "map", "struct"})
+_TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
+_COMPARED = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv)
+_LAMBDAS: dict[str, tuple[int, int]] = {
+    "transform": (1, 2),
+    "filter": (1, 2),
+    "exists": (1, 1),
+    "forall": (1, 1),
+    "zip_with": (2, 2),
+    "map_filter": (2, 2),
+    "map_zip_with": (3, 3),
+    "transform_keys": (2, 2),
+    "transform_values": (2, 2),
+    "array_sort": (2, 2),
+}
+_ELEMENT_PLACES = {
+    "array_contains": 1,
+    "array_append": 1,
+    "array_prepend": 1,
+    "array_remove": 1,
+    "array_position": 1,
+    "array_insert": 2,
+}
+"""Function of an array → place of the argument that is like its elements."""
+
+_TAKES: dict[str, frozenset[str]] = {
+    name: frozenset(kinds.split())
+    for name, kinds in json.loads(files("streamhouse.sql").joinpath("spark_takes.json").read_text()).items()
+}
+"""Argument of a node → the kinds that Spark takes there; absent: all, or not known. See `scripts/spark_takes.py`."""
+
+_MOST = 3
+"""Arguments of the calls that the table is about."""
+
+_LIKE = {"tinyint": "int", "smallint": "int", "float": "double"}
+_KINDS = words("int bigint decimal double string timestamp timestamp_ntz date boolean binary array map struct")
+_CONSTANT = frozenset({"constant"})
+_CAST = "convert it with CAST, or in another way"
+_CALLED = {
+    "number": frozenset({"int", "bigint", "decimal", "double"}),
+    "whole number": frozenset({"int", "bigint"}),
+    "time": _TIMES,
+}
+
+
+def misfits(root: Scope, inference: Inference) -> Iterator[Misplaced]:
+    """Parts of a query whose types Spark refuses.
+
+    Args:
+        root: Of a qualified query.
+        inference: Knows the types of its ports.
+    """
+    for scope in root.traverse():
+        if isinstance(scope.expression, exp.Select):
+            for node in _typed_nodes(scope.expression):
+                yield from _Fit(scope, inference).found(node)
+
+
+def _typed_nodes(select: exp.Select) -> Iterator[exp.Expr]:
+    """Without sub-queries, and without the bodies of lambda functions, whose names have no type here."""
+    nested = (exp.Query, exp.Lambda, exp.From, exp.With)
+    yield from select.walk(prune=lambda n: n is not select and isinstance(n, nested))
+
+
+class _Fit:
+    def __init__(self, scope: Scope, inference: Inference) -> None:
+        self._scope, self._inference = scope, inference
+
+    def _type(self, node: exp.Expr | None) -> SparkType | None:
+        return None if node is None else self._inference.type_of(node, self._scope)
+
+    def found(self, node: exp.Expr) -> Iterator[Misplaced]:
+        """What is wrong with one node, whose parts are looked at by themselves."""
+        match node:
+            case exp.Where():
+                yield from self._condition(node.this, "WHERE", strict=True)
+            case exp.Join() if isinstance(node.args.get("on"), exp.Expr):
+                yield from self._condition(node.args["on"], "ON", strict=True)
+            case exp.And() | exp.Or():
+                for part in (node.left, node.right):
+                    yield from self._condition(part, node.key.upper(), strict=False)
+            case exp.Not():
+                yield from self._condition(node.this, "NOT", strict=False)
+            case exp.If() if not (isinstance(node.parent, exp.Case) and node.parent.this is not None):
+                yield from self._condition(node.this, "WHEN", strict=True)
+            case exp.Cast():
+                yield from self._cast(node)
+            case exp.Neg():
+                kind = self._type(node.this)
+                if kind is not None and (kind.kind in _NESTED | _TIMES or kind.kind in ("boolean", "binary")):
+                    yield Misplaced(node, f"- takes no {kind}", "take it of a number")
+            case exp.In() if node.args.get("query") is None:
+                for part in node.expressions:
+                    yield from self._compared(node, node.this, part)
+            case exp.Between():
+                for part in (node.args["low"], node.args["high"]):
+                    yield from self._compared(node, node.this, part)
+            case exp.Like() | exp.ILike() | exp.RegexpLike():
+                for part in (node.this, node.expression):
+                    kind = self._type(part)
+                    if kind is not None and kind.kind in _NESTED:
+                        yield Misplaced(part, f"{node.key.upper()} takes a string, and {_short(part)} is {kind}", _CAST)
+            case exp.Is() if isinstance(node.expression, exp.Boolean):
+                yield from self._condition(node.this, "IS", strict=False)
+            case exp.Bracket() if len(node.expressions) == 1:
+                yield from self._element(node, node.this, node.expressions[0])
+            case exp.Ordered():
+                kind = self._type(node.this)
+                if kind is not None and _has_map(kind):
+                    yield Misplaced(node, f"nothing orders {kind}", "order by map_entries(…), or by a value of it")
+            case _ if isinstance(node, _COMPARED):
+                yield from self._compared(node, node.this, node.expression)
+            case _ if isinstance(node, _ARITHMETIC):
+                yield from self._arithmetic(node)
+            case exp.Func():
+                yield from self._call(node)
+
+    def _condition(self, node: exp.Expr, place: str, *, strict: bool) -> Iterator[Misplaced]:
+        kind = self._type(node)
+        if kind is None or kind.kind == "boolean" or (not strict and kind.kind in ("void", "string")):
+            return
+        if kind.kind == "void" and place != "WHERE":
+            return
+        shown = "NULL" if kind.kind == "void" else str(kind)
+        yield Misplaced(node, f"{place} takes a boolean, and {_short(node)} is {shown}", "compare it with a value")
+
+    def _compared(self, at: exp.Expr, left: exp.Expr, right: exp.Expr) -> Iterator[Misplaced]:
+        one, other = self._type(left), self._type(right)
+        if one is None or other is None:
+            return
+        if one.kind == other.kind == "map":
+            yield Misplaced(at, f"nothing compares {one}", "compare map_entries(…), or single values")
+        elif not _comparable(one, other):
+            hint = f"write CAST({_short(right)} AS {one})" if one.kind not in _NESTED else "compare values of one type"
+            yield Misplaced(at, f"{one} and {other} cannot be compared", hint)
+
+    def _arithmetic(self, node: exp.Expr) -> Iterator[Misplaced]:
+        one, other = self._type(node.this), self._type(node.args.get("expression"))
+        if one is None or other is None:
+            return
+        for kind in (one, other):
+            if kind.kind in _NESTED or kind.kind in ("boolean", "binary"):
+                yield Misplaced(node, f"there is no arithmetic of {one} and {other}", "convert it with CAST")
+                return
+
+    def _cast(self, node: exp.Cast) -> Iterator[Misplaced]:
+        kind, wanted = self._type(node.this), self._type(node)
+        if kind is not None and wanted is not None and not can_cast(kind, wanted):
+            yield Misplaced(node, f"{kind} cannot be cast to {wanted}", "convert it in another way")
+
+    def _element(self, node: exp.Expr, of: exp.Expr, key: exp.Expr) -> Iterator[Misplaced]:
+        kind, index = self._type(of), self._type(key)
+        if kind is None or index is None:
+            return
+        if kind.kind == "array" and not (index.integral or index.kind == "void"):
+            yield Misplaced(
+                node, f"the place in an array is a whole number, and {_short(key)} is {index}", "count from 0"
+            )
+        elif kind.kind == "map" and not _comparable(kind.fields[0][1], index):
+            yield Misplaced(node, f"the keys of {kind} are no {index}", f"write CAST({_short(key)} AS …)")
+
+    def _key(self, node: exp.Expr, of: exp.Expr, key: exp.Expr) -> Iterator[Misplaced]:
+        kind, given = self._type(of), self._type(key)
+        if kind is None or given is None or kind.kind != "map":
+            return
+        if (kind.fields[0][1].kind == "string") != (given.kind == "string") and given.kind != "void":
+            yield Misplaced(node, f"the keys of {kind} are no {given}", f"write {_short(of)}[…], or cast the key")
+
+    def _call(self, node: exp.Func) -> Iterator[Misplaced]:
+        name = function_name(node)
+        first = node.expressions[0] if isinstance(node, exp.Anonymous) and node.expressions else node.args.get("this")
+        if not isinstance(first, exp.Expr):
+            return
+        yield from self._arguments(node, f"{name}()")
+        if name == "if" and not isinstance(node.parent, exp.Case):
+            yield from self._condition(first, "IF", strict=True)
+        elif name == "element_at":
+            given = node.expressions if isinstance(node, exp.Anonymous) else [first, node.args.get("expression")]
+            if len(given) == 2 and isinstance(given[1], exp.Expr):
+                yield from self._element(node, first, given[1])
+                yield from self._key(node, first, given[1])
+        elif name == "equal_null" and len(node.expressions) == 2:
+            yield from self._compared(node, *node.expressions)
+        elif name in _ELEMENT_PLACES:
+            yield from self._element_given(node, name)
+        elif name == "map":
+            for key in node.expressions[::2]:
+                of = self._type(key)
+                if of is not None and _has_map(of):
+                    yield Misplaced(key, f"the key of a map cannot be {of}", "use map_entries(…), or a value of it")
+        if name in _LAMBDAS:
+            yield from self._lambdas(node, name)
+
+    def _element_given(self, node: exp.Func, name: str) -> Iterator[Misplaced]:
+        given = [part for part in node.iter_expressions() if not isinstance(part, exp.Var)]
+        place = _ELEMENT_PLACES[name]
+        if len(given) <= place:
+            return
+        array, kind = self._type(given[0]), self._type(given[place])
+        if array is None or kind is None or array.element is None or _alike(array.element, kind):
+            return
+        message = f"the elements of {array} are no {kind}"
+        yield Misplaced(node, message, f"write CAST({_short(given[place])} AS {array.element})")
+
+    def _lambdas(self, node: exp.Func, name: str) -> Iterator[Misplaced]:
+        fewest, most = _LAMBDAS[name]
+        for one in node.iter_expressions():
+            if isinstance(one, exp.Lambda) and not fewest <= len(one.expressions) <= most:
+                wanted = str(fewest) if fewest == most else f"{fewest} or {most}"
+                message = f"the function in {name}() takes {wanted} arguments, and {len(one.expressions)} stand here"
+                yield Misplaced(one, message, "compare it with Spark's list of functions")
+            if isinstance(one, exp.Lambda) and name in ("filter", "exists", "forall"):
+                yield from self._predicate(node, one, name)
+
+    def _predicate(self, node: exp.Func, one: exp.Lambda, name: str) -> Iterator[Misplaced]:
+        body = one.this
+        names = [str(argument.name) for argument in one.expressions]
+        if isinstance(body, exp.Column | exp.Identifier) and names[:1] == [body.name]:
+            first = node.expressions[0] if isinstance(node, exp.Anonymous) else node.args.get("this")
+            kind = self._type(first)
+            if kind is not None and kind.element is not None and kind.element.kind not in ("boolean", "void"):
+                yield Misplaced(one, f"the function in {name}() gives {kind.element}, and no boolean", "compare it")
+
+    def _arguments(self, node: exp.Expr, shown: str) -> Iterator[Misplaced]:
+        if sum(1 for _ in node.iter_expressions()) > _MOST:
+            return  # some functions mean another thing with more arguments
+        of = function_name(node) if isinstance(node, exp.Anonymous) else type(node).__name__
+        for key, value in node.args.items():
+            for i, part in enumerate(value if isinstance(value, list) else [value]):
+                taken = _TAKES.get(f"{of}.{key}.{i}" if isinstance(value, list) else f"{of}.{key}")
+                kind = self._type(part) if taken is not None and isinstance(part, exp.Expr) else None
+                if taken == _CONSTANT and isinstance(part, exp.Expr) and part.find(exp.Column):
+                    message = f"{shown} takes a constant here, and {_short(part)} differs from row to row"
+                    yield Misplaced(part, message, "write a literal")
+                if taken is None or taken == _CONSTANT or kind is None:
+                    continue
+                name = _LIKE.get(kind.kind, kind.kind)
+                if name in _KINDS - taken:
+                    message = f"{shown} takes {_words(taken)} here, and {_short(part)} is {kind}"
+                    yield Misplaced(part, message, _CAST)
+
+
+def _words(kinds: frozenset[str]) -> str:
+    rest, said = set(kinds), []
+    for word, of in _CALLED.items():
+        if of <= rest:
+            said.append(word)
+            rest -= of
+    return " or ".join([*said, *sorted(rest)])
+
+
+_INTERVALS = frozenset({"day_interval", "month_interval", "time_interval"})
+
+
+def _has_map(kind: SparkType) -> bool:
+    return kind.kind == "map" or any(_has_map(part) for _, part in kind.fields)
+
+
+def _comparable(one: SparkType, other: SparkType) -> bool:
+    """Whether Spark compares two types, itself or after an implicit cast."""
+    if "void" in (one.kind, other.kind) or one.kind == other.kind:
+        return True
+    nested = (one.kind in _NESTED, other.kind in _NESTED)
+    if any(nested):
+        return False
+    if "string" in (one.kind, other.kind):
+        return True
+    if one.numeric or other.numeric:
+        return one.numeric and other.numeric
+    if "boolean" in (one.kind, other.kind):
+        return False
+    if one.kind in _TIMES or other.kind in _TIMES:
+        return one.kind in _TIMES and other.kind in _TIMES
+    return True
+
+
+def _alike(element: SparkType, kind: SparkType) -> bool:
+    """Whether Spark looks for a value among elements of a type; it makes no text of either."""
+    if "void" in (element.kind, kind.kind):
+        return True
+    return _comparable(element, kind) and (element.kind == "string") == (kind.kind == "string")
+
+
+def can_cast(kind: SparkType, wanted: SparkType) -> bool:
+    """Whether Spark's ANSI mode has a cast between two types; True where that is not known."""
+    if kind == wanted or kind.kind == "void" or wanted.kind == "string" or "variant" in (kind.kind, wanted.kind):
+        return True
+    if kind.kind in _NESTED or wanted.kind in _NESTED:
+        if kind.kind != wanted.kind or len(kind.fields) != len(wanted.fields):
+            return False
+        return all(can_cast(a, b) for (_, a), (_, b) in zip(kind.fields, wanted.fields, strict=True))
+    if kind.kind in _INTERVALS or wanted.kind in _INTERVALS or "time" in (kind.kind, wanted.kind):
+        return True
+    if kind.kind == "string":
+        return True
+    match wanted.kind:
+        case "binary":
+            return kind.kind == "binary"
+        case "boolean":
+            return kind.numeric or kind.kind == "boolean"
+        case "date":
+            return kind.kind in _TIMES
+        case "timestamp":
+            return kind.kind in _TIMES or kind.numeric
+        case "timestamp_ntz":
+            return kind.kind in _TIMES
+    if wanted.numeric:
+        return kind.numeric or kind.kind in ("boolean", "timestamp")
+    return True
+
+
+def _short(node: exp.Expr) -> str:
+    text = render(node.unalias())
+    return text if len(text) <= 60 else f"{text[:57]}..."
