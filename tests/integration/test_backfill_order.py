@@ -10,8 +10,7 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.restating import Restating
-from streamhouse.runtime.stores import open_stores
-from streamhouse.stores.iceberg.upkeep import IcebergUpkeep
+from streamhouse.runtime.stores import open_stores, open_upkeep
 from streamhouse.tiering.move import tier_all
 from streamhouse.tiering.union import union_frame
 from tests.live import drop_tables
@@ -99,10 +98,7 @@ def test_versions_of_a_key_are_applied_in_the_order_they_came(open_):
     assert set(served["n"].to_pylist()) == {ROUNDS * 2 - 1}
     assert restated(open_) == (0, 0)
     assert set(map(tuple, versions_in_order(open_).values())) == {tuple(range(ROUNDS * 2))}
-    if log.tiers.present[-1] is not Tier.COLD:
-        return
-    upkeep = IcebergUpkeep(lambda: open_.spark, "cold", open_.project.root / "locks")
-    upkeep.compact(log.replica)
+    open_upkeep(open_.project, open_.spark)[log.tiers.present[-1]].compact(log.replica)
     with pytest.raises(RestateError, match=rf"which of {ROUNDS * 2} rows with k = \d+ is the newest cannot be told"):
         restated(open_)
     run(open_, ROUNDS)  # what came later is known to be later

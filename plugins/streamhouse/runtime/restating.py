@@ -162,8 +162,8 @@ class Restating:
             key = ", ".join(f"{name} = {row[name]!r}" for name in table.primary_key)
             raise RestateError(
                 f"{table.name}: which of {row['n']} rows with {key} is the newest cannot be told: "
-                "the files of the cold copy that they are read from were written together",
-                hint="keep what it reads in the warm tier, which keeps the order; or name a version_column",
+                "the files of the lake that they are read from were written together by upkeep",
+                hint="name a version_column for the table, whose highest value wins",
             )
 
     def _write(self, segment: Segment, step: PlannedStep, table: Table, found: Difference) -> None:

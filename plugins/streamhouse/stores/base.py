@@ -293,7 +293,17 @@ class OrderedStore(FrameStore, Protocol):
         """
 
 
+@runtime_checkable
+class PlacedStore(LakeStore, Protocol):
+    """As `OrderedStore`, of a lake that is read in this process."""
+
+    def read_placed(self, table: Table, at: Position | None, columns: tuple[str, ...], column: str) -> "pa.Table":
+        """`read_state` of a log, with a further `column` of type int64 as in `OrderedStore.ordered`."""
+
+
 UNPLACED = range(1 << 60, 1 << 61)
+ROWS_OF_A_FILE = 36
+"""Bits of the number of a row in its file, in the numbers of `OrderedStore` and `PlacedStore`."""
 
 
 KIND_COLUMNS = ("_kind", "_bucket", "_offset", "_at")

@@ -18,6 +18,7 @@ from streamhouse.stores.base import (
     LakeStore,
     LogStore,
     OrderedStore,
+    PlacedStore,
     Store,
 )
 from streamhouse.stores.frame import arrow_frame
@@ -114,7 +115,8 @@ def union_frame(
 ) -> "DataFrame":
     """As `union_read`, for Spark: what a lake holds stays there until Spark reads it, which sees to `where` itself.
 
-    With `order` the rows of a log may have a further column of that name (`OrderedStore`); else they are in order.
+    With `order` the rows of a log may have a further column of that name (`OrderedStore`, `PlacedStore`); else they
+    are in order.
     """
     wanted = columns or table.column_names
     source, base = sides(table, stores, through_lake=through_lake, at=at)
@@ -173,6 +175,8 @@ def state_frame(
     """The rows of one tier at `at` (None: now); for `order` see `union_frame`."""
     if order is not None and not table.primary_key and isinstance(store, OrderedStore):
         return store.ordered(table, at, order).select(*columns, order)
+    if order is not None and not table.primary_key and isinstance(store, PlacedStore):
+        return arrow_frame(spark, store.read_placed(table, at, columns, order))
     if isinstance(store, FrameStore):
         return store.dataframe(table, at).select(*columns)
     return arrow_frame(spark, state_rows(store, table, at, columns, where))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema
-from streamhouse.stores.base import UNPLACED, Changes
+from streamhouse.stores.base import ROWS_OF_A_FILE, UNPLACED, Changes
 from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg.statements import as_of, storage_type
 from streamhouse.stores.keyed import padded
@@ -24,7 +24,6 @@ _ORDER = "__order"
 _SEVERAL = 2
 _PLACED = "__placed"
 _GONE = 2  # status of an entry whose file is deleted
-_ROWS_OF_A_FILE = 36  # bits of their number
 
 
 def frame(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int) -> "DataFrame":
@@ -58,7 +57,7 @@ def ordered(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int,
 
     def first(index: int, number: int, own: int) -> int:
         unplaced = UNPLACED.start if own > number else UNPLACED.stop if number > mixed >= 0 else 0
-        return unplaced + (index << _ROWS_OF_A_FILE)
+        return unplaced + (index << ROWS_OF_A_FILE)
 
     places = {file.path: first(n, file.number, file.own) for n, file in enumerate(files)}
     stored = _shown(spark.sql(as_of(catalog, table, snapshot_id, more=_PLACES)), table, _PLACES)
@@ -81,7 +80,7 @@ def appended(
     rows = reader.table(f"{catalog}.{table.name}")
     if len(files) < _SEVERAL:  # Spark gives the rows of one file in their order
         return _shown(rows, table)
-    places = {file: n << _ROWS_OF_A_FILE for n, file in enumerate(files)}
+    places = {file: n << ROWS_OF_A_FILE for n, file in enumerate(files)}
     stored = _shown(rows.select("*", *_PLACES), table, _PLACES)
     return _placed(stored, places, _ORDER).orderBy(_ORDER).select(*table.column_names)
 

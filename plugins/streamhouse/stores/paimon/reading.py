@@ -9,7 +9,7 @@ import pyarrow as pa
 from streamhouse.errors import RowsLostError, StoreError
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema
-from streamhouse.stores.base import Changes
+from streamhouse.stores.base import ROWS_OF_A_FILE, UNPLACED, Changes
 from streamhouse.stores.keyed import (
     DELETED,
     UPSERTED,
@@ -29,6 +29,7 @@ from streamhouse.stores.paimon.schema import KIND, stored_columns
 from streamhouse.stores.same import distinct_keys
 from streamhouse.stores.where import Condition
 
+_APPENDED = 0  # source of a file that a writer wrote; a compaction's is 1
 _ROW_KIND = "_row_kind"
 _OVERWRITE = "OVERWRITE"
 _MAX_PUSHED_KEYS = 1000
@@ -65,6 +66,65 @@ def state(
     found = builder.new_read().to_arrow(builder.new_scan().plan().splits())
     rows = padded(found, _columns(table, asked))
     return (rows if keys is None else with_keys(rows, keys)).select(list(columns))
+
+
+def placed(handle: Any, table: Table, snapshot_id: int, columns: Sequence[str], column: str) -> pa.Table:
+    """All rows of a log at a snapshot, with `column`, which tells their order; see `PlacedStore.read_placed`.
+
+    Raises:
+        RowsLostError: the snapshot was expired.
+    """
+    shown = _columns(table, columns)
+    number = pa.field(column, pa.int64())
+    if snapshot_id == 0:
+        return arrow_schema(shown).append(number).empty_table()
+    past = at_snapshot(handle, table, snapshot_id)
+    builder = past.new_read_builder().with_projection(_present(past, columns))
+    read = builder.new_read()
+    found = [arrow_schema(shown).append(number).empty_table()]
+    for begin, split in _in_order(builder.new_scan().plan().splits()):
+        rows = padded(read.to_arrow([split]), shown)
+        found.append(rows.append_column(number, pa.array(range(begin, begin + rows.num_rows), pa.int64())))
+    return pa.concat_tables(found)
+
+
+def _in_order(splits: Sequence[Any]) -> list[tuple[int, Any]]:
+    """A split for each file, with the number of its first row.
+
+    The files of one partition and bucket are listed in the order of their commits; between several of these the time
+    at which a file was written tells the order. A compaction puts rows of many commits together, and lists its file
+    last; what was written before its end may be older or newer than its rows.
+    """
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for split in splits:
+        for file in split.files:
+            single = split.filter_file(lambda one, file=file: one is file)
+            groups.setdefault((*split.partition.values, split.bucket), []).append(single)
+    newest = max((_written(one) for files in groups.values() for one in files if _is_joined(one)), default=None)
+    found: list[tuple[int, int, Any]] = []  # a time that never goes back in a group, where its numbers begin, the file
+    for files in groups.values():
+        joined = [at for at, one in enumerate(files) if _is_joined(one)]
+        last = 0
+        for at, one in enumerate(files):
+            if _is_joined(one):
+                found.append((_written(one), UNPLACED.start, one))
+                continue
+            last = max(last, _written(one))
+            is_later = newest is not None and _written(one) > newest and at > max(joined, default=-1)
+            found.append((last, UNPLACED.stop if is_later else 0, one))
+    found.sort(key=lambda one: one[0])
+    return [(begin + (at << ROWS_OF_A_FILE), one) for at, (_, begin, one) in enumerate(found)]
+
+
+def _is_joined(split: Any) -> bool:
+    """Whether its file was written by a compaction, or may have been."""
+    return bool(split.files[0].file_source != _APPENDED)
+
+
+def _written(split: Any) -> int:
+    """When its file was, in milliseconds; a later one has a larger number, but in the hour when clocks are set back."""
+    time = split.files[0].creation_time
+    return time.get_millisecond() if time is not None else 0
 
 
 def at_snapshot(handle: Any, table: Table, snapshot_id: int) -> Any:

@@ -218,6 +218,13 @@ class PaimonStore:
             snapshot = (self._end(handle) if at is None else at).get(_SNAPSHOT, 0)
             return reading.state(handle, table, snapshot, columns, where=where)
 
+    def read_placed(self, table: Table, at: Position | None, columns: tuple[str, ...], column: str) -> pa.Table:
+        """See `PlacedStore.read_placed`."""
+        with translated("reading", table.name):
+            handle = self._handle(table.name)
+            snapshot = (self._end(handle) if at is None else at).get(_SNAPSHOT, 0)
+            return reading.placed(handle, table, snapshot, columns, column)
+
     def position_at(self, table: Table, at_ms: int) -> Position:
         """See `TimedStore.position_at`."""
         with translated("reading", table.name):
