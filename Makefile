@@ -30,7 +30,7 @@ test: check $(AIRFLOW_STAMP) ## Every test there is: the checks, then real Fluss
 	$(BIN)/pytest tests/unit -m proof -q -n 2
 	$(BIN)/pytest tests/contract tests/integration tests/airflow -n 3 --dist loadfile --no-loadscope-reorder
 
-check: $(STAMP) ## Format, types, layers, unit tests and doctests; under a minute, no Java
+check: $(STAMP) ## Format, types, layers, unit tests and doctests; two minutes, no Java
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
