@@ -6,6 +6,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.errors import (
+    DefinitionError,
     DefinitionErrors,
     Location,
     OutputColumnError,
@@ -19,11 +20,11 @@ from streamhouse.errors import (
     did_you_mean,
 )
 from streamhouse.sql import functions
-from streamhouse.sql.admit import refused_calls, refused_relations
+from streamhouse.sql.admit import Refused, refused_calls, refused_relations
 from streamhouse.sql.arity import ARITY, misfit
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.determinism import fault
-from streamhouse.sql.dialect import place_of, render
+from streamhouse.sql.dialect import place_of, render, short
 from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.fits import misfits
 from streamhouse.sql.infer import Inference
@@ -42,6 +43,10 @@ def _raise(errors: list[StreamhouseError]) -> None:
         raise DefinitionErrors(errors)
 
 
+def _placed(kind: type[DefinitionError], found: Refused, sql: str, at: Location) -> StreamhouseError:
+    return kind(found.message, at=place_of(found.node, sql, at), hint=found.hint)
+
+
 def check_relations(query: exp.Query, sql: str, at: Location) -> None:
     """Only names and sub-queries stand where a table does, and a name says no moment.
 
@@ -49,10 +54,8 @@ def check_relations(query: exp.Query, sql: str, at: Location) -> None:
         UnknownTableError: something else does.
         StrategyError: the query does more than read.
     """
-    errors: list[StreamhouseError] = [
-        (UnknownTableError if found.reads else StrategyError)(
-            found.message, at=place_of(found.node, sql, at), hint=found.hint
-        )
+    errors = [
+        _placed(UnknownTableError if found.reads else StrategyError, found, sql, at)
         for found in refused_relations(query)
     ]
     for table in [] if errors else query.find_all(exp.Table):
@@ -114,7 +117,7 @@ def check_names(query: exp.Query, sql: str, at: Location) -> None:
     for i, item in enumerate(query.selects, 1):
         named = isinstance(item, exp.Alias | exp.Column | exp.Dot | exp.Star) or bool(item.alias_or_name)
         if isinstance(item, exp.Aliases) or not named or isinstance(item, exp.Literal):
-            hint = f"write {_short(item)} AS name"
+            hint = f"write {short(item)} AS name"
             if isinstance(item, exp.Aliases):
                 hint = "a function that gives several columns stands in a LATERAL VIEW"
             errors.append(OutputColumnError(f"output column {i} has no name", at=place_of(item, sql, at), hint=hint))
@@ -142,7 +145,7 @@ def check_functions(query: exp.Query, sql: str, at: Location) -> None:
                 hint = "compare it with Spark's list of functions"
                 errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
     errors += [
-        UntypedColumnError(found.message, at=place_of(found.node, sql, at), hint=found.hint)
+        _placed(UntypedColumnError, found, sql, at)
         for found in refused_calls(query, functions.KNOWN)
         if fault(found.node) is None
     ]
@@ -173,7 +176,7 @@ def check_limits(query: exp.Query, sql: str, at: Location) -> None:
         for item in clause.expressions:
             key = item.this if isinstance(item, exp.Ordered) else item
             if isinstance(key, exp.Neg) and isinstance(key.this, exp.Literal) and key.this.is_int:
-                message = f"{clause.key.upper()} BY names the column {_short(key)}, and there is none"
+                message = f"{clause.key.upper()} BY names the column {short(key)}, and there is none"
                 hint = "the first column is 1"
                 errors.append(StrategyError(message, at=place_of(key, sql, at), hint=hint))
     for node in query.find_all(exp.Limit, exp.Offset):
@@ -182,7 +185,7 @@ def check_limits(query: exp.Query, sql: str, at: Location) -> None:
             continue
         if not all(_is_count(part) for part in most.walk()):
             word = node.key.upper()
-            message = f"{word} takes a whole number of rows, and not {_short(most)}"
+            message = f"{word} takes a whole number of rows, and not {short(most)}"
             errors.append(StrategyError(message, at=place_of(most, sql, at), hint=f"write {word} 10"))
     _raise(errors)
 
@@ -201,7 +204,7 @@ def check_places(query: exp.Query, sql: str, at: Location) -> None:
     Raises:
         StrategyError: one does not.
     """
-    _raise([StrategyError(one.message, at=place_of(one.node, sql, at), hint=one.hint) for one in misplaced(query)])
+    _raise([_placed(StrategyError, found, sql, at) for found in misplaced(query)])
 
 
 def check_types(root: Scope, inference: Inference, sql: str, at: Location) -> None:
@@ -212,10 +215,8 @@ def check_types(root: Scope, inference: Inference, sql: str, at: Location) -> No
         TypeMismatchError: Spark refuses a type.
     """
     for scope in root.traverse():
-        bare = [StrategyError(one.message, at=place_of(one.node, sql, at), hint=one.hint) for one in ungrouped(scope)]
-        _raise(list(bare))
-    found = misfits(root, inference)
-    _raise([TypeMismatchError(one.message, at=place_of(one.node, sql, at), hint=one.hint) for one in found])
+        _raise([_placed(StrategyError, found, sql, at) for found in ungrouped(scope)])
+    _raise([_placed(TypeMismatchError, found, sql, at) for found in misfits(root, inference)])
 
 
 class Filters:
@@ -272,7 +273,7 @@ def check_windows(query: exp.Query, sql: str, at: Location) -> None:
                     if _FUNCTION[type(node)] and function_name(node) in functions.TIME_WINDOWS:
                         calls.setdefault(render(node), node)
         for text, node in list(calls.items())[1:]:
-            message = f"one SELECT has the time windows {_short(next(iter(calls.values())))} and {_short(node)}"
+            message = f"one SELECT has the time windows {short(next(iter(calls.values())))} and {short(node)}"
             errors.append(StrategyError(message, at=place_of(calls[text], sql, at), hint=_WINDOWS))
     _raise(errors)
 
@@ -364,9 +365,9 @@ def check_outputs(root: Scope, inference: Inference, sql: str, at: Location) -> 
             node, where = _culprit(column.node, root, inference)
             errors.append(
                 UntypedColumnError(
-                    f"the type of column '{column.name}' cannot be told from {_short(node)}",
+                    f"the type of column '{column.name}' cannot be told from {short(node)}",
                     at=place_of(node, sql, at),
-                    hint=f"write CAST({_short(where)} AS type)",
+                    hint=f"write CAST({short(where)} AS type)",
                 )
             )
         elif column.type == VOID or not column.type.storable:
@@ -375,7 +376,7 @@ def check_outputs(root: Scope, inference: Inference, sql: str, at: Location) -> 
                 UntypedColumnError(
                     f"column '{column.name}' is {kind}, which no table can hold",
                     at=place,
-                    hint=f"write CAST({_short(column.node.unalias())} AS type)",
+                    hint=f"write CAST({short(column.node.unalias())} AS type)",
                 )
             )
     _raise(errors)
@@ -393,8 +394,3 @@ def _culprit(node: exp.Expr, scope: Scope, inference: Inference) -> tuple[exp.Ex
         if inference.type_of(part, scope) == STRING:
             return node, part
     return node, node
-
-
-def _short(node: exp.Expr) -> str:
-    text = render(node.unalias())
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -7,14 +7,16 @@ References: `Cast.canAnsiCast`, `AnsiTypeCoercion` and `CheckAnalysis` of Spark 
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from streamhouse.sql.dialect import render
+from streamhouse.sql.admit import Refused
+from streamhouse.sql.classes import Kinds
+from streamhouse.sql.dialect import short
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.placement import Misplaced
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
 from streamhouse.sql.words import words
@@ -45,12 +47,6 @@ _ELEMENT_PLACES = {
 }
 """Function of an array → place of the argument that is like its elements."""
 
-_TAKES: dict[str, frozenset[str]] = {
-    name: frozenset(kinds.split())
-    for name, kinds in json.loads(files("streamhouse.sql").joinpath("spark_takes.json").read_text()).items()
-}
-"""Argument of a node → the kinds that Spark takes there; absent: all, or not known. See `scripts/spark_takes.py`."""
-
 _MOST = 3
 """Arguments of the calls that the table is about."""
 
@@ -58,6 +54,7 @@ _LIKE = {"tinyint": "int", "smallint": "int", "float": "double"}
 _KINDS = words("int bigint decimal double string timestamp timestamp_ntz date boolean binary array map struct")
 _CONSTANT = frozenset({"constant"})
 _CAST = "convert it with CAST, or in another way"
+_APART = Kinds(exp.Query, exp.Lambda, exp.From, exp.With)
 _CALLED = {
     "number": frozenset({"int", "bigint", "decimal", "double"}),
     "whole number": frozenset({"int", "bigint"}),
@@ -65,7 +62,14 @@ _CALLED = {
 }
 
 
-def misfits(root: Scope, inference: Inference) -> Iterator[Misplaced]:
+@cache
+def _takes() -> dict[str, frozenset[str]]:
+    """Argument of a node → the kinds that Spark takes there, by `scripts/spark_takes.py`; absent: all, or not known."""
+    text = files("streamhouse.sql").joinpath("spark_takes.json").read_text(encoding="utf-8")
+    return {name: words(kinds) for name, kinds in json.loads(text).items()}
+
+
+def misfits(root: Scope, inference: Inference) -> Iterator[Refused]:
     """Parts of a query whose types Spark refuses.
 
     Args:
@@ -74,14 +78,14 @@ def misfits(root: Scope, inference: Inference) -> Iterator[Misplaced]:
     """
     for scope in root.traverse():
         if isinstance(scope.expression, exp.Select):
+            fit = _Fit(scope, inference)
             for node in _typed_nodes(scope.expression):
-                yield from _Fit(scope, inference).found(node)
+                yield from fit.found(node)
 
 
 def _typed_nodes(select: exp.Select) -> Iterator[exp.Expr]:
     """Without sub-queries, and without the bodies of lambda functions, whose names have no type here."""
-    nested = (exp.Query, exp.Lambda, exp.From, exp.With)
-    yield from select.walk(prune=lambda n: n is not select and isinstance(n, nested))
+    return select.walk(prune=lambda n: _APART[type(n)] and n is not select)
 
 
 class _Fit:
@@ -91,7 +95,7 @@ class _Fit:
     def _type(self, node: exp.Expr | None) -> SparkType | None:
         return None if node is None else self._inference.type_of(node, self._scope)
 
-    def found(self, node: exp.Expr) -> Iterator[Misplaced]:
+    def found(self, node: exp.Expr) -> Iterator[Refused]:
         """What is wrong with one node, whose parts are looked at by themselves."""
         match node:
             case exp.Where():
@@ -103,14 +107,15 @@ class _Fit:
                     yield from self._condition(part, node.key.upper(), strict=False)
             case exp.Not():
                 yield from self._condition(node.this, "NOT", strict=False)
-            case exp.If() if not (isinstance(node.parent, exp.Case) and node.parent.this is not None):
-                yield from self._condition(node.this, "WHEN", strict=True)
+            case exp.If():  # an arm of CASE; a call of IF keeps its name
+                if not (isinstance(node.parent, exp.Case) and node.parent.this is not None):
+                    yield from self._condition(node.this, "WHEN", strict=True)
             case exp.Cast():
                 yield from self._cast(node)
             case exp.Neg():
                 kind = self._type(node.this)
                 if kind is not None and (kind.kind in _NESTED | _TIMES or kind.kind in ("boolean", "binary")):
-                    yield Misplaced(node, f"- takes no {kind}", "take it of a number")
+                    yield Refused(node, f"- takes no {kind}", "take it of a number")
             case exp.In() if node.args.get("query") is None:
                 for part in node.expressions:
                     yield from self._compared(node, node.this, part)
@@ -121,7 +126,7 @@ class _Fit:
                 for part in (node.this, node.expression):
                     kind = self._type(part)
                     if kind is not None and kind.kind in _NESTED:
-                        yield Misplaced(part, f"{node.key.upper()} takes a string, and {_short(part)} is {kind}", _CAST)
+                        yield Refused(part, f"{node.key.upper()} takes a string, and {short(part)} is {kind}", _CAST)
             case exp.Is() if isinstance(node.expression, exp.Boolean):
                 yield from self._condition(node.this, "IS", strict=False)
             case exp.Bracket() if len(node.expressions) == 1:
@@ -129,7 +134,7 @@ class _Fit:
             case exp.Ordered():
                 kind = self._type(node.this)
                 if kind is not None and _has_map(kind):
-                    yield Misplaced(node, f"nothing orders {kind}", "order by map_entries(…), or by a value of it")
+                    yield Refused(node, f"nothing orders {kind}", "order by map_entries(…), or by a value of it")
             case _ if isinstance(node, _COMPARED):
                 yield from self._compared(node, node.this, node.expression)
             case _ if isinstance(node, _ARITHMETIC):
@@ -137,64 +142,62 @@ class _Fit:
             case exp.Func():
                 yield from self._call(node)
 
-    def _condition(self, node: exp.Expr, place: str, *, strict: bool) -> Iterator[Misplaced]:
+    def _condition(self, node: exp.Expr, place: str, *, strict: bool) -> Iterator[Refused]:
         kind = self._type(node)
         if kind is None or kind.kind == "boolean" or (not strict and kind.kind in ("void", "string")):
             return
         if kind.kind == "void" and place != "WHERE":
             return
         shown = "NULL" if kind.kind == "void" else str(kind)
-        yield Misplaced(node, f"{place} takes a boolean, and {_short(node)} is {shown}", "compare it with a value")
+        yield Refused(node, f"{place} takes a boolean, and {short(node)} is {shown}", "compare it with a value")
 
-    def _compared(self, at: exp.Expr, left: exp.Expr, right: exp.Expr) -> Iterator[Misplaced]:
+    def _compared(self, at: exp.Expr, left: exp.Expr, right: exp.Expr) -> Iterator[Refused]:
         one, other = self._type(left), self._type(right)
         if one is None or other is None:
             return
         if one.kind == other.kind == "map":
-            yield Misplaced(at, f"nothing compares {one}", "compare map_entries(…), or single values")
+            yield Refused(at, f"nothing compares {one}", "compare map_entries(…), or single values")
         elif not _comparable(one, other):
-            hint = f"write CAST({_short(right)} AS {one})" if one.kind not in _NESTED else "compare values of one type"
-            yield Misplaced(at, f"{one} and {other} cannot be compared", hint)
+            hint = f"write CAST({short(right)} AS {one})" if one.kind not in _NESTED else "compare values of one type"
+            yield Refused(at, f"{one} and {other} cannot be compared", hint)
 
-    def _arithmetic(self, node: exp.Expr) -> Iterator[Misplaced]:
+    def _arithmetic(self, node: exp.Expr) -> Iterator[Refused]:
         one, other = self._type(node.this), self._type(node.args.get("expression"))
         if one is None or other is None:
             return
         for kind in (one, other):
             if kind.kind in _NESTED or kind.kind in ("boolean", "binary"):
-                yield Misplaced(node, f"there is no arithmetic of {one} and {other}", "convert it with CAST")
+                yield Refused(node, f"there is no arithmetic of {one} and {other}", "convert it with CAST")
                 return
 
-    def _cast(self, node: exp.Cast) -> Iterator[Misplaced]:
+    def _cast(self, node: exp.Cast) -> Iterator[Refused]:
         kind, wanted = self._type(node.this), self._type(node)
         if kind is not None and wanted is not None and not can_cast(kind, wanted):
-            yield Misplaced(node, f"{kind} cannot be cast to {wanted}", "convert it in another way")
+            yield Refused(node, f"{kind} cannot be cast to {wanted}", "convert it in another way")
 
-    def _element(self, node: exp.Expr, of: exp.Expr, key: exp.Expr) -> Iterator[Misplaced]:
+    def _element(self, node: exp.Expr, of: exp.Expr, key: exp.Expr) -> Iterator[Refused]:
         kind, index = self._type(of), self._type(key)
         if kind is None or index is None:
             return
         if kind.kind == "array" and not (index.integral or index.kind == "void"):
-            yield Misplaced(
-                node, f"the place in an array is a whole number, and {_short(key)} is {index}", "count from 0"
-            )
+            yield Refused(node, f"the place in an array is a whole number, and {short(key)} is {index}", "count from 0")
         elif kind.kind == "map" and not _comparable(kind.fields[0][1], index):
-            yield Misplaced(node, f"the keys of {kind} are no {index}", f"write CAST({_short(key)} AS …)")
+            yield Refused(node, f"the keys of {kind} are no {index}", f"write CAST({short(key)} AS …)")
 
-    def _key(self, node: exp.Expr, of: exp.Expr, key: exp.Expr) -> Iterator[Misplaced]:
+    def _key(self, node: exp.Expr, of: exp.Expr, key: exp.Expr) -> Iterator[Refused]:
         kind, given = self._type(of), self._type(key)
         if kind is None or given is None or kind.kind != "map":
             return
         if (kind.fields[0][1].kind == "string") != (given.kind == "string") and given.kind != "void":
-            yield Misplaced(node, f"the keys of {kind} are no {given}", f"write {_short(of)}[…], or cast the key")
+            yield Refused(node, f"the keys of {kind} are no {given}", f"write {short(of)}[…], or cast the key")
 
-    def _call(self, node: exp.Func) -> Iterator[Misplaced]:
+    def _call(self, node: exp.Func) -> Iterator[Refused]:
         name = function_name(node)
         first = node.expressions[0] if isinstance(node, exp.Anonymous) and node.expressions else node.args.get("this")
         if not isinstance(first, exp.Expr):
             return
         yield from self._arguments(node, f"{name}()")
-        if name == "if" and not isinstance(node.parent, exp.Case):
+        if name == "if":
             yield from self._condition(first, "IF", strict=True)
         elif name == "element_at":
             given = node.expressions if isinstance(node, exp.Anonymous) else [first, node.args.get("expression")]
@@ -209,11 +212,11 @@ class _Fit:
             for key in node.expressions[::2]:
                 of = self._type(key)
                 if of is not None and _has_map(of):
-                    yield Misplaced(key, f"the key of a map cannot be {of}", "use map_entries(…), or a value of it")
+                    yield Refused(key, f"the key of a map cannot be {of}", "use map_entries(…), or a value of it")
         if name in _LAMBDAS:
             yield from self._lambdas(node, name)
 
-    def _element_given(self, node: exp.Func, name: str) -> Iterator[Misplaced]:
+    def _element_given(self, node: exp.Func, name: str) -> Iterator[Refused]:
         given = [part for part in node.iter_expressions() if not isinstance(part, exp.Var)]
         place = _ELEMENT_PLACES[name]
         if len(given) <= place:
@@ -222,44 +225,46 @@ class _Fit:
         if array is None or kind is None or array.element is None or _alike(array.element, kind):
             return
         message = f"the elements of {array} are no {kind}"
-        yield Misplaced(node, message, f"write CAST({_short(given[place])} AS {array.element})")
+        yield Refused(node, message, f"write CAST({short(given[place])} AS {array.element})")
 
-    def _lambdas(self, node: exp.Func, name: str) -> Iterator[Misplaced]:
+    def _lambdas(self, node: exp.Func, name: str) -> Iterator[Refused]:
         fewest, most = _LAMBDAS[name]
         for one in node.iter_expressions():
             if isinstance(one, exp.Lambda) and not fewest <= len(one.expressions) <= most:
                 wanted = str(fewest) if fewest == most else f"{fewest} or {most}"
                 message = f"the function in {name}() takes {wanted} arguments, and {len(one.expressions)} stand here"
-                yield Misplaced(one, message, "compare it with Spark's list of functions")
+                yield Refused(one, message, "compare it with Spark's list of functions")
             if isinstance(one, exp.Lambda) and name in ("filter", "exists", "forall"):
                 yield from self._predicate(node, one, name)
 
-    def _predicate(self, node: exp.Func, one: exp.Lambda, name: str) -> Iterator[Misplaced]:
+    def _predicate(self, node: exp.Func, one: exp.Lambda, name: str) -> Iterator[Refused]:
         body = one.this
         names = [str(argument.name) for argument in one.expressions]
         if isinstance(body, exp.Column | exp.Identifier) and names[:1] == [body.name]:
             first = node.expressions[0] if isinstance(node, exp.Anonymous) else node.args.get("this")
             kind = self._type(first)
             if kind is not None and kind.element is not None and kind.element.kind not in ("boolean", "void"):
-                yield Misplaced(one, f"the function in {name}() gives {kind.element}, and no boolean", "compare it")
+                yield Refused(one, f"the function in {name}() gives {kind.element}, and no boolean", "compare it")
 
-    def _arguments(self, node: exp.Expr, shown: str) -> Iterator[Misplaced]:
+    def _arguments(self, node: exp.Expr, shown: str) -> Iterator[Refused]:
         if sum(1 for _ in node.iter_expressions()) > _MOST:
             return  # some functions mean another thing with more arguments
         of = function_name(node) if isinstance(node, exp.Anonymous) else type(node).__name__
         for key, value in node.args.items():
             for i, part in enumerate(value if isinstance(value, list) else [value]):
-                taken = _TAKES.get(f"{of}.{key}.{i}" if isinstance(value, list) else f"{of}.{key}")
-                kind = self._type(part) if taken is not None and isinstance(part, exp.Expr) else None
-                if taken == _CONSTANT and isinstance(part, exp.Expr) and part.find(exp.Column):
-                    message = f"{shown} takes a constant here, and {_short(part)} differs from row to row"
-                    yield Misplaced(part, message, "write a literal")
-                if taken is None or taken == _CONSTANT or kind is None:
-                    continue
-                name = _LIKE.get(kind.kind, kind.kind)
-                if name in _KINDS - taken:
-                    message = f"{shown} takes {_words(taken)} here, and {_short(part)} is {kind}"
-                    yield Misplaced(part, message, _CAST)
+                taken = _takes().get(f"{of}.{key}.{i}" if isinstance(value, list) else f"{of}.{key}")
+                if taken is not None and isinstance(part, exp.Expr):
+                    yield from self._argument(part, taken, shown)
+
+    def _argument(self, part: exp.Expr, taken: frozenset[str], shown: str) -> Iterator[Refused]:
+        if taken == _CONSTANT:
+            if part.find(exp.Column):
+                message = f"{shown} takes a constant here, and {short(part)} differs from row to row"
+                yield Refused(part, message, "write a literal")
+            return
+        kind = self._type(part)
+        if kind is not None and _LIKE.get(kind.kind, kind.kind) in _KINDS - taken:
+            yield Refused(part, f"{shown} takes {_words(taken)} here, and {short(part)} is {kind}", _CAST)
 
 
 def _words(kinds: frozenset[str]) -> str:
@@ -329,8 +334,3 @@ def can_cast(kind: SparkType, wanted: SparkType) -> bool:
     if wanted.numeric:
         return kind.numeric or kind.kind in ("boolean", "timestamp")
     return True
-
-
-def _short(node: exp.Expr) -> str:
-    text = render(node.unalias())
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,12 +1,12 @@
 """Where Spark takes aggregates, window functions and generators, and which columns a grouped SELECT has."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql import functions
+from streamhouse.sql.admit import Refused
 from streamhouse.sql.scopes import (
     aggregates_in,
     function_name,
@@ -26,19 +26,11 @@ _FIELDS = words(
     dayofweek_iso dow_iso doy hour h hours hr hrs minute m min mins minutes second s sec seconds secs
     """
 )
+_OF_SETS = frozenset({"grouping", "grouping_id"})
 _OVER = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
 
 
-@dataclass(frozen=True)
-class Misplaced:
-    """A part of a query that Spark refuses where it stands."""
-
-    node: exp.Expr
-    message: str
-    hint: str
-
-
-def misplaced(query: exp.Query) -> Iterator[Misplaced]:
+def misplaced(query: exp.Query) -> Iterator[Refused]:
     """What stands where Spark does not take it; see `CheckAnalysis` of Spark 4.1.
 
     Args:
@@ -47,10 +39,13 @@ def misplaced(query: exp.Query) -> Iterator[Misplaced]:
     for select in query.find_all(exp.Select):
         yield from _clauses(select)
         yield from _generated(select)
-        yield from _groupings(select)
         windows = {window.name.lower() for window in select.args.get("windows") or ()}
+        has_sets = _has_sets(select)
         for item in _parts(select):
             for node in own_nodes(item):
+                if not has_sets and (name := function_name(node)) in _OF_SETS:
+                    hint = "group by several sets of keys"
+                    yield Refused(node, f"{name}() needs ROLLUP, CUBE or GROUPING SETS", hint)
                 yield from _call(node, windows)
 
 
@@ -61,7 +56,7 @@ def _parts(select: exp.Select) -> Iterator[exp.Expr]:
                 yield item
 
 
-def _clauses(select: exp.Select) -> Iterator[Misplaced]:
+def _clauses(select: exp.Select) -> Iterator[Refused]:
     where, having, group = (select.args.get(clause) for clause in ("where", "having", "group"))
     rows = [("WHERE", where)] if where is not None else []
     rows += [("a join condition", join.args["on"]) for join in select.args.get("joins") or () if join.args.get("on")]
@@ -69,11 +64,11 @@ def _clauses(select: exp.Select) -> Iterator[Misplaced]:
     for place, part in rows:
         for call in aggregates_in(part):
             hint = "write it in HAVING, or compute it in a sub-query"
-            yield Misplaced(call, f"{function_name(call)}() is an aggregate, and {place} sees single rows", hint)
+            yield Refused(call, f"{function_name(call)}() is an aggregate, and {place} sees single rows", hint)
     for place, part in [*rows, *([("HAVING", having)] if having is not None else [])]:
         for window in windows_in(part):
             hint = "write it in QUALIFY, or compute it in a sub-query"
-            yield Misplaced(window, f"{place} takes no window function", hint)
+            yield Refused(window, f"{place} takes no window function", hint)
     order = select.args.get("order")
     if (
         order is not None
@@ -81,77 +76,65 @@ def _clauses(select: exp.Select) -> Iterator[Misplaced]:
         and not any(aggregates_in(one) for one in (*select.expressions, having) if one)
     ):
         for call in aggregates_in(order):
-            yield Misplaced(call, "ORDER BY takes no aggregate where nothing is grouped", "compute it in a sub-query")
+            yield Refused(call, "ORDER BY takes no aggregate where nothing is grouped", "compute it in a sub-query")
     for place, part in [*rows, ("HAVING", having), ("ORDER BY", order)]:
         for call in generators_in(part) if part is not None else ():
-            yield Misplaced(call, f"{place} takes no {function_name(call)}()", _LATERAL)
+            yield Refused(call, f"{place} takes no {function_name(call)}()", _LATERAL)
 
 
 _LATERAL = "write LATERAL VIEW explode(…) name AS column"
 
 
-def _generated(select: exp.Select) -> Iterator[Misplaced]:
+def _generated(select: exp.Select) -> Iterator[Refused]:
     for item in select.expressions:
         call = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
         for node in generators_in(call):
             if node is not call:
-                yield Misplaced(node, f"{function_name(node)}() stands alone in a SELECT, in no expression", _LATERAL)
+                yield Refused(node, f"{function_name(node)}() stands alone in a SELECT, in no expression", _LATERAL)
 
 
-def _groupings(select: exp.Select) -> Iterator[Misplaced]:
+def _has_sets(select: exp.Select) -> bool:
     group = select.args.get("group")
-    if group is not None and (group.args.get("totals") or group.find(exp.Rollup, exp.Cube, exp.GroupingSets)):
-        return
-    for part in _parts(select):
-        for node in own_nodes(part):
-            if (name := function_name(node)) in ("grouping", "grouping_id"):
-                yield Misplaced(node, f"{name}() needs ROLLUP, CUBE or GROUPING SETS", "group by several sets of keys")
+    return group is not None and bool(group.args.get("totals") or group.find(exp.Rollup, exp.Cube, exp.GroupingSets))
 
 
-def _call(node: exp.Expr, windows: set[str]) -> Iterator[Misplaced]:
+def _call(node: exp.Expr, windows: set[str]) -> Iterator[Refused]:
     if isinstance(node, exp.Window):
         yield from _window(node, windows)
     elif (name := function_name(node)) in _OVER_ROWS and not _is_over(node):
-        yield Misplaced(node, f"{name}() needs OVER", f"write {name}(…) OVER (PARTITION BY … ORDER BY …)")
+        yield Refused(node, f"{name}() needs OVER", f"write {name}(…) OVER (PARTITION BY … ORDER BY …)")
     elif is_aggregate(node) and not is_generator(node) and not _is_over(node):
         for inner in (part for child in node.iter_expressions() for part in own_nodes(child)):
             if isinstance(inner, exp.Window):
                 hint = "compute it in a sub-query"
-                yield Misplaced(inner, f"{function_name(node)}() takes no window function", hint)
+                yield Refused(inner, f"{function_name(node)}() takes no window function", hint)
             elif is_aggregate(inner) and not _is_over(inner):
                 hint = "compute the inner one in a sub-query"
-                yield Misplaced(inner, f"{function_name(node)}() takes no other aggregate", hint)
+                yield Refused(inner, f"{function_name(node)}() takes no other aggregate", hint)
     elif isinstance(node, exp.Filter):
         for call in aggregates_in(node.expression):
-            yield Misplaced(call, "FILTER sees single rows, and takes no aggregate", "compute it in a sub-query")
+            yield Refused(call, "FILTER sees single rows, and takes no aggregate", "compute it in a sub-query")
     elif isinstance(node, exp.Extract) and node.this.name.lower() not in _FIELDS:
         hint = "such as YEAR, MONTH, DAY, DOW, HOUR, MINUTE or SECOND"
-        yield Misplaced(node, f"EXTRACT knows no field {node.this.name}", hint)
+        yield Refused(node, f"EXTRACT knows no field {node.this.name}", hint)
 
 
-def _window(node: exp.Window, windows: set[str]) -> Iterator[Misplaced]:
+def _window(node: exp.Window, windows: set[str]) -> Iterator[Refused]:
     call = node.this
     if isinstance(call, exp.Filter):
         hint = "fold a CASE WHEN condition THEN value END"
-        yield Misplaced(node, "a function with FILTER stands before OVER, which Spark does not compute", hint)
+        yield Refused(node, "a function with FILTER stands before OVER, which Spark does not compute", hint)
     while isinstance(call, _OVER):
         call = call.this
     name = function_name(call)
     base = node.args.get("alias")
     if base is not None and base.name.lower() not in windows:
-        yield Misplaced(node, f"no window is named {base.name}", f"write WINDOW {base.name} AS (…)")
+        yield Refused(node, f"no window is named {base.name}", f"write WINDOW {base.name} AS (…)")
     if name in _ORDERED and base is None and node.args.get("order") is None:
-        yield Misplaced(node, f"{name}() needs an ORDER BY in its window", "say which row is the first")
-    if name in ("lag", "lead") and (offset := _second(call)) is not None and offset.find(exp.Column):
-        yield Misplaced(node, f"{name}() goes a fixed number of rows, and none of a column", "write a number")
+        yield Refused(node, f"{name}() needs an ORDER BY in its window", "say which row is the first")
     if isinstance(call.this, exp.Distinct):
         hint = "count in a sub-query with GROUP BY"
-        yield Misplaced(node, f"{name}(DISTINCT …) takes no OVER", hint)
-
-
-def _second(call: exp.Expr) -> exp.Expr | None:
-    given = list(call.iter_expressions())
-    return given[1] if len(given) > 1 else None
+        yield Refused(node, f"{name}(DISTINCT …) takes no OVER", hint)
 
 
 def _is_over(node: exp.Expr) -> bool:
@@ -161,7 +144,7 @@ def _is_over(node: exp.Expr) -> bool:
     return isinstance(parent, exp.Window) and parent.this is node
 
 
-def ungrouped(scope: Scope) -> Iterator[Misplaced]:
+def ungrouped(scope: Scope) -> Iterator[Refused]:
     """Columns of a grouped SELECT that are in no group key and in no aggregate.
 
     A column that a longer key contains is not looked at: whether Spark finds the key in an expression is its affair.
@@ -195,7 +178,7 @@ def _at_position(key: exp.Expr, select: exp.Select) -> exp.Expr | None:
     return key
 
 
-def _bare(part: exp.Expr, scope: Scope, covered: set[tuple[str, str]]) -> Iterator[Misplaced]:
+def _bare(part: exp.Expr, scope: Scope, covered: set[tuple[str, str]]) -> Iterator[Refused]:
     inside = {id(node) for call in aggregates_in(part) for node in call.walk()}
     around = [one for one in own_nodes(part) if isinstance(one, exp.Filter | exp.WithinGroup) and not _is_over(one)]
     inside |= {id(node) for one in around for node in one.walk()}
@@ -204,4 +187,4 @@ def _bare(part: exp.Expr, scope: Scope, covered: set[tuple[str, str]]) -> Iterat
             continue
         if (column.table.lower(), column.name.lower()) not in covered:
             hint = "add it to GROUP BY, or write any_value(…) around it"
-            yield Misplaced(column, f"column '{column.name}' is neither a group key nor in an aggregate", hint)
+            yield Refused(column, f"column '{column.name}' is neither a group key nor in an aggregate", hint)

@@ -82,6 +82,8 @@ def test_what_stands_where_spark_does_not_take_it(sql: str) -> None:
         "SELECT i AND o AS x FROM r",
         "SELECT CASE WHEN i THEN 1 END AS x FROM r",
         "SELECT IF(s, 1, 2) AS x FROM r",
+        "SELECT CASE IF(s, 1, 2) WHEN 1 THEN 2 END AS x FROM r",
+        "SELECT lag(i, b) OVER (ORDER BY i) AS x FROM r",
         "SELECT r.i AS i FROM r JOIN r AS z ON r.i",
         "SELECT sum(i) FILTER (WHERE i) AS x FROM r",
         "SELECT -arr AS x FROM r",

@@ -88,6 +88,7 @@ _BEFORE_VALUE = frozenset(
         """
     )
 )
+_SHORT = 60
 _WORDS = frozenset(w for words in type(SPARK).tokenizer_class.KEYWORDS for w in words.split())
 
 
@@ -219,6 +220,12 @@ def syntax_error(error: SqlglotError, sql: str, at: Location) -> SqlSyntaxError:
 def render(tree: exp.Expr) -> str:
     """Canonical Spark SQL: one spelling for a tree."""
     return rendered(tree, SPARK, as_written=False)
+
+
+def short(node: exp.Expr) -> str:
+    """The text of a part of a query for a message, cut off where it is long."""
+    text = render(node.unalias())
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 3]}..."
 
 
 def render_written(tree: exp.Expr) -> str:
