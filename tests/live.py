@@ -73,7 +73,13 @@ def opened_project(root, fluss, spark):
     """The flow's project over real services, its tables gone afterwards."""
     make_project(root)
     (root / "streamhouse.yaml").write_text(f"fluss: {fluss}\nauto_apply: all\n")  # for the processes of a test
-    project = Project(root, Settings(fluss=fluss, auto_apply="all"))
+    with opened(Project(root, Settings(fluss=fluss, auto_apply="all")), fluss, spark) as found:
+        yield found
+
+
+@contextmanager
+def opened(project, fluss, spark):
+    """A project over real services, its tables gone afterwards."""
     stores = open_stores(project, spark, fluss)
     with project.state() as state:
         found = Open(project, spark, fluss, stores, state)

@@ -11,7 +11,7 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
-from tests.live import add, assert_equals_batch
+from tests.live import add, assert_equals_batch, drop_tables
 
 SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
 long = pytest.mark.skipif(not SOAKING, reason="seconds for what others here lose in another way: make soak")
@@ -58,6 +58,14 @@ class World:
             self.open.state._database._ready = False
         else:
             shutil.rmtree(self.folders[what])
+
+    def clear(self):
+        """As before the first run, for the next test."""
+        drop_tables(self.open)
+        self.lose("state")
+        shutil.rmtree(self.folders["checkpoints"], ignore_errors=True)
+        for file in (self.root / "data").iterdir():
+            file.unlink()
 
     def put_back(self, what):
         self.lose(what)

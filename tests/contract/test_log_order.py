@@ -1,19 +1,13 @@
 """The changes of a log come in the order they were written, over many commits."""
 
 import pyarrow as pa
-import pytest
 
 from streamhouse.stores.base import Changes, WriteContext
 
 COMMITS, ROWS = 8, 5
 
 
-@pytest.fixture
-def log(store, make_table):
-    return filled(store, make_table)
-
-
-def filled(store, make_table):
+def test_changes_of_many_commits_come_in_their_order(store, make_table):
     table = make_table(n="int", word="string").model_copy(update={"buckets": 1})
     store.create(table)
     ends = [store.end(table)]
@@ -21,11 +15,6 @@ def filled(store, make_table):
         numbers = list(range(epoch * ROWS, epoch * ROWS + ROWS))
         rows = pa.table({"n": pa.array(numbers, pa.int32()), "word": [f"w{n}" for n in numbers]})
         ends.append(store.write(table, Changes(rows), WriteContext("flow/order", epoch)))
-    return table, ends
-
-
-def test_changes_of_many_commits_come_in_their_order(store, log):
-    table, ends = log
     for start, end in ((0, COMMITS), (2, COMMITS - 1)):
         found = store.read_changes(table, ends[start], ends[end]).upserts
         assert found["n"].to_pylist() == list(range(start * ROWS, end * ROWS))

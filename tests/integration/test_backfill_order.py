@@ -8,12 +8,12 @@ from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
-from streamhouse.runtime.open import Open, plan_of
+from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.restating import Restating
-from streamhouse.runtime.stores import open_stores, open_upkeep
+from streamhouse.runtime.stores import open_upkeep
 from streamhouse.tiering.move import tier_all
 from streamhouse.tiering.union import union_frame
-from tests.live import drop_tables
+from tests.live import opened
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -50,14 +50,8 @@ def open_(request, tmp_path, fluss, spark):
         (tmp_path / "actions" / f"{name}.sql").write_text(f"/* ---\n{header}--- */\n{sql}\n")
     text = YAML.format(log=LOGS[log], lake=lake).replace("COLUMNS", COLUMNS)
     (tmp_path / "flows" / f"{FLOW}.yaml").write_text(text)
-    project = Project(tmp_path, Settings(fluss=fluss))
-    stores = open_stores(project, spark, fluss)
-    with project.state() as state:
-        found = Open(project, spark, fluss, stores, state)
+    with opened(Project(tmp_path, Settings(fluss=fluss)), fluss, spark) as found:
         yield found
-        drop_tables(found)
-    for store in stores.values():
-        store.close()
 
 
 def run(open_, number):

@@ -1,7 +1,5 @@
 """The hot tier is lost: its tables come back from the lakes, the flows go on, and told is what is missing."""
 
-import shutil
-
 import pytest
 
 from streamhouse.errors import StateConflictError
@@ -10,7 +8,7 @@ from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.stores.fluss.notes import NAME as NOTES
 from streamhouse.tiering.move import tier, tier_all
-from tests.live import drop_tables, expected
+from tests.live import expected
 from tests.losses import FLOW, ORDERS, World, long, opened_project
 from tests.oracle import assert_same_rows
 
@@ -46,12 +44,8 @@ def world(opened, tmp_path):
     made.run()
     tier_all(plan_of(opened.project, FLOW), opened.stores)
     yield made
-    drop_tables(opened)
     opened.stores[Tier.HOT].drop(NOTES)
-    made.lose("state")
-    shutil.rmtree(made.folders["checkpoints"], ignore_errors=True)
-    for file in (made.root / "data").iterdir():
-        file.unlink()
+    made.clear()
 
 
 def lose_hot_tier(world):

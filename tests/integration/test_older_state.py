@@ -1,7 +1,5 @@
 """A state store, a checkpoint or both are put back from an older copy, or lost: nothing doubles, nothing is lost."""
 
-import shutil
-
 import pytest
 
 from streamhouse.errors import StateConflictError, StoreError
@@ -11,7 +9,6 @@ from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.notes import NAME as NOTES
-from tests.live import drop_tables
 from tests.losses import FLOW, ORDERS, World, long, opened_project
 
 pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(400)]
@@ -57,11 +54,7 @@ def world(opened, tmp_path):
     made.add()
     made.run()
     yield made
-    drop_tables(opened)
-    made.lose("state")
-    shutil.rmtree(made.folders["checkpoints"], ignore_errors=True)
-    for file in (made.root / "data").iterdir():
-        file.unlink()
+    made.clear()
 
 
 OLD = ["state", "checkpoints"]

@@ -9,9 +9,8 @@ from streamhouse.model.outcome import Outcome
 from streamhouse.project.compare import Applied, compare
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
-from streamhouse.runtime.open import Open, plan_of
-from streamhouse.runtime.stores import open_stores
-from tests.live import drop_tables, served
+from streamhouse.runtime.open import plan_of
+from tests.live import opened, served
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -57,14 +56,8 @@ steps:
 tables: {{dws.sm_warm: {{tiers: {{warm: forever}}}}}}
 """)
     (tmp_path / "streamhouse.yaml").write_text(f"fluss: {fluss}\n")
-    project = Project(tmp_path, Settings(fluss=fluss))
-    stores = open_stores(project, spark, fluss)
-    with project.state() as state:
-        open_ = Open(project, spark, fluss, stores, state)
+    with opened(Project(tmp_path, Settings(fluss=fluss)), fluss, spark) as open_:
         yield open_
-        drop_tables(open_)
-    for store in stores.values():
-        store.close()
 
 
 def drain(open_):
