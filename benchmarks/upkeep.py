@@ -1,7 +1,7 @@
 """Many small commits to a lake table, kept up as `streamhouse run` does it: what lies on disk then.
 
 Each commit brings 10 rows; after every so many comes a round of upkeep. Counted is what is in the table's folder: data
-files, and all else as metadata; at the end, after a last round, and at most, before a round. Nobody reads meanwhile.
+files, and all else as metadata; at the end, after a last round, and at most, before a round. There are no readers.
 
     python benchmarks/upkeep.py [--commits 5000 | --quick] [--every 250] [--only warm cold] [--kinds log keyed]
 """
