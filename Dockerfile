@@ -7,7 +7,7 @@ COPY pyproject.toml uv.lock README.md LICENSE NOTICE ./
 COPY plugins plugins
 ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never
 RUN UV_PROJECT_ENVIRONMENT=/opt/streamhouse/engine \
-    uv sync --frozen --no-dev --no-editable --extra engine --extra demo --extra kafka --extra ui --extra postgres
+    uv sync --frozen --no-dev --no-editable --extra engine --extra demo --extra kafka --extra ui --extra postgres --extra mysql
 RUN UV_PROJECT_ENVIRONMENT=/opt/streamhouse/control \
     uv sync --frozen --no-dev --no-editable --extra airflow --extra postgres
 

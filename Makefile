@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3)
 UV_VERSION := 0.13.8
 TOOLS := .tools
 BIN := .venv/bin
@@ -15,7 +15,7 @@ export UV_LINK_MODE ?= hardlink
 
 AIRFLOW_STAMP := .venv-airflow/.complete
 
-.PHONY: help demo airflow test check bench soak audit format lock clean
+.PHONY: help demo airflow test check docs bench soak audit format lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,7 +28,8 @@ airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in i
 
 test: check $(AIRFLOW_STAMP) ## Every test there is: the checks, then real Fluss, Spark, Paimon, Iceberg and Airflow
 	$(BIN)/pytest tests/unit -m proof -q -n 2
-	$(BIN)/pytest tests/contract tests/integration tests/airflow -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest tests/contract tests/integration tests/airflow -n 4 --dist loadfile --no-loadscope-reorder
+	STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
 
 check: $(STAMP) ## Format, types, layers, unit tests and doctests; two minutes, no Java
 	$(BIN)/ruff format --check .
@@ -37,11 +38,15 @@ check: $(STAMP) ## Format, types, layers, unit tests and doctests; two minutes, 
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest tests/unit plugins --doctest-modules -m "not proof" -q -n 2
 
+docs: $(TOOLS)/bin/uv ## Build the manual into site/; a warning ends the build
+	@$(TOOLS)/bin/uv run --frozen --isolated --python $(PYTHON) --only-group docs zensical build --clean --strict
+
 bench: $(STAMP) ## Measure how fast it is, beside hand-written Structured Streaming; about 40 minutes
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done
 
-soak: $(STAMP) ## Kill a flow at every point, search hundreds of random histories, judge 10,000 edits by Spark, keep stores away, make every edit, run a benchmark; hours
-	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(addprefix tests/integration/test_,epochs.py histories.py spread_epochs.py spill.py outages.py any_moment.py changes_killed.py outcomes_run.py tiers_killed.py partitions_killed.py retention.py benchmarks.py older_state.py lost_hot_tier.py moved_project.py spark_text.py) tests/integration/spark/test_mutants.py tests/integration/spark/test_odd_calls.py tests/unit/sql/test_statements.py
+soak: $(STAMP) $(AIRFLOW_STAMP) ## Every test in its long form: kills at every point, hundreds of random histories, 10,000 edits judged by Spark, all without shortcuts; hours
+	STREAMHOUSE_SOAK=1 $(BIN)/pytest tests/contract tests/integration tests/airflow tests/unit/sql/test_statements.py
+	STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract $(addprefix tests/integration/test_,epochs.py increments.py histories.py) $(addprefix tests/integration/spark/test_,results.py frames.py equality.py)
 
 audit: $(TOOLS)/bin/uv ## Compare the locked packages with published advisories; says so when it cannot reach them
 	@$(PYTHON) scripts/audit.py
@@ -50,22 +55,22 @@ format: $(STAMP) ## Rewrite the code in our format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock: $(TOOLS)/bin/uv ## Resolve the dependencies anew
+lock: $(TOOLS)/bin/uv ## Resolve the dependencies again
 	$(TOOLS)/bin/uv lock
 
 clean: ## Remove the environment and what the demo wrote
 	rm -rf .venv .venv-airflow .tools .streamhouse .mypy_cache .ruff_cache .pytest_cache
 
 $(TOOLS)/bin/uv:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
-	  echo "Streamhouse needs Python 3.11; '$(PYTHON)' is another." >&2; \
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] not in {(3, 11), (3, 12)})' || { \
+	  echo "Streamhouse needs Python 3.11 or 3.12; '$(PYTHON)' is another." >&2; \
 	  echo "  hint: install python3.11 with its venv module, or: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@echo "Creating the environment in .venv (pyspark is built once, about two minutes) …"
 	@$(PYTHON) -m venv $(TOOLS)
 	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
 $(STAMP): pyproject.toml uv.lock | $(TOOLS)/bin/uv
-	@$(TOOLS)/bin/uv sync --frozen --python $(PYTHON) --extra engine --extra demo --extra kafka --extra ui
+	@$(TOOLS)/bin/uv sync --frozen --python $(PYTHON) --extra engine --extra demo --extra kafka --extra ui --extra mcp --extra models
 	@touch $@
 
 $(AIRFLOW_STAMP): export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv-airflow

@@ -24,8 +24,8 @@ from method.machine import LoadMeter, cpu_seconds, megabytes
 from method.report import Bound, Figure, show
 from method.workload import new_project
 
-from streamhouse.engine.runner import Runner
-from streamhouse.engine.stream import Beat
+from streamhouse.engine.execution import FlowExecution
+from streamhouse.engine.surroundings import Beat
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
@@ -116,7 +116,7 @@ def _measure(
     tenth = (epochs or files * FILE_ROWS // EPOCH_ROWS) // 10
     meter = _Looking(plan, lambda _: None, once=True, open_=open_, first=tenth, last=epochs)
     load, cpu_s = LoadMeter(), cpu_seconds([os.getpid()])
-    carry(open_, plan, meter, once=True, on_runner=meter.runners.append)
+    carry(open_, plan, meter, once=True, on_execution=meter.runners.append)
     cpu_s = cpu_seconds([os.getpid()]) - cpu_s
     if len(meter.looked) < 2:
         sys.exit(f"WRONG: {meter.epochs} epochs only")
@@ -144,21 +144,21 @@ class _Looking(Meter):
 
     def __init__(self, *args: object, open_: Open, first: int, last: int | None, **more: object) -> None:
         super().__init__(*args, **more)  # type: ignore[arg-type]
-        self.runners: list[Runner] = []
+        self.runners: list[FlowExecution] = []
         self.looked: list[Looked] = []
         self.epochs = 0
         self._open = open_
-        self._first = first
-        self._last = last
+        self._every = first
+        self._until = last
 
     def beat(self, beat: Beat) -> None:
         super().beat(beat)
         self.epochs += 1
-        done = self.epochs == self._last or beat.read_rows >= beat.waiting_rows
-        if self.epochs >= self._first and (self.epochs % self._first == 0 or done):
+        done = self.epochs == self._until or beat.read_rows >= beat.waiting_rows
+        if self.epochs >= self._every and (self.epochs % self._every == 0 or done):
             self.looked.append(_look(self._open, beat))
             print(self.looked[-1], flush=True)
-        if self.epochs == self._last:
+        if self.epochs == self._until:
             self.runners[0].stop()
 
 
@@ -170,6 +170,7 @@ def _look(open_: Open, beat: Beat) -> Looked:
     workers = [pid for pid, name in below.items() if name != "java"]
     driver_mb, jvm_mb, workers_mb = (megabytes(pids, alone=True) for pids in ([os.getpid()], jvm, workers))
     assert len(jvm) == 1, below
+    assert open_.spark._jvm is not None
     java = open_.spark._jvm.java.lang.Runtime.getRuntime()
     java.gc()
     heap_mb = (java.totalMemory() - java.freeMemory()) / 2**20

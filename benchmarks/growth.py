@@ -25,8 +25,8 @@ from method.machine import Load, LoadMeter, cpu_seconds
 from method.report import Bound, Figure, show
 from method.workload import new_project
 
-from streamhouse.engine.runner import Runner
-from streamhouse.engine.stream import Beat
+from streamhouse.engine.execution import FlowExecution
+from streamhouse.engine.surroundings import Beat
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Strategy, Tier
@@ -122,8 +122,8 @@ class _Growing:
     def measure(self, warm_up: int, epochs: int) -> Epochs:
         """Run the flow for some small epochs."""
         meter = _Waiting(self._plan)
-        runners: list[Runner] = []
-        more = {"once": False, "on_runner": runners.append}
+        runners: list[FlowExecution] = []
+        more = {"once": False, "on_execution": runners.append}
         thread = threading.Thread(target=carry, args=(self._open, self._plan, meter), kwargs=more)
         thread.start()
         services = {service.pid for service in Services(self._open.project.root).status().services}

@@ -21,7 +21,7 @@ from method.machine import LoadMeter, cpu_seconds, megabytes, tree
 from method.report import Bound, Figure, show
 from method.workload import PACKAGE, Chain, add_chain, new_project, write_events
 
-from streamhouse.engine.runner import Runner
+from streamhouse.engine.execution import FlowExecution
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
@@ -53,7 +53,7 @@ def _measure(open_: Open, names: list[str], seconds: int) -> None:
     services = [service.pid for service in Services(open_.project.root).status().services]
     ours = [os.getpid()]
     before_mb = megabytes(ours) - megabytes(services)
-    runners: list[Runner] = []
+    runners: list[FlowExecution] = []
     threads = [threading.Thread(target=_carry, args=(open_, name, runners)) for name in names]
     try:
         for name, thread in zip(names, threads, strict=True):
@@ -107,9 +107,9 @@ def _by_kind(services: list[int], value: Callable[[int], float]) -> dict[str, fl
     return found
 
 
-def _carry(open_: Open, name: str, runners: list[Runner]) -> None:
+def _carry(open_: Open, name: str, runners: list[FlowExecution]) -> None:
     plan = plan_of(open_.project, name)
-    carry(open_, plan, Meter(plan, lambda _: None, once=False), once=False, on_runner=runners.append)
+    carry(open_, plan, Meter(plan, lambda _: None, once=False), once=False, on_execution=runners.append)
 
 
 def _await_first_epoch(open_: Open, name: str, thread: threading.Thread) -> None:

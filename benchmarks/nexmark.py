@@ -146,7 +146,7 @@ def _text(spent: Spent) -> str:
 
 
 def _geomean(values: list[float]) -> float:
-    return 2.0 ** fmean(log(max(value, 0.01), 2) for value in values)  # a clock tick is 10 ms
+    return float(2.0 ** fmean(log(max(value, 0.01), 2) for value in values))  # a clock tick is 10 ms
 
 
 def _queries(text: str) -> list[int]:

@@ -201,9 +201,9 @@ def _carry_on(root: Path, tell: Callable[..., None]) -> None:
     from collections import ChainMap
     from dataclasses import replace
 
-    from streamhouse.engine.runner import Runner
-    from streamhouse.engine.segment import SegmentRunner
-    from streamhouse.engine.stream import Beat
+    from streamhouse.engine.execution import FlowExecution
+    from streamhouse.engine.segment import SegmentExecution
+    from streamhouse.engine.surroundings import Beat
     from streamhouse.jobs.run import Meter, carry
     from streamhouse.model.types import Tier
     from streamhouse.project.project import Project
@@ -214,17 +214,17 @@ def _carry_on(root: Path, tell: Callable[..., None]) -> None:
             super().beat(beat)
             tell("epoch")
 
-    def timed_prepare(segment: SegmentRunner, *args: Any, **more: Any) -> None:
+    def timed_prepare(segment: SegmentExecution, *args: Any, **more: Any) -> None:
         tell("lease, inputs")
         prepare(segment, *args, **more)
         tell("tables and types checked")
 
-    def timed_run(segment: SegmentRunner, *args: Any, **more: Any) -> Any:
+    def timed_run(segment: SegmentExecution, *args: Any, **more: Any) -> Any:
         tell("Spark stream started")
         return run(segment, *args, **more)
 
-    prepare, run = SegmentRunner.prepare, SegmentRunner.run
-    SegmentRunner.prepare, SegmentRunner.run = timed_prepare, timed_run  # type: ignore[method-assign, assignment]
+    prepare, run = SegmentExecution.prepare, SegmentExecution.run
+    SegmentExecution.prepare, SegmentExecution.run = timed_prepare, timed_run  # type: ignore[method-assign, assignment]
 
     project = Project.at(root)
     plan = plan_of(project, FLOW)
@@ -233,8 +233,8 @@ def _carry_on(root: Path, tell: Callable[..., None]) -> None:
     with opened(project, say=lambda text: tell(stage_of[text]) if text in stage_of else None) as found:
         tell("Spark session, stores")
         hot = _Failing(found.stores[Tier.HOT])
-        open_ = replace(found, stores=ChainMap({Tier.HOT: hot}, found.stores))
-        current: list[Runner] = []
+        open_ = replace(found, stores=ChainMap({Tier.HOT: hot}, dict(found.stores)))
+        current: list[FlowExecution] = []
         stopping = threading.Event()
 
         def listen() -> None:
@@ -248,7 +248,7 @@ def _carry_on(root: Path, tell: Callable[..., None]) -> None:
         threading.Thread(target=listen, daemon=True).start()
         while not stopping.is_set():
             try:
-                carry(open_, plan, Beats(plan, lambda _: None, once=False), once=False, on_runner=current.append)
+                carry(open_, plan, Beats(plan, lambda _: None, once=False), once=False, on_execution=current.append)
             except Exception:
                 if hot.failed_at is None:
                     raise

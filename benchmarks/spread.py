@@ -25,9 +25,9 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.session import local_session
 from streamhouse.services.services import running
+from streamhouse.spark.frame import arrow_frame
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.store import FlussStore
-from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.places import Places
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def main() -> None:
                 rows = store.read_changes(source, {}, end, used).upserts
                 result = step(arrow_frame(spark, rows)).toArrow()
                 store.write(target, Changes(result), WriteContext("bench/local", 0))
-                return result.num_rows
+                return int(result.num_rows)
 
             def executors(end: Position) -> int:
                 frame = spread_changes(spark, source, places, project.root, {}, end, used)

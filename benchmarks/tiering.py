@@ -38,7 +38,7 @@ from streamhouse.runtime.stores import open_stores
 from streamhouse.services.services import running
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, LakeStore, Store, WriteContext
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 from streamhouse.tiering.move import tier
 from streamhouse.tiering.union import union_read
 
@@ -223,7 +223,7 @@ def _freshness(stores: dict[Tier, Store], seconds: float) -> None:
     shown = 0
     ends = time.monotonic() + seconds
     while time.monotonic() < ends or not behind:
-        where = [Condition("event_id", ">=", (shown,))]
+        where = [RowCondition("event_id", ">=", (shown,))]
         found = union_read(table, stores, ("event_id",), where=where).column("event_id")
         now = time.monotonic()
         newest = max(found.to_pylist(), default=-1) + 1

@@ -27,7 +27,7 @@ from streamhouse.runtime.session import local_session
 from streamhouse.services.services import running
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.store import FlussStore
-from streamhouse.stores.fluss.wire import Link
+from streamhouse.stores.fluss.wire.link import ServerLink
 from streamhouse.stores.places import Places
 
 COLUMNS, USED = 100, 5
@@ -52,17 +52,17 @@ def cpu_s() -> float:
 def counted() -> Iterator[list[int]]:
     """The sizes of what this process receives from Fluss meanwhile."""
     sizes: list[int] = []
-    receive = Link._receive
+    receive = ServerLink._receive
 
-    def counting(self: Link, size: int) -> memoryview:
+    def counting(self: ServerLink, size: int) -> memoryview:
         sizes.append(size)
         return receive(self, size)
 
-    Link._receive = counting  # type: ignore[method-assign]
+    ServerLink._receive = counting  # type: ignore[method-assign]
     try:
         yield sizes
     finally:
-        Link._receive = receive  # type: ignore[method-assign]
+        ServerLink._receive = receive  # type: ignore[method-assign]
 
 
 def main() -> None:

@@ -25,8 +25,9 @@ from streamhouse.orchestrator.engine_command import engine_command
 from streamhouse.orchestrator.roots import PROJECT_VARIABLE
 from streamhouse.project.project import Project
 from streamhouse.runtime.command import Command, has_engine, own_command
-from streamhouse.ui.app import Person, create_app
+from streamhouse.ui.app import create_app
 from streamhouse.ui.desk import Desk
+from streamhouse.ui.person import Person
 
 PREFIX = "/streamhouse"
 QUERIES = "Streamhouse Queries"
@@ -67,8 +68,8 @@ def _may_query(manager: BaseAuthManager[Any], user: BaseUser) -> bool:
     """
     granted = manager.is_authorized_custom_view(method="GET", resource_name=QUERIES, user=user)
     if granted and isinstance(manager, SimpleAuthManager):
-        return manager.is_authorized_dag(method="POST", access_entity=DagAccessEntity.RUN, user=user)
-    return granted
+        return bool(manager.is_authorized_dag(method="POST", access_entity=DagAccessEntity.RUN, user=user))
+    return bool(granted)
 
 
 def engine() -> Command | None:
@@ -81,7 +82,7 @@ def engine() -> Command | None:
     return found if found.is_there else None
 
 
-class StreamhousePlugin(AirflowPlugin):
+class StreamhousePlugin(AirflowPlugin):  # type: ignore[misc]  # without Airflow, no types of it
     """The page, and its place in the navigation."""
 
     name = "streamhouse"

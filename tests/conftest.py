@@ -14,8 +14,10 @@ settings.register_profile("streamhouse", deadline=None)
 settings.load_profile("streamhouse")
 
 # Most JVMs of tests live for seconds, where the second compiler costs more than it gains. Without it Java keeps no more
-# than 48 MB of compiled code, which the session of a whole run fills: then it throws away what it will need again.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
+# than 48 MB of compiled code, which the session of a whole run fills: then it throws away what it will need again. The
+# serial collector and a heap that need not grow first take a tenth of the processor time less.
+_JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -Xms512m"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", _JVM)
 
 # A run in the background of a script ignores Ctrl-C, and so would every process that a test sends it to.
 if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -24,21 +26,33 @@ if threading.current_thread() is threading.main_thread() and signal.getsignal(si
 # Files that take longest go first, each to one process: begun last, one of them alone would keep the others waiting.
 _LONGEST = (
     "test_epochs",
-    "test_tiering",
     "test_outages",
-    "test_runner_command",
-    "test_flow_in_airflow",
     "test_outcomes_run",
-    "test_production",
+    "test_tiering",
+    "test_runner_command",
+    "test_spread_epochs",
+    "test_flow_in_airflow",
+    "test_object_store",
     "test_changes_killed",
+    "test_production",
     "test_retention",
     "test_demo",
-    "test_sql_coverage",
-    "test_object_store",
+    "test_moved_project",
+    "test_tiers_killed",
     "test_merge_engines",
+    "test_sql_coverage",
+    "test_followed",
     "test_airflow_stream",
-    "test_spread_epochs",
+    "test_any_moment",
+    "test_cli",
+    "test_shortcuts_off",
     "test_parsing",
+    "test_equality",
+    "test_tpch",
+    "test_query_at_rest",
+    "test_mutants",
+    "test_services",
+    "test_runners",
 )
 
 

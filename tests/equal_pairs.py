@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlglot import exp, parse_one
 
-from streamhouse.sql.canonical import Canonical, Input, canonical
+from streamhouse.sql.canonical import Canonical, CanonicalInput, canonical
 from tests.sql_corpus import ORDERS, columns, orders
 
 QUERIES = [
@@ -52,7 +52,10 @@ class Pair(NamedTuple):
 def meaning(sql: str) -> Canonical:
     """The canonical form of `sql` over `o`, `k`, `c` and `d`, as a compiled step would have it."""
     query = orders(sql)
-    inputs = {port: Input(port, columns(ORDERS[port]), "lookup" if port == "d" else "changes") for port in query.reads}
+    inputs = {
+        port: CanonicalInput(port, columns(ORDERS[port]), "lookup" if port == "d" else "changes")
+        for port in query.reads
+    }
     return canonical(query.sql, inputs)
 
 

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 Row = tuple[Any, ...]
 Columns = dict[str, str]  # name → type
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -247,18 +248,19 @@ class _Grammar:
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
         self.draw = draw
 
-    def pick(self, options: Iterable[Any]) -> Any:
-        return self.draw(st.sampled_from(list(options)))
+    def pick(self, options: Iterable[T]) -> T:
+        picked: T = self.draw(st.sampled_from(list(options)))
+        return picked
 
     def chance(self, one_in: int) -> bool:
-        return self.draw(st.integers(0, one_in - 1)) == one_in - 1
+        return bool(self.draw(st.integers(0, one_in - 1)) == one_in - 1)
 
     def some(self, options: Iterable[Any], least: int, most: int) -> list[Any]:
         options = list(options)
         most = min(most, len(options))
         if most < least or not options:
             return []
-        return self.draw(st.lists(st.sampled_from(options), min_size=least, max_size=most, unique=True))
+        return list(self.draw(st.lists(st.sampled_from(options), min_size=least, max_size=most, unique=True)))
 
     # --- pieces ---
 
@@ -574,9 +576,11 @@ def cases(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Case:
     read = {table for step in steps for table in step.reads.values()}
     steps = [_placed(grammar, step, last=step.writes not in read) for step in steps]
     followed = {table for step in steps[split:] for table in step.reads.values()} if split is not None else set()
-    # A cold table alone tells no changes, so no other flow may follow it.
+    # A cold table alone has no change stream, so no other flow may follow it.
     steps = [
-        replace(step, tier="warm") if step.tier == "cold" and step.writes in followed and number < split else step
+        replace(step, tier="warm")
+        if step.tier == "cold" and split is not None and step.writes in followed and number < split
+        else step
         for number, step in enumerate(steps)
     ]
     parts = [

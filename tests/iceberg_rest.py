@@ -5,28 +5,24 @@ import os
 import secrets
 import shutil
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError
 from urllib.parse import parse_qs
 from urllib.request import Request, urlopen
 
-from streamhouse.install.jars import ICEBERG_S3_JAR, cache_folder, fetch
+from streamhouse.install.jars import ICEBERG_S3_JAR, fetch
 from streamhouse.install.java import find_java
-from streamhouse.install.only_one import held
-from streamhouse.install.stage import Stage, silent
 from streamhouse.project.settings import ColdSettings
 from streamhouse.runtime.cold import cold_catalog
 from streamhouse.services.ports import LOOPBACK, free_ports
+from tests.ivy import fetched, retrieve, spark_jars
 from tests.production import process, until_open
 
 if TYPE_CHECKING:
@@ -191,43 +187,18 @@ def _gate(port: int, behind: str) -> Iterator[Catalog]:
 
 
 def _class_path(*, with_s3: bool) -> str:
-    hadoop = sorted(_spark_jars().glob("hadoop-client-*.jar"))  # it makes a configuration of Hadoop at its start
+    hadoop = sorted(spark_jars().glob("hadoop-client-*.jar"))  # it makes a configuration of Hadoop at its start
     s3 = fetch([ICEBERG_S3_JAR]) if with_s3 else []
     return os.pathsep.join([f"{_jars()}/*", *(str(jar) for jar in (*hadoop, *s3))])
 
 
 def _jars() -> Path:
-    """The folder of the server's jars, fetched once for each user."""
-    folder = cache_folder().parent / f"iceberg-rest-{VERSION}"
-    with held(folder.with_suffix(".lock"), Stage("fetching the REST catalog"), silent):
-        if not folder.exists():
-            _fetch(folder)
-    return folder
+    """The folder of the server's jars."""
+    return fetched(f"iceberg-rest-{VERSION}", "the REST catalog", _fetch)
 
 
-def _fetch(folder: Path) -> None:
-    (ivy,) = _spark_jars().glob("ivy-*.jar")
-    mirror = os.environ.get("STREAMHOUSE_IVY_SETTINGS")
-    with TemporaryDirectory(dir=folder.parent) as name:
-        module = Path(name, "ivy.xml")
-        module.write_text(_MODULE)
-        done = subprocess.run(
-            [
-                *(str(find_java().executable), "-jar", str(ivy), "-cache", f"{name}/ivy"),
-                *(["-settings", mirror] if mirror else []),
-                *("-ivy", str(module), "-confs", "default"),
-                *("-retrieve", f"{name}/jars/[artifact]-[revision](-[classifier]).[ext]"),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout[-3000:]
-        shutil.move(f"{name}/jars", folder)
-
-
-def _spark_jars() -> Path:
-    spec = find_spec("pyspark")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent / "jars"
+def _fetch(place: Path, folder: Path) -> None:
+    (place / "ivy.xml").write_text(_MODULE)
+    pattern = f"{place}/jars/[artifact]-[revision](-[classifier]).[ext]"
+    retrieve(place, "-ivy", f"{place}/ivy.xml", "-retrieve", pattern)
+    shutil.move(place / "jars", folder)

@@ -1,20 +1,15 @@
 """A real Kafka broker of one node, for tests."""
 
-import os
 import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from streamhouse.install.jars import cache_folder
 from streamhouse.install.java import find_java
-from streamhouse.install.only_one import held
-from streamhouse.install.stage import Stage, silent
 from streamhouse.services.ports import LOOPBACK, free_ports
+from tests.ivy import fetched, retrieve
 from tests.production import process, until_open
 
 VERSION = "4.1.1"
@@ -61,31 +56,11 @@ def broker(folder: Path) -> Iterator[str]:
 
 
 def _jars() -> Path:
-    """The folder of Kafka's jars and those it needs, fetched once for each user."""
-    folder = cache_folder().parent / f"kafka-{VERSION}"
-    with held(folder.with_suffix(".lock"), Stage("fetching Kafka"), silent):
-        if not folder.exists():
-            _fetch(folder)
-    return folder
+    """The folder of Kafka's jars and those it needs."""
+    return fetched(f"kafka-{VERSION}", "Kafka", _fetch)
 
 
-def _fetch(folder: Path) -> None:
-    spec = find_spec("pyspark")
-    assert spec is not None
-    assert spec.origin is not None
-    (ivy,) = (Path(spec.origin).parent / "jars").glob("ivy-*.jar")
-    mirror = os.environ.get("STREAMHOUSE_IVY_SETTINGS")
-    with TemporaryDirectory(dir=folder.parent) as name:
-        done = subprocess.run(
-            [
-                *(str(find_java().executable), "-jar", str(ivy), "-cache", f"{name}/ivy"),
-                *(["-settings", mirror] if mirror else []),
-                *("-dependency", "org.apache.kafka", "kafka_2.13", VERSION, "-confs", "default"),
-                *("-retrieve", f"{name}/jars/[artifact]-[revision].[ext]"),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout[-3000:]
-        shutil.move(f"{name}/jars", folder)
+def _fetch(place: Path, folder: Path) -> None:
+    kafka = ("-dependency", "org.apache.kafka", "kafka_2.13", VERSION)
+    retrieve(place, *kafka, "-retrieve", f"{place}/jars/[artifact]-[revision].[ext]")
+    shutil.move(place / "jars", folder)

@@ -1,8 +1,9 @@
-"""A process that tiers and keeps up every table of a project, again and again, and dies where it is told.
+"""A process that tiers and keeps up every table of a project, again and again, and dies at a given point.
 
     python -m tests.keeping ROOT
 
 It says `ready` when everything is open and waits for one line, the point; then it says `round` after each round.
+The file `rounds` of the project has one byte for each round that any such process began.
 """
 
 import importlib
@@ -11,9 +12,11 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.jobs import tier as tier_module
@@ -21,9 +24,11 @@ from streamhouse.jobs import upkeep as upkeep_module
 from streamhouse.jobs.tier import tier_flows
 from streamhouse.jobs.upkeep import keep_up
 from streamhouse.project.project import Project
-from streamhouse.runtime.open import opened
+from streamhouse.runtime.open import Open, opened
+from tests.patience import PATIENCE_S
 
 READY, ROUND = "ready", "round"
+BEGUN = "rounds"
 REPOSITORY = Path(__file__).parents[1]
 
 
@@ -55,9 +60,10 @@ class Point:
         owner = importlib.import_module(module)
         for one in owners:
             owner = getattr(owner, one)
-        found, calls = getattr(owner, name), []
+        found = getattr(owner, name)
+        calls: list[int] = []
 
-        def wrapped(*args, **kwargs):
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
             calls.append(1)
             if len(calls) == self.nth:
                 if not self.after_ms:
@@ -68,6 +74,14 @@ class Point:
         setattr(owner, name, wrapped)
 
 
+def rounds_begun(root: Path) -> int:
+    """How many rounds all such processes of a project began."""
+    try:
+        return (root / BEGUN).stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 class Keeper:
     """Such a process, as a test has it; it starts at once and waits for `go`.
 
@@ -75,7 +89,7 @@ class Keeper:
         project: Its folder is where the process writes `keeper.log`.
     """
 
-    def __init__(self, project):
+    def __init__(self, project: Project) -> None:
         self._log = (project.root / "keeper.log").open("ab")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.keeping", str(project.root)],
@@ -86,27 +100,32 @@ class Keeper:
             text=True,
         )
 
-    def go(self, point=None):
-        assert self._process.stdout.readline().strip() == READY, self.log()
+    def _assert_says(self, line: str) -> None:
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline().strip() == line, self.log()
+
+    def go(self, point: Point | None = None) -> None:
+        self._assert_says(READY)
+        assert self._process.stdin is not None
         self._process.stdin.write(f"{point or ''}\n")
         self._process.stdin.flush()
 
-    def rounds(self, count):
+    def rounds(self, count: int) -> None:
         for _ in range(count):
-            assert self._process.stdout.readline().strip() == ROUND, self.log()
+            self._assert_says(ROUND)
 
-    def assert_dies(self):
-        assert self._process.wait(300) == -signal.SIGKILL, self.log()
+    def assert_dies(self) -> None:
+        assert self._process.wait(PATIENCE_S) == -signal.SIGKILL, self.log()
 
-    def kill(self):
+    def kill(self) -> None:
         assert self._process.poll() is None, self.log()
         self._process.kill()
         self._process.wait()
 
-    def log(self):
+    def log(self) -> str:
         return Path(self._log.name).read_text()[-3000:]
 
-    def close(self):
+    def close(self) -> None:
         self._process.kill()
         self._process.wait()
         self._log.close()
@@ -116,7 +135,7 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def tell(line, to=sys.stdout) -> None:
+def tell(line: str, to: IO[str] = sys.stdout) -> None:
     to.write(f"{line}\n")
     to.flush()
 
@@ -126,10 +145,11 @@ def main() -> None:
     with opened(project) as open_:
 
         @contextmanager
-        def as_it_is(*_, **__):
+        def as_it_is(*_: object, **__: object) -> Iterator[Open]:
             yield open_
 
-        tier_module.opened = upkeep_module.opened = as_it_is  # else each round would start Spark anew
+        for module in (tier_module, upkeep_module):
+            vars(module)["opened"] = as_it_is  # else each round would start Spark again
         tell(READY)
         point = sys.stdin.readline()
         if not point:
@@ -138,6 +158,8 @@ def main() -> None:
             Point.parse(point).install()
         full = False
         while True:
+            with (project.root / BEGUN).open("ab") as begun:
+                begun.write(b".")
             for work in (lambda: tier_flows(project), lambda full=full: keep_up(project, full=full)):
                 try:
                     work()

@@ -1,6 +1,6 @@
 """Spark's Python workers on their worst day: in the middle of their writes the driver dies, and they go on later.
 
-In place of `streamhouse.engine.worker_daemon`, by `spark.python.daemon.module`. The environment says when; without
+In place of `streamhouse.spark.worker_daemon`, by `spark.python.daemon.module`. The environment says when; without
 `TABLE` nothing is different.
 """
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import psutil
 
-from streamhouse.engine.worker_daemon import prepare
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
+from streamhouse.spark.worker_daemon import prepare
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.store import FlussStore
 
@@ -79,7 +79,7 @@ def _note(file: Path, text: str) -> None:
 
 if __name__ == "__main__":
     prepare()
-    FlussStore.write = late_write  # type: ignore[method-assign]
+    FlussStore.write = late_write  # type: ignore[method-assign,assignment]
     from pyspark.daemon import manager
 
     manager()  # type: ignore[no-untyped-call]

@@ -1,11 +1,12 @@
 """A small flow whose records, or whose tables, a test loses or puts back."""
 
-import os
 import shutil
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
-
+from streamhouse.jobs.progress import Summary
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
@@ -13,8 +14,8 @@ from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from tests.live import add, assert_equals_batch, drop_tables
 
-SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
-long = pytest.mark.skipif(not SOAKING, reason="seconds for what others here lose in another way: make soak")
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 FLOW = "live"
 ORDERS = "{order_id: int, customer: string, cents: bigint, tax: bigint}"
@@ -29,20 +30,20 @@ ACTIONS = {
 class World:
     """The flow, its records, and copies of them."""
 
-    def __init__(self, open_, copies):
+    def __init__(self, open_: Open, copies: Path) -> None:
         self.open, self.root, self.copies = open_, open_.project.root, copies
         self.files = 0
         self.folders = {"state": open_.project.state_dir, "checkpoints": open_.project.state_dir / "checkpoints"}
 
-    def add(self):
+    def add(self) -> None:
         add(self.root, self.files)
         self.files += 1
 
-    def run(self):
+    def run(self) -> Summary:
         plan = plan_of(self.open.project, FLOW)
         return carry(self.open, plan, Meter(plan, lambda _: None, once=True), once=True)
 
-    def copy(self):
+    def copy(self) -> None:
         self.open.state.close()
         shutil.rmtree(self.copies, ignore_errors=True)
         self.copies.mkdir()
@@ -50,7 +51,7 @@ class World:
             shutil.copy(file, self.copies)
         shutil.copytree(self.folders["checkpoints"], self.copies / "checkpoints")
 
-    def lose(self, what):
+    def lose(self, what: str) -> None:
         self.open.state.close()
         if what == "state":
             for file in self.open.project.state_dir.glob("state.db*"):
@@ -59,7 +60,7 @@ class World:
         else:
             shutil.rmtree(self.folders[what])
 
-    def clear(self):
+    def clear(self) -> None:
         """As before the first run, for the next test."""
         drop_tables(self.open)
         self.lose("state")
@@ -67,7 +68,7 @@ class World:
         for file in (self.root / "data").iterdir():
             file.unlink()
 
-    def put_back(self, what):
+    def put_back(self, what: str) -> None:
         self.lose(what)
         if what == "state":
             for file in self.copies.glob("state.db*"):
@@ -75,12 +76,12 @@ class World:
         else:
             shutil.copytree(self.copies / what, self.folders[what])
 
-    def assert_equals_batch(self):
+    def assert_equals_batch(self) -> None:
         assert_equals_batch(self.open)
 
 
 @contextmanager
-def opened_project(root, yaml, fluss, spark):
+def opened_project(root: Path, yaml: str, fluss: str, spark: "SparkSession") -> Iterator[Open]:
     """The flow's project over real services; no orders yet."""
     for folder in ("actions", "flows", "data"):
         (root / folder).mkdir(parents=True)

@@ -237,7 +237,8 @@ def _cells(given: dict[str, Any], wanted: dict[str, Any], ulps: int) -> list[str
 
 def _cell_equal(given: Any, wanted: Any, ulps: int) -> bool:
     if isinstance(given, float) and isinstance(wanted, float):
-        return bool(_floats_equal(*(pa.chunked_array([pa.array([v], pa.float64())]) for v in (given, wanted)), ulps)[0])
+        one, other = (pa.chunked_array([pa.array([value], pa.float64())]) for value in (given, wanted))
+        return bool(_floats_equal(one, other, ulps)[0])
     return bool(given == wanted)
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import psutil
 
-from streamhouse.stores.fluss import catalog, store
-from streamhouse.stores.fluss.catalog import Catalog
-from streamhouse.stores.fluss.native import Native
+from streamhouse.stores.fluss.catalog import FlussCatalog
+from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.store import FlussStore
+from streamhouse.stores.fluss.wire.api import Api
 
 MODULE = "tests.partition_points"
 DIE_AT = "STREAMHOUSE_TEST_PARTITION_POINT"
@@ -42,10 +42,10 @@ def install(here: str, die: Callable[[], None]) -> None:
     if place != here:
         return
     assert point in POINTS
-    ask, write = Catalog._ask_coordinator, FlussStore.write
+    ask, write = FlussCatalog._ask_coordinator, FlussStore.write
 
-    def asked(self: Catalog, api: int, body: bytes, subject: str) -> Any:
-        if api != catalog._CREATE_PARTITION or subject != wanted:
+    def asked(self: FlussCatalog, api: Api, body: bytes, subject: str) -> Any:
+        if api is not Api.CREATE_PARTITION or subject != wanted:
             return ask(self, api, body, subject)
         _asked[subject] = _asked.get(subject, 0) + 1
         is_it = _asked[subject] == int(nth)
@@ -59,7 +59,7 @@ def install(here: str, die: Callable[[], None]) -> None:
         return answer
 
     def sending(send: Callable[..., Any]) -> Callable[..., Any]:
-        def sent(self: Native, target: store.Target, *rest: Any, **named: Any) -> Any:
+        def sent(self: Native, target: Target, *rest: Any, **named: Any) -> Any:
             if target.name in _created and point == "unwritten":
                 die()
             if target.name in _created and point == "writing":
@@ -74,7 +74,7 @@ def install(here: str, die: Callable[[], None]) -> None:
             die()
         return end
 
-    Catalog._ask_coordinator = asked  # type: ignore[method-assign]
+    FlussCatalog._ask_coordinator = asked  # type: ignore[method-assign]
     Native.append, Native.upsert = sending(Native.append), sending(Native.upsert)  # type: ignore[method-assign]
     FlussStore.write = wrote  # type: ignore[method-assign]
 
@@ -92,7 +92,7 @@ def kill_driver() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["pyspark.worker"]:
-        from streamhouse.engine.worker_daemon import prepare
+        from streamhouse.spark.worker_daemon import prepare
 
         prepare()
         install(TASKS, kill_driver)

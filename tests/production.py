@@ -18,18 +18,18 @@ from urllib.request import Request, urlopen
 
 from streamhouse.install.jars import SERVER_JARS, fetch
 from streamhouse.install.java import find_java
-from streamhouse.runtime.private_conf import properties_text, write_private
+from streamhouse.install.private_file import write_private
 from streamhouse.services.cluster import TABLET, Cluster, Ports
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.ports import LOOPBACK, free_ports
-from streamhouse.services.state import last_ports
-
-TIMEOUT_S = 60
+from streamhouse.services.record import last_ports
+from streamhouse.spark.settings_file import properties_text
+from tests.patience import PATIENCE_S
 
 
 @contextmanager
-def postgres() -> Iterator[str]:
-    """The URL of an empty PostgreSQL database of its own, whose server ends with the block."""
+def postgres(*settings: str) -> Iterator[str]:
+    """The URL of an empty PostgreSQL database of its own, whose server has these settings and ends with the block."""
     programs = _postgres_programs()
     as_somebody = ["setpriv", "--reuid=nobody", "--clear-groups"] if os.geteuid() == 0 else []  # it refuses root
     with TemporaryDirectory(prefix="postgres-") as name:  # where that somebody may go
@@ -40,6 +40,7 @@ def postgres() -> Iterator[str]:
         _done([*as_somebody, str(programs / "initdb"), "-D", str(data), "-U", "streamhouse", "-A", "trust"])
         (port,) = free_ports(1)
         options = ["-p", str(port), "-k", "", "-c", f"listen_addresses={LOOPBACK}", "-c", "fsync=off"]
+        options += [part for setting in settings for part in ("-c", setting)]
         server = [*as_somebody, str(programs / "postgres"), "-D", str(data), *options]
         with process(server, folder / "log", signal.SIGINT):
             until_open(port)
@@ -58,12 +59,50 @@ def _postgres_programs() -> Path:
     return found[-1].parent
 
 
+@contextmanager
+def mariadb(*settings: str, folder: Path | None = None, port: int | None = None) -> Iterator[str]:
+    """The URL of a MariaDB server of its own, which has a binlog and these settings and ends with the block.
+
+    Args:
+        settings: Of the server, such as `binlog_format=ROW`.
+        folder: Of its data, which may be there from a block before; None: it goes with the block.
+        port: The one it had before; None: a free one.
+    """
+    programs = _mariadb_programs()
+    with ExitStack() as block:
+        data = folder or Path(block.enter_context(TemporaryDirectory(prefix="mariadb-"))) / "data"
+        if not data.exists():
+            data.mkdir(parents=True)
+            install = [str(programs / "bin" / "mariadb-install-db"), "--no-defaults", f"--basedir={programs}"]
+            _done([*install, f"--datadir={data}", "--auth-root-authentication-method=normal", "--skip-test-db"])
+        port = port or free_ports(1)[0]
+        options = [f"--datadir={data}", f"--port={port}", f"--bind-address={LOOPBACK}", f"--socket={data}/socket"]
+        options += ["--skip-name-resolve", "--server-id=1", "--innodb-buffer-pool-size=64M"]
+        options += [f"--{one}" for one in ("log-bin=bin", "sql-mode=", "binlog-format=ROW", *settings)]
+        user = ["--user=root"] if os.geteuid() == 0 else []
+        server = [str(programs / "sbin" / "mariadbd"), "--no-defaults", f"--basedir={programs}", *user, *options]
+        block.enter_context(process(server, data.parent / "mariadb.log", signal.SIGTERM))
+        until_open(port)
+        yield f"mysql+pymysql://root@{LOOPBACK}:{port}"
+
+
+def _mariadb_programs() -> Path:
+    """The folder with `bin` and `sbin` of MariaDB's server."""
+    here = Path("/usr")
+    if not (here / "sbin" / "mariadbd").exists() and os.geteuid() == 0 and shutil.which("apt-get"):
+        # Without the package mariadb-server, which would start one that nobody asked for.
+        _done(["apt-get", "install", "-y", "--no-install-recommends", "mariadb-server-core", "mariadb-client-core"])
+    if not (here / "sbin" / "mariadbd").exists():
+        raise AssertionError("this test needs MariaDB: apt-get install mariadb-server-core mariadb-client-core")
+    return here
+
+
 def _until_answers(url: str) -> None:
     from sqlalchemy import create_engine
     from sqlalchemy.exc import OperationalError
 
     engine = create_engine(url)
-    end = time.monotonic() + TIMEOUT_S
+    end = time.monotonic() + PATIENCE_S
     while True:
         try:
             engine.connect().close()
@@ -184,14 +223,14 @@ def process(
         finally:
             process.send_signal(end_by)
             try:
-                process.wait(TIMEOUT_S)
+                process.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
 
 
 def until_open(port: int) -> None:
-    end = time.monotonic() + TIMEOUT_S
+    end = time.monotonic() + PATIENCE_S
     while True:
         with suppress(OSError), create_connection((LOOPBACK, port), timeout=1):
             return

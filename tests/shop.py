@@ -1,15 +1,19 @@
 """A small project whose sources somebody else changes; what is applied is recorded as a run would."""
 
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-from streamhouse.change.looked import Change
-from streamhouse.change.trigger import Trigger
 from streamhouse.errors import StateConflictError
 from streamhouse.project.check import check_project
+from streamhouse.project.known_inputs import KnownInputs
 from streamhouse.project.project import Project
-from streamhouse.project.seen import Seen
 from streamhouse.registry import Registry
+from streamhouse.state.store import StateStore
+from streamhouse.trigger.result import DecidedChange, FlowLook
+from streamhouse.trigger.trigger import Trigger
 
 ACTIONS = {
     "take": ("ingest", "rows: {}", "", "SELECT * FROM rows"),
@@ -46,55 +50,57 @@ steps:
 
 
 class World:
-    def __init__(self, project, state):
+    def __init__(self, project: Project, state: StateStore) -> None:
         self.project, self.state = project, state
-        self.applied: list[Change] = []
+        self.applied: list[DecidedChange] = []
         self.fails = False
         self.trigger = Trigger(project, state, {}, self.apply)
 
-    def apply(self, change):
+    def apply(self, change: DecidedChange) -> None:
         if self.fails or change.beyond:
             raise StateConflictError("the flow does not run")
         self.applied.append(change)
         self.state.save_plan(change.plan, definition=change.definition)
 
-    def rows(self, name, **row):
+    def rows(self, name: str, **row: Any) -> None:
         (self.project.root / "data" / f"{name}.json").write_text(json.dumps(row) + "\n")
 
-    def without_price(self):
+    def without_price(self) -> None:
         for name in ("2", "3", "4"):
             self.rows(name, id=2, note="b")
 
-    def flow(self, rules="", name="shop", text=FLOW):
+    def flow(self, rules: str = "", name: str = "shop", text: str = FLOW) -> None:
         (self.project.root / "flows" / f"{name}.yaml").write_text(text + rules)
 
-    def action(self, name, old, new):
+    def action(self, name: str, old: str, new: str) -> None:
         file = self.project.root / "actions" / f"{name}.sql"
         assert old in file.read_text()
         file.write_text(file.read_text().replace(old, new))
 
-    def run(self):
+    def run(self) -> None:
         registry = Registry.load(self.project.root)
         registry.check()
-        checked = check_project(self.project, registry, Seen.of(self.state))
+        checked = check_project(self.project, registry, KnownInputs.of(self.state))
         assert not checked.errors
         for plan in checked.plans.values():
             self.state.save_plan(plan, definition=registry.definition(plan.flow))
             self.trigger.pin(plan.flow)
 
-    def look(self, flow="shop"):
+    def look(self, flow: str = "shop") -> FlowLook:
         self.applied.clear()
         return {one.flow: one for one in self.trigger.look()}[flow]
 
-    def columns(self, table, flow="shop"):
-        return self.state.plan(flow)[1].tables[table].column_names
+    def columns(self, table: str, flow: str = "shop") -> tuple[str, ...]:
+        plan = self.state.plan(flow)
+        assert plan is not None
+        return plan[1].tables[table].column_names
 
-    def events(self, flow="shop"):
+    def events(self, flow: str = "shop") -> dict[str, str]:
         return {str(r.event).split(": ", 1)[1]: r.status for r in self.state.upstream.events(flow)}
 
 
 @contextmanager
-def made_world(root, auto_apply):
+def made_world(root: Path, auto_apply: str) -> Iterator[World]:
     """The project, which ran once; `auto_apply` as in its settings."""
     for folder in ("actions", "flows", "data"):
         (root / folder).mkdir()

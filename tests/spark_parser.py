@@ -7,6 +7,7 @@ from unittest.mock import patch
 from py4j.protocol import get_return_value
 
 from streamhouse.sql.words import words
+from tests.patience import PATIENCE_S
 
 _SAME_FUNCTION = {
     "position": "locate",
@@ -30,14 +31,14 @@ class SparkParser:
     def __init__(self) -> None:
         from pyspark.java_gateway import launch_gateway
 
-        self._gateway = launch_gateway()
+        self._gateway = launch_gateway()  # type: ignore[no-untyped-call]
         self._parser = self._gateway.jvm.org.apache.spark.sql.execution.SparkSqlParser()
 
     def close(self) -> None:
         """End the JVM."""
         self._gateway.shutdown()
         self._gateway.proc.stdin.close()
-        self._gateway.proc.wait(30)
+        self._gateway.proc.wait(PATIENCE_S)
 
     def plan(self, sql: str) -> str | None:
         """The plan of a text, as comparable JSON; None: Spark refuses it.

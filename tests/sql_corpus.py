@@ -8,12 +8,12 @@ from sqlglot import exp
 
 from streamhouse.errors import Location
 from streamhouse.model.table import Column
-from streamhouse.model.types import ReadMode
+from streamhouse.model.types import ReadMode, Strategy
 from streamhouse.sql.classify import Classification, classify
 from streamhouse.sql.dialect import parse_query
-from streamhouse.sql.ports import Port
+from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.rows import InputInfo
-from streamhouse.sql.schema import Query, analyse
+from streamhouse.sql.schema import CheckedQuery, analyse
 
 FIXTURES = Path(__file__).parent / "fixtures"
 AT = Location("action.sql", 10, 1)
@@ -59,14 +59,14 @@ def queries() -> list[str]:
     return [line.removesuffix(";") for line in lines if line and not line.startswith("--")]
 
 
-def typed(sql: str) -> Query:
+def typed(sql: str) -> CheckedQuery:
     """`sql` over `lines` and `p`, analysed."""
     return _analysed(sql, {"lines": LINES, "p": P})
 
 
-def cases() -> list[Case]:
+def cases(name: str = "cases.sql") -> list[Case]:
     found = []
-    for block in (FIXTURES / "classify" / "cases.sql").read_text().split("\n\n")[1:]:
+    for block in (FIXTURES / "classify" / name).read_text().split("\n\n")[1:]:
         head, sql = block.strip().split("\n", 1)
         wanted = re.fullmatch(r"-- (\w+)(?: key=([\w,]+))?", head)
         assert wanted, head
@@ -74,12 +74,12 @@ def cases() -> list[Case]:
     return found
 
 
-def orders(sql: str) -> Query:
+def orders(sql: str) -> CheckedQuery:
     """`sql` over `o`, `k`, `c` and `d`, analysed."""
     return _analysed(sql, ORDERS)
 
 
-def classified(case: Case, strategy: str | None = None) -> Classification:
+def classified(case: Case, strategy: Strategy | None = None) -> Classification:
     query = orders(case.sql)
     inputs = {
         name: InputInfo(not KEYS[name], ReadMode.LOOKUP if name == "d" else ReadMode.CHANGES, KEYS[name])
@@ -88,9 +88,9 @@ def classified(case: Case, strategy: str | None = None) -> Classification:
     return classify(query, inputs, primary_key=case.key, strategy=strategy, at=AT)
 
 
-def _analysed(sql: str, tables: dict[str, dict[str, str]]) -> Query:
+def _analysed(sql: str, tables: dict[str, dict[str, str]]) -> CheckedQuery:
     tree = parse_query(sql, AT)
     used = {table.name.lower() for table in tree.find_all(exp.Table)} & set(tables)
     return analyse(
-        tree, {name: Port(columns(tables[name]), {}, key=KEYS.get(name, ())) for name in sorted(used)}, sql, AT
+        tree, {name: ActionPort(columns(tables[name]), {}, key=KEYS.get(name, ())) for name in sorted(used)}, sql, AT
     )

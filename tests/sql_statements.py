@@ -159,7 +159,7 @@ class Statements:
         depth = max(depth, 0)
         text = "SELECT " + ("DISTINCT " if self._chance(0.1) else "")
         text += ", ".join(self._item(depth) for _ in range(self._random.randint(1, 3))) + f" FROM {self._from(depth)}"
-        clauses = (
+        clauses: tuple[tuple[float, Callable[[], str]], ...] = (
             (0.4, lambda: f"WHERE {self._value(depth)}"),
             (0.25, lambda: f"GROUP BY {self._of((self._value(1), '1', '-1', '99', 'ALL', 'ROLLUP(k, v)', 'id, k'))}"),
             (0.1, lambda: f"HAVING {self._value(1)}"),

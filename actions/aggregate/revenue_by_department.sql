@@ -7,6 +7,28 @@ inputs:
   sales: {product_id: bigint, sales_cents: bigint, discount_cents: bigint, quantity: bigint}
   products: {product_id: bigint, department: string}
 output: {primary_key: [department]}
+columns:
+  department:
+    description: "department of the products, UNKNOWN where nobody described the product"
+    synonyms: [section, division]
+  revenue_cents: {description: what the stores receive, synonyms: [revenue, sales, turnover], unit: cents}
+  discount_cents: {description: all discounts together, synonyms: [discount, savings], unit: cents}
+  units: {description: how many pieces were sold, synonyms: [units sold, pieces, volume], unit: pieces}
+  lines: {description: how many lines of receipts it is the sum of, synonyms: [number of lines], unit: lines}
+measures:
+  revenue:
+    sql: SUM(revenue_cents) / 100
+    unit: USD
+    description: what the stores receive
+    synonyms: [turnover, sales, income]
+  discount:
+    sql: SUM(discount_cents) / 100
+    unit: USD
+    description: all that was given away
+    synonyms: [discounts, savings]
+  units_sold: {sql: SUM(units), unit: pieces, description: how many pieces were sold, synonyms: [pieces, volume]}
+dimensions:
+  department: {description: the department of a product, synonyms: [section, division]}
 expect:
   revenue_is_not_negative: {check: revenue_cents >= 0, on_violation: warn}
 examples:

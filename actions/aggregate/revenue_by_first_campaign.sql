@@ -7,6 +7,25 @@ inputs:
   sales: {household_id: bigint, sales_cents: bigint, discount_cents: bigint, sold_at: timestamp}
   touches: {household_id: bigint, campaign_id: bigint, touched_at: timestamp}
 output: {primary_key: [campaign_id]}
+columns:
+  revenue_cents: {description: what the stores receive, synonyms: [revenue, sales, turnover], unit: cents}
+  discount_cents: {description: all discounts together, synonyms: [discount, savings], unit: cents}
+  lines: {description: how many lines of receipts it is the sum of, synonyms: [number of lines], unit: lines}
+  first_sold_at: {description: "time of the first sale, in UTC", synonyms: [first purchase, first sale]}
+  last_sold_at: {description: "time of the last sale so far, in UTC", synonyms: [last purchase, latest sale]}
+measures:
+  revenue:
+    sql: SUM(revenue_cents) / 100
+    unit: USD
+    description: what the stores receive
+    synonyms: [turnover, sales, income]
+  discount:
+    sql: SUM(discount_cents) / 100
+    unit: USD
+    description: all that was given away
+    synonyms: [discounts, savings]
+dimensions:
+  campaign: {column: campaign_id, description: the campaign that touched the households first}
 expect:
   revenue_is_not_negative: {check: revenue_cents >= 0, on_violation: warn}
 examples:

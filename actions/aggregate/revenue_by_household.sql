@@ -6,6 +6,31 @@ description: What each household has bought so far, and between which times.
 inputs:
   sales: {household_id: bigint, sales_cents: bigint, discount_cents: bigint, sold_at: timestamp}
 output: {primary_key: [household_id]}
+columns:
+  revenue_cents: {description: what the stores receive, synonyms: [revenue, sales, turnover], unit: cents}
+  discount_cents: {description: all discounts together, synonyms: [discount, savings], unit: cents}
+  lines: {description: how many lines of receipts it is the sum of, synonyms: [number of lines], unit: lines}
+  first_sold_at: {description: "time of the first sale, in UTC", synonyms: [first purchase, first sale]}
+  last_sold_at: {description: "time of the last sale so far, in UTC", synonyms: [last purchase, latest sale]}
+measures:
+  revenue:
+    sql: SUM(revenue_cents) / 100
+    unit: USD
+    description: what the stores receive
+    synonyms: [turnover, sales, income]
+  discount:
+    sql: SUM(discount_cents) / 100
+    unit: USD
+    description: all that was given away
+    synonyms: [discounts, savings]
+  households: {sql: COUNT(*), description: how many households bought something, synonyms: [customers, shoppers]}
+  revenue_per_household:
+    sql: AVG(revenue_cents) / 100
+    unit: USD
+    description: what a household brought on average
+    synonyms: [average revenue per household, customer value]
+dimensions:
+  household: {column: household_id, description: who bought it, synonyms: [customer, shopper]}
 expect:
   first_is_not_after_last: {check: first_sold_at <= last_sold_at, on_violation: warn}
 examples:

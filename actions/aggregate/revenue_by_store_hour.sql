@@ -6,6 +6,27 @@ description: What each store sold in each hour (UTC).
 inputs:
   sales: {store_id: bigint, sales_cents: bigint, discount_cents: bigint, quantity: bigint, sold_at: timestamp}
 output: {primary_key: [store_id, sold_hour], event_time: sold_hour}
+columns:
+  sold_hour: {description: "begin of the hour, in UTC", synonyms: [hour]}
+  revenue_cents: {description: what the stores receive, synonyms: [revenue, sales, turnover], unit: cents}
+  discount_cents: {description: all discounts together, synonyms: [discount, savings], unit: cents}
+  units: {description: how many pieces were sold, synonyms: [units sold, pieces, volume], unit: pieces}
+  lines: {description: how many lines of receipts it is the sum of, synonyms: [number of lines], unit: lines}
+measures:
+  revenue:
+    sql: SUM(revenue_cents) / 100
+    unit: USD
+    description: what the stores receive
+    synonyms: [turnover, sales, income]
+  discount:
+    sql: SUM(discount_cents) / 100
+    unit: USD
+    description: all that was given away
+    synonyms: [discounts, savings]
+  units_sold: {sql: SUM(units), unit: pieces, description: how many pieces were sold, synonyms: [pieces, volume]}
+dimensions:
+  store: {column: store_id, description: where it was sold, synonyms: [shop, branch]}
+  time: {column: sold_hour, description: when it was sold, hierarchy: [year, month, week, day, hour]}
 expect:
   revenue_is_not_negative: {check: revenue_cents >= 0, on_violation: warn}
 examples:

@@ -3,10 +3,22 @@ action: first_touch
 version: 1.0.0
 step: clean                         # ods → dwd
 description: For each household the campaign that touched it first; of those that began together, the lowest number.
+synonyms: [first contacts, acquisition]
 inputs:
   campaigns: {campaign_id: bigint, household_id: bigint}
   descriptions: {campaign_id: bigint, campaign_type: string, start_date: timestamp}
 output: {primary_key: [household_id], event_time: touched_at}
+columns:
+  campaign_id: {description: the campaign that touched the household first, synonyms: [first campaign]}
+  touched_at: {description: "when that campaign began, in UTC", synonyms: [first touch, contact time]}
+measures:
+  touched_households:
+    sql: COUNT(*)
+    description: how many households a campaign touched first
+    synonyms: [reach, households touched]
+dimensions:
+  campaign: {hierarchy: [campaign_type, campaign_id], description: the campaign and its type}
+  time: {column: touched_at, description: when the campaign began, hierarchy: [year, month, week, day]}
 expect:
   campaign_has_a_type: {check: campaign_type IS NOT NULL, on_violation: warn}
 examples:

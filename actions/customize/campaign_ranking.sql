@@ -8,6 +8,21 @@ inputs:
   revenue: {campaign_id: bigint, revenue_cents: bigint, lines: bigint}
   touches: {household_id: bigint, campaign_id: bigint, campaign_type: string}
 output: {primary_key: [place]}
+columns:
+  place: {description: "place in the ranking, 1 has the highest revenue", synonyms: [rank, position]}
+  campaign_type:
+    description: kind of the campaign
+    synonyms: [type of campaign]
+    values: {Type A: [A], Type B: [B], Type C: [C]}
+  households:
+    description: how many households the campaign touched first
+    synonyms: [customers, reach]
+    unit: households
+  revenue_cents: {description: what these households bought since, synonyms: [revenue, sales, turnover], unit: cents}
+  revenue_per_household_cents: {description: the same per household, synonyms: [revenue per household], unit: cents}
+  lines: {description: how many lines of receipts it is the sum of, synonyms: [number of lines], unit: lines}
+dimensions:
+  campaign: {hierarchy: [campaign_type, campaign_id], description: the campaign and its type}
 expect:
   campaign_touched_someone: {check: households > 0, on_violation: warn}
 examples:

@@ -3,6 +3,7 @@ action: discount_alerts
 version: 1.0.0
 step: customize                     # dws → ads
 description: Baskets of some size of which an unusual share was given away as discount, at once.
+synonyms: [discount alarms, unusual discounts, suspicious baskets]
 inputs:
   baskets:
     basket_id: bigint
@@ -17,6 +18,17 @@ params:
   min_share: {type: "decimal(4,3)", default: 0.6, description: smallest share of the shelf price that was given away}
   min_shelf_cents: {type: bigint, default: 2000, description: baskets worth less than this are no matter}
 output: {primary_key: [basket_id], event_time: sold_at}
+columns:
+  discount_share:
+    description: "part of the shelf price that was given away, 0 to 1"
+    synonyms: [discount rate, share of discount]
+    unit: ratio
+measures:
+  alerts: {sql: COUNT(*), description: how many baskets stand out, synonyms: [number of alerts, unusual baskets]}
+dimensions:
+  store: {column: store_id, description: where it was sold, synonyms: [shop, branch]}
+  household: {column: household_id, description: who bought it, synonyms: [customer, shopper]}
+  time: {column: sold_at, description: when it was sold, hierarchy: [year, month, week, day, hour]}
 expect:
   share_is_positive: {check: discount_share > 0, on_violation: warn}
 examples:

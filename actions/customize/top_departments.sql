@@ -9,6 +9,14 @@ inputs:
 params:
   departments: {type: int, default: 10, description: how many are shown}
 output: {primary_key: [place]}
+columns:
+  place: {description: "place in the ranking, 1 has the highest revenue", synonyms: [rank, position]}
+  revenue_share:
+    description: "part of the revenue of all departments, 0 to 1"
+    synonyms: [share of revenue]
+    unit: ratio
+dimensions:
+  department: {description: the department of a product, synonyms: [section, division]}
 expect:
   share_is_a_share: {check: revenue_share BETWEEN 0 AND 1, on_violation: warn}
 examples:

@@ -26,11 +26,14 @@ class Answering:
         module: It is started as `python -m module root fluss name`.
         root: The project, whose Fluss is up.
         fluss: Where it answers.
+        plugins: The sources of Streamhouse that it runs.
     """
 
-    def __init__(self, name: str, module: str, root: Path, fluss: str) -> None:
+    def __init__(
+        self, name: str, module: str, root: Path, fluss: str, plugins: Path = BENCHMARKS.parent / "plugins"
+    ) -> None:
         self.name = name
-        path = [str(root), str(BENCHMARKS), str(BENCHMARKS.parent / "plugins"), os.environ.get("PYTHONPATH", "")]
+        path = [str(root), str(BENCHMARKS), str(plugins), os.environ.get("PYTHONPATH", "")]
         self._log = (root / f"{name}.log").open("w")
         self._process = subprocess.Popen(
             [sys.executable, "-m", module, str(root), fluss, name],

@@ -8,8 +8,8 @@ from typing import Any
 
 from method.serve import OPERATIONS, private_stdout, serve, wait_until
 from method.workload import BOARD
-from streamhouse.engine.runner import Runner
-from streamhouse.engine.stream import Beat
+from streamhouse.engine.execution import FlowExecution
+from streamhouse.engine.surroundings import Beat
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
@@ -23,7 +23,7 @@ class Ours:
 
     def __init__(self, open_: Open) -> None:
         self._open = open_
-        self._runner: Runner | None = None
+        self._runner: FlowExecution | None = None
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._records: list[EpochRecord] = []
@@ -33,7 +33,7 @@ class Ours:
         """See `Arm.begin`. The flow's freshness decides how often it looks."""
         ready = threading.Event()
 
-        def take(runner: Runner) -> None:
+        def take(runner: FlowExecution) -> None:
             self._runner = runner
             ready.set()
 
@@ -89,7 +89,7 @@ class Ours:
         plan = plan_of(self._open.project, chain)
         meter = _Keeping(plan, self._records, once=once)
         try:
-            carry(self._open, plan, meter, once=once, on_runner=take)
+            carry(self._open, plan, meter, once=once, on_execution=take)
         except BaseException as error:  # noqa: BLE001  told by `end`
             self._failure = error
 

@@ -17,8 +17,6 @@ import pyarrow.compute as pc
 
 from method.serve import OPERATIONS, private_stdout, serve, wait_until
 from method.workload import BOARD, expected_board
-from streamhouse.engine.checkpoint import logging_session
-from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.install.jars import SPARK_JARS, fetch
 from streamhouse.install.java import find_java
 from streamhouse.model.plan import FlowPlan, PlannedStep
@@ -26,6 +24,8 @@ from streamhouse.model.table import Table
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.session import JIT, worker_sockets
+from streamhouse.spark.log_files import logging_session
+from streamhouse.spark.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.stores.arrow import conform
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.store import FlussStore

@@ -130,7 +130,7 @@ class Bench:
             return self._kept(name, plan.steps[-1].writes, tables, request)
         target = target_of(plan, f"{name}{WAYS.index(way)}")
         checkpoint = self._project.root / "checkpoints" / target.name
-        request = {
+        asked: dict[str, Any] = {
             "query": query,
             "way": way,
             "plan": plan.model_dump_json(),
@@ -139,7 +139,7 @@ class Bench:
             "checkpoint": str(checkpoint),
         }
         try:
-            return self._kept(name, target, [target], request)
+            return self._kept(name, target, [target], asked)
         finally:
             shutil.rmtree(checkpoint, ignore_errors=True)
 

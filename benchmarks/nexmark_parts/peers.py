@@ -217,7 +217,7 @@ def _streams(place: Place, max_rows: int) -> Streams:
         if name.endswith(_SIDE_INPUT):
             frames["side"] = place.spark.createDataFrame(place.store.read_state(table))
             continue
-        read = place.spark.readStream.format("layer").options(
+        stream = place.spark.readStream.format("layer").options(
             plan=place.streams.model_dump_json(),
             table=name,
             columns=json.dumps(sorted(wanted) or table.column_names),
@@ -225,5 +225,5 @@ def _streams(place: Place, max_rows: int) -> Streams:
             fluss=place.fluss,
             max_rows=str(max_rows),
         )
-        frames[name.removeprefix("ods.")] = read.load()
+        frames[name.removeprefix("ods.")] = stream.load()
     return Streams(place.spark, frames)

@@ -47,7 +47,7 @@ def url_holds_secret(value: str) -> bool:
 
 
 def masked(text: str) -> str:
-    """A text without the passwords that stand in its URLs.
+    """The text, with `***` for each user and password in its URLs.
 
     Example:
         >>> masked("no driver for postgres://me:p@ss@db/state?password=x")

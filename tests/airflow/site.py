@@ -15,6 +15,7 @@ import psutil
 
 from streamhouse.orchestrator.local import request
 from tests.control_plane import ROOT, program
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
 
@@ -27,14 +28,12 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT / "plugins"), "STREAMHOUSE_COMMAND": str(ENGINE), **more}
 
 
-def eventually(
-    look: Callable[[], T | None], what: str, seconds: float, *, told: Callable[[], object] = lambda: None
-) -> T:
+def eventually(look: Callable[[], T | None], what: str, *, told: Callable[[], object] = lambda: None) -> T:
     """What `look` gives once it is true; errors of an API that is about to come back count as not yet.
 
     Where it never is, the failure also has what `told` gives.
     """
-    until, last = time.monotonic() + seconds, None
+    until, last = time.monotonic() + PATIENCE_S, None
     while time.monotonic() < until:
         try:
             found = look()
@@ -46,7 +45,7 @@ def eventually(
         time.sleep(0.5)
     with contextlib.suppress(OSError):
         last = told() or last
-    raise AssertionError(f"not within {seconds:.0f} s: {what} ({last})")
+    raise AssertionError(f"not within {PATIENCE_S:.0f} s: {what} ({last})")
 
 
 class Site:
@@ -126,12 +125,12 @@ def site(project: Path, *arguments: str, **more: str) -> Iterator[Site]:
                 raise AssertionError(log.read_text())
             return json.loads(place.read_text()) if place.exists() else None
 
-        yield Site(project, process, eventually(ready, "Airflow is ready", 240))
+        yield Site(project, process, eventually(ready, "Airflow is ready"))
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGINT)
         try:
-            process.wait(120)
+            process.wait(PATIENCE_S)
         finally:
             left = mine(project)
             for one in left:

@@ -15,8 +15,9 @@ from streamhouse.state.flow_state import FlowState, see
 from streamhouse.state.runners import Life
 from streamhouse.state.tier_asks import TierAsk
 from tests.airflow.site import ENGINE, eventually, site
+from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.airflow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.airflow]
 TABLE = "dws.revenue_by_product"
 
 
@@ -49,7 +50,7 @@ def lines(project, number, quantity):
 def taken(project):
     """How often the flow read a file."""
     with project.state() as state:
-        return state.rows_written().get("ods.orders", 0)
+        return state.overview.rows_written().get("ods.orders", 0)
 
 
 def runner(project):
@@ -79,13 +80,13 @@ def stream(airflow):
 
 
 def test_the_flow_fills_its_tables(airflow, project):
-    eventually(lambda: taken(project), "rows in ods", 180)
+    eventually(lambda: taken(project), "rows in ods")
     assert airflow.get("importErrors")["total_entries"] == 0
     assert stream(airflow)["state"] in ("running", "deferred")
 
 
 def test_the_flow_goes_on_while_parts_of_airflow_die_and_come_back(airflow, project):
-    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits", 120)
+    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits")
     before, carried = stream(airflow), runner(project)
     killed = {name: airflow.component(name) for name in ("triggerer", "scheduler")}
     for process in killed.values():
@@ -93,14 +94,14 @@ def test_the_flow_goes_on_while_parts_of_airflow_die_and_come_back(airflow, proj
     at = datetime.now(UTC)
     rows = taken(project)
     lines(project, 1, 3)
-    eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile", 60)
+    eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile")
 
     def healthy():
         found = airflow.get("monitor/health")
         beats = [found[part][f"latest_{part}_heartbeat"] for part in ("scheduler", "triggerer")]
         return all(beat and datetime.fromisoformat(beat) > at for beat in beats)
 
-    eventually(healthy, "both are there again", 120)
+    eventually(healthy, "both are there again")
     assert all(airflow.component(name) != process for name, process in killed.items())
     after = stream(airflow)
     assert (after["id"], after["state"]) == (before["id"], "deferred")
@@ -112,9 +113,9 @@ def test_a_runner_that_died_is_replaced_and_no_row_is_lost(airflow, project):
     psutil.Process(dead.owner.pid).kill()
     rows = taken(project)
     lines(project, 2, 4)
-    eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile", 180)
+    eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile")
     assert runner(project).fencing == dead.fencing + 1
-    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits again", 120)
+    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits again")
     tried = [task for task in airflow.tasks("flow__orders") if task["state"] != "deferred" or task["try_number"] > 1]
     assert tried, "the task tells that it was tried again"
 
@@ -122,7 +123,7 @@ def test_a_runner_that_died_is_replaced_and_no_row_is_lost(airflow, project):
 def test_copies_are_filled_and_their_assets_tell_how_many_rows_came(airflow, project):
     airflow.send("POST", "dags/tier__orders/dagRuns", {"logical_date": None, "conf": {}})
     eventually(
-        lambda: [task for task in airflow.tasks("tier__orders") if task["state"] == "success"], "rows were moved", 180
+        lambda: [task for task in airflow.tasks("tier__orders") if task["state"] == "success"], "rows were moved"
     )
     with project.state() as state:
         assert state.tier_asks.answered(TierAsk("orders", is_check=False, number=1)), "the flow's runner did it"
@@ -131,20 +132,22 @@ def test_copies_are_filled_and_their_assets_tell_how_many_rows_came(airflow, pro
         events = airflow.get("assets/events?limit=100")["asset_events"]
         return {event["name"] for event in events if (event["extra"] or {}).get("rows")}
 
-    eventually(lambda: told() >= {"dwd.orders (warm)", "ods.orders", TABLE}, "an event of each table", 180)
+    eventually(lambda: told() >= {"dwd.orders (warm)", "ods.orders", TABLE}, "an event of each table")
 
 
 def test_a_question_is_answered_in_airflow_or_by_command_and_both_know(airflow, project):
     action = project.root / "actions" / "revenue_by_product.sql"
     before = action.read_text()
     edit(project, "SUM(quantity) + 0 * COUNT(*) AS pieces")  # its rows mean something else: a person is asked
-    task = eventually(lambda: waiting(airflow), "a person is asked in Airflow", 180)
+    task = eventually(lambda: waiting(airflow), "a person is asked in Airflow")
     place = f"dags/flow_approval/dagRuns/{task['dag_run_id']}/taskInstances/decide"
     detail = airflow.get(f"{place}/-1/hitlDetails")
     assert detail["subject"] == "orders: apply a plan that would rebuild"
     assert "the aggregate changed" in detail["body"]
     # The answer comes while the state store takes none, and its task is tried anew: it is not asked again.
-    with closing(sqlite3.connect(project.state_url.partition(":///")[2], isolation_level=None, timeout=60)) as other:
+    with closing(
+        sqlite3.connect(project.state_url.partition(":///")[2], isolation_level=None, timeout=PATIENCE_S)
+    ) as other:
         other.execute("BEGIN IMMEDIATE")
         refusal = {"chosen_options": ["Reject"], "params_input": {"reason": "no"}}
         airflow.send("PATCH", f"{place}/-1/hitlDetails", refusal)
@@ -157,37 +160,36 @@ def test_a_question_is_answered_in_airflow_or_by_command_and_both_know(airflow, 
             held = store.approvals.list(every=True)
         return [(q.state.value, q.reason) for q in held if q.decided_by == by] == [(state, "no")]
 
-    eventually(lambda: answered("admin in Airflow", "refused"), "the state store knows", 180, told=airflow.unfinished)
-    eventually(lambda: airflow.get(place)["state"] == "success", "its task ends", 60, told=airflow.unfinished)
-    assert airflow.get(place)["try_number"] == 2
+    eventually(lambda: answered("admin in Airflow", "refused"), "the state store knows", told=airflow.unfinished)
+    eventually(lambda: airflow.get(place)["state"] == "success", "its task ends", told=airflow.unfinished)
+    # Airflow may count a third: the clear can end a try that had begun to record the answer.
+    assert airflow.get(place)["try_number"] > 1, "the task was tried again"
     edit(project, "SUM(quantity) + 1 * COUNT(*) AS pieces")
-    task = eventually(lambda: waiting(airflow), "a person is asked about the next edit", 180)
+    task = eventually(lambda: waiting(airflow), "a person is asked about the next edit")
     name = task["dag_run_id"].removeprefix("approval__")
     subprocess.run([ENGINE, "refuse", name, "--reason", "no", "--project", project.root], check=True)
     place = f"dags/flow_approval/dagRuns/{task['dag_run_id']}/taskInstances/decide"
-    eventually(
-        lambda: airflow.get(place)["state"] == "success", "the wait in Airflow is over", 180, told=airflow.unfinished
-    )
+    eventually(lambda: airflow.get(place)["state"] == "success", "the wait in Airflow is over", told=airflow.unfinished)
     assert airflow.get(f"{place}/-1/hitlDetails")["chosen_options"] == ["Reject"]
     action.write_text(before)
 
 
 def test_a_task_that_a_person_fails_stops_the_flow_and_the_next_run_takes_it_up(airflow, project):
-    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits", 90)
+    eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits")
     task = stream(airflow)
     place = f"dags/flow__orders/dagRuns/{task['dag_run_id']}/taskInstances/stream"
     airflow.send("PATCH", place, {"new_state": "failed"})
-    eventually(lambda: stream(airflow)["dag_run_id"] != task["dag_run_id"], "the next run", 90)
+    eventually(lambda: stream(airflow)["dag_run_id"] != task["dag_run_id"], "the next run")
     rows = taken(project)
     lines(project, 3, 5)
-    eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile", 180)
+    eventually(lambda: taken(project) == rows + 1, "a row that came meanwhile")
 
     def runs():
         with project.state() as state:
             return see(state, "orders").state is FlowState.RUNNING
 
     # The row may still have been taken by what ends: then the next run takes the flow up behind it.
-    eventually(runs, "the flow runs", 180)
+    eventually(runs, "the flow runs")
 
 
 def test_every_table_holds_each_row_once(airflow, project):
@@ -201,13 +203,13 @@ def test_every_table_holds_each_row_once(airflow, project):
         found = {row["product"]: row["pieces"] for row in json.loads(done.stdout)["rows"]}
         return {name: pieces for name, pieces in found.items() if name in ("p1", "p2", "p3")}
 
-    eventually(lambda: revenue() == {"p1": 3, "p2": 4, "p3": 5}, "each file counted once", 60)
+    eventually(lambda: revenue() == {"p1": 3, "p2": 4, "p3": 5}, "each file counted once")
 
 
 def test_the_end_leaves_nothing(airflow, project):
     """The fixture's end looks for processes; here, that the runner ends as one that was asked to."""
     airflow.process.send_signal(signal.SIGINT)
-    assert airflow.process.wait(120) == 0
+    assert airflow.process.wait(PATIENCE_S) == 0
     assert runner(project).life is Life.STOPPED
     with project.state() as state:
         assert see(state, "orders").state is FlowState.STOPPED

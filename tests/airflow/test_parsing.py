@@ -9,6 +9,7 @@ import pytest
 from streamhouse.cli.init import write_project
 from tests.airflow.site import environment
 from tests.control_plane import ROOT, program
+from tests.patience import slowness
 
 pytestmark = pytest.mark.airflow
 FLOWS = 100
@@ -62,9 +63,20 @@ def test_a_hundred_flows_parse_within_a_second_and_load_nothing_of_the_engine(pr
     assert not found["errors"]
     assert len(found["dags"]) == 4 * FLOWS + len(PROJECT_DAGS)
     assert found["loaded"] == []
-    assert found["cpu_s"] <= 1.0, "CPU seconds for a hundred flows, the best of three"
+    assert found["cpu_s"] <= slowness(), "CPU seconds for a hundred flows, the best of three"
     assert found["is_same"], "parsed twice it is the same: Airflow counts no new version"
     assert not found["names_places"], "a path in a task's arguments would be a version of its own on each machine"
+
+
+def test_the_autopilot_has_a_dag_unless_it_is_off(project, control_plane):
+    (project / "streamhouse.yaml").write_text("autopilot: {mode: suggest}\n")
+    found = control_plane("--project", project)
+    assert not found["errors"]
+    assert found["dags"] == sorted([*PROJECT_DAGS, *DAGS, "streamhouse_autopilot"])
+    assert found["loaded"] == []
+    (project / "dags").mkdir()
+    (project / "dags" / "streamhouse_flows.py").write_bytes((ROOT / "dags" / "streamhouse_flows.py").read_bytes())
+    assert "streamhouse_autopilot" in control_plane(project / "dags")["dags"]
 
 
 def test_a_broken_flow_is_one_import_error_with_its_place(project, control_plane):

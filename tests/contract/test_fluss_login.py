@@ -16,9 +16,9 @@ from streamhouse.services import cluster
 from streamhouse.services.ports import free_ports
 from streamhouse.services.services import running
 from streamhouse.stores.base import Changes, WriteContext
-from streamhouse.stores.fluss.login import Login
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.store import FlussStore
+from streamhouse.stores.fluss.wire.login import Login
 from streamhouse.stores.places import Places, open_store
 
 pytestmark = pytest.mark.services

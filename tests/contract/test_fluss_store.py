@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -25,9 +25,12 @@ from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
-from streamhouse.stores.fluss import FlussStore, proto
+from streamhouse.stores.fluss import FlussStore
 from streamhouse.stores.fluss.remote import read_segments
-from streamhouse.stores.fluss.wire import Wire
+from streamhouse.stores.fluss.wire import proto
+from streamhouse.stores.fluss.wire.api import Api
+from streamhouse.stores.fluss.wire.cluster import Wire
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.services
 
@@ -350,7 +353,9 @@ def test_rows_from_before_a_column_was_added_have_nulls(
     database, name = old.name.split(".")
     column = proto.encode((1, "more"), (2, b'{"type":"STRING"}'), (4, 0))
     with Wire(fluss) as wire:
-        wire.call_any(1044, proto.encode((1, proto.encode((1, database), (2, name))), (2, 0), (4, column)), old.name)
+        wire.call_any(
+            Api.ALTER_TABLE, proto.encode((1, proto.encode((1, database), (2, name))), (2, 0), (4, column)), old.name
+        )
     end = fluss_store.write(new, Changes(numbers(new, 2, 4, more="x")), FIRST)
 
     before, after = {0: None, 1: None}, {2: "x", 3: "x"}
@@ -502,27 +507,37 @@ def relay(target: str) -> Iterator[tuple[str, Callable[[], None]]]:
 def test_a_link_that_broke_while_idle_is_replaced(fluss: str) -> None:
     with relay(fluss) as (address, cut), Wire(address) as wire:
         for _ in range(3):
-            assert proto.messages(wire.call_any(1012, b"", "the cluster"), 2)
+            assert proto.messages(wire.call_any(Api.GET_METADATA, b"", "the cluster"), 2)
             cut()
 
 
-def test_a_child_process_reads_but_does_not_hang_in_a_write(fluss_store: FlussStore, make_table: Make) -> None:
+def write_then_fork(bootstrap: str, table: Table, answers: Any) -> None:
+    """Write three rows, then read them and write more in a child that has this process's memory."""
+    with closing(FlussStore(bootstrap)) as store:
+        store.create(table)
+        store.write(table, Changes(numbers(table, 0, 3)), FIRST)
+
+        def child() -> None:
+            answers.put(store.read_state(table).num_rows)
+            try:
+                store.write(table, Changes(numbers(table, 3, 4)), FIRST)
+            except StoreError as error:
+                answers.put(str(error))
+
+        process = multiprocessing.get_context("fork").Process(target=child)
+        process.start()
+        process.join()
+
+
+def test_a_child_process_reads_but_does_not_hang_in_a_write(
+    fluss: str, fluss_store: FlussStore, make_table: Make
+) -> None:
     table = make_table(k="bigint", v="bigint")
-    fluss_store.create(table)
-    fluss_store.write(table, Changes(numbers(table, 0, 3)), FIRST)
-    context = multiprocessing.get_context("fork")
+    context = multiprocessing.get_context("spawn")  # the threads of other tests may own locks when a process forks
     answers = context.SimpleQueue()
-
-    def child() -> None:
-        answers.put(fluss_store.read_state(table).num_rows)
-        try:
-            fluss_store.write(table, Changes(numbers(table, 3, 4)), FIRST)
-        except StoreError as error:
-            answers.put(str(error))
-
-    process = context.Process(target=child)
+    process = context.Process(target=write_then_fork, args=(fluss, table, answers))
     process.start()
-    process.join(30)
+    process.join(PATIENCE_S)
     assert process.exitcode == 0
     assert answers.get() == 3
     assert "forked" in answers.get()
@@ -563,7 +578,7 @@ def test_segments_that_were_moved_away_read_like_the_log(
     bucket = proto.encode((2, 0), (3, 0), (4, 1 << 20))
     request = proto.encode((1, -1), (2, 1 << 20), (3, proto.encode((1, located.stored.table_id), (2, 0), (4, bucket))))
     with Wire(fluss) as wire:
-        answer = wire.call(located.leaders["0"], 1015, request, table.name)
+        answer = wire.call(located.leaders["0"], Api.FETCH_LOG, request, table.name)
     segment = proto.blob(proto.messages(proto.messages(answer, 1)[0], 2)[0], 8)
     (tmp_path / "id").mkdir()
     (tmp_path / "id" / f"{0:020d}.log").write_bytes(segment)
@@ -624,4 +639,4 @@ def test_a_position_is_found_by_the_time_of_its_rows(fluss_store: FlussStore, ma
     assert fluss_store.position_before(table, between) == {"0": 5}
     assert fluss_store.position_before(table, between - timedelta(days=1)) == {"0": 0}
     assert fluss_store.position_before(table, datetime.now(UTC) + timedelta(hours=1)) == {"0": 8}, "ahead of its clock"
-    assert fluss_store.kept(table) >= timedelta(days=1)
+    assert fluss_store.retention(table) >= timedelta(days=1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, PartitionedStore, WriteContext
 from streamhouse.stores.fluss import FlussStore
+from streamhouse.stores.fluss.catalog import FlussCatalog
+from streamhouse.stores.fluss.wire.cluster import Wire
+from streamhouse.stores.fluss.wire.refusal import LeaderMovedError
 from streamhouse.stores.lock import TableLocks
 
 pytestmark = pytest.mark.services
@@ -370,3 +374,19 @@ def test_many_partitions_at_once(fluss_store: FlussStore, make: Make) -> None:
     assert listed(fluss_store.read_state(table)) == sorted(written)
     fluss_store.drop_partitions(table, [(day,) for day in days[1:]])
     assert listed(fluss_store.read_changes(table, {}, end).upserts) == sorted(r for r in written if r[0] == DAY)
+
+
+@pytest.mark.parametrize("key", [("d", "k"), ()])
+def test_whether_the_coordinator_knows_a_table_is_asked_without_a_change(
+    fluss_store: FlussStore, make: Make, key: tuple[str, ...]
+) -> None:
+    table = make(key=key)
+    fluss_store.create(table)
+    with Wire(fluss_store.bootstrap) as wire:
+        catalog = FlussCatalog(wire)
+        known = catalog.locate(table.name)
+        catalog._refuse_overlooked(known)
+        overlooked = replace(known, stored=replace(known.stored, table_id=999_999))
+        with pytest.raises(LeaderMovedError, match="coordinator does not know"):
+            catalog._refuse_overlooked(overlooked)
+        assert catalog.stored(table.name) == known.stored

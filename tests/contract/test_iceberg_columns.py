@@ -13,7 +13,7 @@ from streamhouse.stores.iceberg import IcebergStore
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.public_ways]
 
 
 @pytest.mark.parametrize("key", [(), ("a",)], ids=["log", "keyed"])

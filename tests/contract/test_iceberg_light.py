@@ -1,6 +1,5 @@
 """Cold tables read without Spark: rows, history and files are those that Spark and Iceberg tell of."""
 
-import os
 import random
 import subprocess
 import sys
@@ -20,12 +19,13 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, LakeMetadata, NeedsSparkError, WriteContext
 from streamhouse.stores.iceberg import IcebergStore
 from streamhouse.stores.iceberg.light import IcebergReader
-from streamhouse.stores.iceberg.snapshots import Catalog
+from streamhouse.stores.iceberg.snapshots import JavaCatalog
 from streamhouse.stores.iceberg.tables import FolderTables, RestTables, Tables
 from streamhouse.stores.iceberg.upkeep import IcebergUpkeep
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 from tests.iceberg_rest import ID, SCOPE, SECRET, named, rest_catalog
 from tests.oracle import assert_same_rows
+from tests.patience import SOAKING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,7 +51,7 @@ TYPES = {
 DAYS = [date(1969, 12, 30), date(2024, 2, 29), date(2026, 1, 1)]
 TIERS = Tiers(cold="1d")
 KEY, DAY = ("day", "k"), ("day",)
-KINDS = [((), DAY), (KEY, ())] + ([((), ()), (KEY, DAY)] if os.environ.get("STREAMHOUSE_SOAK") else [])
+KINDS = [((), DAY), (KEY, ())] + ([((), ()), (KEY, DAY)] if SOAKING else [])
 
 
 class Both(NamedTuple):
@@ -178,24 +178,24 @@ def test_rows_and_history_are_those_of_spark(both: Both, key: tuple[str, ...], b
 
 
 WHERE = [
-    [Condition("day", "=", (DAYS[1],))],
-    [Condition("day", ">", (DAYS[0],)), Condition("s", "=", ("ä",))],
-    [Condition("day", "in", (DAYS[0], DAYS[2])), Condition("k", "<", (12,))],
-    [Condition("k", "=", (7_000,))],
-    [Condition("tiny", ">=", (-128,)), Condition("small", "<=", (-1,))],
-    [Condition("price", "<", (Decimal("-12.50"),))],
-    [Condition("wide", "=", (Decimal("12345678901234567890.0123456789"),))],
-    [Condition("s", "in", ("", "😀"))],
-    [Condition("s", ">", ("a",))],
-    [Condition("flag", "=", (True,))],
-    [Condition("at", "=", (datetime(1960, 1, 1, 1, 2, 3, 456789, tzinfo=UTC),))],
-    [Condition("at", ">", (datetime(1960, 1, 1, 1, 2, 3, 456789, tzinfo=UTC),))],
-    [Condition("ntz", "<=", (datetime(2024, 1, 1, 0, 0, 0, 1),))],
-    [Condition("ntz", "<", (datetime(2024, 1, 1, 0, 0, 0, 1),))],
-    [Condition("x", "is null"), Condition("late", "is null")],
-    [Condition("late", "is not null")],
-    [Condition("late", "=", (5,))],
-    [Condition("raw", "is not null"), Condition("y", "is null")],
+    [RowCondition("day", "=", (DAYS[1],))],
+    [RowCondition("day", ">", (DAYS[0],)), RowCondition("s", "=", ("ä",))],
+    [RowCondition("day", "in", (DAYS[0], DAYS[2])), RowCondition("k", "<", (12,))],
+    [RowCondition("k", "=", (7_000,))],
+    [RowCondition("tiny", ">=", (-128,)), RowCondition("small", "<=", (-1,))],
+    [RowCondition("price", "<", (Decimal("-12.50"),))],
+    [RowCondition("wide", "=", (Decimal("12345678901234567890.0123456789"),))],
+    [RowCondition("s", "in", ("", "😀"))],
+    [RowCondition("s", ">", ("a",))],
+    [RowCondition("flag", "=", (True,))],
+    [RowCondition("at", "=", (datetime(1960, 1, 1, 1, 2, 3, 456789, tzinfo=UTC),))],
+    [RowCondition("at", ">", (datetime(1960, 1, 1, 1, 2, 3, 456789, tzinfo=UTC),))],
+    [RowCondition("ntz", "<=", (datetime(2024, 1, 1, 0, 0, 0, 1),))],
+    [RowCondition("ntz", "<", (datetime(2024, 1, 1, 0, 0, 0, 1),))],
+    [RowCondition("x", "is null"), RowCondition("late", "is null")],
+    [RowCondition("late", "is not null")],
+    [RowCondition("late", "=", (5,))],
+    [RowCondition("raw", "is not null"), RowCondition("y", "is null")],
 ]
 
 
@@ -218,7 +218,7 @@ def test_conditions_leave_out_what_spark_leaves_out(both: Both, key: tuple[str, 
         assert_same_rows(found, every.where(asked).select("k", "day").toArrow(), key=(), name=asked)
 
 
-def _sql(condition: Condition) -> str:
+def _sql(condition: RowCondition) -> str:
     def shown(value: Any) -> str:
         kinds = {datetime: "timestamp_ntz", date: "date", str: "string", Decimal: "decimal(38,10)"}
         kind = "timestamp" if getattr(value, "tzinfo", None) else kinds.get(type(value))
@@ -253,10 +253,10 @@ def test_nulls_may_be_partitions(both: Both, spark: "SparkSession") -> None:
     )
     assert_alike(both, table)
     for where, rows in (
-        ([Condition("day", "is null")], [1, 3]),
-        ([Condition("s", "is not null")], [1, 4]),
-        ([Condition("day", "<", (DAYS[2],))], [2]),
-        ([Condition("s", "=", ("",)), Condition("day", "is not null")], [4]),
+        ([RowCondition("day", "is null")], [1, 3]),
+        ([RowCondition("s", "is not null")], [1, 4]),
+        ([RowCondition("day", "<", (DAYS[2],))], [2]),
+        ([RowCondition("s", "=", ("",)), RowCondition("day", "is not null")], [4]),
     ):
         assert sorted(both.light.read_where(table, None, ("k",), where).column("k").to_pylist()) == rows
         assert len(both.light.list_files(table, None, where)) == len(rows)
@@ -281,7 +281,7 @@ def test_columns_that_were_renamed_or_dropped_are_what_they_were(both: Both, spa
             ours, theirs = both.light.read_state(shown, at), both.spark.read_state(shown, at)
             assert_same_rows(ours, theirs, key=(), name=f"{change}, at {at}")
             for name in shown.column_names:  # a condition leaves out no row that fulfils it
-                kept = both.light.read_where(shown, at, (name,), [Condition(name, "is null")])
+                kept = both.light.read_where(shown, at, (name,), [RowCondition(name, "is null")])
                 assert kept.column(name).null_count == theirs.column(name).null_count
 
 
@@ -301,9 +301,9 @@ def test_rows_that_this_process_wrote_are_found_by_their_values(folder: Both, sp
         for value in sorted(there, key=repr)[:2]:
             shown = f.lit(value).cast(column.type)
             assert stored.where(f.col(column.name) == shown).count() == values.count(value), (column, value)
-    later = folder.spark.list_files(table, None, [Condition("k", ">=", (40,))])
+    later = folder.spark.list_files(table, None, [RowCondition("k", ">=", (40,))])
     assert len(later) == len(folder.spark.list_files(table)) // 2  # the bounds of each file are known
-    assert folder.spark.list_files(table, None, [Condition("k", ">", (999,))]) == []
+    assert folder.spark.list_files(table, None, [RowCondition("k", ">", (999,))]) == []
 
 
 @pytest.mark.parametrize(
@@ -365,7 +365,7 @@ def test_deletes_by_value_are_left_to_spark(both: Both, spark: "SparkSession") -
     table = make_table("by_value", types={"k": "int"})
     both.spark.create(table)
     write(both.spark, table, 0, [{"k": 1}])
-    stored = Catalog(spark, both.catalog).table(table.name)
+    stored = JavaCatalog(spark, both.catalog).table(table.name)
     assert stored is not None
     jvm: Any = spark._jvm
     fields = spark.sparkContext._gateway.new_array(jvm.int, 1)

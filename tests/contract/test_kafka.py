@@ -13,6 +13,7 @@ from streamhouse.errors import RowsLostError, SourceError, StoreUnavailableError
 from streamhouse.ingest import kafka as module
 from streamhouse.ingest.kafka import open_kafka
 from tests.kafka import broker
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.services
 
@@ -33,7 +34,7 @@ def topic(servers):
 def create(servers, partitions=2, **config):
     name = f"orders-{uuid4().hex[:8]}"
     admin = AdminClient({"bootstrap.servers": servers})
-    admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result(30)
+    admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result(PATIENCE_S)
     return name
 
 
@@ -108,7 +109,7 @@ def test_partitions_may_be_added(servers):
     found = source(servers, topic)
     position = found.available()
     admin = AdminClient({"bootstrap.servers": servers})
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(PATIENCE_S)
     send(servers, topic, [{"id": 2}], partition=1)
     end = found.advance(position, 10)
     assert end == {"0": 1, "1": 1}
@@ -131,7 +132,7 @@ def test_rows_that_retention_removed_are_lost_and_told(servers, topic):
     end = found.available()
     admin = AdminClient({"bootstrap.servers": servers})
     (deleted,) = admin.delete_records([TopicPartition(topic, 0, 6)]).values()
-    deleted.result(30)
+    deleted.result(PATIENCE_S)
     with pytest.raises(RowsLostError, match="begins at 6; 3 was to be read"):
         found.read({"0": 3}, end)
     assert ids(found.read({}, end)) == [6, 7, 8, 9]

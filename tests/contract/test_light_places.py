@@ -19,7 +19,7 @@ from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.stores.base import NeedsSparkError
 from streamhouse.stores.iceberg.light import IcebergReader
 from streamhouse.stores.iceberg.tables import DatabaseTables, RestTables, tables_of
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 from tests.iceberg_rest import ID, SCOPE, SECRET, Catalog, rest_catalog
 from tests.production import object_store, postgres
 
@@ -83,7 +83,9 @@ def reader(options: dict[str, str], **other: str) -> IcebergReader:
 def test_rows_history_and_files(options: dict[str, str], catalog: Catalog) -> None:
     light = reader(options)
     assert light.read_state(TABLE).to_pylist() == ROWS
-    assert light.read_where(TABLE, light.end(TABLE), ("s",), [Condition("k", ">", (2,))]).to_pylist() == [{"s": "s3"}]
+    assert light.read_where(TABLE, light.end(TABLE), ("s",), [RowCondition("k", ">", (2,))]).to_pylist() == [
+        {"s": "s3"}
+    ]
     (file,) = light.list_files(TABLE)
     assert file.path.startswith("s3://lake/cold/dwd")
     assert light.columns("dwd.nowhere") is None
@@ -140,7 +142,6 @@ def test_a_store_that_refuses_our_keys_is_told(options: dict[str, str]) -> None:
         reader(options, **{"s3.endpoint": url}).read_state(TABLE)
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("silent", ["/v1/oauth/tokens", "/v1/config", "/v1/namespaces"])
 def test_a_catalog_that_takes_requests_and_does_not_answer_is_told(
     options: dict[str, str], monkeypatch: pytest.MonkeyPatch, silent: str

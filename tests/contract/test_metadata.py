@@ -10,7 +10,7 @@ import pytest
 from streamhouse.errors import RowsLostError
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import KIND_COLUMNS, Changes, WriteContext
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 
 
 def write(store, table, rows, epoch, deletes=None):
@@ -134,7 +134,7 @@ def test_conditions_leave_out_files_and_never_a_row(lake, shared_typed, operator
     wanted = [
         r["k"] for r in rows if (r[column] is None if test is None else r[column] is not None and test(r[column]))
     ]
-    where = [Condition(column, operator, values)]
+    where = [RowCondition(column, operator, values)]
     files = lake.list_files(table, where=where)
     if hasattr(lake, "read_where"):
         found = lake.read_where(table, None, ("k",), where).column("k").to_pylist()

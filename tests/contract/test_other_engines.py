@@ -13,7 +13,7 @@ from streamhouse.model.types import Tier
 from streamhouse.stores.base import Changes, LakeStore, WriteContext
 from streamhouse.stores.iceberg import IcebergStore
 from streamhouse.stores.paimon import PaimonStore
-from streamhouse.stores.serving import Serving
+from streamhouse.stores.serving import ServingLinks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +40,7 @@ def test_iceberg(spark: "SparkSession", make_table: Make, tmp_path: Path) -> Non
     store, table = IcebergStore(lambda: spark, "cold", tmp_path), make_table(k="bigint", v="bigint", key=("k",))
     written(store, table)
     warehouse = spark.conf.get("spark.sql.catalog.cold.warehouse")
-    links = Serving(Tier.COLD, Path(str(warehouse)))
+    links = ServingLinks(Tier.COLD, Path(str(warehouse)))
     links.show(table.name)
     folder = links.folder / table.name.replace(".", "/") / "metadata"
     version = (folder / "version-hint.text").read_text().strip()
@@ -66,7 +66,7 @@ def test_paimon(make_table: Make, tmp_path: Path) -> None:
 
     store, table = PaimonStore(tmp_path / "warm", tmp_path / "locks"), make_table(k="bigint", v="bigint", key=("k",))
     written(store, table)
-    links = Serving(Tier.WARM, tmp_path / "warm")
+    links = ServingLinks(Tier.WARM, tmp_path / "warm")
     links.show(table.name)
     catalog = CatalogFactory.create({"warehouse": str(links.folder)})
     assert catalog.list_tables(table.name.partition(".")[0]) == [table.name.partition(".")[2]]

@@ -19,7 +19,7 @@ from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.paimon import PaimonStore
 from streamhouse.stores.paimon.light import PaimonReader, small_state
 from streamhouse.stores.paimon.upkeep import PaimonUpkeep
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 from tests.oracle import assert_same_rows
 
 if TYPE_CHECKING:
@@ -65,15 +65,15 @@ KINDS: dict[str, dict[str, Any]] = {
     "merging": {"primary_key": KEY, "partition_by": ("day",), "merge": FOLDED},
 }
 WHERE = [
-    [Condition("day", "=", (DAYS[1],))],
-    [Condition("day", "in", (DAYS[0], DAYS[2])), Condition("k", "<", (12,))],
-    [Condition("k", ">=", (7_000,))],
-    [Condition("price", "<", (Decimal("-12.50"),)), Condition("wide", "is not null")],
-    [Condition("s", "in", ("", "😀")), Condition("flag", "=", (True,))],
-    [Condition("at", ">", (datetime(1960, 1, 1, tzinfo=UTC),)), Condition("ntz", "<=", (datetime(2024, 1, 2),))],
-    [Condition("v", ">", (3,))],
-    [Condition("late", "is null")],
-    [Condition("late", "=", (5,))],
+    [RowCondition("day", "=", (DAYS[1],))],
+    [RowCondition("day", "in", (DAYS[0], DAYS[2])), RowCondition("k", "<", (12,))],
+    [RowCondition("k", ">=", (7_000,))],
+    [RowCondition("price", "<", (Decimal("-12.50"),)), RowCondition("wide", "is not null")],
+    [RowCondition("s", "in", ("", "😀")), RowCondition("flag", "=", (True,))],
+    [RowCondition("at", ">", (datetime(1960, 1, 1, tzinfo=UTC),)), RowCondition("ntz", "<=", (datetime(2024, 1, 2),))],
+    [RowCondition("v", ">", (3,))],
+    [RowCondition("late", "is null")],
+    [RowCondition("late", "=", (5,))],
 ]
 
 
@@ -220,13 +220,13 @@ import sys
 from pathlib import Path
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.paimon.light import PaimonReader
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 
 columns = (Column(name="k", type="bigint"), Column(name="v", type="bigint"))
 table = Table(name="dwd.keyed", columns=columns, primary_key=("k",), tiers={"warm": "1d"})
 reader = PaimonReader(Path(sys.argv[1]), Path(sys.argv[2]))
 assert reader.columns(table.name) and reader.snapshot_properties(table) and reader.list_snapshots(table)
-assert reader.read_where(table, None, ("k", "v"), [Condition("v", ">", (3,))]).num_rows
+assert reader.read_where(table, None, ("k", "v"), [RowCondition("v", ">", (3,))]).num_rows
 heavy = {"pandas", "polars", "fastavro", "pyarrow.dataset", "pypaimon.read.table_read"}
 print(reader.read_state(table).num_rows, sorted(heavy & set(sys.modules)))
 """

@@ -22,7 +22,7 @@ from streamhouse.stores.base import (
     WriteContext,
 )
 from streamhouse.stores.upkeep import LakeUpkeep
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -220,7 +220,7 @@ def test_a_condition_on_a_partition_leaves_out_files(lake: LakeStore, key: tuple
     lake.create(table)
     write(lake, table, 0, *((n, DAYS[n % 5], n) for n in range(20)))
     assert isinstance(lake, LakeMetadata)
-    where = [Condition("day", "=", (DAYS[2],))]
+    where = [RowCondition("day", "=", (DAYS[2],))]
     few, every = lake.list_files(table, None, where), lake.list_files(table)
     assert {file.partition for file in few} == {(DAYS[2],)}
     assert {file.partition for file in every} == {(day,) for day in DAYS}

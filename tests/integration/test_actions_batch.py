@@ -10,8 +10,10 @@ import pytest
 from streamhouse.compiler import compile_project
 from streamhouse.ingest.kinds import open_source
 from streamhouse.jobs.examples import run_examples
+from streamhouse.planner.ready_actions import READY
 from streamhouse.registry import Registry
 from tests.oracle import assert_same_rows, batch
+from tests.ready import ready_action
 
 pytestmark = pytest.mark.spark
 
@@ -212,3 +214,10 @@ def test_campaign_ranking_holds_every_campaign_that_was_first_somewhere(tables):
     rows = ranking.sort_by("place").to_pylist()
     assert [row["place"] for row in rows] == list(range(1, len(rows) + 1))
     assert [row["revenue_cents"] for row in rows] == sorted((row["revenue_cents"] for row in rows), reverse=True)
+
+
+@pytest.mark.parametrize("name", READY)
+def test_the_examples_of_ready_actions(spark, name):
+    results = run_examples(spark, ready_action(name))
+    assert results
+    assert [result for result in results if not result.passed] == []

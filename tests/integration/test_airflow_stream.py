@@ -14,16 +14,15 @@ import pytest
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import is_alive
 from streamhouse.state.flow_state import FlowState, see
-from streamhouse.state.runners import Wanted
+from streamhouse.state.runners import WantedState
 from tests.control_plane import ROOT, program
+from tests.patience import PATIENCE_S
 
 SCRIPT = Path(__file__).parent / "airflow_stream.py"
-WITHIN_S = 180
 
 pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
-    pytest.mark.timeout(900),
 ]
 
 
@@ -42,7 +41,7 @@ def streamhouse(tmp_path_factory, environment):
 
     def call(*arguments):
         words = [*shlex.split(environment["STREAMHOUSE_COMMAND"]), *arguments]
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=WITHIN_S)
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
         assert done.returncode == 0, f"{arguments}\n{done.stdout}\n{done.stderr}"
         return json.loads(done.stdout) if "--json" in arguments else done.stdout
 
@@ -77,13 +76,13 @@ print(json.dumps([lost, asyncio.run(first())]))
 def test_a_trigger_is_made_again_elsewhere_and_stops_the_flow_that_a_person_ends(tmp_path, environment):
     (tmp_path / "flows").mkdir()
     with Project.at(tmp_path).state() as store:
-        store.runners.ask("orders", Wanted.RUNNING, "ann")
+        store.runners.ask("orders", WantedState.RUNNING, "ann")
     done = subprocess.run(
         [str(program("python")), "-c", TRIGGER, str(tmp_path)],
         env=environment | {"AIRFLOW_HOME": str(tmp_path / "home")},
         capture_output=True,
         text=True,
-        timeout=WITHIN_S,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     lost, killed = json.loads(done.stdout.splitlines()[-1])
@@ -115,7 +114,7 @@ def dag_run(streamhouse, environment):
 
 
 def ended(process):
-    log, _ = process.communicate(timeout=WITHIN_S)
+    log, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, log
     return log, json.loads(log.splitlines()[-1])
 
@@ -126,7 +125,7 @@ def flow(streamhouse, name="orders"):
 
 
 def until(holds, process=None):
-    end = time.monotonic() + WITHIN_S
+    end = time.monotonic() + PATIENCE_S
     while not (found := holds()):
         assert process is None or process.poll() is None, process.communicate()[0]
         assert time.monotonic() < end, "it did not come"
@@ -198,4 +197,4 @@ def test_errors_of_the_flow_and_of_the_start_read_as_the_command_prints_them(str
     assert "SH300 the engine's command does not start: No such file or directory: /nowhere/streamhouse" in log
 
     with Project.at(streamhouse.folder).state() as store:
-        store.runners.ask("wrong", Wanted.STOPPED, "test")
+        store.runners.ask("wrong", WantedState.STOPPED, "test")

@@ -1,6 +1,5 @@
 """Whenever Spark dies, a person asks a runner to end, or a drain ends: it says so, and no row is lost or twice."""
 
-import os
 import random
 import signal
 import time
@@ -18,10 +17,11 @@ from tests.integration.test_runners import (
     last_epoch,
     project,
 )
+from tests.patience import SOAKING, long
 
 __all__ = ["project"]
-pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
-ROUNDS = 5 if os.environ.get("STREAMHOUSE_SOAK") else 1
+pytestmark = [pytest.mark.services, pytest.mark.spark, long]
+ROUNDS = 5 if SOAKING else 1
 
 
 def java_of(process):

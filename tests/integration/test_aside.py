@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from streamhouse.change.aside import endangered
-from streamhouse.change.ask import ask
+from streamhouse.change.change_request import ask
+from streamhouse.change.detach import endangered
 from streamhouse.engine.points import KILL_AT
 from streamhouse.errors import BlockedError
 from streamhouse.ingest.kinds import open_source
@@ -29,10 +29,10 @@ from streamhouse.state.records import Phase
 from tests.flows import command
 from tests.live import drop_tables
 from tests.oracle import assert_same_rows, batch
+from tests.patience import PATIENCE_S, long
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.services, pytest.mark.spark]
 
-SOAK = bool(os.environ.get("STREAMHOUSE_SOAK"))
 FLOW = "aside"
 ACTIONS = {
     "take": ("ingest", "{rows: {}}", "{}", "SELECT * FROM rows"),
@@ -63,7 +63,6 @@ steps:
 STANDS = ("ods.as_orders", "dwd.as_orders", "dws.as_totals", "ads.as_both")
 GOES_ON = ("ods.as_few", "dws.as_visits")
 ROWS = 40
-TIMEOUT_S = 90
 
 
 class World:
@@ -114,14 +113,14 @@ class World:
         def run():
             try:
                 meter = Meter(plan, lambda _: None, once=False)
-                carry(self.open, plan, meter, once=False, follow=True, on_runner=runners.append)
+                carry(self.open, plan, meter, once=False, follow=True, on_execution=runners.append)
             except BlockedError:
                 pass
             except Exception as error:  # noqa: BLE001  told to the test
                 failed.append(error)
 
         def until(condition, what=""):
-            end = time.monotonic() + TIMEOUT_S
+            end = time.monotonic() + PATIENCE_S
             while not condition():
                 assert not failed, failed
                 assert time.monotonic() < end, what
@@ -134,7 +133,7 @@ class World:
         finally:
             for runner in runners:
                 runner.stop()
-            thread.join(60)
+            thread.join(PATIENCE_S)
         assert not failed, failed
 
     def decide(self, *, grant):
@@ -187,7 +186,7 @@ def test_the_others_go_on_while_a_branch_waits_and_all_is_as_if_it_never_had(wor
         until(lambda: world.plan.aside, "nothing was set aside")
         world.add(grown=True)
         until(lambda: world.seen() == 3 * ROWS, "the others stand still")
-        [held] = runners[0].held
+        [held] = runners[0].paused
         assert [step.id for s in world.plan.segments if s.name == held for step in s.steps] == list(STANDS)
         world.assert_stands(1)
         later = datetime.now(UTC) + timedelta(days=4)
@@ -208,6 +207,7 @@ def test_the_others_go_on_while_a_branch_waits_and_all_is_as_if_it_never_had(wor
     world.assert_equals_batch()
 
 
+@long
 def test_what_stood_through_restarts_goes_on_from_its_positions_when_a_person_refuses(world):
     world.run()
     for files in (2, 3):
@@ -227,7 +227,7 @@ def test_what_stood_through_restarts_goes_on_from_its_positions_when_a_person_re
     world.assert_equals_batch()
 
 
-@pytest.mark.skipif(not SOAK, reason="two changes of a running flow, one with its audit: make soak")
+@long  # two changes of a running flow, one with its audit
 def test_a_table_is_built_anew_as_of_where_it_stands(world):
     """An edit of a step that stands is carried out there; one of what it reads waits for the answer."""
     world.run()
@@ -262,8 +262,7 @@ def test_a_table_is_built_anew_as_of_where_it_stands(world):
     world.assert_equals_batch()
 
 
-@pytest.mark.skipif(not SOAK, reason="a process of its own for each: make soak")
-@pytest.mark.timeout(600)
+@long  # a process of its own for each
 @pytest.mark.parametrize(
     "point",
     [
@@ -282,7 +281,7 @@ def test_killed_while_a_branch_is_set_aside(world, point):
         output, environment = world.root / "output", {**os.environ, KILL_AT: point}
         with output.open("w") as file:
             program = command(world.open.project, FLOW)
-            done = subprocess.run(program, env=environment, stdout=file, stderr=file, timeout=200, check=False)
+            done = subprocess.run(program, env=environment, stdout=file, stderr=file, timeout=PATIENCE_S, check=False)
         assert done.returncode == -signal.SIGKILL, output.read_text()
 
     killed()

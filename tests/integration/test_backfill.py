@@ -15,7 +15,7 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Owner
-from streamhouse.tiering.restate import Span
+from streamhouse.tiering.restate import TimeSpan
 from tests.oracle import assert_same_rows, batch
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
@@ -126,7 +126,6 @@ def assert_equals_batch(open_):
         assert_same_rows(actual, expected, key=table.primary_key, name=name)
 
 
-@pytest.mark.timeout(900)
 def test_after_an_edit_a_run_and_a_backfill_everything_equals_the_batch(project):
     root = project.project.root
     run(project, 0)
@@ -160,18 +159,21 @@ def test_a_run_tells_which_older_rows_an_edit_leaves_as_they_were(project):
     told = run(project, 2).warnings
     assert told[0].startswith("dwd.bf_orders: forward (rule 14)")
     assert told[0] in [event.text for event in project.state.events("history")]
+    backfill(project.project, "history", tables=["dwd.bf_orders"], dry_run=True)
+    assert "backfill" not in {event.kind for event in project.state.events("history")}
     backfill(project.project, "history", tables=["dwd.bf_orders"])
+    (done,) = [event.text for event in project.state.events("history") if event.kind == "backfill"]
+    assert " keys removed in dwd.bf_orders" in done
     assert_equals_batch(project)
 
 
-@pytest.mark.timeout(900)
 def test_a_part_of_the_history(project):
     run(project, 0)
     run(project, 1)
     root = project.project.root
     write_action(root, "valid", "SELECT order_id, customer, cents * 2 AS cents, at FROM rows WHERE cents > 0")
     run(project, None)
-    span = Span(datetime(2026, 2, 2, tzinfo=UTC), None)
+    span = TimeSpan(datetime(2026, 2, 2, tzinfo=UTC), None)
     with pytest.raises(RestateError, match="no event time"):
         backfill(project.project, "history", tables=["dwd.bf_orders"], span=span)
     table = plan_of(project.project, "history").tables["dwd.bf_orders"]
@@ -179,8 +181,13 @@ def test_a_part_of_the_history(project):
     assert {row["order_id"]: row["cents"] for row in rows} == {1: 140, 3: 10, 4: 45}  # that table was done
     write_action(root, "keep", "SELECT * FROM rows WHERE cents > 0")
     run(project, None)
-    with pytest.raises(RestateError, match="rows are not in its history"):
-        backfill(project.project, "history", tables=["ods.bf_orders"])
+    told = []
+    for dry_run in (True, False):
+        with pytest.raises(RestateError, match="2 of its rows are not in its history") as refused:
+            backfill(project.project, "history", tables=["ods.bf_orders"], dry_run=dry_run)
+        told.append(str(refused.value))
+    assert told[0] == told[1]
+    assert "streamhouse restore history --rebuild" in told[0]
     other = Owner("elsewhere", 1, datetime.now(UTC))
     lease = project.state.acquire("history", other, timedelta(seconds=60), datetime.now(UTC))
     with pytest.raises(LeaseHeldError):

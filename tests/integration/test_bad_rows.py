@@ -11,6 +11,7 @@ from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.stores import open_stores
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -91,14 +92,13 @@ def run(project):
         env=dict(os.environ),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert "Traceback" not in done.stdout + done.stderr
     return done.returncode, done.stderr
 
 
-@pytest.mark.timeout(900)
 def test_bad_rows_go_where_they_were_told_and_a_row_that_cannot_be_stops_the_flow(project):
     code, printed = run(project)
     assert code == 0, printed

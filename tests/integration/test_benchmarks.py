@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S, long
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-@pytest.mark.skipif(not os.environ.get("STREAMHOUSE_SOAK"), reason="three minutes of five arms: make soak")
+@long  # three minutes of five arms
 @pytest.mark.services
 @pytest.mark.spark
 def test_a_drain_is_compared_with_both_peers():
@@ -19,7 +21,7 @@ def test_a_drain_is_compared_with_both_peers():
         [sys.executable, str(BENCHMARKS / "drain.py"), "--quick"],
         capture_output=True,
         text=True,
-        timeout=540,
+        timeout=PATIENCE_S,
         check=False,
         env=os.environ | {"PYTHONPATH": path},
     )

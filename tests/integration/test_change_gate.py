@@ -6,19 +6,20 @@ from contextlib import nullcontext
 import pytest
 
 from streamhouse.change import apply as applying
-from streamhouse.change import reconcile
-from streamhouse.change.ask import ask
+from streamhouse.change import keep_up
+from streamhouse.change.change_request import ask
 from streamhouse.change.journal import withdraw
 from streamhouse.cli.main import main
 from streamhouse.errors import AuditFailedError
 from streamhouse.jobs.run import Meter, carry
-from streamhouse.model.review import Gate, Verdict
+from streamhouse.model.review import AuditVerdict, SwapGate
 from streamhouse.model.version import stored_name
 from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.records import Phase
 from tests.live import FLOW, Live, add, assert_equals_batch, expected, opened_project, served, write_action
 from tests.oracle import assert_same_rows
+from tests.patience import long
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -39,7 +40,7 @@ def run(open_):
     return carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
 
 
-def apply(open_, gate=Gate.AUDIT):
+def apply(open_, gate=SwapGate.AUDIT):
     compared = compare(plan_of(open_.project, FLOW), Applied.of(open_.state), {})
     return applying.apply(open_.project, compared, "test", gate=gate)
 
@@ -74,7 +75,6 @@ def assert_told(difference, old, new):
         assert (sample.old, sample.new) == ({"cents": str(old[key])}, {"cents": str(new[key])})
 
 
-@pytest.mark.timeout(600)
 def test_a_failing_audit_of_a_flow_at_rest(open_, capsys):
     root = open_.project.root
     add(root, 0)
@@ -86,8 +86,8 @@ def test_a_failing_audit_of_a_flow_at_rest(open_, capsys):
     [change] = open_.state.recent_changes(FLOW)
     assert f"streamhouse changes {change.id} --swap" in refused.value.hint
     assert (change.phase, change.waits, open_.state.versions()) == (Phase.WAITING, True, {})
-    assert verdict(change, SPENT, "rows") is Verdict.FAILED
-    assert verdict(change, BEST, "rows") is Verdict.FAILED
+    assert verdict(change, SPENT, "rows") is AuditVerdict.FAILED
+    assert verdict(change, BEST, "rows") is AuditVerdict.FAILED
     assert_told(reviews(change)[SPENT].difference, values(served(open_, SPENT)), {})
     assert_same_rows(served(open_, SPENT), old[SPENT], key=("customer",))
     # The flow runs on as it was, and says what waits.
@@ -107,7 +107,7 @@ def test_a_failing_audit_of_a_flow_at_rest(open_, capsys):
     assert "it is empty, and 7 rows serve" in out
     assert "only old" in out
     # A person lets it serve: nothing is filled again.
-    done = apply(open_, Gate.OPEN)
+    done = apply(open_, SwapGate.OPEN)
     assert (done.id, done.phase, open_.state.versions()) == (change.id, Phase.APPLIED, change.versions)
     add(root, 2)
     run(open_)
@@ -115,7 +115,6 @@ def test_a_failing_audit_of_a_flow_at_rest(open_, capsys):
     assert served(open_, SPENT).num_rows == 0
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("segments", [1, 2])
 def test_a_change_of_a_flow_that_runs_waits_for_a_person(open_, segments):
     live = Live(open_)
@@ -127,7 +126,7 @@ def test_a_change_of_a_flow_that_runs_waits_for_a_person(open_, segments):
         live.drained()
         old = values(live.rows(SPENT))
         write_action(live.root, "spent", WITH_TAX)
-        asked = ask_of(live, Gate.PERSON)
+        asked = ask_of(live, SwapGate.PERSON)
         live.until(lambda: open_.state.change(asked.id).waits, "it does not wait")
         change = open_.state.change(asked.id)
         assert (change.error, open_.state.versions()) == (None, {})
@@ -148,16 +147,15 @@ def test_a_change_of_a_flow_that_runs_waits_for_a_person(open_, segments):
         live.assert_equals_batch()
 
 
-@pytest.mark.timeout(600)
 def test_a_change_that_waits_catches_up_while_its_flow_runs(open_, monkeypatch):
-    monkeypatch.setattr(reconcile, "_KEEP_UP_S", 0.5)
-    monkeypatch.setattr(reconcile, "_KEEP_UP_SHARE", 0)
+    monkeypatch.setattr(keep_up, "_EVERY_S", 0.5)
+    monkeypatch.setattr(keep_up, "_SHARE", 0)
     live = Live(open_)
     live.add()
     with live:
         live.drained()
         write_action(live.root, "spent", WITH_TAX)
-        asked = ask_of(live, Gate.PERSON)
+        asked = ask_of(live, SwapGate.PERSON)
         live.until(lambda: open_.state.change(asked.id).waits, "it does not wait")
         built = stored_name(SPENT, asked.versions[SPENT])
         table = plan_of(open_.project, FLOW).tables[SPENT].model_copy(update={"name": built})
@@ -180,9 +178,9 @@ def test_a_change_that_waits_catches_up_while_its_flow_runs(open_, monkeypatch):
         live.assert_equals_batch()
 
 
-@pytest.mark.timeout(600)
+@long
 def test_a_change_that_waits_and_cannot_catch_up_goes_on_waiting(open_, monkeypatch):
-    monkeypatch.setattr(reconcile, "_KEEP_UP_S", 0.5)
+    monkeypatch.setattr(keep_up, "_EVERY_S", 0.5)
     live = Live(open_)
     live.add()
     with live:
@@ -192,9 +190,9 @@ def test_a_change_that_waits_and_cannot_catch_up_goes_on_waiting(open_, monkeypa
         action.write_text(
             action.read_text().replace("--- */", f"{few}--- */").replace("SUM(cents)", "SUM(cents + tax)")
         )
-        asked = ask_of(live, Gate.PERSON)
+        asked = ask_of(live, SwapGate.PERSON)
         live.until(lambda: open_.state.change(asked.id).waits, "it does not wait")
-        assert verdict(open_.state.change(asked.id), SPENT, "expect.few") is Verdict.PASSED
+        assert verdict(open_.state.change(asked.id), SPENT, "expect.few") is AuditVerdict.PASSED
         live.add()
         live.add()
 
@@ -211,7 +209,7 @@ def test_a_change_that_waits_and_cannot_catch_up_goes_on_waiting(open_, monkeypa
         live.assert_equals_batch()  # what serves goes on
 
 
-@pytest.mark.timeout(600)
+@long
 def test_an_expectation_that_more_rows_violate_than_before(open_):
     live = Live(open_)
     live.add()
@@ -225,8 +223,8 @@ def test_an_expectation_that_more_rows_violate_than_before(open_):
         asked = ask_of(live)
         live.until(lambda: open_.state.change(asked.id).waits, "it does not wait")
         change = open_.state.change(asked.id)
-        assert verdict(change, SPENT, "expect.big") is Verdict.FAILED
-        assert verdict(change, SPENT, "rows") is Verdict.PASSED
+        assert verdict(change, SPENT, "expect.big") is AuditVerdict.FAILED
+        assert verdict(change, SPENT, "rows") is AuditVerdict.PASSED
         assert "violate 'big': cents > 30; of what serves" in change.error
         # An edit that mends it takes its place; what was built is dropped, and the mended one serves.
         action.write_text(text.replace("/ 100", "* 1"))
@@ -241,13 +239,13 @@ def test_an_expectation_that_more_rows_violate_than_before(open_):
     assert open_.stores[table.tiers.target].columns(left) is None
 
 
-@pytest.mark.timeout(600)
+@long
 def test_a_change_that_waits_is_given_up(open_):
     root = open_.project.root
     add(root, 0)
     run(open_)
     write_action(root, "spent", WITH_TAX)
-    change = apply(open_, Gate.PERSON)
+    change = apply(open_, SwapGate.PERSON)
     assert (change.waits, change.error) == (True, None)
     withdraw(open_.project, change.id)
     write_action(root, "spent")
@@ -261,13 +259,12 @@ def test_a_change_that_waits_is_given_up(open_):
     assert open_.state.left_behind(FLOW) == []
 
 
-@pytest.mark.timeout(600)
 def test_a_change_that_builds_nothing_waits_as_well(open_):
     root = open_.project.root
     add(root, 0)
     run(open_)
     write_action(root, "valid", "SELECT order_id, customer, cents, tax FROM rows WHERE cents > 0")
-    change = apply(open_, Gate.PERSON)
+    change = apply(open_, SwapGate.PERSON)
     assert (change.waits, change.versions, open_.state.plan(FLOW)[0]) == (True, {}, 1)
     done = applying.swap(open_.project, change.id)
     assert (done.phase, open_.state.plan(FLOW)[0]) == (Phase.APPLIED, 2)

@@ -3,7 +3,6 @@
 import pytest
 
 from streamhouse.change.building import drop_version
-from streamhouse.change.trigger import Trigger
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.jobs.tier import tier_here
@@ -12,6 +11,7 @@ from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.serving import serving
 from streamhouse.state.records import Phase
+from streamhouse.trigger.trigger import Trigger
 from tests.live import FLOW, Live, add, assert_equals_batch, opened_project, orders, served, write_action
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
@@ -123,7 +123,6 @@ def drained(open_, *flows):
     return [carry(open_, p, Meter(p, lambda _: None, once=True), once=True) for p in plans.values()]
 
 
-@pytest.mark.timeout(600)
 def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
     root = open_.project.root
     flow = root / "flows" / f"{FLOW}.yaml"
@@ -165,7 +164,6 @@ def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
     assert not any(look.records or look.paused for look in looks), looks
 
 
-@pytest.mark.timeout(600)
 def test_another_flow_that_keeps_its_history_gets_all_rows_of_a_table_of_another_source(open_):
     """Its positions in the version before stand for none of the rows of the new one, so it is built anew as well."""
     root = open_.project.root
@@ -201,7 +199,6 @@ def test_another_flow_that_keeps_its_history_gets_all_rows_of_a_table_of_another
     assert_equals_batch(open_, "ods.lv_orders", "dws.lv_spent", "ads.lv_best")
 
 
-@pytest.mark.timeout(600)
 def test_other_engines_find_what_serves_under_its_own_name(open_):
     """By links beside the lake, also of a copy that tiering fills, and after a kill before they were replaced."""
     from pypaimon import CatalogFactory

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from streamhouse.change.ask import ask
+from streamhouse.change.change_request import ask
 from streamhouse.engine.points import KILL_AT
 from streamhouse.engine.points import POINTS as KILL_POINTS
 from streamhouse.jobs.run import Meter, carry
-from streamhouse.model.review import Gate
+from streamhouse.model.review import SwapGate
 from streamhouse.model.version import stored_name
 from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
@@ -21,10 +21,10 @@ from streamhouse.state.records import Phase
 from tests.flows import command
 from tests.live import FLOW, add, assert_equals_batch, expected, opened_project, served, write_action
 from tests.oracle import assert_same_rows
+from tests.patience import PATIENCE_S, SOAKING, long
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
-TIMEOUT_S = 180
 SPENT = "dws.lv_spent"
 
 
@@ -49,7 +49,7 @@ def killed(open_, at):
             env={**os.environ, KILL_AT: at},
             stdout=file,
             stderr=file,
-            timeout=TIMEOUT_S,
+            timeout=PATIENCE_S,
             check=False,
         )
     assert done.returncode == -signal.SIGKILL, output.read_text()
@@ -62,31 +62,29 @@ def edit(root):
     write_action(root, "best", "SELECT customer, cents FROM customers WHERE cents > 40")
 
 
-SOAK = bool(os.environ.get("STREAMHOUSE_SOAK"))
 FILLED = [f"apply_filled:{stored_name(name, 2)}" for name in (SPENT, "ads.lv_best")]
-POINTS = ["apply_expanded", FILLED[0], "apply_prepared"]
-RUNNING = [("apply_audited", True), ("apply_completed", False)]
+POINTS = [
+    FILLED[0],
+    *(pytest.param(point, marks=long) for point in ("apply_expanded", "apply_prepared", FILLED[1], "apply_caught_up")),
+    *(pytest.param(point, marks=long) for point in ("apply_audited", "apply_completed")),
+]
+REBUILT = ["apply_completed", "apply_prepared", "apply_expanded", *FILLED, "apply_caught_up"]
+RUNNING = [
+    ("apply_audited", True),
+    *(pytest.param(point, True, marks=long) for point in REBUILT),
+    *(pytest.param(point, False, marks=long) for point in ("apply_completed", "apply_expanded", "apply_prepared")),
+]
 WAITED = ["after_last_write"]  # of the candidate, which catches up
-if SOAK:
-    POINTS += [FILLED[1], "apply_caught_up", "apply_audited", "apply_completed"]
-    RUNNING += [
-        ("apply_prepared", True),
-        ("apply_expanded", True),
-        ("apply_expanded", False),
-        (FILLED[0], True),
-        (FILLED[1], True),
-    ]
-    RUNNING += [("apply_caught_up", True), ("apply_prepared", False), ("apply_completed", True)]
+if SOAKING:
     WAITED += ["after_offset_log", "after_begin", "during_write", "between_writes", "before_commit_log"]
     WAITED += ["apply_caught_up", "apply_audited", "apply_prepared", "apply_completed"]
 
 
 def test_every_point_of_a_change_is_named_here():
-    named = {point.partition(":")[0] for point in [*POINTS, *(point for point, _ in RUNNING)]}
-    assert named | {"apply_caught_up"} == {point for point in KILL_POINTS if point.startswith("apply_")}
+    named = {point.partition(":")[0] for point in ("apply_audited", *REBUILT)}
+    assert named == {point for point in KILL_POINTS if point.startswith("apply_")}
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("point", POINTS)
 def test_a_change_of_a_flow_at_rest(open_, point):
     root = open_.project.root
@@ -110,7 +108,6 @@ def test_a_change_of_a_flow_at_rest(open_, point):
     assert rows[59 - 59 % 20 + 1] is not None  # a row of the last file
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize(("point", "anew"), RUNNING)
 def test_a_change_of_a_flow_that_runs(open_, point, anew):
     root = open_.project.root
@@ -134,7 +131,7 @@ def test_a_change_of_a_flow_that_runs(open_, point, anew):
         else:
             write_action(root, "valid", "SELECT order_id, customer, cents, tax FROM rows WHERE cents > 0")
         ask(open_.state, compared(open_), "test")
-        assert running.wait(TIMEOUT_S) == -signal.SIGKILL
+        assert running.wait(PATIENCE_S) == -signal.SIGKILL
     finally:
         for number in (signal.SIGCONT, signal.SIGKILL):  # its JVM is of the same session
             try:
@@ -148,7 +145,7 @@ def test_a_change_of_a_flow_that_runs(open_, point, anew):
     assert bool(open_.state.versions()) == anew
 
 
-@pytest.mark.timeout(900)
+@long
 @pytest.mark.parametrize("point", WAITED)
 def test_a_change_that_waited_for_a_person(open_, point):
     """What it built is behind its flow by then, and is killed while it catches up, or later."""
@@ -156,7 +153,7 @@ def test_a_change_that_waited_for_a_person(open_, point):
     add(root, 0)
     drained(open_)
     edit(root)
-    asked = ask(open_.state, compared(open_), "test", gate=Gate.PERSON)
+    asked = ask(open_.state, compared(open_), "test", gate=SwapGate.PERSON)
     drained(open_)
     assert open_.state.change(asked.id).waits
     add(root, 1)
@@ -177,7 +174,7 @@ def compared(open_):
 
 
 def wait_until(condition, process):
-    end = time.monotonic() + TIMEOUT_S
+    end = time.monotonic() + PATIENCE_S
     while not condition():
         assert process.poll() is None
         assert time.monotonic() < end

@@ -12,9 +12,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
+from tests.patience import PATIENCE_S
 
-TIMEOUT_S = 300
+pytestmark = [pytest.mark.services, pytest.mark.spark]
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +34,18 @@ def shop(tmp_path_factory, command, environment):
     folder = tmp_path_factory.mktemp("cli") / "shop"
     subprocess.run([*command, "init", str(folder)], env=environment, check=True, capture_output=True)
     up = subprocess.run(
-        [*command, "services", "up"], cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
+        [*command, "services", "up"], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert up.returncode == 0, up.stderr
     yield folder
-    subprocess.run([*command, "services", "down"], cwd=folder, env=environment, check=True, timeout=TIMEOUT_S)
+    subprocess.run([*command, "services", "down"], cwd=folder, env=environment, check=True, timeout=PATIENCE_S)
 
 
 @pytest.fixture(scope="module")
 def streamhouse(shop, command, environment):
     def call(*arguments, code=0, cwd=shop):
         done = subprocess.run(
-            [*command, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
+            [*command, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=PATIENCE_S
         )
         assert done.returncode == code, f"{arguments}\n{done.stdout}\n{done.stderr}"
         assert "Traceback" not in done.stderr
@@ -145,7 +145,7 @@ def test_watching_asks_again(first_run, shop, command, environment):
     )
     seen = [next(watching.stdout) for _ in range(9)]
     watching.send_signal(signal.SIGINT)
-    watching.communicate(timeout=TIMEOUT_S)
+    watching.communicate(timeout=PATIENCE_S)
     assert watching.returncode == 130
     assert [line.strip() for line in seen if ":" not in line] == ['"n"', "120"] * 3
 
@@ -195,7 +195,7 @@ def test_ctrl_c_stops_a_run_cleanly_and_nothing_is_lost(shop, first_run, streamh
         if " rows/s " in line:
             break
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=TIMEOUT_S)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, (seen, out, err)
     assert "Traceback" not in err
     assert streamhouse("status", "orders", "--json")["flows"][0]["state"] == "stopped"
@@ -217,7 +217,7 @@ def test_ctrl_c_stops_a_run_cleanly_and_nothing_is_lost(shop, first_run, streamh
 )
 def test_wrong_queries_are_refused_in_words(first_run, shop, command, environment, sql, code, text):
     done = subprocess.run(
-        [*command, "query", sql], cwd=shop, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
+        [*command, "query", sql], cwd=shop, env=environment, capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert done.returncode == code
     assert text in done.stderr

@@ -8,7 +8,7 @@ from streamhouse.change.audit import Profile
 from streamhouse.change.data_diff import Versions, data_diff
 from streamhouse.change.profile import profile
 from streamhouse.model.action import Expectation
-from streamhouse.model.review import Sample
+from streamhouse.model.review import DifferingRow
 from streamhouse.model.table import Column, Table, Tiers
 
 pytestmark = pytest.mark.spark
@@ -56,11 +56,11 @@ def test_keys_and_columns(spark):
     assert found.columns == {"n": 2, "note": 1}
     assert (found.added, found.dropped) == (("more",), ())
     assert found.samples == {
-        "only_old": (Sample(row={"k": "gone"}),),
-        "only_new": (Sample(row={"k": "come"}),),
+        "only_old": (DifferingRow(row={"k": "gone"}),),
+        "only_new": (DifferingRow(row={"k": "come"}),),
         "changed": (
-            Sample(row={"k": "b"}, old={"n": "2"}, new={"n": "20"}),
-            Sample(row={"k": "c"}, old={"n": "3", "note": "y"}, new={"n": "30", "note": None}),
+            DifferingRow(row={"k": "b"}, old={"n": "2"}, new={"n": "20"}),
+            DifferingRow(row={"k": "c"}, old={"n": "3", "note": "y"}, new={"n": "30", "note": None}),
         ),
     }
 
@@ -70,7 +70,7 @@ def test_rows_without_a_key_are_counted_as_often_as_they_are_there(spark):
     old, new = [(1, "x"), (1, "x"), (1, "x"), (2, None)], [(1, "x"), (2, None), (2, None), (3, "n")]
     found = compared(spark, log, old, log, new)
     assert (found.by, found.equal, found.only_old, found.only_new, found.changed) == ("rows", 2, 2, 2, 0)
-    assert found.samples["only_old"] == (Sample(row={"a": "1", "b": "x"}),)
+    assert found.samples["only_old"] == (DifferingRow(row={"a": "1", "b": "x"}),)
     assert {s.row["a"] for s in found.samples["only_new"]} == {"2", "3"}
 
 
@@ -135,5 +135,5 @@ def test_figures_of_a_version(spark):
         "later": Expectation(check="more > 0"),  # of a column that this version has not
     }
     assert profile(described, rows, kept_out, expect, most=1_000) == Profile(
-        rows=4, null_keys=1, double_keys=1, kept_out=3, violations={"paid": 4, "noted": 1}
+        rows=4, null_keys=1, double_keys=1, quarantine_rows=3, violations={"paid": 4, "noted": 1}
     )

@@ -51,7 +51,6 @@ def first(project):
     return streamhouse(project, "demo")
 
 
-@pytest.mark.timeout(1500)
 def test_every_table_in_every_tier_equals_the_batch(first, project, spark, fluss):
     stores = open_stores(project, spark, fluss)
     known = {}
@@ -74,7 +73,6 @@ def test_every_table_in_every_tier_equals_the_batch(first, project, spark, fluss
     assert known["ads.discount_alerts"].num_rows > 0
 
 
-@pytest.mark.timeout(600)
 def test_a_second_run_finds_nothing_new_and_says_the_same(first, project):
     second = streamhouse(project, "demo")
     assert [flow["epochs"] for flow in second["flows"]] == [0, 0]
@@ -82,7 +80,6 @@ def test_a_second_run_finds_nothing_new_and_says_the_same(first, project):
     assert second["results"] == first["results"]
 
 
-@pytest.mark.timeout(300)
 def test_a_query_counts_the_rows_that_were_replayed(first, project):
     counted = streamhouse(project, "query", "SELECT count(*) AS n FROM ods.transactions")
     assert counted["rows"] == [{"n": TRANSACTIONS}]

@@ -7,9 +7,9 @@ import pytest
 from streamhouse.errors import QueryRefusedError, StreamhouseError
 from streamhouse.jobs.examples import run_examples
 from streamhouse.registry.read_action import read_action
-from streamhouse.runtime.shut import OF_LIBRARIES
+from streamhouse.spark.shut import OF_LIBRARIES
+from streamhouse.spark.wall import refuse_all_but
 from streamhouse.sql.admit import NOT_OF_VALUES
-from streamhouse.tiering.spark_wall import refuse_all_but
 from tests.doors import CALLS, LITERALS, RELATIONS, STATEMENTS, filled
 from tests.sql_corpus import queries
 

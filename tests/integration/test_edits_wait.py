@@ -16,8 +16,9 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.stores import open_stores
+from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark]
 
 FLOW = "waits"
 TAKE = """\
@@ -71,7 +72,7 @@ class Made:
     def carry(self, *, once=False):
         wanted = to_run(self.open.project, FLOW)
         meter = Meter(wanted.plan, lambda progress: self.said.append(progress.stage), once=once)
-        carry(self.open, wanted.plan, meter, once=once, follow=True, wanted=wanted, on_runner=self._runners.append)
+        carry(self.open, wanted.plan, meter, once=once, follow=True, wanted=wanted, on_execution=self._runners.append)
 
     def _run(self):
         try:
@@ -86,7 +87,7 @@ class Made:
 
     def __exit__(self, *_):
         self._runners[-1].stop()
-        self._thread.join(60)
+        self._thread.join(PATIENCE_S)
 
     def rows(self):
         table = self.open.state.plan(FLOW)[1].tables["dwd.ew_rows"]
@@ -94,7 +95,7 @@ class Made:
         return {row.pop("id"): row for row in found}
 
     def until(self, condition):
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE_S
         while not condition():
             if self.error:
                 raise self.error

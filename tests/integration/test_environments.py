@@ -56,7 +56,6 @@ def assert_told(review, old, new):
     assert {one.table for one in review.tables} == {*old}
 
 
-@pytest.mark.timeout(600)
 def test_an_environment_from_its_making_to_its_promotion(open_):
     project, root = open_.project, open_.project.root
     add(root, 0)
@@ -88,7 +87,6 @@ def test_an_environment_from_its_making_to_its_promotion(open_):
     assert_equals_batch(open_)
 
 
-@pytest.mark.timeout(600)
 def test_an_environment_that_is_ahead_of_production_says_so(open_):
     project, root = open_.project, open_.project.root
     add(root, 0)
@@ -108,7 +106,6 @@ def test_an_environment_that_is_ahead_of_production_says_so(open_):
     assert kept.only_new == len([cents for _, cents in orders(1) if cents > -5])
 
 
-@pytest.mark.timeout(600)
 def test_an_environment_that_fails_its_audit_is_promoted_by_a_person(open_):
     project, root = open_.project, open_.project.root
     add(root, 0)
@@ -123,7 +120,6 @@ def test_an_environment_that_fails_its_audit_is_promoted_by_a_person(open_):
     assert_equals_batch(open_)
 
 
-@pytest.mark.timeout(600)
 def test_what_cannot_be(open_):
     project, root = open_.project, open_.project.root
     with pytest.raises(NoEnvironmentError, match="no environment 'dev'"):

@@ -20,11 +20,11 @@ from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from tests.histories import Case, Part, Step, cases, csv_text
 from tests.oracle import assert_same_rows, batch
+from tests.patience import SOAKING
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
-SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))
-EXAMPLES = int(os.environ.get("STREAMHOUSE_EXAMPLES", "300" if SOAKING else "8"))
+EXAMPLES = int(os.environ.get("STREAMHOUSE_EXAMPLES", "300" if SOAKING else "4"))
 _numbers = itertools.count()
 
 
@@ -189,7 +189,7 @@ def play(case: Case, spark, fluss) -> None:
             world.take(number, part)
 
 
-@pytest.mark.timeout(14400 if SOAKING else 900)
+@pytest.mark.timeout(14400 if SOAKING else 1800)
 @settings(
     max_examples=EXAMPLES,
     deadline=None,

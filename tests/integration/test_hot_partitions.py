@@ -91,7 +91,6 @@ def flows(tmp_path, spark, fluss, request):
     opened.close()
 
 
-@pytest.mark.timeout(900)
 def test_days_that_appear_and_days_that_are_dropped(flows):
     days = [FIRST + timedelta(days=n) for n in range(6)]
     for number in range(3):

@@ -11,7 +11,11 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
+from streamhouse.spark.probe import tried
+from streamhouse.spark.shortcuts import Shortcut, Shortcuts, shortcuts_of, use_shortcuts
 from tests.oracle import assert_same_rows, batch
+from tests.patience import SOAKING
+from tests.planted import KINDS, plant
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -92,7 +96,7 @@ steps:
   - {{use: customers_by_letter, reads: {{rows: customers}}, writes: ods.inc_letters}}
   - {{use: all_of_it, reads: {{orders: ods.inc_orders}}, writes: ads.inc_all}}
 """
-LOCAL_ROWS = {"local": "50000", "executors": "0"}
+LOCAL_ROWS = {"local": "50000", "executors": "0", "public": "50000"}
 PARTS = [
     (["1,ann,60", "2,ann,60", "3,bob,10"], ["ann,oslo", "bob,rome", "eve,bern"]),
     (["3,bob,200", "4,eve,30"], ["bob,oslo"]),  # an order grows, a customer moves
@@ -102,17 +106,34 @@ PARTS = [
 ]
 
 
-@pytest.fixture(params=["local", "executors"])
-def project(tmp_path, fluss, request):
+FAULTS = {f"{shortcut}: {kind}": (shortcut, kind) for shortcut in Shortcut for kind in KINDS}
+
+
+@pytest.fixture(params=["local", "executors", "public", *(FAULTS if SOAKING else ())])
+def project(tmp_path, fluss, request, spark, monkeypatch):
+    before = shortcuts_of(spark)
+    if request.param in FAULTS:  # the fault stays while the flow runs
+        shortcut, kind = FAULTS[request.param]
+        with monkeypatch.context() as quick:
+            plant(monkeypatch, shortcut, kind)
+            quick.setattr("streamhouse.spark.probe._STREAM_S", 20.0)
+            found = tried(spark, frozenset(Shortcut), tmp_path / "known")
+        assert shortcut in found.refused
+        use_shortcuts(spark, found)
+    if request.param == "public":  # through Spark's public ways alone
+        use_shortcuts(spark, Shortcuts(frozenset()))
     (tmp_path / "actions").mkdir()
     for name, (step, inputs, key, sql) in ACTIONS.items():
         text = HEADER.format(name=name, step=step, inputs=inputs, key=key, sql=sql)
         (tmp_path / "actions" / f"{name}.sql").write_text(text)
     (tmp_path / "flows").mkdir()
-    (tmp_path / "flows" / "increments.yaml").write_text(FLOW.replace("LOCAL_ROWS", LOCAL_ROWS[request.param]))
+    (tmp_path / "flows" / "increments.yaml").write_text(
+        FLOW.replace("LOCAL_ROWS", LOCAL_ROWS.get(request.param, "50000"))
+    )
     for folder in ("orders", "customers"):
         (tmp_path / "data" / folder).mkdir(parents=True)
-    return Project(tmp_path, Settings(fluss=fluss))
+    yield Project(tmp_path, Settings(fluss=fluss))
+    use_shortcuts(spark, before)
 
 
 def add(folder: Path, number: int, header: str, rows: list[str]) -> None:
@@ -120,7 +141,6 @@ def add(folder: Path, number: int, header: str, rows: list[str]) -> None:
         (folder / f"{number}.csv").write_text("\n".join([header, *rows]) + "\n")
 
 
-@pytest.mark.timeout(900)
 def test_after_each_part_the_tables_equal_the_batch(project, spark, fluss):
     stores = open_stores(project, spark, fluss)
     plan = None

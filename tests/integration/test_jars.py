@@ -17,6 +17,7 @@ import pytest
 
 from streamhouse.errors import EnvironmentProblem, JarDownloadError
 from streamhouse.install.jars import Jar, fetch
+from tests.patience import PATIENCE_S
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 POM = b"<project><groupId>org.example</groupId><artifactId>thing</artifactId><version>1.0</version></project>"
@@ -78,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
             if self.server.hold_after is not None:
                 self.wfile.write(content[: self.server.hold_after])
                 self.wfile.flush()
-                self.server.go_on.wait(60)
+                self.server.go_on.wait(PATIENCE_S)
                 content = content[self.server.hold_after :]
         try:
             self.wfile.write(content)
@@ -183,7 +184,7 @@ def test_settings_that_do_not_exist_are_told(tmp_path, cache):
 def test_a_download_that_was_cut_off_leaves_nothing_half_and_is_done_again(repository, settings, cache):
     repository.hold_after = 300_000
     other = in_another_process(settings, cache)
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE_S
     while not any(part.stat().st_size for part in cache.glob(".fetch-*/**/*.part")):
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -200,13 +201,13 @@ def test_a_download_that_was_cut_off_leaves_nothing_half_and_is_done_again(repos
 def test_two_processes_download_once(repository, settings, cache):
     repository.hold_after = 300_000
     others = [in_another_process(settings, cache) for _ in range(2)]
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE_S
     while not repository.downloads:
         assert time.monotonic() < until
         time.sleep(0.05)
     time.sleep(1.0)  # the other one would have begun by now
     repository.go_on.set()
-    assert [other.wait(60) for other in others] == [0, 0]
+    assert [other.wait(PATIENCE_S) for other in others] == [0, 0]
     assert repository.downloads == 1
     assert (cache / JAR.file_name).read_bytes() == repository.jar
 

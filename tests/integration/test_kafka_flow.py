@@ -11,6 +11,7 @@ from streamhouse.project.project import Project
 from tests.flows import assert_equals_batch, drop_tables, with_stores
 from tests.kafka import broker
 from tests.kills import run
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -44,7 +45,7 @@ tables:
 def project(tmp_path, fluss, spark, monkeypatch):
     with broker(tmp_path / "kafka") as servers:
         admin = AdminClient({"bootstrap.servers": servers})
-        admin.create_topics([NewTopic(TOPIC, 3, 1)])[TOPIC].result(30)
+        admin.create_topics([NewTopic(TOPIC, 3, 1)])[TOPIC].result(PATIENCE_S)
         root = tmp_path / "project"
         for name, text in FILES.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)

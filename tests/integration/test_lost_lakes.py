@@ -1,6 +1,5 @@
 """A lake that is gone or damaged is an error wherever it is read, filled or kept up; it never gives fewer rows."""
 
-import os
 import shutil
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -11,7 +10,7 @@ import pytest
 from streamhouse.errors import StoreError, StreamhouseError, TableLostError
 from streamhouse.jobs import tier as tier_module
 from streamhouse.jobs import upkeep as upkeep_module
-from streamhouse.jobs.query import Asking, Engine
+from streamhouse.jobs.query import Engine, QueryService
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.jobs.tier import tier_flows
 from streamhouse.jobs.upkeep import keep_up
@@ -21,6 +20,7 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import plan_of
 from streamhouse.stores.fluss import FlussStore
 from tests.live import FLOW, add, opened_project
+from tests.patience import SOAKING
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -125,7 +125,7 @@ def ids(cases):
 
 
 def ask(open_, sql, engine=Engine.AUTO):
-    with Asking(open_.project) as asking:
+    with QueryService(open_.project) as asking:
         asking._spark = open_.spark  # else it would begin one of its own
         return asking.ask(sql, engine=engine).rows
 
@@ -162,13 +162,13 @@ def test_a_lost_table_is_an_error_everywhere(open_, tier, _, damage):
         with pytest.raises(TableLostError):
             keep_up(open_.project)
         assert {file for file in place.rglob("*") if file.is_file()} == there, "nothing is made anew or removed"
-        found = open_.state.troubles.standing(FLOW)
+        found = open_.state.troubles.current(FLOW)
         assert {(one.table, one.tier, one.job) for one in found} == {
             (LAKES[tier], tier, job) for job in ("tiering", "upkeep")
         }
     tier_flows(open_.project)
     keep_up(open_.project)
-    assert not open_.state.troubles.standing(FLOW)
+    assert not open_.state.troubles.current(FLOW)
 
 
 @pytest.mark.parametrize(("tier", "_", "damage"), BROKEN, ids=ids(BROKEN))
@@ -196,7 +196,7 @@ def test_flipped_bits_are_never_other_rows(open_, tier):
     sql = PLAIN.format(f"{LAKES[tier]}$lake")
     whole = sorted(map(repr, ask(open_, sql).to_pylist()))
     wrong = []
-    parts = 60 if os.environ.get("STREAMHOUSE_SOAK") else 12
+    parts = 60 if SOAKING else 12
     for part in range(parts):
         with damaged(open_, tier, lambda place, _, at=part / parts: flipped(place, at)):
             for engine in Engine if part % 6 == 1 else (Engine.AUTO,):

@@ -13,11 +13,12 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
-from streamhouse.state.upstream import Status
+from streamhouse.state.upstream import EventStatus
 from tests.kafka import broker
 from tests.live import drop_tables, served
+from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.services, pytest.mark.spark]
 
 FLOW, TOPIC = "letters", "letters"
 FILES = {
@@ -45,18 +46,18 @@ class World:
         self.sent = {0: 0, 1: 0}
 
     def create(self):
-        self.admin.create_topics([NewTopic(TOPIC, 2, 1)])[TOPIC].result(30)
+        self.admin.create_topics([NewTopic(TOPIC, 2, 1)])[TOPIC].result(PATIENCE_S)
         self.told(TOPIC, there=True)
 
     def delete(self):
         """Once this returns, no message goes to the topic that ended."""
-        self.admin.delete_topics([TOPIC])[TOPIC].result(30)
+        self.admin.delete_topics([TOPIC])[TOPIC].result(PATIENCE_S)
         self.told(TOPIC, there=False)
         self.sent = dict.fromkeys(self.sent, 0)
 
     def told(self, topic, *, there):
         """Wait until the broker has heard of what its controller did."""
-        for attempt in Retrying(stop=stop_after_delay(30), wait=wait_fixed(0.05)):
+        for attempt in Retrying(stop=stop_after_delay(PATIENCE_S), wait=wait_fixed(0.05)):
             with attempt:
                 assert (topic in self.admin.list_topics(timeout=30).topics) is there
 
@@ -72,7 +73,7 @@ class World:
     def forget(self, part, before):
         """Remove the oldest messages of a partition."""
         (done,) = self.admin.delete_records([TopicPartition(TOPIC, part, before)]).values()
-        done.result(30)
+        done.result(PATIENCE_S)
 
     def run(self):
         plan = plan_of(self.open.project, FLOW)
@@ -119,7 +120,7 @@ def test_a_person_lets_the_flow_go_on_behind_what_is_gone(world):
     world.forget(0, 15)
     with pytest.raises(BlockedError):
         world.run()
-    assert world.events() == [("positions_lost", Status.WAITING)]
+    assert world.events() == [("positions_lost", EventStatus.WAITING)]
     assert world.ids() == list(range(20)), "nothing is read meanwhile"
     world.forget(0, 17)  # it goes on
     with pytest.raises(BlockedError):
@@ -132,7 +133,7 @@ def test_a_person_lets_the_flow_go_on_behind_what_is_gone(world):
     world.run()
     gone = {2 * i for i in range(10, 17)}
     assert world.ids() == sorted(set(range(60)) - gone)
-    assert world.events() == [("positions_lost", Status.APPLIED)]
+    assert world.events() == [("positions_lost", EventStatus.APPLIED)]
     assert world.losses() == ["up to 7 rows of letters:messages are gone and were not read: 0: 10 to 17"]
     # It asks nothing any more, compiles to the same plan, and is asked again when more is lost.
     assert plan_of(world.open.project, FLOW) == world.state.plan(FLOW)[1]
@@ -165,7 +166,7 @@ def test_what_was_read_may_go_and_a_refusal_goes_on_waiting(world):
     world.decide(grant=False)
     with pytest.raises(BlockedError):
         world.run()
-    assert world.events() == [("positions_lost", Status.REFUSED)]
+    assert world.events() == [("positions_lost", EventStatus.REFUSED)]
     assert world.ids() == list(range(22))
 
 
@@ -176,17 +177,17 @@ def test_a_topic_that_was_made_anew_is_not_taken_for_the_one_there_was(world):
     world.send(5)  # fewer than were read of the first one: no loss of the new one
     with pytest.raises(BlockedError):
         world.run()
-    assert world.events() == [("recreate_table", Status.WAITING)]
+    assert world.events() == [("recreate_table", EventStatus.WAITING)]
     world.send(20)
-    assert "named anew in the flow's file" in world.decide(grant=True).evidence
+    assert "if the flow's file names it again" in world.decide(grant=True).evidence
     with pytest.raises(BlockedError):
         world.run()
-    assert world.events() == [("recreate_table", Status.FAILED)]
+    assert world.events() == [("recreate_table", EventStatus.FAILED)]
     assert world.ids() == list(range(20)), "nothing is read"
     flow = world.open.project.root / "flows" / "letters.yaml"
     flow.write_text(flow.read_text().replace("messages", "anew"))
     world.run()
-    assert world.events() == [("recreate_table", Status.OUTDATED)]
+    assert world.events() == [("recreate_table", EventStatus.OUTDATED)]
     assert world.ids() == list(range(50)), "it is read from its beginning, into a new version"
     assert world.state.versions()["ods.lp_letters"] == 2
     sums = {row["part"]: row["letters"] for row in served(world.open, "dws.lp_sums", flow=FLOW).to_pylist()}

@@ -1,6 +1,5 @@
 """Rows that a flow needs are gone while it runs, or from a table of its own: a person is asked, and it goes on."""
 
-import os
 import threading
 import time
 
@@ -12,18 +11,16 @@ from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.records import Phase
-from streamhouse.state.upstream import Status
+from streamhouse.state.upstream import EventStatus
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
 from tests.integration.test_followed import APART, READER, ROWS, TAKES, TYPES, expire, world
+from tests.patience import PATIENCE_S, long
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.services, pytest.mark.spark]
 
 __all__ = ["world"]
 PARQUET = "{files: {path: data/*.parquet}}"
-TIMEOUT_S = 90
-SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
-long = pytest.mark.skipif(not SOAKING, reason="seconds of waiting for what others here try in another form: make soak")
 
 
 class Running:
@@ -39,7 +36,7 @@ class Running:
         plan = plan_of(self.made.open.project, "reader")
         meter = Meter(plan, lambda _: None, once=False)
         try:
-            carry(self.made.open, plan, meter, once=False, follow=True, on_runner=self._runners.append)
+            carry(self.made.open, plan, meter, once=False, follow=True, on_execution=self._runners.append)
         except StreamhouseError as error:
             self.error = error
 
@@ -50,10 +47,10 @@ class Running:
     def __exit__(self, *_):
         for runner in self._runners:
             runner.stop()
-        self._thread.join(60)
+        self._thread.join(PATIENCE_S)
 
     def until(self, condition, what):
-        end = time.monotonic() + TIMEOUT_S
+        end = time.monotonic() + PATIENCE_S
         while not condition():
             assert self.error is None, self.error
             assert self._thread.is_alive(), "it ended"
@@ -66,7 +63,7 @@ class Running:
         def told():
             return [(r.event.type.value, r.status) for r in self.made.state.upstream.open("reader")]
 
-        self.until(lambda: told() == [("positions_lost", Status.WAITING)], "nobody was asked")
+        self.until(lambda: told() == [("positions_lost", EventStatus.WAITING)], "nobody was asked")
 
 
 def row(number):
@@ -133,7 +130,9 @@ def test_a_running_flow_that_is_refused_goes_on_waiting_and_takes_no_edit_meanwh
         made.run("owner")
         flow.asked()
         made.decide(grant=False)
-        flow.until(lambda: [r.status for r in made.state.upstream.events("reader")] == [Status.REFUSED], "no answer")
+        flow.until(
+            lambda: [r.status for r in made.state.upstream.events("reader")] == [EventStatus.REFUSED], "no answer"
+        )
         clean = made.root / "actions" / "clean.sql"
         clean.write_text(clean.read_text().replace("WHERE id > 0", "WHERE id > 1"))
         flow.until(lambda: made.state.recent_changes("reader"), "the edit is not seen")
@@ -215,6 +214,7 @@ def append(made, tier, *numbers):
     return table
 
 
+@long
 def test_rows_of_an_own_log_that_are_gone_before_another_segment_read_them(world, monkeypatch):
     made = apart(world, Tier.HOT)
     table = made.state.plan("reader")[1].tables["ods.so"]
@@ -233,7 +233,7 @@ def test_rows_of_an_own_log_that_are_gone_before_another_segment_read_them(world
     assert question.asks == "go on behind the rows of ods.so that are gone"
     made.run()
     assert set(made.rows("dwd.fo")) == {1, 2, 5, 6}, "what came behind the gap is there"
-    assert [r.status for r in made.state.upstream.events("reader")] == [Status.APPLIED]
+    assert [r.status for r in made.state.upstream.events("reader")] == [EventStatus.APPLIED]
     assert made.losses() == ["0: 2 to 4"]
     assert plan_of(made.open.project, "reader") == made.state.plan("reader")[1]
 

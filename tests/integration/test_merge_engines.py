@@ -135,7 +135,6 @@ def assert_equals_model(project, spark, *, tiered):
     with_stores(project, FLOW, spark, compare)
 
 
-@pytest.mark.timeout(900)
 def test_every_tier_holds_the_rows_that_win(project, spark, fluss):
     for number in range(2):
         add(project, number)
@@ -148,7 +147,6 @@ def test_every_tier_holds_the_rows_that_win(project, spark, fluss):
     assert {(moved.target, moved.rows) for moved in again} == {(Tier.WARM, 0), (Tier.COLD, 0)}
 
 
-@pytest.mark.timeout(1200)
 def test_killed_and_replayed_the_same_rows_win(project, spark):
     for number in range(2):
         add(project, number)
@@ -163,7 +161,6 @@ def test_killed_and_replayed_the_same_rows_win(project, spark):
     assert_equals_batch(project, FLOW, spark)
 
 
-@pytest.mark.timeout(900)
 def test_another_merge_engine_decides_every_key_anew_while_the_flow_runs(tmp_path, fluss, spark):
     with opened_project(tmp_path, fluss, spark) as open_:
         file = tmp_path / "flows" / f"{live.FLOW}.yaml"

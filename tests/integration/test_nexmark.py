@@ -50,7 +50,6 @@ def test_strategies(root, golden: Golden):
 
 @pytest.mark.services
 @pytest.mark.spark
-@pytest.mark.timeout(900)
 def test_every_query_equals_the_batch(root, spark, fluss):
     project = Project(root, Settings(fluss=fluss))
     stores = open_stores(project, spark, fluss)

@@ -11,6 +11,7 @@ import pytest
 
 from streamhouse.services.layout import ServicesFolder
 from tests.iceberg_rest import SECRET, rest_catalog
+from tests.patience import PATIENCE_S, long
 from tests.production import object_store, postgres
 
 KEEP = """\
@@ -51,23 +52,22 @@ LAKES = [
 ASKING = """
 import json, sys
 from pathlib import Path
-from streamhouse.jobs.query import Asking, Engine
+from streamhouse.jobs.query import QueryService, Engine
 from streamhouse.project.project import Project
 
-with Asking(Project.find(Path(sys.argv[1]))) as asking:
+with QueryService(Project.find(Path(sys.argv[1]))) as asking:
     for engine in (Engine.AUTO, Engine.SPARK):
         answers = [asking.ask(sql, engine=engine) for sql in json.loads(sys.argv[2])]
         print(json.dumps([sorted({one.engine for one in answers}), [one.rows.to_pylist() for one in answers]]))
 """
-SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.spark, long]
 
 
 @pytest.fixture(
     params=[
         "rest",
-        pytest.param("jdbc", marks=pytest.mark.skipif(not SOAKING, reason="as with the other catalog: make soak")),
+        pytest.param("jdbc", marks=long),
     ]
 )
 def shop(request, tmp_path, monkeypatch):
@@ -115,7 +115,7 @@ def test_a_flow_its_tiers_and_their_upkeep(shop):
 
 def _same_without_spark(root: Path) -> None:
     command = [sys.executable, "-c", ASKING, str(root), json.dumps(LAKES)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     ours, spark = map(json.loads, done.stdout.splitlines())
     assert (ours[0], spark[0]) == (["this process"], ["Spark"])
@@ -133,7 +133,7 @@ def _add(folder: Path, part: int) -> None:
 def _done(root: Path, *words: str) -> str:
     program = Path(sys.executable).with_name("streamhouse")
     done = subprocess.run(
-        [str(program), *words, "--project", str(root)], capture_output=True, text=True, check=False, timeout=180
+        [str(program), *words, "--project", str(root)], capture_output=True, text=True, check=False, timeout=PATIENCE_S
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -17,12 +17,11 @@ from streamhouse.services.ports import free_ports
 from streamhouse.services.services import Services
 from streamhouse.stores.ledger import NoLedger
 from tests.flows import assert_equals_batch, command, drop_tables, with_stores
+from tests.patience import PATIENCE_S, SOAKING, long, slowness
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
-SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))
 FLOW, SEGMENT = "outage", "main"
-TIMEOUT_S = 300
 FILES = {
     "actions/keep.sql": "/* ---\naction: keep\nstep: ingest\ninputs: {rows: {}}\n--- */\nSELECT * FROM rows\n",
     "actions/latest.sql": "/* ---\naction: latest\nstep: clean\ninputs: {lines: {}}\noutput: {primary_key: [shop]}\n"
@@ -100,7 +99,7 @@ def start(project):
 def ended(project, process):
     """Its exit code and what it printed, which is never a traceback."""
     try:
-        code = process.wait(TIMEOUT_S)
+        code = process.wait(PATIENCE_S)
     finally:
         process.kill()
     printed = (project.root / "output").read_text()
@@ -133,7 +132,7 @@ def retries(project):
 
 
 def wait_for(process, condition, project):
-    until = time.monotonic() + TIMEOUT_S
+    until = time.monotonic() + PATIENCE_S
     while not condition():
         assert process.poll() is None, (project.root / "output").read_text()
         assert time.monotonic() < until, (project.root / "output").read_text()
@@ -151,7 +150,6 @@ def pid(services, name):
     return next(service.pid for service in services.status().services if service.name == name)
 
 
-@pytest.mark.timeout(400)
 def test_servers_that_die_and_come_back(project, services, spark):
     process = start(project)
     for name in (TABLET, COORDINATOR):
@@ -161,7 +159,7 @@ def test_servers_that_die_and_come_back(project, services, spark):
         services.up()  # restarts them all
         back, done = time.monotonic(), epochs(project)
         wait_for(process, lambda done=done: epochs(project) > done, project)
-        assert time.monotonic() - back < 20
+        assert time.monotonic() - back < 60 * slowness()  # it looks each 5 s; the machine may be busy
     code, printed = ended(project, process)
     assert code == 0, printed
     told = retries(project)
@@ -173,7 +171,7 @@ def test_servers_that_die_and_come_back(project, services, spark):
     assert_equals_batch(project, FLOW, spark)
 
 
-@pytest.mark.timeout(900)
+@long
 def test_a_server_that_is_silent_for_a_while(project, services, spark):
     process = start(project)
     told = len(retries(project))
@@ -187,8 +185,7 @@ def test_a_server_that_is_silent_for_a_while(project, services, spark):
     assert_equals_batch(project, FLOW, spark)
 
 
-@pytest.mark.skipif(not SOAKING, reason="a write that was on its way is waited for four times a minute: make soak")
-@pytest.mark.timeout(900)
+@long  # a write that was on its way is waited for four times a minute
 def test_a_server_that_stays_away(project, services, spark, monkeypatch):
     monkeypatch.setenv("STREAMHOUSE_PATIENCE", "10s")
     told = len(retries(project))
@@ -211,7 +208,7 @@ def test_a_server_that_stays_away(project, services, spark, monkeypatch):
     assert_equals_batch(project, FLOW, spark)
 
 
-@pytest.mark.timeout(900)
+@long
 def test_a_table_that_was_changed_beside_us(project, spark):
     assert run(project)[0] == 0
 
@@ -234,7 +231,7 @@ def test_a_table_that_was_changed_beside_us(project, spark):
     assert epochs(project) == done
 
 
-@pytest.mark.timeout(900)
+@long
 @pytest.mark.parametrize("name", ["ods.out_warm", "ods.out_cold", "ods.out_lines"] if SOAKING else ["ods.out_warm"])
 def test_a_table_that_was_removed_beside_us(project, spark, name):
     """To go on in a new and empty table would lose its rows without a word."""
@@ -248,7 +245,7 @@ def test_a_table_that_was_removed_beside_us(project, spark, name):
     assert epochs(project) == done
 
 
-@pytest.mark.timeout(900)
+@long
 def test_a_lake_that_cannot_be_written(project, spark):
     assert run(project)[0] == 0
     warm = Path(project.warm)

@@ -50,7 +50,6 @@ def expected(parts: int) -> tuple[dict, dict]:
     return wide, {order: cents for order, (_, cents) in orders.items()}
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("tier", TIERS)
 def test_each_writer_keeps_to_its_columns(project, spark, fluss, tier):
     for flow in (project.root / "flows").iterdir():

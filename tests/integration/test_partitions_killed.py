@@ -32,6 +32,7 @@ from tests import partition_points
 from tests.keeping import Keeper
 from tests.oracle import assert_same_rows, batch
 from tests.partition_points import DRIVER, POINTS, TASKS
+from tests.patience import PATIENCE_S, SOAKING, long
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "partitioned"
 REPOSITORY = Path(__file__).parents[2]
@@ -40,8 +41,6 @@ LOG, KEYED, TOTALS = "ods.sales", "dwd.orders", "dws.spent"
 AGES = "{hot: 10d, warm: forever}"  # LOG and KEYED; the others keep all
 TODAY = datetime.now(UTC).date()
 STORES = ("north", "south", "east")
-SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
-TIMEOUT_S = 240
 
 # `point table nth`, see `tests/partition_points.py`: each process dies there, in its recovery or in an epoch after it.
 # A process whose tasks die recovers in its driver, where nothing does.
@@ -60,7 +59,7 @@ if SOAKING:
     }
 LOCAL_EPOCH_ROWS = {DRIVER: 300_000, TASKS: 1}
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [pytest.mark.services, pytest.mark.spark, long]
 
 
 class Days:
@@ -187,11 +186,11 @@ class Running:
 
     def __exit__(self, *_):
         self.process.kill()
-        self.process.wait(30)
+        self.process.wait(PATIENCE_S)
 
     def ended(self, each=lambda: None):
         """Its exit code; `each` is called while it lives."""
-        until = time.monotonic() + TIMEOUT_S
+        until = time.monotonic() + PATIENCE_S
         while self.process.poll() is None:
             assert time.monotonic() < until, self.output.read_text()
             each()
@@ -217,11 +216,11 @@ def making_ahead(days, spared):
         yield problems
     finally:
         over.set()
-        thread.join(60)
+        thread.join(PATIENCE_S)
     assert not problems
 
 
-@pytest.mark.timeout(3600 if SOAKING else 900)
+@pytest.mark.timeout(3600 if SOAKING else 1800)
 @pytest.mark.parametrize(
     ("place", "kills"), [(name.partition("-")[0], kills) for name, kills in HISTORIES.items()], ids=list(HISTORIES)
 )
@@ -244,7 +243,7 @@ def test_killed_around_the_creation_of_partitions_it_equals_the_batch(days, plac
             with Running(days.project, None, "--once") as running:
                 code = running.ended()
                 assert code == 0, running.output.read_text()
-        until = time.monotonic() + TIMEOUT_S
+        until = time.monotonic() + PATIENCE_S
         while days.kept_too_long():
             assert time.monotonic() < until, keeper.log()
             time.sleep(0.2)

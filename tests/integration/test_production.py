@@ -11,10 +11,11 @@ import pytest
 from streamhouse.project.project import Project
 from streamhouse.services.ports import LOOPBACK
 from streamhouse.services.services import Services
-from streamhouse.stores.fluss.catalog import Catalog
-from streamhouse.stores.fluss.wire import Wire
+from streamhouse.stores.fluss.catalog import FlussCatalog
+from streamhouse.stores.fluss.wire.cluster import Wire
 from tests.flows import assert_equals_batch, drop_tables
 from tests.kills import run
+from tests.patience import SOAKING, long
 from tests.production import object_store, postgres, second_tablet_server, spark_cluster
 
 ROOT = Path(__file__).parents[2]
@@ -71,17 +72,16 @@ def cluster(tmp_path_factory):
         services.down()
 
 
-@pytest.mark.timeout(600)
+@long
 def test_partitions_on_two_tablet_servers(cluster):
     """Rows, reads, drops and tiering of partitioned tables, as on one."""
-    chosen = [] if os.environ.get("STREAMHOUSE_SOAK") else ["-k", PARTITIONS]
+    chosen = [] if SOAKING else ["-k", PARTITIONS]
     contract, histories = "tests/contract/test_hot_partitions.py", "tests/integration/test_reading_histories.py"
     pass_with(
         [contract, f"{histories}::test_hot_and_warm_by_days_that_are_dropped", *chosen], STREAMHOUSE_TEST_FLUSS=cluster
     )
 
 
-@pytest.mark.timeout(600)
 def test_a_flow_on_two_tablet_servers_a_spark_cluster_and_postgresql(
     tmp_path, cluster, database, lake, spark, monkeypatch
 ):
@@ -108,8 +108,8 @@ def test_a_flow_on_two_tablet_servers_a_spark_cluster_and_postgresql(
     monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", "local[2]")
     assert not (root / ".streamhouse" / "state.db").exists()
     with project.state() as state:
-        assert state.rows_written()[LOG] > 0
+        assert state.overview.rows_written()[LOG] > 0
     with Wire(cluster) as wire:
-        assert len(set(Catalog(wire).locate(LOG).leaders.values())) == 2
+        assert len(set(FlussCatalog(wire).locate(LOG).leaders.values())) == 2
     assert_equals_batch(project, FLOW, spark)
     drop_tables(project, FLOW, spark)

@@ -4,18 +4,18 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.errors import QueryFailedError, QueryRefusedError, StoreUnavailableError
-from streamhouse.jobs.query import Asking, Engine, catalog_of, run_query
+from streamhouse.jobs.query import Engine, QueryService, catalog_of, run_query
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import StepKind, Strategy, Tier
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
+from streamhouse.query.answer import answer
+from streamhouse.query.parse import parse_query
 from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
-from streamhouse.tiering.ask import parse_query
 from streamhouse.tiering.move import tier
-from streamhouse.tiering.query import answer
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -227,7 +227,7 @@ def test_a_query_of_the_lake_needs_no_fluss(project, spark):
     result = run_query(project, "select sum(id) as n from dws.query_later$warm", say=told.append)
     assert result.to_pylist() == [{"n": 3}]
     assert told == []  # nor Spark
-    with Asking(project, say=told.append) as asking:
+    with QueryService(project, say=told.append) as asking:
         answer = asking.ask("select upper(cast(sum(id) as string)) as n from dws.query_later$warm", measure=True)
     assert (answer.rows.to_pylist(), answer.engine, answer.reason) == ([{"n": "3"}], "Spark", "UPPER")
     assert told == ["starting Spark", "running the query"]
@@ -241,7 +241,7 @@ def test_a_query_of_hot_and_cold_needs_no_spark(project, stores, fluss, spark):
     cold = {"warehouse": spark.conf.get("spark.sql.catalog.cold.warehouse")}
     settings = Settings.model_validate({"fluss": fluss, "cold": cold})
     told = []
-    with Asking(Project(project.root, settings), say=told.append) as asking:
+    with QueryService(Project(project.root, settings), say=told.append) as asking:
         for sql, rows in (
             ("select count(*) as n, sum(cents) as cents from dwd.query_sales", [{"n": 10, "cents": 4500}]),
             ("select id, at from dwd.query_sales where id in (5, 6) order by id", None),

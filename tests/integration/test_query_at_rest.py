@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pytest
 
-from streamhouse.jobs.query import Asking
+from streamhouse.jobs.query import QueryService
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import StepKind, Strategy, Tier
@@ -69,7 +69,7 @@ def write(project, epoch, *, moved, finished=True):
 
 def ask(project, sql):
     told = []
-    with Asking(project, say=told.append) as asking:
+    with QueryService(project, say=told.append) as asking:
         answer = asking.ask(sql, measure=True)
     return answer.rows.to_pylist(), {read.tier for read in answer.reads}, any("Fluss" in stage for stage in told)
 

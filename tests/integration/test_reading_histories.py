@@ -1,6 +1,5 @@
 """Random histories with tiering between: every moment is read as the model was then, and no view goes back in time."""
 
-import os
 import threading
 import time
 from datetime import date
@@ -16,19 +15,20 @@ from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
+from streamhouse.query.views import changes
 from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 from streamhouse.tiering import union
 from streamhouse.tiering.move import tier
 from streamhouse.tiering.retention import covered
 from streamhouse.tiering.union import union_count, union_frame, union_read
-from streamhouse.tiering.views import changes
+from tests.patience import PATIENCE_S, SOAKING
 
 COLUMNS = (Column(name="k", type="bigint"), Column(name="v", type="bigint"))
 DAYS = [date(2024, 1, day) for day in (1, 2)]  # long past the time that any first tier here holds them
-DROPPING = [(Tier.HOT, Tier.WARM), *([(Tier.WARM, Tier.COLD)] if os.environ.get("STREAMHOUSE_SOAK") else [])]
+DROPPING = [(Tier.HOT, Tier.WARM), *([(Tier.WARM, Tier.COLD)] if SOAKING else [])]
 _numbers = count()
 
 KEYS = st.sets(st.integers(0, 7), max_size=5)
@@ -137,7 +137,7 @@ def check_moments(written, key):
     """The past can be read, and the changes since any moment of it."""
     for at, rows in written.past:
         assert written.read(at=at) == rows
-        some = written.read(at=at, where=[Condition("k", "<=", (3,))], through_lake=not key)
+        some = written.read(at=at, where=[RowCondition("k", "<=", (3,))], through_lake=not key)
         assert [row for row in some if row[0] <= 3] == [row for row in rows if row[0] <= 3]
     # The changes lead from any moment to any later one.
     for (first, old), (last, new) in zip(written.past, written.past[1:], strict=False):
@@ -277,7 +277,7 @@ def test_a_view_never_goes_back_in_time(stores, key):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join(PATIENCE_S)
     assert problems == []
     assert len(reads) > 10
     assert len(tiered) > 2

@@ -1,6 +1,5 @@
 """Old days are dropped from tiers while a flow, tiering and queries go on: nobody misses a row, or has one twice."""
 
-import os
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 
@@ -17,16 +16,17 @@ from streamhouse.jobs.upkeep import keep_up
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
+from streamhouse.query.answer import answer
+from streamhouse.query.epoch_positions import Epochs
+from streamhouse.query.explain import reads_of
+from streamhouse.query.parse import parse_query
+from streamhouse.query.reading import readable
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
-from streamhouse.tiering.ask import parse_query
-from streamhouse.tiering.epochs import Epochs
-from streamhouse.tiering.explain import reads_of
-from streamhouse.tiering.query import answer
-from streamhouse.tiering.reading import readable
 from streamhouse.tiering.union import union_count, union_frame, union_read
 from tests.live import drop_tables
 from tests.oracle import assert_same_rows, batch
+from tests.patience import SOAKING, long
 
 pytestmark = pytest.mark.spark
 
@@ -71,7 +71,7 @@ tables:
 OLD = [date(2024, 1, day) for day in (1, 2, 3)]
 PARTED = ("ods.rt_orders", "dwd.rt_orders")
 ROUTES = [pytest.param("{hot: 7d, warm: 30d, cold: forever}", id="hot-warm-cold", marks=pytest.mark.services)]
-if os.environ.get("STREAMHOUSE_SOAK"):
+if SOAKING:
     ROUTES += [
         pytest.param("{warm: 7d, cold: forever}", id="warm-cold"),
         pytest.param("{hot: 7d, cold: forever}", id="hot-cold", marks=pytest.mark.services),
@@ -220,7 +220,7 @@ def assert_told(open_):
                 union_read(tables[name], open_.stores, at={"snapshot": 1})
 
 
-@pytest.mark.parametrize("epochs", [0, 1], ids=["the first one", "a later one"])
+@pytest.mark.parametrize("epochs", [pytest.param(0, marks=long), 1], ids=["the first one", "a later one"])
 def test_days_stay_that_an_epoch_made_before_it_died(open_, monkeypatch, epochs):
     if epochs:
         add(open_, 0, days=[datetime.now(UTC).date()])

@@ -20,10 +20,10 @@ from streamhouse.state.flow_state import FlowState, see
 from streamhouse.state.records import RunnerState
 from streamhouse.state.runners import Life
 from streamhouse.state.tier_asks import TierAsk
+from tests.patience import PATIENCE_S, long
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.services, pytest.mark.spark]
 
-WITHIN_S = 180
 HEADER = ["order_id", "product", "quantity", "price", "ordered_at"]
 
 
@@ -45,7 +45,7 @@ def streamhouse(tmp_path_factory, environment):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=WITHIN_S,
+            timeout=PATIENCE_S,
         )
         log = folder / ".streamhouse/logs/runner-main.log"
         assert done.returncode == code, f"{arguments}\n{done.stdout}\n{done.stderr}\n{log.read_text()}"
@@ -111,7 +111,7 @@ def epochs(streamhouse, name="orders"):
         return store.progress(name).epochs
 
 
-def until(holds, within_s=WITHIN_S):
+def until(holds, within_s=PATIENCE_S):
     end = time.monotonic() + within_s
     while not (found := holds()):
         assert time.monotonic() < end, "it did not come"
@@ -158,7 +158,7 @@ def test_a_killed_runner_is_replaced_and_its_flow_goes_on(streamhouse):
     os.kill(first["pid"], signal.SIGKILL)
     add(streamhouse.folder, "while-nothing-ran", [(9001, "lamp", 2, "10.00"), (9002, "lamp", 0, "10.00")])
     until(lambda: flow(streamhouse).state is FlowState.LOST)
-    assert psutil.wait_procs(java, timeout=30)[1] == []  # Spark goes with it
+    assert psutil.wait_procs(java, timeout=PATIENCE_S)[1] == []  # Spark goes with it
 
     second = streamhouse("runner", "start", "--json")
     assert (second["adopted"], second["flows"]) == (False, ["orders"])
@@ -194,6 +194,7 @@ def test_started_twice_at_once_there_is_one_and_it_is_stopped_gracefully(streamh
     assert table(streamhouse) == revenue(streamhouse.folder)
 
 
+@long
 @pytest.mark.usefixtures("stopped")
 def test_a_flow_that_fails_leaves_the_other_alone_and_is_tried_again_when_asked(streamhouse):
     folder = streamhouse.folder
@@ -267,6 +268,7 @@ def test_when_sparks_java_dies_the_runner_ends_and_the_next_goes_on(streamhouse)
     rows_arrive(streamhouse)
 
 
+@long
 def test_services_that_die_are_brought_up_again(streamhouse):
     streamhouse("runner", "start", "orders", "--json")
     rows_arrive(streamhouse)
@@ -282,6 +284,7 @@ def test_services_that_die_are_brought_up_again(streamhouse):
     ]
 
 
+@long
 @pytest.mark.usefixtures("stopped")
 def test_a_runner_that_is_asked_to_end_finishes_its_epochs_and_stays_wanted(streamhouse):
     started = streamhouse("runner", "start", "orders", "--json")
@@ -292,6 +295,7 @@ def test_a_runner_that_is_asked_to_end_finishes_its_epochs_and_stays_wanted(stre
     assert (seen.state, seen.progress.state, seen.runner.life) == (FlowState.LOST, RunnerState.STOPPED, Life.STOPPED)
 
 
+@long
 @pytest.mark.usefixtures("stopped")
 def test_a_round_of_tiering_is_done_by_the_runner_that_lives(streamhouse):
     streamhouse("runner", "start", "orders", "--tier", "never", "--json")

@@ -19,6 +19,7 @@ from streamhouse.runtime.owner import this_owner
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import RunnerState
 from tests.oracle import assert_same_rows, batch
+from tests.patience import PATIENCE_S, long
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -39,7 +40,6 @@ steps:
 """,
 }
 FLOW, SEGMENT = "shops", "main"
-TIMEOUT_S = 240
 
 
 @pytest.fixture
@@ -96,19 +96,19 @@ class Process:
                 os.killpg(self.popen.pid, number)
             except ProcessLookupError:
                 break
-        self.popen.wait(30)
+        self.popen.wait(PATIENCE_S)
 
     def send(self, number):
         os.kill(self.popen.pid, number)
 
     def ended(self):
         """Its exit code and what it printed."""
-        code = self.popen.wait(TIMEOUT_S)
+        code = self.popen.wait(PATIENCE_S)
         return code, self.output.read_text()
 
     def until(self, condition):
         """Wait for something to become true while the process lives."""
-        end = time.monotonic() + TIMEOUT_S
+        end = time.monotonic() + PATIENCE_S
         while not condition():
             assert self.popen.poll() is None, self.output.read_text()
             assert time.monotonic() < end, self.output.read_text()
@@ -154,7 +154,6 @@ def assert_equals_batch(project, spark):
             store.close()
 
 
-@pytest.mark.timeout(900)
 def test_a_second_runner_is_refused_and_takes_over_at_once_when_the_first_is_killed(project, spark):
     with Process(project) as first, project.state() as state:
         first.until(lambda: is_drained(project, state))
@@ -175,7 +174,7 @@ def test_a_second_runner_is_refused_and_takes_over_at_once_when_the_first_is_kil
         add(project, 2)
         first.until(lambda: last_epoch(state) > before[4].epoch + 3)
         first.send(signal.SIGKILL)
-        assert first.popen.wait(30) == -signal.SIGKILL
+        assert first.popen.wait(PATIENCE_S) == -signal.SIGKILL
         killed_at = datetime.now(UTC)
 
         with Process(project, "--once", "--json") as third:
@@ -190,7 +189,7 @@ def test_a_second_runner_is_refused_and_takes_over_at_once_when_the_first_is_kil
     assert_equals_batch(project, spark)
 
 
-@pytest.mark.timeout(900)
+@long
 def test_a_runner_that_slept_through_its_lease_records_nothing_more(project, spark):
     with Process(project) as runner, project.state() as state:
         runner.until(lambda: is_drained(project, state))

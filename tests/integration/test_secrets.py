@@ -10,6 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.patience import PATIENCE_S
+
 pytestmark = pytest.mark.spark
 
 CANARY = "canary-d41d8cd98f"
@@ -80,6 +82,6 @@ def test_nothing_shows_a_secret(running, tmp_path):
     for path in (kept, *kept.rglob("*")):
         assert not stat.S_IMODE(path.lstat().st_mode) & 0o077, path
     process.stdin.close()
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE_S) == 0
     assert files_with_the_canary(tmp_path) == []
     assert CANARY not in process.stdout.read()

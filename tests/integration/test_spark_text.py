@@ -18,6 +18,7 @@ from sqlglot.errors import ParseError
 from streamhouse.errors import Location, StreamhouseError
 from streamhouse.sql.dialect import parse_query, render
 from streamhouse.sql.dialect.spark_grammar import check_spark_grammar
+from tests.patience import SOAKING
 from tests.spark_parser import SparkParser
 
 pytestmark = pytest.mark.spark
@@ -129,7 +130,7 @@ def test_published_texts(spark_parser, tmp_path) -> None:
     assert len(too_kind) < 80, too_kind[:5]
 
 
-CHANGES = 30_000 if os.environ.get("STREAMHOUSE_SOAK") else 1_500
+CHANGES = 30_000 if SOAKING else 1_500
 
 
 def changed(texts: list[str], number: int, seed: int) -> Iterator[str]:

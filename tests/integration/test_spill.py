@@ -1,7 +1,6 @@
 """Held rows that are too many for the driver reach Spark by files: equal to those that come from memory."""
 
 import json
-import os
 import subprocess
 import sys
 from datetime import UTC, date, datetime
@@ -30,12 +29,12 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
+from streamhouse.spark.frame import arrow_frame
 from streamhouse.stores.arrow import arrow_schema
-from streamhouse.stores.frame import arrow_frame
 from tests.oracle import assert_same_rows, batch
+from tests.patience import PATIENCE_S, long
 
 pytestmark = pytest.mark.spark
-SOAKING = bool(os.environ.get("STREAMHOUSE_SOAK"))  # make soak
 
 # --- types ------------------------------------------------------------------------------------
 
@@ -263,7 +262,7 @@ steps:
   - {{use: take, reads: {{given: given}}, writes: ods.skewed}}
   - {{use: spread, reads: {{sales: ods.skewed}}, writes: dws.skewed}}
 """
-FULL_STEP = "  - {use: in_order, reads: {sales: ods.skewed}, writes: ads.skewed}\n"
+FULL_STEP = "  - {use: in_order, reads: {sales: ods.skewed}, writes: ads.skewed, strategy: full}\n"
 
 
 def skewed(rows: int, first: int = 0) -> pa.Table:
@@ -296,7 +295,6 @@ def project(tmp_path, fluss):
 
 
 @pytest.mark.services
-@pytest.mark.timeout(900)
 def test_a_skewed_key_and_a_whole_state_equal_the_batch(project, spark, fluss, monkeypatch):
     made, frames = [], []
     monkeypatch.setattr(states, "Bound", lambda: Bound(rows=1_000))
@@ -372,7 +370,11 @@ with opened(Project(root, settings)) as open_:
 
 def carried(root: Path, fluss: str, how: str = "bounded") -> dict:
     done = subprocess.run(
-        [sys.executable, "-c", CARRY, str(root), fluss, how], capture_output=True, text=True, check=False, timeout=900
+        [sys.executable, "-c", CARRY, str(root), fluss, how],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout.splitlines()[-1])
@@ -380,7 +382,7 @@ def carried(root: Path, fluss: str, how: str = "bounded") -> dict:
 
 @pytest.mark.services
 @pytest.mark.timeout(1800)
-@pytest.mark.skipif(not SOAKING, reason="loads four million rows: make soak")
+@long  # loads four million rows
 def test_a_key_of_millions_of_rows_does_not_pass_through_the_driver(tmp_path, fluss):
     """A process of its own runs an epoch of few rows, one of them of the key that has nine rows in ten."""
     write_project(tmp_path, rows_at_once=1_000_000, full=False)

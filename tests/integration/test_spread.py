@@ -15,16 +15,17 @@ import pytest
 from streamhouse.engine import rows_source
 from streamhouse.engine.rows_source import can_spread_changes, spread_changes
 from streamhouse.engine.spread import can_spread, spread_write
-from streamhouse.engine.worker_error import from_worker
 from streamhouse.errors import EngineError, RowsLostError, StateConflictError, TableMissingError, WriteRefusedError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.spark.worker_error import from_worker
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.store import FlussStore
 from streamhouse.stores.places import Places
 from streamhouse.stores.sums import SumBounds
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 _numbers = count(1)
@@ -430,7 +431,7 @@ def test_a_task_that_spark_runs_again_refuses_to_write(store, fluss, tmp_path):
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert "StateConflictError SH504" in done.stdout, done.stdout + done.stderr

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamhouse.change.ask import ask
+from streamhouse.change.change_request import ask
 from streamhouse.errors import StreamhouseError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.outcome import Outcome
@@ -132,4 +132,4 @@ def test_what_a_refused_epoch_wrote_to_other_tables_is_there_once(flow):
     for name in TABLES:
         assert held(flow, name) == {"a": (3 * HUGE, 3, 3), "b": (6, 6, 3)}
     # Nobody goes back to a version that has more than is known of it.
-    assert not any(one.positions for one in flow.state.retired_versions() if one.table.name in TABLES)
+    assert not any(one.positions for one in flow.state.tables.retired() if one.table.name in TABLES)

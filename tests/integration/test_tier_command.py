@@ -14,18 +14,19 @@ from streamhouse.errors import StoreError, UnknownFlowError
 from streamhouse.jobs import run as run_module
 from streamhouse.jobs import tier as module
 from streamhouse.jobs.run import Meter, carry, run_flows
-from streamhouse.jobs.tier import tier_flows, tiering_when_asked
+from streamhouse.jobs.tier import tier_flows, tiering_on_request
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.owner import this_owner
-from streamhouse.state.runners import Life, Wanted
+from streamhouse.state.runners import Life, WantedState
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss import FlussStore
 from streamhouse.stores.paimon import PaimonStore
 from streamhouse.tiering.move import tier
 from streamhouse.tiering.overdue import overdue
 from tests.live import FLOW, add, assert_equals_batch, opened_project, orders, served
+from tests.patience import PATIENCE_S
 
 TIERS = """\
 tables:
@@ -116,10 +117,10 @@ def test_a_table_that_cannot_be_filled_leaves_the_others_alone(open_):
 def carried(open_):
     """As while a runner carries the flow: it does the rounds that others ask for."""
     now = datetime.now(UTC)
-    open_.state.runners.ask(FLOW, Wanted.RUNNING, "test", runner="main")
+    open_.state.runners.ask(FLOW, WantedState.RUNNING, "test", runner="main")
     claim = open_.state.runners.claim("main", this_owner(), timedelta(minutes=5), alive=lambda _: True, now=now)
     open_.state.runners.beat(claim, Life.RUNNING, "carrying")
-    with tiering_when_asked(open_, "main"):
+    with tiering_on_request(open_, "main"):
         yield
 
 
@@ -150,6 +151,9 @@ def test_a_check_tells_what_waits_and_what_fails(open_, beside, capsys):
         assert main(check) == 0
 
 
+HALF = timedelta(hours=1)  # of the time that the log keeps
+
+
 @pytest.mark.services
 @pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "keyed"])
 def test_rows_are_overdue_at_half_the_time_that_the_log_keeps_them(fluss, tmp_path, key):
@@ -157,34 +161,32 @@ def test_rows_are_overdue_at_half_the_time_that_the_log_keeps_them(fluss, tmp_pa
         name=f"ods.overdue_{len(key)}",
         columns=(Column(name="k", type="bigint"), Column(name="v", type="bigint")),
         primary_key=key,
-        tiers=Tiers(hot="3s", warm="1d"),
+        tiers=Tiers(hot="2h", warm="1d"),
     )
     hot, warm = FlussStore(fluss, min_log_ttl=timedelta(seconds=1)), PaimonStore(tmp_path / "warm", tmp_path / "locks")
     hot.create(table)
-    assert hot.kept(table) == timedelta(seconds=3)
+    assert hot.retention(table) == 2 * HALF
 
     def write(epoch):
         rows = pa.table({"k": pa.array(range(epoch * 5, epoch * 5 + 5), pa.int64()), "v": pa.array([epoch] * 5)})
         hot.write(table, Changes(rows), WriteContext("f/s", epoch))
 
-    def found():
-        return overdue(table, hot, warm, datetime.now(UTC))
+    def found(later=timedelta(0)):
+        return overdue(table, hot, warm, datetime.now(UTC) + later)
 
     write(0)
     assert found() is None, "young rows may wait"
     if not key:  # of a keyed table the first copy is made of the state, which the log's age does not touch
-        time.sleep(1.6)
-        assert found().rows == 5
+        assert found(HALF).rows == 5
     tier(table, hot, warm)
     assert found() is None
     write(1)
     write(2)
     assert found() is None
-    time.sleep(1.6)
-    late = found()
+    late = found(HALF)
     assert late.rows == 10
     assert str(late) == (
-        f"{table.name}: 10 rows older than 1500ms are not in the warm tier, and the log drops rows after 3s"
+        f"{table.name}: 10 rows older than 1h are not in the warm tier, and the log drops rows after 2h"
     )
     tier(table, hot, warm)
     assert found() is None
@@ -194,7 +196,6 @@ def test_rows_are_overdue_at_half_the_time_that_the_log_keeps_them(fluss, tmp_pa
 
 @pytest.mark.services
 @pytest.mark.spark
-@pytest.mark.timeout(300)
 def test_a_flow_that_runs_fills_its_tiers_by_itself(open_, monkeypatch):
     @contextmanager
     def as_it_is(*_, **__):
@@ -205,7 +206,7 @@ def test_a_flow_that_runs_fills_its_tiers_by_itself(open_, monkeypatch):
     runners = []
 
     def run():
-        run_flows(open_.project, [FLOW], once=False, tier_every=timedelta(seconds=0.3), on_runner=runners.append)
+        run_flows(open_.project, [FLOW], once=False, tier_every=timedelta(seconds=0.3), on_execution=runners.append)
 
     def copied(name, lake):
         stored = open_.stores[lake].columns(name)
@@ -216,7 +217,7 @@ def test_a_flow_that_runs_fills_its_tiers_by_itself(open_, monkeypatch):
     try:
         for number in (1, 2):
             add(open_.project.root, number)
-            end = time.monotonic() + 100
+            end = time.monotonic() + PATIENCE_S
             while copied("ods.lv_orders", Tier.WARM) < sum(len(orders(n)) for n in range(number + 1)):
                 assert running.is_alive()
                 assert time.monotonic() < end
@@ -224,7 +225,7 @@ def test_a_flow_that_runs_fills_its_tiers_by_itself(open_, monkeypatch):
     finally:
         for runner in runners:
             runner.stop()
-        running.join(60)
+        running.join(PATIENCE_S)
     assert not running.is_alive()
     assert not [event.text for event in open_.state.events(FLOW) if event.kind in ("tiering", "retention")]
     tier_flows(open_.project)

@@ -20,13 +20,14 @@ from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.tiering.mark import Mark, read_mark
 from streamhouse.tiering.move import tier, tier_all
 from streamhouse.tiering.union import tiers_read, union_count, union_frame, union_read
+from tests.patience import long
 
 _numbers = count(1)
 COLUMNS = {"k": "bigint", "place": "string", "v": "int", "tags": "array<string>", "at": "timestamp"}
 ROUTES = [
     pytest.param(("hot", "warm"), id="hot-warm", marks=pytest.mark.services),
     pytest.param(("hot", "cold"), id="hot-cold", marks=[pytest.mark.services, pytest.mark.spark]),
-    pytest.param(("warm", "cold"), id="warm-cold", marks=pytest.mark.spark),
+    pytest.param(("warm", "cold"), id="warm-cold", marks=[pytest.mark.spark, long]),
 ]
 
 
@@ -138,7 +139,7 @@ def assert_reads_as_written(writer, stores, request):
         assert read(frame.toArrow()) == writer.rows()
 
 
-@pytest.mark.parametrize("key", [(), ("k",), ("k", "place")], ids=["log", "key", "two-keys"])
+@pytest.mark.parametrize("key", [(), ("k",), pytest.param(("k", "place"), marks=long)], ids=["log", "key", "two-keys"])
 def test_any_history_reads_as_it_was_written(route, stores, key, request):
     table = make_table(route, key=key)
     source, lake = stores[route[0]], stores[route[1]]
@@ -381,8 +382,8 @@ def test_a_lake_that_is_asked_for_later_begins_where_the_log_does(stores):
     aged = object.__new__(Aged)
     aged.__dict__.update(source.__dict__)
     with pytest.raises(RowsLostError, match="are in no tier"):  # it was a tier when they were dropped
-        tier(table, aged, lake, asked_since=lambda: timedelta(days=40_000))
-    moved = tier(table, aged, lake, asked_since=lambda: timedelta(days=6))
+        tier(table, aged, lake, age_of_copy=lambda: timedelta(days=40_000))
+    moved = tier(table, aged, lake, age_of_copy=lambda: timedelta(days=6))
     assert (moved.rows, moved.gone_rows) == (5, 10)
     assert union_read(table, {Tier.HOT: aged, Tier.WARM: lake}).num_rows == 5
     assert tier(table, aged, lake).rows == 0
@@ -430,7 +431,7 @@ def tier_in_process(root, fluss, lake, table, rows, kill_after_rounds, kill_afte
 
 
 @pytest.mark.services
-@pytest.mark.parametrize("key", [(), ("k",)], ids=["log", "key"])
+@pytest.mark.parametrize("key", [pytest.param((), marks=long), ("k",)], ids=["log", "key"])
 def test_kill_at_any_moment_loses_and_repeats_nothing(key, fluss, tmp_path):
     from streamhouse.project.project import Project
     from streamhouse.project.settings import Settings
@@ -453,6 +454,7 @@ def test_kill_at_any_moment_loses_and_repeats_nothing(key, fluss, tmp_path):
         store.close()
 
 
+@long
 @pytest.mark.services
 @pytest.mark.spark
 def test_kill_while_filling_the_cold_tier(fluss, tmp_path, spark):

@@ -11,12 +11,12 @@ from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
+from streamhouse.query.answer import answer
+from streamhouse.query.parse import parse_query
 from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
-from streamhouse.tiering.ask import parse_query
 from streamhouse.tiering.move import tier
-from streamhouse.tiering.query import answer
 from tests.live import Live, opened_project, write_action
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
@@ -111,7 +111,7 @@ def test_a_version_is_a_snapshot_of_the_lake(ask, past, name):
             assert read(ask(f"select * from {of} version as of {snapshot['snapshot']}")) == rows
     with pytest.raises(RowsLostError, match=rf"{name.replace('.', '[.]')} cannot be read as of version 99: ") as error:
         ask(f"select * from {name} version as of 99")
-    assert "snapshots lists those that are held" in str(error.value)
+    assert "snapshots lists those that exist" in str(error.value)
 
 
 def test_two_moments_in_one_query(ask, past):

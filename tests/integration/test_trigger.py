@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from streamhouse.change.trigger import Change, FlowLook, Trigger
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import Tier
 from streamhouse.project.check import check_project
+from streamhouse.project.known_inputs import KnownInputs
 from streamhouse.project.project import Project
-from streamhouse.project.seen import Seen
 from streamhouse.registry import Registry
-from streamhouse.state.upstream import Status
+from streamhouse.state.upstream import EventStatus
 from streamhouse.stores.base import Store
+from streamhouse.trigger.result import DecidedChange, FlowLook
+from streamhouse.trigger.trigger import Trigger
 
 ACTIONS = {
     "take": "/* ---\naction: take\nstep: ingest\ninputs: {rows: {}}\noutput: {primary_key: [id]}\n--- */\n"
@@ -40,14 +41,14 @@ class World:
     def __init__(self, project: Project, stores: dict[Tier, Store], tier: Tier, table: str) -> None:
         self.project, self.stores, self.tier, self.table = project, stores, tier, f"ods.{table}"
         self.state = project.state()
-        self.applied: list[Change] = []
+        self.applied: list[DecidedChange] = []
         self.trigger = Trigger(project, self.state, stores, self.apply)
 
     @property
     def store(self) -> Any:
         return self.stores[self.tier]
 
-    def apply(self, change: Change) -> None:
+    def apply(self, change: DecidedChange) -> None:
         """What applying a swap does to stores: DDL, then the plan."""
         for table in change.plan.tables.values():
             self.stores[table.tiers.target].add_columns(table)
@@ -55,7 +56,7 @@ class World:
         self.state.save_plan(change.plan)
 
     def start(self) -> None:
-        checked = check_project(self.project, Registry.load(self.project.root), Seen.of(self.state))
+        checked = check_project(self.project, Registry.load(self.project.root), KnownInputs.of(self.state))
         assert not checked.errors, checked.errors
         for plan in checked.plans.values():
             for table in plan.tables.values():
@@ -69,7 +70,7 @@ class World:
         self.applied.clear()
         return {one.flow: one for one in self.trigger.look()}["cleans"]
 
-    def told(self) -> dict[str, Status]:
+    def told(self) -> dict[str, EventStatus]:
         return {str(r.event).split(": ", 1)[1].split(" (")[0]: r.status for r in self.state.upstream.events("cleans")}
 
 
@@ -120,14 +121,14 @@ def test_a_table_that_is_dropped_and_one_that_is_made_again(world: Make, tier: T
     table = made.state.plan("takes")[1].tables[made.table]
     made.store.drop(table.name)
     found = made.look()
-    assert made.told() == {"drop_table": Status.WAITING}
+    assert made.told() == {"drop_table": EventStatus.WAITING}
     assert found.paused == {made.table.replace("ods", "dwd")}
     blind = Trigger(made.project, made.state, {})
     assert {one.flow: one for one in blind.look()}["cleans"].paused == found.paused, "who cannot look outdates nothing"
     made.store.create(table)
     found = made.look()
     assert found.paused == {made.table.replace("ods", "dwd")}
-    assert made.told() == {"drop_table": Status.OUTDATED, "recreate_table": Status.WAITING}
+    assert made.told() == {"drop_table": EventStatus.OUTDATED, "recreate_table": EventStatus.WAITING}
     assert "another table: positions in it mean nothing" in found.approvals[-1].evidence
     assert made.applied == []
 
@@ -157,12 +158,12 @@ def test_a_column_that_somebody_adds_to_a_hot_table(world: Make) -> None:
     made = world(Tier.HOT, "added_by_hand", "freeze")
     made.store._catalog.add_columns(made.table, [("extra", b'{"type":"INTEGER"}', None)])
     found = made.look()
-    assert made.told() == {"add_column extra int": Status.WAITING}
+    assert made.told() == {"add_column extra int": EventStatus.WAITING}
     assert found.paused == {"dwd.added_by_hand"}
     (question,) = found.approvals
     made.state.approvals.decide(question.id, grant=False, by="ada")
     assert made.look().paused == frozenset()
-    assert made.told() == {"add_column extra int": Status.REFUSED}
+    assert made.told() == {"add_column extra int": EventStatus.REFUSED}
 
 
 @pytest.mark.services
@@ -181,10 +182,10 @@ def test_changes_of_a_warm_table_by_hand(world: Make, policy: str) -> None:
     found = made.look()
     seen = ["rename_column note → remark", "widen_type n int → bigint", "drop_column gone string"]
     if policy == "evolve":  # the port of the action takes an int, so that a person must change the action first
-        assert made.told() == dict.fromkeys(seen, Status.FAILED)
+        assert made.told() == dict.fromkeys(seen, EventStatus.FAILED)
         assert (found.paused, made.applied) == ({"dwd.by_hand_evolve"}, [])
         return
-    assert made.told() == dict.fromkeys(seen, Status.APPLIED)
+    assert made.told() == dict.fromkeys(seen, EventStatus.APPLIED)
     assert found.paused == frozenset()
     (change,) = made.applied
     assert {str(one) for one in change.plan.adapted[made.table]} == {

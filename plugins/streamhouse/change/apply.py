@@ -3,16 +3,16 @@
 import time
 from collections.abc import Callable
 
-from streamhouse.change.ask import ask, refuse_ahead
-from streamhouse.change.building import standing
+from streamhouse.change.building import running_plan
+from streamhouse.change.change_request import ask, refuse_ahead
 from streamhouse.change.environment import of
 from streamhouse.change.journal import let_serve
 from streamhouse.change.reconcile import Reconciler
 from streamhouse.errors import AuditFailedError, ChangeFailedError
-from streamhouse.model.review import Gate
-from streamhouse.project.compare import Choices, Compared
+from streamhouse.model.review import SwapGate
+from streamhouse.project.compare import Choices, PlanComparison
 from streamhouse.project.project import Project
-from streamhouse.runtime.open import opened, runner_of
+from streamhouse.runtime.open import Open, execution_of, opened
 from streamhouse.runtime.owner import is_alive
 from streamhouse.state.records import Change, Phase, RunnerState
 from streamhouse.state.store import StateStore
@@ -22,17 +22,17 @@ _LOOK_S = 0.2
 
 def apply(
     project: Project,
-    compared: Compared,
+    compared: PlanComparison,
     by: str,
     *,
     choices: Choices | None = None,
-    gate: Gate = Gate.AUDIT,
+    gate: SwapGate = SwapGate.AUDIT,
     wait: bool = True,
     say: Callable[[str], None] = lambda _: None,
 ) -> Change | None:
     """Carry out a plan.
 
-    Where a runner carries the flow, it takes the plan over between two epochs, or builds tables anew beside
+    Where a runner carries the flow, it takes the plan over between two epochs, or rebuilds tables beside
     those that serve and then takes it over; this waits for it. Else it is done here. Killed at any moment, either
     the old plan with the old tables serves or the new one with the new ones; asked again, it goes on.
 
@@ -41,9 +41,9 @@ def apply(
         compared: The plan against what is applied.
         by: Who asks, for the journal.
         choices: What a person chose for tables whose change blocks.
-        gate: What lets tables that are built anew serve.
+        gate: What lets tables that are rebuilt serve.
         wait: Until it is done, or waits for a person; else return when it is asked.
-        say: Told what is being done.
+        say: Is called with what is being done.
 
     Returns:
         The change, done or with `wait=False` or a gate maybe not yet; None when there is none: the flow was never
@@ -61,7 +61,7 @@ def apply(
             state.save_plan(compared.plan, definition=definition)
             return None
         if compared.rules and definition is not None:
-            state.note_definition(compared.plan, definition)
+            state.definitions.note(compared.plan, definition)
             return None
         change = ask(state, compared, by, choices, gate, definition)
         return _followed(project, state, change, wait=wait, say=say)
@@ -72,7 +72,7 @@ def promote(
     flow: str,
     environment: str,
     *,
-    gate: Gate = Gate.AUDIT,
+    gate: SwapGate = SwapGate.AUDIT,
     wait: bool = True,
     say: Callable[[str], None] = lambda _: None,
 ) -> Change:
@@ -115,7 +115,18 @@ def _followed(project: Project, state: StateStore, change: Change, *, wait: bool
 
 def _carry_out(project: Project, flow: str, say: Callable[[str], None]) -> None:
     with opened(project, say=say) as open_:
-        runner_of(open_, standing(open_.state, flow)).stand(Reconciler(open_, flow, say))
+        execution_of(open_, running_plan(open_.state, flow)).stand(Reconciler(open_, flow, say))
+
+
+def carried_out(open_: Open, change: Change, say: Callable[[str], None] = lambda _: None) -> Change:
+    """Carry out a change of a flow that does not run, over what is open.
+
+    Raises:
+        LeaseHeldError: the flow runs.
+        ChangeFailedError: it could not be carried out; what was applied before stays.
+    """
+    execution_of(open_, running_plan(open_.state, change.flow)).stand(Reconciler(open_, change.flow, say))
+    return _result(open_.state.change(change.id))
 
 
 def _is_carried(state: StateStore, flow: str) -> bool:
@@ -124,7 +135,7 @@ def _is_carried(state: StateStore, flow: str) -> bool:
 
 def _stage(change: Change) -> str:
     if change.phase is Phase.BUILDING:
-        return f"building anew: {', '.join(change.versions)}; what serves goes on"
+        return f"rebuilding: {', '.join(change.versions)}; what serves goes on"
     return "waiting for the end of an epoch"
 
 

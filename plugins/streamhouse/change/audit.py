@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from streamhouse.model.action import Expectation
-from streamhouse.model.review import Check, Verdict
+from streamhouse.model.review import AuditCheck, AuditVerdict
 
 RISE = 0.05
 """By how much the share of rows that violate an expectation may rise from one version to the next."""
-_FEW, _MANY = 0.5, 2.0  # of the rows there were: fewer or more than this is told
+_FEW, _MANY = 0.5, 2.0  # of the rows there were: fewer or more than this is reported
 
 
 @dataclass(frozen=True)
@@ -22,26 +22,26 @@ class Profile:
         rows: How many it has.
         null_keys: How many have a NULL in the key.
         double_keys: How many keys more than one row has, of those that were looked at.
-        kept_out: Rows of its quarantine table.
-        violations: Expectation → rows, in the table and in quarantine, that violate it; absent: it cannot be told,
+        quarantine_rows: Rows of its quarantine table.
+        violations: Expectation → rows, in the table and in quarantine, that violate it; absent: it is unknown,
             as the version lacks a column.
     """
 
     rows: int
     null_keys: int = 0
     double_keys: int = 0
-    kept_out: int = 0
+    quarantine_rows: int = 0
     violations: dict[str, int] = field(default_factory=dict)
 
     def share(self, rule: str) -> float | None:
-        """The part of all rows that violates an expectation, from 0 to 1; None: it cannot be told."""
-        found, judged = self.violations.get(rule), self.rows + self.kept_out
+        """The part of all rows that violates an expectation, from 0 to 1; None: it is unknown."""
+        found, judged = self.violations.get(rule), self.rows + self.quarantine_rows
         return None if found is None else found / judged if judged else 0.0
 
 
 def audit(
     new: Profile, old: Profile | None, expect: Mapping[str, Expectation], *, keyed: bool, same_rows: bool
-) -> tuple[Check, ...]:
+) -> tuple[AuditCheck, ...]:
     """Check a new version of a table.
 
     Args:
@@ -62,15 +62,15 @@ def audit(
     return (*checks, *(_expectation(name, rule, new, old) for name, rule in expect.items()))
 
 
-def _rows(new: Profile, old: Profile, *, same_rows: bool) -> Check:
+def _rows(new: Profile, old: Profile, *, same_rows: bool) -> AuditCheck:
     if old.rows and not new.rows:
-        return Check(name="rows", verdict=Verdict.FAILED, text=f"it is empty, and {old.rows:,} rows serve")
+        return AuditCheck(name="rows", verdict=AuditVerdict.FAILED, text=f"it is empty, and {old.rows:,} rows serve")
     odd = same_rows and old.rows and not _FEW <= new.rows / old.rows <= _MANY
     text = f"{new.rows:,} rows, and {old.rows:,} serve"
-    return Check(name="rows", verdict=Verdict.WARNING if odd else Verdict.PASSED, text=text)
+    return AuditCheck(name="rows", verdict=AuditVerdict.WARNING if odd else AuditVerdict.PASSED, text=text)
 
 
-def _key(new: Profile) -> Check:
+def _key(new: Profile) -> AuditCheck:
     found = [
         text
         for count, text in (
@@ -79,22 +79,22 @@ def _key(new: Profile) -> Check:
         )
         if count
     ]
-    verdict = Verdict.FAILED if found else Verdict.PASSED
-    return Check(name="key", verdict=verdict, text="; ".join(found) or "every key is there once")
+    verdict = AuditVerdict.FAILED if found else AuditVerdict.PASSED
+    return AuditCheck(name="key", verdict=verdict, text="; ".join(found) or "every key is there once")
 
 
-def _expectation(name: str, rule: Expectation, new: Profile, old: Profile | None) -> Check:
+def _expectation(name: str, rule: Expectation, new: Profile, old: Profile | None) -> AuditCheck:
     count, share = new.violations.get(name, 0), new.share(name) or 0.0
     before = old.share(name) if old is not None else None
-    verdict = Verdict.PASSED
+    verdict = AuditVerdict.PASSED
     if rule.on_violation == "fail":
-        verdict = Verdict.FAILED if count else Verdict.PASSED
+        verdict = AuditVerdict.FAILED if count else AuditVerdict.PASSED
     elif before is not None:
         rise = share - before
-        verdict = Verdict.FAILED if rise > RISE else Verdict.WARNING if rise > 0 else Verdict.PASSED
+        verdict = AuditVerdict.FAILED if rise > RISE else AuditVerdict.WARNING if rise > 0 else AuditVerdict.PASSED
     elif share > RISE:
-        verdict = Verdict.WARNING
+        verdict = AuditVerdict.WARNING
     text = f"{count:,} rows ({share:.1%}) violate '{name}': {rule.check}"
     if before is not None:
         text += f"; of what serves {before:.1%} do"
-    return Check(name=f"expect.{name}", verdict=verdict, text=text)
+    return AuditCheck(name=f"expect.{name}", verdict=verdict, text=text)

@@ -1,4 +1,4 @@
-"""Tables built anew beside those that serve: filled with their history, then brought to where their flow is.
+"""Tables rebuilt beside those that serve: filled with their history, then brought to where their flow is.
 
 The steps that fill them are a flow of their own, the candidate, with epochs, lease and checkpoints of its own. It
 reads the tables that its flow goes on writing and, up to where its flow has read them, the same sources. Cut
@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from shutil import rmtree
 
-from streamhouse.compiler.change import candidate
 from streamhouse.compiler.diff import replaced
-from streamhouse.engine.moved import furthest, positions
+from streamhouse.compiler.migration import candidate
+from streamhouse.engine.carried_positions import furthest, positions
+from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.points import reach
-from streamhouse.engine.runner import Runner
 from streamhouse.errors import RowsLostError, StateConflictError
 from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedStep
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_at, table_name
-from streamhouse.runtime.open import Open, runner_of
+from streamhouse.runtime.left_out import LeftOut
+from streamhouse.runtime.open import Open, execution_of
 from streamhouse.runtime.restating import Restating
 from streamhouse.runtime.serving import hide
 from streamhouse.state.records import Change, EpochRecord
@@ -30,7 +31,7 @@ from streamhouse.state.store import StateStore
 
 @dataclass
 class Building:
-    """The candidate of a change that builds tables anew."""
+    """The candidate of a change that rebuilds tables."""
 
     open: Open
     change: Change
@@ -57,7 +58,7 @@ class Building:
         if self.last:
             return
         plan, state = self.plan, self.open.state
-        last = last_epochs(state, standing(state, self.change.flow))
+        last = last_epochs(state, running_plan(state, self.change.flow))
         if not last:
             raise StateConflictError(f"{self.change.flow} has not run yet", hint=f"streamhouse run {self.change.flow}")
         left = self._left()
@@ -87,14 +88,17 @@ class Building:
         for table in plan.tables.values():
             drop_table(self.open, table)  # of an attempt that was cut off
             self.open.stores[table.tiers.target].create(table)
-        filling = Restating(self.open, plan, begun, say=self.say)
+        left_out = LeftOut.of(self.change.forgetting, self.change.flow)
+        filling = Restating(self.open, plan, begun, say=self.say, left_out=left_out)
         for segment in plan.segments:
             for step in segment.steps:
                 if table_name(step.writes.name) in self.change.copies:
-                    for new, old in self._copied(step):
-                        filling.copy(segment, step, new, old, at.get(old.name, {}))
+                    done = [filling.copy(segment, step, n, o, at.get(o.name, {})) for n, o in self._copied(step)]
                 else:
-                    filling.fill(segment, step)
+                    done = [filling.fill(segment, step)]
+                for text in filter(None, (one.lost for one in done)):
+                    self.open.state.append_event(self.change.flow, "loss", text)
+                    self.say(text)
                 self._note_end(plan, begun, step)
                 reach("apply_filled", step.writes.name)
 
@@ -109,7 +113,7 @@ class Building:
         """The tables that a step writes, each with the version of it that serves."""
         name = table_name(step.writes.name)
         serving = stored_name(name, self.open.state.versions().get(name, 1))
-        tables = standing(self.open.state, self.change.flow).tables
+        tables = running_plan(self.open.state, self.change.flow).tables
         pairs = [(step.writes, serving), (step.quarantine, f"{serving}{QUARANTINE}")]
         return [(new, tables[old]) for new, old in pairs if new is not None and old in tables]
 
@@ -118,13 +122,13 @@ class Building:
 
         They have every row up to there, so a change is undone by reading on.
         """
-        served = [r for r in self.open.state.retired_versions() if self.change.versions.get(r.table.name) == r.version]
+        served = [r for r in self.open.state.tables.retired() if self.change.versions.get(r.table.name) == r.version]
         return served[0].positions if served else {}
 
     @property
     def served_before(self) -> bool:
         """Whether the change goes back to versions that served once."""
-        served = {(one.table.name, one.version) for one in self.open.state.retired_versions()}
+        served = {(one.table.name, one.version) for one in self.open.state.tables.retired()}
         return set(self.change.versions.items()) <= served
 
     def catch_up(self) -> dict[str, Position]:
@@ -139,26 +143,26 @@ class Building:
         at = reached(self.open.state, self.change)
         bounds = {name: position for name, position in at.items() if name not in plan.tables}
         try:
-            self.runner().run(once=True, bounds=bounds)
+            self.execution().run(once=True, bounds=bounds)
             # One after the other they may have found more and more of what has no bound, as the flow never read it.
             ends = furthest(plan, self.last)
             free = ends.keys() - bounds.keys()
             if any(r.end[name] != ends[name] for r in self.last.values() for name in free & r.end.keys()):
-                self.runner().run(once=True, bounds=ends | bounds)
+                self.execution().run(once=True, bounds=ends | bounds)
         except RowsLostError:
             for name, version in self.change.versions.items():
-                self.open.state.version_dropped(name, version)
+                self.open.state.tables.dropped(name, version)
             raise
         return at
 
-    def runner(self) -> Runner:
+    def execution(self) -> FlowExecution:
         """Carries the candidate."""
-        return runner_of(self.open, self.plan)
+        return execution_of(self.open, self.plan)
 
     def discard(self) -> None:
         """Drop what was filled, and forget it; nothing of it serves."""
         serving = self.open.state.versions()
-        served = {(retired.table.name, retired.version) for retired in self.open.state.retired_versions()}
+        served = {(retired.table.name, retired.version) for retired in self.open.state.tables.retired()}
         for name, version in self.change.versions.items():
             if serving.get(name, 1) != version and (name, version) not in served:
                 drop_version(self.open, self.change.plan.tables[name], version)
@@ -168,11 +172,11 @@ class Building:
     def forget_files(self) -> None:
         """Remove what the candidate's streams kept on this machine."""
         folder = self.open.project.state_dir
-        for kept in (folder / "checkpoints", folder / "cache" / "states"):
-            rmtree(kept / self.change.candidate, ignore_errors=True)
+        for place in (folder / "checkpoints", folder / "cache" / "states"):
+            rmtree(place / self.change.candidate, ignore_errors=True)
 
 
-def standing(state: StateStore, flow: str) -> FlowPlan:
+def running_plan(state: StateStore, flow: str) -> FlowPlan:
     """What runs: the applied plan, over the names that stores hold.
 
     Raises:
@@ -214,16 +218,16 @@ def reached(state: StateStore, change: Change) -> dict[str, Position]:
 
     A source that is another one then, and a table that was made again, is read from its beginning.
     """
-    plan, read = standing(state, change.flow), state.versions(change.flow)
-    # What was set aside may be behind: what it writes is built anew as of where it is, and the rest as of elsewhere.
-    found = positions(plan, last_epochs(state, plan), of=segments_anew(plan, change) if plan.aside else ())
+    plan, read = running_plan(state, change.flow), state.versions(change.flow)
+    # What was detached may be behind: what it writes is rebuilt as of where it is, and the rest as of elsewhere.
+    found = positions(plan, last_epochs(state, plan), of=segments_to_rebuild(plan, change) if plan.aside else ())
     for name in replaced(plan, change.plan).keys() - change.plan.tables.keys():  # of its own the flow holds the end
         found.pop(stored_name(name, read.get(name, 1)), None)
     return found | {stored_name(table, move.version): move.began for table, move in change.moves.items()}
 
 
-def segments_anew(plan: FlowPlan, change: Change) -> set[str]:
-    """The segments of a plan whose steps, once a change is done, write what it builds anew."""
+def segments_to_rebuild(plan: FlowPlan, change: Change) -> set[str]:
+    """The segments of a plan whose steps, once a change is done, write what it rebuilds."""
     wanted = {s.name for s in change.plan.segments if any(step.writes.name in change.versions for step in s.steps)}
     return wanted & {segment.name for segment in plan.segments}
 

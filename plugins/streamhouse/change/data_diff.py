@@ -10,8 +10,9 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from streamhouse.model.review import Difference, Sample
+from streamhouse.model.review import Difference, DifferingRow
 from streamhouse.model.table import Table
+from streamhouse.spark.results import collected_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row
@@ -52,7 +53,7 @@ class Versions:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key that both have; empty: rows of one are not told from rows of the other by a key."""
+        """The key that both have; empty: no key matches rows of one with rows of the other."""
         key = self.new.primary_key
         same = all(name in self.names for name in key) and [self.names[n] for n in key] == list(self.old.primary_key)
         return key if same else ()
@@ -70,8 +71,8 @@ class Versions:
     @property
     def dropped(self) -> tuple[str, ...]:
         """Columns that only the old version has."""
-        kept = set(self.names.values())
-        return tuple(name for name in self.old.column_names if name not in kept)
+        shared_names = set(self.names.values())
+        return tuple(name for name in self.old.column_names if name not in shared_names)
 
     @property
     def alike(self) -> tuple[str, ...]:
@@ -124,7 +125,7 @@ def data_diff(versions: Versions, old: "DataFrame", new: "DataFrame", rows: int,
     found = _by_key(plain[0], plain[1], key) if key else _by_rows(plain[0], plain[1], names)
     found = found.persist()
     try:
-        return _told(versions, found, one_in)
+        return _difference(versions, found, one_in)
     finally:
         found.unpersist()
 
@@ -203,15 +204,21 @@ def _differs(old: str, new: str, kind: str) -> "Column":
     return other & F.coalesce(far, F.lit(True))
 
 
-def _told(versions: Versions, found: "DataFrame", one_in: int) -> Difference:
+def _changed_columns(found: "DataFrame") -> dict[str, int]:
+    """Column → in how many rows it differs, of those that differ most often."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    counts = {row[_KIND]: int(row["rows"]) for row in found.groupBy(_KIND).agg(F.sum(_COUNT).alias("rows")).collect()}
-    columns: dict[str, int] = {}
-    if counts.get("changed"):
-        each = found.where(F.col(_KIND) == "changed").select(F.explode(_DIFFERS).alias("name"))
-        most = each.groupBy("name").count().orderBy(F.desc("count"), "name").limit(_MOST_COLUMNS)
-        columns = {row["name"]: int(row["count"]) for row in most.collect()}
+    each = found.where(F.col(_KIND) == "changed").select(F.explode(_DIFFERS).alias("name"))
+    most = each.groupBy("name").count().orderBy(F.desc("count"), "name").limit(_MOST_COLUMNS)
+    return {row["name"]: int(row["count"]) for row in collected_rows(most)}
+
+
+def _difference(versions: Versions, found: "DataFrame", one_in: int) -> Difference:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    counts = {
+        row[_KIND]: int(row["rows"]) for row in collected_rows(found.groupBy(_KIND).agg(F.sum(_COUNT).alias("rows")))
+    }
     return Difference(
         by="key" if versions.key else "rows",
         one_in=one_in,
@@ -219,26 +226,31 @@ def _told(versions: Versions, found: "DataFrame", one_in: int) -> Difference:
         only_old=counts.get("only_old", 0),
         only_new=counts.get("only_new", 0),
         changed=counts.get("changed", 0),
-        columns=columns,
+        columns=_changed_columns(found) if counts.get("changed") else {},
         added=versions.added,
         dropped=versions.dropped,
         samples={kind: _samples(versions, found, kind) for kind in _KINDS if counts.get(kind)},
     )
 
 
-def _samples(versions: Versions, found: "DataFrame", kind: str) -> tuple[Sample, ...]:
+def _samples(versions: Versions, found: "DataFrame", kind: str) -> tuple[DifferingRow, ...]:
     from pyspark.sql import functions as F  # noqa: N812
 
     rows = found.where(F.col(_KIND) == kind)
-    few = (rows.orderBy(*versions.key) if versions.key else rows).limit(_SAMPLES).collect()
+    # The first of an order are found in one pass over all partitions; any few rows are in the first ones.
+    few = (
+        collected_rows(rows.orderBy(*versions.key).limit(_SAMPLES))
+        if versions.key
+        else collected_rows(rows, limit=_SAMPLES)
+    )
     return tuple(_sample(versions, row, kind) for row in few)
 
 
-def _sample(versions: Versions, row: "Row", kind: str) -> Sample:
+def _sample(versions: Versions, row: "Row", kind: str) -> DifferingRow:
     side = row[_OLD] if kind == "only_old" else row[_NEW]
     shown = (versions.key or tuple(versions.names))[:_SAMPLE_COLUMNS]
     differs = sorted(row[_DIFFERS] or ())[:_SAMPLE_COLUMNS]
-    return Sample(
+    return DifferingRow(
         row={name: _text(side[name]) for name in shown},
         old={name: _text(row[_OLD][name]) for name in differs},
         new={name: _text(row[_NEW][name]) for name in differs},

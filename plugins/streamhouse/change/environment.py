@@ -6,37 +6,37 @@ and the sources, as production has them. It costs production nothing, and promot
 
 from collections.abc import Callable
 
-from streamhouse.change.ask import refuse_blocked
 from streamhouse.change.building import Building, reached, wanted_versions
+from streamhouse.change.change_request import refuse_blocked
 from streamhouse.change.review import Reviewing
-from streamhouse.compiler.change import copied, followers, tables_apart
 from streamhouse.compiler.marks import marks
-from streamhouse.engine.moved import furthest
-from streamhouse.engine.runner import Runner
+from streamhouse.compiler.migration import copied, followers, tables_apart
+from streamhouse.engine.carried_positions import furthest
+from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.vector import covers
 from streamhouse.errors import LeaseHeldError, NoEnvironmentError, UnknownFlowError
 from streamhouse.model.version import table_at
-from streamhouse.project.compare import Choices, Compared
+from streamhouse.project.compare import Choices, PlanComparison
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
-from streamhouse.runtime.interrupt import ending
+from streamhouse.query.parse import Catalog
 from streamhouse.runtime.open import opened
+from streamhouse.spark.interrupt import ending
 from streamhouse.state.changes import Wish
 from streamhouse.state.records import Change
 from streamhouse.state.store import StateStore
-from streamhouse.tiering.ask import Catalog
 
 
 def build(
     project: Project,
-    compared: Compared,
+    compared: PlanComparison,
     environment: str,
     by: str,
     *,
     choices: Choices | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Change:
-    """Make an environment of what the files say, or make it anew, and bring it to where production is.
+    """Create an environment from the files, or create it again, and bring it to where production is.
 
     Raises:
         BlockedError: a person must decide first.
@@ -57,7 +57,7 @@ def build(
             followers=followers(found),
             environment=environment,
             copies=copies,
-            marks=marks(found, compared.plan, apart, copies, open_.state.meanings),
+            marks=marks(found, compared.plan, apart, copies, open_.state.tables.meanings),
             definition=compared.definition(project),
         )
         before = open_.state.open_change(compared.plan.flow, environment)
@@ -77,7 +77,7 @@ def run(
     *,
     once: bool,
     say: Callable[[str], None] = lambda _: None,
-    on_runner: Callable[[Runner], None] = lambda _: None,
+    on_execution: Callable[[FlowExecution], None] = lambda _: None,
 ) -> Change:
     """Keep an environment up to date until stopped, or with `once` until what waits is there.
 
@@ -90,11 +90,11 @@ def run(
         change = of(open_.state, flow, environment)
         building = Building(open_, change, say)
         building.fill()
-        runner = building.runner()
-        on_runner(runner)
+        execution = building.execution()
+        on_execution(execution)
         say(f"running in {environment}")
-        with ending(runner.stop):
-            runner.run(once=once)
+        with ending(execution.stop):
+            execution.run(once=once)
         return change
 
 

@@ -4,12 +4,9 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from streamhouse.change.aside import CarryOut, Cut
-from streamhouse.change.ask import ask
-from streamhouse.change.looked import Change as Decided
-from streamhouse.change.looked import FlowLook
-from streamhouse.change.trigger import Trigger
-from streamhouse.engine.runner import Runner
+from streamhouse.change.change_request import ask
+from streamhouse.change.detach import CarryOut, Detacher
+from streamhouse.engine.execution import FlowExecution
 from streamhouse.errors import ChangeFailedError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.schema_change import EventType
@@ -17,7 +14,9 @@ from streamhouse.model.version import at_versions, table_name
 from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import Phase
-from streamhouse.state.upstream import Status
+from streamhouse.state.upstream import EventStatus
+from streamhouse.trigger.result import DecidedChange, FlowLook
+from streamhouse.trigger.trigger import Trigger
 
 _ACTIVE_S = 1.0
 _IDLE_S = 15.0
@@ -35,30 +34,30 @@ class Follower:
     _looked: float = 0.0
     _answers: tuple[int, int] | None = None  # given before a look that left questions open; None: it left none
     _followed: frozenset[str] = frozenset()  # changes upstream that are being carried out
-    _cut: Cut = field(init=False)
-    _told: frozenset[str] = frozenset()  # edits that wait, and were told
+    _cut: Detacher = field(init=False)
+    _reported_edits: frozenset[str] = frozenset()  # edits that wait, and were reported
 
     def __post_init__(self) -> None:
         self._trigger = Trigger(self.open.project, self.open.state, self.open.stores, self._apply)
-        self._cut = Cut(self.open, self.flow, self._trigger.together)
+        self._cut = Detacher(self.open, self.flow, self._trigger.together)
 
-    def due(self, runner: Runner) -> bool:
+    def due(self, execution: FlowExecution) -> bool:
         """Whether it is time for a look: soon after an epoch or an answer, now and then while there is none."""
         now = time.monotonic()
         if self._answers is not None and self._answers != self._answered():
             return True
-        wait = _ACTIVE_S if runner.beat_at > self._looked else _IDLE_S
+        wait = _ACTIVE_S if execution.beat_at > self._looked else _IDLE_S
         return now - self._looked >= wait
 
     def differs(self, inputs: Collection[str]) -> bool:
         """Whether some of what is read looks other than at the last look; from any thread."""
         return self._trigger.differs(self.flow, [table_name(name) for name in inputs])
 
-    def look(self, runner: Runner, carry_out: CarryOut, *, at_rest: bool = False) -> FlowLook | None:
+    def look(self, execution: FlowExecution, carry_out: CarryOut, *, at_rest: bool = False) -> FlowLook | None:
         """Look once, and hold the steps that must not read on, and what follows them.
 
         Args:
-            runner: Carries the flow.
+            execution: Carries the flow.
             carry_out: For what is decided.
             at_rest: No stream runs.
         """
@@ -68,11 +67,11 @@ class Follower:
         found = self._trigger.look([self.flow])
         looked = next((one for one in found if one.flow == self.flow), None)
         if looked is not None:
-            freed = bool(runner.waiting)
-            runner.waiting = self.open.state.upstream.standing(self.flow)
-            if runner.waiting or at_rest or not freed:  # what is free reads on first, before streams are ended
-                self._cut.part_or_join(runner, carry_out)
-            self._cut.tell_endangered(runner)
+            freed = bool(execution.waiting)
+            execution.waiting = self.open.state.upstream.waiting(self.flow)
+            if execution.waiting or at_rest or not freed:  # what is free reads on first, before streams are ended
+                self._cut.part_or_join(execution, carry_out)
+            self._cut.tell_endangered(execution)
             self._answers = answers if looked.approvals else None
             self._tell_edits(looked)
         return looked
@@ -82,24 +81,24 @@ class Follower:
         edits = {
             one.event.id: one.note
             for one in looked.records
-            if one.event.type is EventType.EDIT and one.status is Status.WAITING
+            if one.event.type is EventType.EDIT and one.status is EventStatus.WAITING
         }
         for event, note in edits.items():
-            if event not in self._told and note:
+            if event not in self._reported_edits and note:
                 self.say(note)
-        self._told = frozenset(edits)
+        self._reported_edits = frozenset(edits)
 
     def waiting(self) -> frozenset[str]:
         """Steps that wait for something else than what is being carried out."""
-        return self.open.state.upstream.standing(self.flow, self._followed)
+        return self.open.state.upstream.waiting(self.flow, self._followed)
 
     def _answered(self) -> tuple[int, int]:
         """How many questions were answered, and when the last one was."""
         _, count, last_ms = self.open.state.approvals.stamp()
         return count, last_ms
 
-    def _apply(self, decision: Decided) -> None:
-        """See `runtime.trigger.ApplyChange`."""
+    def _apply(self, decision: DecidedChange) -> None:
+        """See `trigger.result.ApplyChange`."""
         assert self._carry_out is not None, "only a look decides"
         if decision.beyond:
             events = ", ".join(str(one.event) for one in decision.beyond)
@@ -119,7 +118,7 @@ class Follower:
         if done.phase is not Phase.APPLIED:
             raise ChangeFailedError(f"change {done.id} is {done.phase}: {done.error or 'the runner was stopped'}")
 
-    def _take_for_known(self, decision: Decided) -> None:
+    def _take_for_known(self, decision: DecidedChange) -> None:
         """Let the ledger know the tables that a person said to read from their beginning, in place of those before."""
         again = {one.event.object for one in decision.decisions if one.event.type is EventType.RECREATE_TABLE}
         for table in at_versions(decision.plan, self.open.state.versions(self.flow)).external:
@@ -127,4 +126,4 @@ class Follower:
                 store = self.open.stores[table.tiers.target]
                 store.ledger.dropped(table.name, store.tier)
                 if (found := store.identity(table.name)) is not None:
-                    store.ledger.made(table, store.tier, found)
+                    store.ledger.record_table(table, store.tier, found)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from streamhouse.change.building import Building
 from streamhouse.change.review import Reviewing
+from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.points import reach
-from streamhouse.engine.runner import Runner
-from streamhouse.model.review import Gate, Review
+from streamhouse.model.review import Review, SwapGate
 from streamhouse.model.types import Position
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import Change
@@ -22,11 +22,11 @@ class Gatekeeper:
     say: Callable[[str], None] = lambda _: None
     _let: set[int] = field(default_factory=set)
 
-    def lets(self, runner: Runner, change: Change, at: Mapping[str, Position] | None = None) -> bool:
+    def lets(self, execution: FlowExecution, change: Change, at: Mapping[str, Position] | None = None) -> bool:
         """Whether a change may be completed; else it waits for a person.
 
         Args:
-            runner: Carries its flow.
+            execution: Carries its flow.
             change: Its candidate, if it has one, is caught up.
             at: How far the flow was then; None: nothing was built.
 
@@ -34,10 +34,10 @@ class Gatekeeper:
             ChangeFailedError: what was built cannot be looked at.
             StateConflictError: what serves can no longer be read as it was then.
         """
-        if change.id in self._let or (at is None and change.gate is not Gate.PERSON):
+        if change.id in self._let or (at is None and change.gate is not SwapGate.PERSON):
             return True
         reach("apply_caught_up")
-        may = self.open.state.judge(runner.lease, change, self._review(change, at))
+        may = self.open.state.judge(execution.lease, change, self._review(change, at))
         reach("apply_audited")
         if may:
             self._let.add(change.id)
@@ -48,7 +48,9 @@ class Gatekeeper:
     def _review(self, change: Change, at: Mapping[str, Position] | None) -> Review:
         building = Building(self.open, change, self.say)
         if at is None:
-            return Review(at_ms=time.time_ns() // 1_000_000, notes=("no table is built anew",))
+            return Review(at_ms=time.time_ns() // 1_000_000, notes=("no table is rebuilt",))
+        if change.forgetting is not None:  # a comparison would show, and record, the rows that are left out
+            return Review(at_ms=time.time_ns() // 1_000_000, notes=("rows of persons were left out",))
         if building.served_before:
             return Review(at_ms=time.time_ns() // 1_000_000, notes=("these versions served before",))
         return Reviewing(building, at).review()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from streamhouse.change.building import last_epochs, reached
-from streamhouse.compiler.change import same_streams, touched
+from streamhouse.compiler.migration import same_streams, touched
 from streamhouse.engine.vector import covers
 from streamhouse.model.plan import QUARANTINE, FlowPlan, Segment
 from streamhouse.model.version import stored_name, table_name
@@ -32,7 +32,7 @@ class HalfDone:
         return bool(self.segments)
 
     def may_end_with(self, change: Change, wanted: FlowPlan) -> bool:
-        """Whether they can end with the plan of a change that builds nothing anew.
+        """Whether they can end with the plan of a change that rebuilds nothing.
 
         That is where they wrote no table that it writes otherwise; the others it completes as they would have.
         """
@@ -40,8 +40,8 @@ class HalfDone:
             return False
         return not self.wrote(touched(self.plan, wanted))
 
-    def may_end_anew(self, change: Change, wanted: FlowPlan) -> bool:
-        """Whether they can end with the plan of a change that builds tables anew, as of where these epochs began.
+    def may_end_by_rebuild(self, change: Change, wanted: FlowPlan) -> bool:
+        """Whether they can end with the plan of a change that rebuilds tables, as of where these epochs began.
 
         What they wrote to the versions that are replaced does not matter then, unless other flows read it. It must
         be certain that the new versions have the rows up to where their segments go on, and no others.
@@ -50,14 +50,14 @@ class HalfDone:
             return False
         if _read_from_outside(self.plan) != _read_from_outside(wanted):
             return False  # a stream would go on in another table
-        gone = self.replaced(change)
-        if self.wrote(touched(self.plan, wanted) - gone):
+        replaced_tables = self.replaced(change)
+        if self.wrote(touched(self.plan, wanted) - replaced_tables):
             return False
-        if any(self.open.state.readers(table_name(name)) for name in self.wrote(gone)):
+        if any(self.open.state.tables.readers(table_name(name)) for name in self.wrote(replaced_tables)):
             return False
         at, last = reached(self.open.state, change), last_epochs(self.open.state, self.plan)
         for segment in self.plan.segments:
-            if gone.isdisjoint(segment.tables):
+            if replaced_tables.isdisjoint(segment.tables):
                 continue
             stands = last[segment.name].end if segment.name in last else None
             known = {name: at[name] for name in stands or () if name in at}

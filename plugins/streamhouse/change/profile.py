@@ -12,10 +12,11 @@ from streamhouse.errors import Location
 from streamhouse.model.action import Expectation
 from streamhouse.model.plan import EXPECTATION
 from streamhouse.model.table import Table
+from streamhouse.spark.results import collected_rows
 from streamhouse.sql.dialect import parse_condition, render
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 _ROWS, _NULL_KEYS, _RULE = "rows", "null_keys", "rule_"
 
@@ -37,26 +38,18 @@ def profile(
         expect: By which it is judged.
         most: Of so many keys about it is looked whether they are there once.
     """
-    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
-
-    told = {name: condition for name, rule in expect.items() if (condition := _condition(name, rule, rows.columns))}
-    figures = [F.count(F.lit(1)).alias(_ROWS)]
-    if table.primary_key:
-        null = reduce(or_, map(F.isnull, table.primary_key))
-        figures.append(F.count_if(null).alias(_NULL_KEYS))
-    figures += [
-        F.count_if(~F.coalesce(F.expr(condition), F.lit(False))).alias(_RULE + name) for name, condition in told.items()
-    ]
-    found = rows.agg(*figures).collect()[0].asDict()
-    kept_out: dict[str, int] = {}
-    if quarantine is not None:
-        kept_out = {row[EXPECTATION]: int(row["count"]) for row in quarantine.groupBy(EXPECTATION).count().collect()}
+    conditions = {
+        name: condition for name, rule in expect.items() if (condition := _condition(name, rule, rows.columns))
+    }
+    found = collected_rows(rows.agg(*_figures(table, conditions)))[0].asDict()
+    counted = collected_rows(quarantine.groupBy(EXPECTATION).count()) if quarantine is not None else []
+    rows_by_expectation = {row[EXPECTATION]: int(row["count"]) for row in counted}
     return Profile(
         rows=int(found[_ROWS]),
         null_keys=int(found.get(_NULL_KEYS) or 0),
         double_keys=_double_keys(table, rows, int(found[_ROWS]), most),
-        kept_out=sum(kept_out.values()),
-        violations={name: int(found[_RULE + name]) + kept_out.get(name, 0) for name in told},
+        quarantine_rows=sum(rows_by_expectation.values()),
+        violations={name: int(found[_RULE + name]) + rows_by_expectation.get(name, 0) for name in conditions},
     )
 
 
@@ -76,3 +69,14 @@ def _double_keys(table: Table, rows: "DataFrame", count: int, most: int) -> int:
     if count > most:
         keys = keys.where(F.pmod(F.xxhash64(*table.primary_key), F.lit(-(-count // most))) == 0)
     return keys.groupBy(*table.primary_key).count().where(F.col("count") > 1).count()
+
+
+def _figures(table: Table, conditions: Mapping[str, str]) -> "list[Column]":
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    figures = [F.count(F.lit(1)).alias(_ROWS)]
+    if table.primary_key:
+        null = reduce(or_, map(F.isnull, table.primary_key))
+        figures.append(F.count_if(null).alias(_NULL_KEYS))
+    checks = ((name, F.coalesce(F.expr(condition), F.lit(False))) for name, condition in conditions.items())
+    return [*figures, *(F.count_if(~one).alias(_RULE + name) for name, one in checks)]

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamhouse.change.audit import Profile, audit
-from streamhouse.change.building import Building, standing
+from streamhouse.change.building import Building, running_plan
 from streamhouse.change.data_diff import MOST_ROWS, Versions, data_diff
 from streamhouse.change.profile import profile
-from streamhouse.engine.frames import first_line
-from streamhouse.engine.moved import positions
+from streamhouse.engine.carried_positions import positions
 from streamhouse.errors import ChangeFailedError, RowsLostError
 from streamhouse.model.action import Expectation
 from streamhouse.model.plan import QUARANTINE, FlowPlan
@@ -18,6 +17,7 @@ from streamhouse.model.review import Difference, Review, TableReview
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import stored_name, table_name
+from streamhouse.spark.failures import failed_queries, first_line
 from streamhouse.tiering.union import union_frame
 
 if TYPE_CHECKING:
@@ -45,23 +45,20 @@ class Reviewing:
             ChangeFailedError: Spark cannot read or compare them.
             StateConflictError: what serves can no longer be read as of `at`, as tiering went on.
         """
-        from py4j.protocol import Py4JJavaError
-        from pyspark.errors import PySparkException
-
         plan, reached = self.building.plan, positions(self.building.plan, self.building.last)
-        before = standing(self.building.open.state, self.building.change.flow)
-        told, looked = list(notes), []
+        before = running_plan(self.building.open.state, self.building.change.flow)
+        all_notes, looked = list(notes), []
         for table in plan.tables.values():
             if table.name.endswith(QUARANTINE):
                 continue
             self.building.say(f"looking at {table.name}")
             try:
-                looked.append(self._table(plan, before, table, reached, told))
-            except (PySparkException, Py4JJavaError) as error:
+                looked.append(self._table(plan, before, table, reached, all_notes))
+            except failed_queries() as error:
                 raise ChangeFailedError(
                     f"{table.name} cannot be looked at before it serves: {first_line(error)}"
                 ) from error
-        return Review(at_ms=time.time_ns() // 1_000_000, tables=tuple(looked), notes=tuple(told))
+        return Review(at_ms=time.time_ns() // 1_000_000, tables=tuple(looked), notes=tuple(all_notes))
 
     def _table(
         self, plan: FlowPlan, before: FlowPlan, table: Table, reached: Mapping[str, Position], notes: list[str]
@@ -78,10 +75,10 @@ class Reviewing:
         versions = Versions.of(served, table, renamed) if served is not None else None
         if served is not None and versions is not None:
             try:
-                held = self._rows(served, self.at)
-                old = self._old(before, versions, held, expect)
+                served_rows = self._rows(served, self.at)
+                old = self._old(before, versions, served_rows, expect)
                 if versions.names:
-                    difference = data_diff(versions, held, rows, max(old.rows, new.rows), self.most)
+                    difference = data_diff(versions, served_rows, rows, max(old.rows, new.rows), self.most)
             except RowsLostError as error:  # of a hot log, which forgets
                 notes.append(f"{name} is not compared with what serves: {error.message}")
         checks = audit(
@@ -102,22 +99,22 @@ class Reviewing:
         )
 
     def _old(
-        self, before: FlowPlan, versions: Versions, held: "DataFrame", expect: Mapping[str, Expectation]
+        self, before: FlowPlan, versions: Versions, served_rows: "DataFrame", expect: Mapping[str, Expectation]
     ) -> Profile:
         """Figures of what serves, by the expectations of what is to; by none, where they fail on its rows."""
         from pyspark.errors import PySparkException
 
-        kept_out = self._quarantine(before, versions.old, self.at)
+        quarantine = self._quarantine(before, versions.old, self.at)
         as_read = versions.old.model_copy(update={"primary_key": ()})
-        rows = versions.old_as_new(held)
+        rows = versions.old_as_new(served_rows)
         try:
-            return profile(as_read, rows, kept_out, expect, most=self.most)
+            return profile(as_read, rows, quarantine, expect, most=self.most)
         except PySparkException:
-            return profile(as_read, rows, kept_out, {}, most=self.most)
+            return profile(as_read, rows, quarantine, {}, most=self.most)
 
     def _quarantine(self, plan: FlowPlan, table: Table, at: Mapping[str, Position]) -> "DataFrame | None":
-        kept_out = plan.tables.get(f"{table.name}{QUARANTINE}")
-        return self._rows(kept_out, at) if kept_out is not None else None
+        quarantine = plan.tables.get(f"{table.name}{QUARANTINE}")
+        return self._rows(quarantine, at) if quarantine is not None else None
 
     def _rows(self, table: Table, at: Mapping[str, Position]) -> "DataFrame":
         open_ = self.building.open

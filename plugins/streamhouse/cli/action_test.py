@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
-from streamhouse.cli.output import Output, duration_text
+from streamhouse.cli.output import CommandOutput, duration_text
 
 if TYPE_CHECKING:
     from streamhouse.jobs.examples import ExampleResult
@@ -54,24 +54,20 @@ def _sound_actions(app: App) -> "list[Action]":
 
 
 def _run(app: App, actions: "list[Action]") -> "dict[str, list[ExampleResult]]":
-    from streamhouse.engine.spark_gone import stop_spark
     from streamhouse.jobs.examples import run_examples
-    from streamhouse.runtime.session import local_session
+    from streamhouse.runtime.session import spark_session
 
     results: dict[str, list[ExampleResult]] = {a.action: [] for a in actions}
     output = app.output
     if any(a.examples for a in actions):
         click.echo("starting Spark", err=True)
-        spark = local_session(app.project, name="streamhouse-examples")
-        began = time.monotonic()
-        try:
+        with spark_session(app.project, name="streamhouse-examples") as spark:
+            began = time.monotonic()
             for each in actions:
                 results[each.action] = run_examples(spark, each)
                 if not app.as_json:
                     _show(each, results[each.action], output)
-        finally:
-            stop_spark(spark)
-        seconds = time.monotonic() - began
+            seconds = time.monotonic() - began
     else:
         seconds = 0.0
     if not app.as_json:
@@ -79,7 +75,7 @@ def _run(app: App, actions: "list[Action]") -> "dict[str, list[ExampleResult]]":
     return results
 
 
-def _show(tested: "Action", results: "list[ExampleResult]", output: Output) -> None:
+def _show(tested: "Action", results: "list[ExampleResult]", output: CommandOutput) -> None:
     for result in results:
         title = f"{tested.action}: example {result.number}"
         if result.passed:
@@ -93,7 +89,7 @@ def _show(tested: "Action", results: "list[ExampleResult]", output: Output) -> N
             output.table(("", *result.columns), rows)
 
 
-def _summarise(results: "dict[str, list[ExampleResult]]", seconds: float, output: Output) -> None:
+def _summarise(results: "dict[str, list[ExampleResult]]", seconds: float, output: CommandOutput) -> None:
     found = [r for each in results.values() for r in each]
     without = [name for name, each in results.items() if not each]
     failed = sum(not r.passed for r in found)

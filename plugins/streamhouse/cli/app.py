@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streamhouse.cli.output import Output
+from streamhouse.cli.output import CommandOutput
 
 if TYPE_CHECKING:
     from streamhouse.project.project import Project
@@ -26,9 +26,18 @@ class App:
         self.project_dir = project_dir
 
     @property
-    def output(self) -> Output:
+    def output(self) -> CommandOutput:
         """Where results go: text for people, or JSON."""
-        return Output(as_json=self.as_json)
+        return CommandOutput(as_json=self.as_json)
+
+    def tell_address(self, url: str) -> None:
+        """Say where a server takes requests, at once: the process that started it may wait for that."""
+        output = self.output
+        if self.as_json:
+            output.document({"url": url})
+        else:
+            output.line(f"{self.project.root.name}: {url}   (Ctrl-C ends it)", style="green")
+        output.stream.flush()
 
     @cached_property
     def project(self) -> "Project":
@@ -38,7 +47,7 @@ class App:
             NotAProjectError: there is none.
             ProjectCopiedError: what it keeps is a copy of what another project keeps.
         """
-        from streamhouse.project.place import is_settled
+        from streamhouse.project.identity import is_settled
 
         found = self.project_as_it_is
         if not is_settled(found.root):

@@ -11,8 +11,8 @@ from streamhouse.cli.plan import compared, show_diff
 
 if TYPE_CHECKING:
     from streamhouse.model.outcome import Outcome
-    from streamhouse.model.review import Gate
-    from streamhouse.project.compare import Compared
+    from streamhouse.model.review import SwapGate
+    from streamhouse.project.compare import PlanComparison
     from streamhouse.state.records import Change
 
 _CHOICES = ("forward", "rebuild")
@@ -23,11 +23,11 @@ _GATES = {
 }
 
 
-def _choices(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> "dict[str, Outcome]":
+def _choices(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> "dict[str, Outcome]":
     from streamhouse.model.outcome import Outcome
 
     chosen = {}
-    for text in given:
+    for text in values:
         table, found, outcome = text.partition("=")
         if not table or not found or outcome not in _CHOICES:
             raise click.BadParameter(f"'{text}' is not TABLE=forward or TABLE=rebuild")
@@ -42,7 +42,7 @@ Examples:
   streamhouse apply orders
   streamhouse apply orders --yes --no-wait          # the runner does it when an epoch ends
   streamhouse apply orders --choose dwd.orders=rebuild   # where the plan blocks
-  streamhouse apply orders --pause-before-swap      # what is built anew serves at: streamhouse changes ID --swap
+  streamhouse apply orders --pause-before-swap      # rebuilt tables serve at: streamhouse changes ID --swap
   streamhouse apply orders --env dev                # beside production; see: streamhouse env
   streamhouse apply --yes --json | jq .flows[0].change
 """,
@@ -54,7 +54,7 @@ Examples:
     "--accept-audit",
     "gate",
     flag_value="open",
-    help="Let tables that are built anew serve also where their audit fails.",
+    help="Let rebuilt tables serve also where their audit fails.",
 )
 @click.option(
     "--pause-before-swap",
@@ -83,43 +83,52 @@ def apply(
 ) -> None:
     """Show what would change in each FLOW (all flows, without one), and carry it out.
 
-    A flow that runs takes the change over between two epochs: no restart, no lost and no doubled row. Tables whose
-    older rows must change are filled anew beside those that serve, audited, and then serve instead; where the audit
-    fails they wait, and what served goes on. A flow that does not run is changed here. Stopped at any moment, old or
-    new serves, never neither; apply it again to go on.
+    A running flow takes the change between two epochs: no restart, no lost and no doubled row. Tables whose older rows
+    must change are rebuilt beside those that serve and audited. If the audit passes, they replace the old tables; if
+    not, they wait and the old tables serve on. A flow that does not run is changed by this command. You can stop it at
+    any time: either the old or the new tables serve. Apply again to continue.
     """
-    from streamhouse.cli.review import show_review
-    from streamhouse.model.review import Gate
+    from streamhouse.model.review import SwapGate
 
-    found = [one for name in flows or (None,) for one in compared(app, name)]
-    _check_choices(choose, found)
-    if not app.as_json:
-        for one in found:
-            _show(one, app)
-    wanted = [one for one in found if one.is_change or one.differs]
+    wanted = _wanted(app, flows, choose)
     if environment is not None and gate is not None:
         raise click.UsageError("an environment serves nothing until it is promoted: see streamhouse env promote")
     if not yes and any(one.is_change for one in wanted):
         _ask(app, flows, wanted, choose)
-    lets = Gate(gate or Gate.AUDIT)
-    done = [(one, _carried_out(app, one, choose, lets, wait=wait, environment=environment)) for one in wanted]
+    lets = SwapGate(gate or SwapGate.AUDIT)
+    _show_done(app, [(one, _carried_out(app, one, choose, lets, wait, environment)) for one in wanted])
+
+
+def _wanted(app: App, flows: tuple[str, ...], choices: "dict[str, Outcome]") -> "list[PlanComparison]":
+    """Show what would change, unless the answer is to be JSON; give those flows in which something does."""
+    found = [one for name in flows or (None,) for one in compared(app, name)]
+    _check_choices(choices, found)
+    if not app.as_json:
+        for one in found:
+            _show(one, app)
+    return [one for one in found if one.is_change or one.differs]
+
+
+def _show_done(app: App, done: "list[tuple[PlanComparison, Change | None]]") -> None:
+    from streamhouse.cli.review import show_review
+
     if app.as_json:
         app.output.document({"flows": [_document(one, change) for one, change in done]})
         return
     for one, change in done:
         if change is not None and change.review is not None and change.review.tables:
             show_review(change.review, app.output)
-        app.output.line(_told(one, change), style="green")
+        app.output.line(_outcome_text(one, change), style="green")
 
 
-def _ask(app: App, flows: tuple[str, ...], wanted: "list[Compared]", choices: "dict[str, Outcome]") -> None:
+def _ask(app: App, flows: tuple[str, ...], wanted: "list[PlanComparison]", choices: "dict[str, Outcome]") -> None:
     """Let a person say yes.
 
     Raises:
         BlockedError: yes is not enough.
         NotConfirmedError: there is no terminal to ask on.
     """
-    from streamhouse.change.ask import refuse_blocked
+    from streamhouse.change.change_request import refuse_blocked
     from streamhouse.errors import NotConfirmedError
 
     for one in wanted:
@@ -135,7 +144,7 @@ def _ask(app: App, flows: tuple[str, ...], wanted: "list[Compared]", choices: "d
         raise click.Abort
 
 
-def _check_choices(choices: "dict[str, Outcome]", found: "list[Compared]") -> None:
+def _check_choices(choices: "dict[str, Outcome]", found: "list[PlanComparison]") -> None:
     from streamhouse.errors import UnknownTableError, did_you_mean
 
     known = sorted({table for one in found for table in one.plan.tables})
@@ -146,35 +155,28 @@ def _check_choices(choices: "dict[str, Outcome]", found: "list[Compared]") -> No
 
 
 def _carried_out(
-    app: App, one: "Compared", choices: "dict[str, Outcome]", gate: "Gate", *, wait: bool, environment: str | None
+    app: App,
+    one: "PlanComparison",
+    choices: "dict[str, Outcome]",
+    gate: "SwapGate",
+    wait: bool,
+    environment: str | None,
 ) -> "Change | None":
     from streamhouse.change.apply import apply
     from streamhouse.change.environment import build
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
 
     with StageView() as view:
+
+        def say(text: str) -> None:
+            view.say(f"{one.plan.flow}: {text}")
+
         if environment is not None:
-            return build(
-                app.project,
-                one,
-                environment,
-                whoami(),
-                choices=choices,
-                say=lambda text: view.show(Stage(f"{one.plan.flow}: {text}")),
-            )
-        return apply(
-            app.project,
-            one,
-            whoami(),
-            choices=choices,
-            gate=gate,
-            wait=wait,
-            say=lambda text: view.show(Stage(f"{one.plan.flow}: {text}")),
-        )
+            return build(app.project, one, environment, whoami(), choices=choices, say=say)
+        return apply(app.project, one, whoami(), choices=choices, gate=gate, wait=wait, say=say)
 
 
-def _show(one: "Compared", app: App) -> None:
+def _show(one: "PlanComparison", app: App) -> None:
     if one.applied is None:
         app.output.line(f"{one.plan.flow}: never applied", style="green")
     elif not one.is_change and not one.rules:
@@ -186,7 +188,7 @@ def _show(one: "Compared", app: App) -> None:
         show_diff(one.found, app.output)
 
 
-def _told(one: "Compared", change: "Change | None") -> str:
+def _outcome_text(one: "PlanComparison", change: "Change | None") -> str:
     if one.rules:
         return f"{one.plan.flow}: applied: it follows changes upstream as its files say"
     if change is None:
@@ -205,7 +207,7 @@ def _told(one: "Compared", change: "Change | None") -> str:
     return f"{change.flow}: change {change.id} is applied"
 
 
-def _document(one: "Compared", change: "Change | None") -> dict[str, Any]:
+def _document(one: "PlanComparison", change: "Change | None") -> dict[str, Any]:
     return {
         "flow": one.plan.flow,
         "outcome": one.found.outcome.value,
@@ -239,28 +241,31 @@ Examples:
 def changes(app: App, which: str | None, limit: int, action: str | None, wait: bool) -> None:
     """List what was asked of FLOW (of all flows, without one) by `apply` and `run`, the newest first; or show one.
 
-    Of change ID it tells what the audit of its tables found, and how they differ from those that serve: all rows of
+    Of change ID it shows what the audit of its tables found, and how they differ from those that serve: all rows of
     tables with up to a million rows, of larger ones a part of the keys.
     """
     if which is not None and which.isdecimal():
-        _one(app, int(which), action, wait=wait)
+        _show_change(app, _acted_on(app, int(which), action, wait=wait))
     elif action is not None:
         raise click.UsageError(f"--{action} is for one change: streamhouse changes ID --{action}")
     else:
         _list(app, which, limit)
 
 
-def _list(app: App, flow: str | None, limit: int) -> None:
+def _recent(app: App, flow: str | None, limit: int) -> "list[Change]":
     state = app.project.existing_state()
-    found: list[Change] = []
     if state is None:
         if flow is not None:
             app.check_flow(flow)
-    else:
-        with state:
-            if flow is not None:
-                app.check_flow(flow, state)
-            found = state.recent_changes(flow, limit)
+        return []
+    with state:
+        if flow is not None:
+            app.check_flow(flow, state)
+        return state.recent_changes(flow, limit)
+
+
+def _list(app: App, flow: str | None, limit: int) -> None:
+    found = _recent(app, flow, limit)
     if app.as_json:
         app.output.document({"changes": [_change_document(change) for change in found]})
         return
@@ -268,54 +273,59 @@ def _list(app: App, flow: str | None, limit: int) -> None:
         app.output.line("nothing was changed yet; see: streamhouse apply --help")
         return
     app.output.table(
-        ("id", "flow", "phase", "outcome", "built anew", "asked (UTC)", "by", "error"),
+        ("id", "flow", "phase", "outcome", "rebuilt", "asked (UTC)", "by", "error"),
         [
-            (c.id, c.flow, c.phase, c.outcome, ", ".join(c.versions) or None, c.asked_at, c.asked_by, c.error)
+            (c.id, c.flow, c.phase, c.outcome, ", ".join(c.versions) or None, c.requested_at, c.requested_by, c.error)
             for c in found
         ],
     )
 
 
-def _one(app: App, change_id: int, action: str | None, *, wait: bool) -> None:
+def _acted_on(app: App, change_id: int, action: str | None, *, wait: bool) -> "Change":
+    """The change, after it was swapped or withdrawn where that was asked for."""
     from streamhouse.change.journal import known
-    from streamhouse.cli.review import show_review
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
 
     if action == "swap":
         from streamhouse.change.apply import swap
 
         with StageView() as view:
-            change = swap(app.project, change_id, wait=wait, say=lambda text: view.show(Stage(text)))
-    elif action == "withdraw":
+            return swap(app.project, change_id, wait=wait, say=view.say)
+    if action == "withdraw":
         from streamhouse.change.journal import withdraw
 
-        change = withdraw(app.project, change_id)
-    else:
-        change = known(app.project, change_id)
+        return withdraw(app.project, change_id)
+    return known(app.project, change_id)
+
+
+def _show_change(app: App, change: "Change") -> None:
+    from streamhouse.cli.review import show_review
+
     if app.as_json:
         app.output.document(_change_document(change))
         return
-    tables = ", ".join(f"{name} (v{version})" for name, version in change.versions.items())
-    app.output.facts(
-        {
-            "change": change.id,
-            "flow": change.flow,
-            "phase": change.phase,
-            "outcome": change.outcome,
-            "built anew": tables or None,
-            "environment": change.environment,
-            "asked (UTC)": change.asked_at,
-            "by": change.asked_by,
-            "serves when": _GATES[change.gate.value],
-            "error": change.error,
-        }
-    )
+    app.output.facts(_facts(change))
     if change.review is not None:
         app.output.line()
         show_review(change.review, app.output)
     if change.waits:
         app.output.line(f"let it serve: streamhouse changes {change.id} --swap; or give it up: --withdraw")
+
+
+def _facts(change: "Change") -> dict[str, object]:
+    tables = ", ".join(f"{name} (v{version})" for name, version in change.versions.items())
+    return {
+        "change": change.id,
+        "flow": change.flow,
+        "phase": change.phase,
+        "outcome": change.outcome,
+        "rebuilt": tables or None,
+        "environment": change.environment,
+        "asked (UTC)": change.requested_at,
+        "by": change.requested_by,
+        "serves when": _GATES[change.gate.value],
+        "error": change.error,
+    }
 
 
 def _change_document(change: "Change") -> dict[str, Any]:
@@ -328,8 +338,8 @@ def _change_document(change: "Change") -> dict[str, Any]:
         "environment": change.environment,
         "gate": change.gate.value,
         "review": change.review.model_dump(mode="json") if change.review is not None else None,
-        "asked_by": change.asked_by,
-        "asked_at": change.asked_at,
+        "asked_by": change.requested_by,
+        "asked_at": change.requested_at,
         "updated_at": change.updated_at,
         "error": change.error,
     }

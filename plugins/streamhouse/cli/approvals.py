@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
-from streamhouse.cli.output import Output
+from streamhouse.cli.output import CommandOutput
 from streamhouse.cli.person import whoami
 
 if TYPE_CHECKING:
@@ -33,29 +33,34 @@ def approvals(app: App, name: str | None, every: bool) -> None:
     """Show the questions of FLOW (of all, without it), or the question ID with its evidence.
 
     A question is asked where a change would lose something or where its policy is 'freeze'. Readers of what
-    changed stand still meanwhile, at their positions: their rows wait, and nothing is lost.
+    changed are paused meanwhile, at their positions: their rows wait, and nothing is lost.
     """
+    found, is_one = _find_questions(app, name, every=every)
+    if app.as_json:
+        app.output.document({"approvals": [_document(question) for question in found]})
+    elif is_one:
+        _show(found[0], app.output)
+    elif not found:
+        app.output.line("nothing waits for a decision")
+    else:
+        rows = [(q.id, q.flow, q.state, q.asks, q.requested_at, q.expires_at, q.decided_by) for q in found]
+        app.output.table(("id", "flow", "state", "would", "asked (UTC)", "expires (UTC)", "decided by"), rows)
+
+
+def _find_questions(app: App, name: str | None, *, every: bool) -> "tuple[list[Approval], bool]":
+    """The questions of a flow, or the one that has this name; and whether it is that one."""
     from streamhouse.errors import UnknownApprovalError
 
     state = app.project.existing_state()
     if state is None:
         if name is not None and name not in app.flow_names(None):
             raise UnknownApprovalError(name, [])
-        found, one = [], None
-    else:
-        with state:
-            known = {question.flow for question in state.approvals.list(every=True)} | app.flow_names(state)
-            one = state.approvals.get(name) if name is not None and name not in known else None
-            found = state.approvals.list(name, every=every) if one is None else [one]
-    if app.as_json:
-        app.output.document({"approvals": [_document(question) for question in found]})
-    elif one is not None:
-        _show(one, app.output)
-    elif not found:
-        app.output.line("nothing waits for a decision")
-    else:
-        rows = [(q.id, q.flow, q.state, q.asks, q.asked_at, q.expires_at, q.decided_by) for q in found]
-        app.output.table(("id", "flow", "state", "would", "asked (UTC)", "expires (UTC)", "decided by"), rows)
+        return [], False
+    with state:
+        known = {question.flow for question in state.approvals.list(every=True)} | app.flow_names(state)
+        if name is not None and name not in known:
+            return [state.approvals.get(name)], True
+        return state.approvals.list(name, every=every), False
 
 
 @click.command(
@@ -73,7 +78,7 @@ Examples:
 def approve(app: App, name: str, reason: str | None) -> None:
     """Grant the question ID, or the beginning of it: the change is carried out at the next look of the trigger.
 
-    Readers that stood still go on from where they stood. See first what would happen: streamhouse approvals ID.
+    Paused readers continue from their positions. See first what would happen: streamhouse approvals ID.
     """
     _decide(app, name, grant=True, reason=reason)
 
@@ -114,13 +119,13 @@ def _decide(app: App, name: str, *, grant: bool, reason: str | None) -> None:
         app.output.line(f"{done.state} {done.id} of {done.flow}: {done.asks}; {then}", style=_STYLES[done.state])
 
 
-def _show(question: "Approval", output: Output) -> None:
+def _show(question: "Approval", output: CommandOutput) -> None:
     output.line(f"{question.flow}: {question.asks}", style=_STYLES.get(question.state, ""))
     output.facts(
         {
             "id": question.id,
             "state": question.state.value,
-            "asked": question.asked_at,
+            "asked": question.requested_at,
             "expires": question.expires_at,
             "decided": question.decided_at,
             "by": question.decided_by,
@@ -142,7 +147,7 @@ def _document(question: "Approval") -> dict[str, Any]:
         "subject": question.subject,
         "asks": question.asks,
         "state": question.state.value,
-        "asked_at": question.asked_at,
+        "asked_at": question.requested_at,
         "expires_at": question.expires_at,
         "decided_at": question.decided_at,
         "decided_by": question.decided_by,

@@ -2,10 +2,16 @@
 
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
 from streamhouse.cli.app import App, shared_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streamhouse.runtime.restating import Restated
 
 _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"])
 
@@ -38,20 +44,23 @@ def backfill(
     rest.
     """
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
     from streamhouse.jobs.backfill import backfill as restate
-    from streamhouse.tiering.restate import Span
+    from streamhouse.tiering.restate import TimeSpan
 
     if start is not None and end is not None and start >= end:
         raise click.BadParameter(f"{end} is not after --from {start}, so no row is between", param_hint="--to")
-    span = Span(*(at.replace(tzinfo=UTC) if at else None for at in (start, end)))
+    span = TimeSpan(*(at.replace(tzinfo=UTC) if at else None for at in (start, end)))
     names = tuple(name.strip() for name in tables.split(",") if name.strip()) if tables is not None else ()
     if tables is not None and not names:
         raise click.BadParameter("it names no table; without it, all are restated", param_hint="--tables")
     with StageView() as view:
-        done = restate(
-            app.project, flow, tables=names, span=span, dry_run=dry_run, say=lambda text: view.show(Stage(text))
-        )
+        done = restate(app.project, flow, tables=names, span=span, dry_run=dry_run, say=view.say)
+    _show(app, flow, done, dry_run=dry_run)
+    if dry_run and any(one.upserts or one.deletes for one in done):
+        raise click.exceptions.Exit(10)
+
+
+def _show(app: App, flow: str, done: "Sequence[Restated]", *, dry_run: bool) -> None:
     if app.as_json:
         app.output.document({"flow": flow, "dry_run": dry_run, "tables": [asdict(one) for one in done]})
     else:
@@ -60,5 +69,5 @@ def backfill(
         app.output.line(f"{flow}: {len(changed)} of {len(done)} tables {what}")
         rows = [(one.table, one.upserts, one.deletes) for one in done]
         app.output.table(("table", "rows written", "rows removed"), rows)
-    if dry_run and any(one.upserts or one.deletes for one in done):
-        raise click.exceptions.Exit(10)
+        for text in filter(None, (one.lost for one in done)):
+            app.output.line(f"{'would lose' if dry_run else 'lost'}: {text}")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from streamhouse.cli.app import App, shared_options
-from streamhouse.cli.output import Output, duration_text
+from streamhouse.cli.output import CommandOutput, duration_text
 from streamhouse.cli.progress import ProgressView
 
 if TYPE_CHECKING:
     from streamhouse.jobs.demo import Shown
     from streamhouse.jobs.progress import Summary
     from streamhouse.jobs.run import OnProgress
-    from streamhouse.tiering.move import Moved
+    from streamhouse.tiering.move import MoveProgress
 
 
 @click.command(
@@ -71,7 +71,7 @@ class _Stalls:
             self._text = text
             click.echo(f"{text} …", err=True)
 
-    def tiering(self, moved: "Moved") -> None:
+    def tiering(self, moved: "MoveProgress") -> None:
         self._leave()
         click.echo(f"tiering {moved.table} {moved.source} → {moved.target}: {moved.rows:,} rows", err=True)
 
@@ -86,7 +86,7 @@ class _Stalls:
             self._view = None
 
 
-def _show(shown: "Shown", output: Output) -> None:
+def _show(shown: "Shown", output: CommandOutput) -> None:
     for summary in shown.summaries:
         _show_summary(summary, output)
     for title, rows in shown.results.items():
@@ -94,7 +94,7 @@ def _show(shown: "Shown", output: Output) -> None:
         output.table(tuple(rows.column_names), [tuple(row.values()) for row in rows.to_pylist()])
 
 
-def _show_summary(summary: "Summary", output: Output) -> None:
+def _show_summary(summary: "Summary", output: CommandOutput) -> None:
     if not summary.epochs:
         output.line(f"{summary.flow}: nothing new to read, every table is up to date")
         return

@@ -41,7 +41,7 @@ def list_(app: App) -> None:
     elif not found:
         app.output.line("none; make one: streamhouse apply FLOW --env NAME")
     else:
-        rows = [(c.environment, c.flow, ", ".join(c.versions), c.asked_at, c.asked_by) for c in found]
+        rows = [(c.environment, c.flow, ", ".join(c.versions), c.requested_at, c.requested_by) for c in found]
         app.output.table(("environment", "flow", "tables of its own", "made (UTC)", "by"), rows)
 
 
@@ -61,10 +61,9 @@ def diff(app: App, flow: str, name: str) -> None:
     from streamhouse.change.environment import diff as compare
     from streamhouse.cli.review import show_review
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
 
     with StageView() as view:
-        change = compare(app.project, flow, name, say=lambda text: view.show(Stage(text)))
+        change = compare(app.project, flow, name, say=view.say)
     assert change.review is not None, "it was just made"
     if app.as_json:
         app.output.document({"flow": flow, "environment": name, "review": change.review.model_dump(mode="json")})
@@ -92,12 +91,11 @@ def promote(app: App, flow: str, name: str, accept_audit: bool, wait: bool) -> N
     """
     from streamhouse.change.apply import promote as swap
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
-    from streamhouse.model.review import Gate
+    from streamhouse.model.review import SwapGate
 
     with StageView() as view:
-        gate = Gate.OPEN if accept_audit else Gate.AUDIT
-        change = swap(app.project, flow, name, gate=gate, wait=wait, say=lambda text: view.show(Stage(text)))
+        gate = SwapGate.OPEN if accept_audit else SwapGate.AUDIT
+        change = swap(app.project, flow, name, gate=gate, wait=wait, say=view.say)
     if app.as_json:
         app.output.document({"flow": flow, "change": change.id, "phase": change.phase, "tables": change.versions})
     else:
@@ -119,10 +117,9 @@ def discard(app: App, flow: str, name: str) -> None:
     """Drop environment NAME of FLOW, and its tables."""
     from streamhouse.change.environment import discard as drop
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
 
     with StageView() as view:
-        change = drop(app.project, flow, name, say=lambda text: view.show(Stage(text)))
+        change = drop(app.project, flow, name, say=view.say)
     if app.as_json:
         app.output.document({"flow": flow, "environment": name, "dropped": change.versions})
     else:

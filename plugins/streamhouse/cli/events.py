@@ -7,7 +7,7 @@ import click
 from streamhouse.cli.app import App, shared_options
 
 if TYPE_CHECKING:
-    from streamhouse.cli.output import Output
+    from streamhouse.cli.output import CommandOutput
     from streamhouse.state.upstream import UpstreamRecord
 
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 What became of a change:
   seen      nothing is decided yet
   noted     there is nothing to do
-  waiting   a person must decide; some readers may stand still (streamhouse approvals)
+  waiting   a person must decide; some readers may be paused (streamhouse approvals)
   applied   the flow follows
   refused   a person said no: the flow goes on without it
   failed    decided, but not carried out; it is tried again
@@ -38,22 +38,10 @@ def events(app: App, flow: str | None, limit: int) -> None:
     """Show changes of what FLOW reads (all flows, without it), or all that is known of the change ID.
 
     Changes are of files of the project, of tables, of the columns of sources, and of what arrives in them.
-    The same change is told once, however often it is seen. What a change does is in docs/trigger.md.
+    The same change is recorded once, however often it is seen. What a change does is in docs/trigger.md.
     """
-    from streamhouse.errors import UnknownFlowError
-
-    is_one = False
-    state = app.project.existing_state()
-    if state is None:
-        found = []
-        if flow is not None and flow not in app.flow_names(None):
-            raise UnknownFlowError(flow, app.flow_names(None))
-    else:
-        with state:
-            known = app.flow_names(state)
-            records = state.upstream.events(limit=10_000)
-        chosen, is_one = _chosen(flow, records, {*known, *(one.flow for one in records)})
-        found = chosen[-limit:]
+    chosen, is_one = _known(app, flow)
+    found = chosen[-limit:]
     if app.as_json:
         app.output.document({"events": [document(one) for one in found]})
     elif not found:
@@ -63,6 +51,21 @@ def events(app: App, flow: str | None, limit: int) -> None:
     else:
         rows = [(one.event.id, one.flow, one.status, str(one.event), one.since, one.note) for one in found]
         app.output.table(("id", "flow", "status", "change", "since (UTC)", "why"), rows)
+
+
+def _known(app: App, flow: str | None) -> "tuple[list[UpstreamRecord], bool]":
+    """Changes that the state store knows of, and whether one of them was asked for by its id."""
+    from streamhouse.errors import UnknownFlowError
+
+    state = app.project.existing_state()
+    if state is None:
+        if flow is not None and flow not in app.flow_names(None):
+            raise UnknownFlowError(flow, app.flow_names(None))
+        return [], False
+    with state:
+        known = app.flow_names(state)
+        records = state.upstream.events(limit=10_000)
+    return _chosen(flow, records, {*known, *(one.flow for one in records)})
 
 
 def _chosen(name: str | None, records: "list[UpstreamRecord]", flows: set[str]) -> "tuple[list[UpstreamRecord], bool]":
@@ -86,7 +89,7 @@ def _chosen(name: str | None, records: "list[UpstreamRecord]", flows: set[str]) 
     return [one for one in records if one.event.id == found[0]], True
 
 
-def show_one(record: "UpstreamRecord", output: "Output") -> None:
+def show_one(record: "UpstreamRecord", output: "CommandOutput") -> None:
     """Print a change with what is decided for each step it reaches."""
     event = record.event
     output.line(str(event), style="bold")
@@ -96,7 +99,7 @@ def show_one(record: "UpstreamRecord", output: "Output") -> None:
             "flow": record.flow,
             "status": record.status.value,
             "since": record.since,
-            "seen": record.seen_at,
+            "seen": record.observed_at,
             "versions": f"{event.before} → {event.after}",
             "plan": record.plan,
             "why": record.note,
@@ -106,7 +109,7 @@ def show_one(record: "UpstreamRecord", output: "Output") -> None:
         show_decision(record.decision, output)
 
 
-def show_decision(decision: Any, output: "Output") -> None:
+def show_decision(decision: Any, output: "CommandOutput") -> None:
     """Print what a decision says for each step, and its notes."""
     rows = [
         (v.outcome, v.flow, v.step, f"{v.policy} ({v.said})", v.values, "yes" if v.pauses else None, _tiers(v))
@@ -119,8 +122,8 @@ def show_decision(decision: Any, output: "Output") -> None:
 
 
 def _tiers(verdict: Any) -> str | None:
-    told = [f"{one.tier}: {'; '.join(map(str, one.ddl))}" for one in verdict.tiers]
-    return " | ".join(told) or None
+    lines = [f"{one.tier}: {'; '.join(map(str, one.ddl))}" for one in verdict.tiers]
+    return " | ".join(lines) or None
 
 
 def document(record: "UpstreamRecord") -> dict[str, Any]:
@@ -130,7 +133,7 @@ def document(record: "UpstreamRecord") -> dict[str, Any]:
         "flow": record.flow,
         "status": record.status.value,
         "since": record.since,
-        "seen_at": record.seen_at,
+        "seen_at": record.observed_at,
         "change": str(record.event),
         "event": record.event.model_dump(mode="json"),
         "decision": record.decision.model_dump(mode="json", exclude={"event"}) if record.decision else None,

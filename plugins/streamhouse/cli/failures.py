@@ -19,8 +19,10 @@ from streamhouse.errors import (
     MissingPackageError,
     StreamhouseError,
 )
-from streamhouse.runtime.private_conf import write_private
+from streamhouse.install.private_file import write_private
 from streamhouse.secret import masked
+from streamhouse.spark.failures import is_lost_connection
+from streamhouse.spark.java_process import java_lost_error
 
 INTERRUPTED = 130
 USAGE = 2
@@ -64,6 +66,8 @@ def known_error(error: BaseException) -> StreamhouseError | None:
         if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
             return DiskFullError("no room left on the disk", hint="free some disk space, then run again")
         cause = cause.__cause__ or cause.__context__
+    if is_lost_connection(error):
+        return java_lost_error()
     if isinstance(error, PermissionError) or (isinstance(error, OSError) and error.errno == errno.EROFS):
         return EnvironmentProblem(
             f"{error.strerror}: {error.filename}", hint="check who owns the file and that you may write to its folder"
@@ -90,9 +94,17 @@ def error_document(error: StreamhouseError) -> dict[str, Any]:
     }
 
 
+def further_reading(error: StreamhouseError) -> str:
+    """The command that explains each code of an error, one line for each."""
+    codes = {one.code for one in error.errors} if isinstance(error, DefinitionErrors) else {error.code}
+    return "\n".join(f"  more: streamhouse explain {code}" for code in sorted(codes))
+
+
 def _show(error: StreamhouseError, app: App) -> None:
     if not app.as_json:
         click.echo(str(error), err=True)
+        if sys.stderr.isatty():  # a log has the code, and no reader who types a command next
+            click.echo(further_reading(error), err=True)
     elif isinstance(error, DefinitionErrors):
         documents = [error_document(each) for each in error.errors]
         app.output.document({"error": documents[0] if documents else None, "errors": documents})
@@ -114,7 +126,7 @@ def _write_trace(error: Exception, app: App) -> Path | None:
     text = f"streamhouse {' '.join(sys.argv[1:])}\n{''.join(traceback.format_exception(error))}"
     try:
         folder = app.project.logs
-    except StreamhouseError:  # outside a project, or its settings are what is wrong
+    except Exception:  # noqa: BLE001  outside a project, or the project is what is wrong
         folder = Path(tempfile.gettempdir())
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
-    from streamhouse.model.flow import Flow, Source
+    from streamhouse.model.flow import Flow, Read, Source
 
 
 @click.group(cls=LazyGroup, short_help="List and show flows.")
@@ -31,19 +31,7 @@ def list_(app: App) -> None:
     """List every flow of the project."""
     flows = list(app.registry.flows.values())
     if app.as_json:
-        documents = [
-            {
-                "flow": f.flow,
-                "description": f.description,
-                "owner": f.owner,
-                "tags": f.tags,
-                "file": f.at.file,
-                "sources": list(f.sources),
-                "tables": [step.writes for step in f.steps],
-            }
-            for f in flows
-        ]
-        app.output.document({"flows": documents})
+        app.output.document({"flows": [_short_document(f) for f in flows]})
         return
     app.output.table(
         ("flow", "owner", "sources", "steps", "file", "description"),
@@ -72,6 +60,18 @@ def show(app: App, name: str) -> None:
         _show(found, app)
 
 
+def _short_document(f: "Flow") -> dict[str, Any]:
+    return {
+        "flow": f.flow,
+        "description": f.description,
+        "owner": f.owner,
+        "tags": f.tags,
+        "file": f.at.file,
+        "sources": list(f.sources),
+        "tables": [step.writes for step in f.steps],
+    }
+
+
 def _document(found: "Flow", app: App) -> dict[str, Any]:
     return {
         **found.model_dump(mode="json", by_alias=True),
@@ -95,24 +95,20 @@ def _show(found: "Flow", app: App) -> None:
         "freshness": format_duration(found.freshness),
     }
     output.facts({name: value for name, value in facts.items() if value is not None})
-    if found.sources:
+    if sources := [(s.name, s.kind, _options(s)) for s in found.sources.values()]:
         output.line()
-        output.table(
-            ("source", "kind", "options"),
-            [
-                (s.name, s.kind, ", ".join(f"{key}: {_short(value)}" for key, value in s.options.items()))
-                for s in found.sources.values()
-            ],
-        )
+        output.table(("source", "kind", "options"), sources)
     output.line()
-    rows = []
-    for step in found.steps:
-        reads = [
-            f"{read.table}{f' (as {read.mode.value})' if read.mode.value != 'changes' else ''}"
-            for read in step.reads.values()
-        ]
-        rows.append((step.writes, step.use, ", ".join(reads)))
+    rows = [(step.writes, step.use, ", ".join(map(_read, step.reads.values()))) for step in found.steps]
     output.table(("writes", "action", "reads"), rows)
+
+
+def _options(source: "Source") -> str:
+    return ", ".join(f"{key}: {_short(value)}" for key, value in source.options.items())
+
+
+def _read(read: "Read") -> str:
+    return f"{read.table}{f' (as {read.mode.value})' if read.mode.value != 'changes' else ''}"
 
 
 def _short(value: object) -> str:
@@ -132,7 +128,7 @@ Examples:
 def columns(app: App, name: str | None) -> None:
     """Show the columns that the sources of FLOW (of all flows, without it) deliver.
 
-    A source that cannot be opened is told beside the others.
+    A source that cannot be opened is listed with its error.
     """
     flows = [app.registry.flow(name)] if name is not None else list(app.registry.flows.values())
     found = [_delivered(app, one.flow, source) for one in flows for source in one.sources.values()]
@@ -181,6 +177,6 @@ Example:
 @click.pass_obj
 def schema(app: App) -> None:
     """Print the JSON Schema of flow files, by which editors complete and check them."""
-    from streamhouse.registry.schema_export import flow_schema
+    from streamhouse.project.schemas import flow_file_schema
 
-    app.output.document(flow_schema())
+    app.output.document(flow_file_schema())

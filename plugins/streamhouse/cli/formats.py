@@ -1,13 +1,13 @@
 """Results in forms for other programs."""
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
-from streamhouse.cli.output import json_value
+from streamhouse.cli.output import json_text
+from streamhouse.errors import QueryRefusedError
 from streamhouse.install.disk import writing_to
 
 if TYPE_CHECKING:
@@ -76,8 +76,10 @@ def _csv(rows: "pa.Table", file: IO[bytes]) -> None:
     import pyarrow as pa
     import pyarrow.csv
 
+    from streamhouse.stores.arrow_values import python_values
+
     plain = [
-        pa.chunked_array([[_cell(value) for value in column.to_pylist()]], pa.string())
+        pa.chunked_array([[_cell(value) for value in python_values(column)]], pa.string())
         if pa.types.is_nested(column.type) or pa.types.is_binary(column.type)
         else column
         for column in rows.columns
@@ -88,13 +90,30 @@ def _csv(rows: "pa.Table", file: IO[bytes]) -> None:
 def _cell(value: object) -> str | None:
     if value is None or isinstance(value, bytes):
         return None if value is None else value.hex()
-    return json.dumps(value, ensure_ascii=False, default=json_value)
+    return json_text(value)
 
 
 def _json(rows: "pa.Table", file: IO[bytes]) -> None:
-    for batch in rows.to_batches(max_chunksize=_BATCH_ROWS):
-        for row in batch.to_pylist():
-            file.write((json.dumps(row, ensure_ascii=False, default=json_value) + "\n").encode())
+    for start in range(0, rows.num_rows, _BATCH_ROWS):
+        for row in objects(rows.slice(start, _BATCH_ROWS)):
+            file.write((json_text(row) + "\n").encode())
+
+
+def objects(rows: "pa.Table") -> list[dict[str, Any]]:
+    """Rows as JSON has them.
+
+    Raises:
+        QueryRefusedError: two columns have one name, and an object has room for one of them.
+    """
+    from streamhouse.stores.arrow_values import python_rows
+
+    names = rows.column_names
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise QueryRefusedError(
+            f"the result has two columns '{twice}', of which JSON could show one",
+            hint="give one of them another name with AS",
+        )
+    return [dict(zip(names, row, strict=True)) for row in python_rows(rows)]
 
 
 def _arrow(rows: "pa.Table", file: IO[bytes]) -> None:

@@ -11,7 +11,11 @@ _NEVER = "never"
 
 
 def interval(text: str, option: str = "--every") -> timedelta:
-    """What a person gave for an option: more than no time."""
+    """What a person gave for an option: more than no time.
+
+    Raises:
+        BadParameter: it is no duration, no time at all, or never.
+    """
     from streamhouse.model.types import FOREVER, duration_of
 
     try:

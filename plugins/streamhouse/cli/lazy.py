@@ -20,7 +20,11 @@ class LazyGroup(click.Group):
         return [*self.commands_at, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command called `cmd_name`; None when there is none."""
+        """The command called `cmd_name`; None when there is none.
+
+        Raises:
+            TypeError: the place names something else than a command.
+        """
         place = self.commands_at.get(cmd_name)
         if place is None:
             return super().get_command(ctx, cmd_name)

@@ -1,19 +1,22 @@
 """How results look: tables and lines for people, one JSON document for programs."""
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from math import isfinite, isnan
 from pathlib import PurePath
 from typing import Any, TextIO
 
 Cell = object  # shown with `text_of`
 _WHOLE_NAME = 32  # characters
+_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-class Output:
+class CommandOutput:
     """Prints results to standard output; on a terminal with colour and rules, elsewhere as plain text."""
 
     def __init__(self, *, as_json: bool, stream: TextIO | None = None) -> None:
@@ -22,7 +25,7 @@ class Output:
 
     def document(self, data: Any) -> None:
         """Print `data` as the one JSON document of this command."""
-        self.stream.write(json.dumps(data, indent=2, ensure_ascii=False, default=json_value) + "\n")
+        self.stream.write(json_text(data, indent=2) + "\n")
 
     def models(self, data: Any) -> None:
         """As `document`, of data that holds models and what JSON has words for: ten times as fast on large data."""
@@ -31,7 +34,8 @@ class Output:
         self.stream.write(to_json(data, indent=2).decode() + "\n")
 
     def line(self, text: str = "", style: str = "") -> None:
-        """Print one line; `style` is a colour on a terminal."""
+        """Print one line without characters that would command a terminal; `style` is a colour there."""
+        text = plain(text)
         if style and self._is_terminal:
             self._console().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
         else:
@@ -102,7 +106,15 @@ def text_of(value: Cell) -> str:
         return f"{value:,}"
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S}" + (f".{value:%f}".rstrip("0") if value.microsecond else "")
-    return " ".join(str(value).split("\n"))
+    return plain(" ".join(str(value).split("\n")))
+
+
+def plain(text: str) -> str:
+    """A text without characters that command a terminal, or turn around what follows: each becomes `\ufffd`.
+
+    Names, values and what a language model writes may have them.
+    """
+    return text if text.isprintable() else _COMMANDS.sub("\ufffd", text)
 
 
 def duration_text(milliseconds: float) -> str:
@@ -113,6 +125,29 @@ def duration_text(milliseconds: float) -> str:
         if milliseconds < limit:
             return f"{milliseconds / size:.1f}".removesuffix(".0") + f" {unit}"
     return f"{milliseconds / 86_400_000:.1f}".removesuffix(".0") + " d"
+
+
+def rate_text(per_second: float) -> str:
+    """Rows per second, for people: `1,250`, `8`, `0.04`; 0 only where there were none."""
+    if per_second <= 0 or per_second >= 1:
+        return f"{per_second:,.0f}"
+    return f"{per_second:.2f}" if per_second >= 0.01 else "under 0.01"
+
+
+def json_text(data: Any, indent: int | None = None) -> str:
+    """As one JSON document; NaN and the infinities, which JSON has not, as the texts that Spark writes for them."""
+    try:
+        return json.dumps(data, indent=indent, ensure_ascii=False, default=json_value, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(data), indent=indent, ensure_ascii=False, default=json_value)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    return [_finite(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def json_value(value: object) -> object:

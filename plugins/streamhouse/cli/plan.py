@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
-from streamhouse.cli.output import Output
+from streamhouse.cli.output import CommandOutput
 
 if TYPE_CHECKING:
     from streamhouse.model.notice import Notice
     from streamhouse.model.outcome import FlowDiff
     from streamhouse.model.plan import FlowPlan
-    from streamhouse.project.compare import Compared
+    from streamhouse.project.compare import PlanComparison
 
 CHANGES, BLOCKS = 10, 11
 
@@ -23,7 +23,7 @@ Outcomes:
   no-op    nothing restarts
   swap     the next epoch runs the new SQL on the same positions and tables
   forward  as swap, but rows already written keep the old meaning
-  rebuild  a new version of the table, filled anew
+  rebuild  a new version of the table, filled from its history
   block    nothing happens until a person decides
 \b
 Exit codes: 0 nothing to do, 10 something changes, 11 something blocks.
@@ -39,7 +39,7 @@ Examples:
 @shared_options
 @click.pass_context
 def plan(context: click.Context, flow: str | None, explain: bool) -> None:
-    """Compile FLOW (all flows, without it) and tell what applying it would do to what runs. Touches nothing.
+    """Compile FLOW (all flows, without it) and show what applying it would change. Touches nothing.
 
     Each step and table gets an outcome, the rule behind it (docs/outcomes.md), and the proof.
     """
@@ -58,14 +58,14 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
         context.exit(CHANGES)
 
 
-def compared(app: App, flow: str | None) -> "list[Compared]":
+def compared(app: App, flow: str | None) -> "list[PlanComparison]":
     """What applying a flow would do; None: all flows."""
     from streamhouse.project.compare import compare_project
 
     return compare_project(app.project, flow, processes=app.processes)
 
 
-def _show(difference: "Compared", output: Output, *, explain: bool) -> None:
+def _show(difference: "PlanComparison", output: CommandOutput, *, explain: bool) -> None:
     wanted = difference.plan
     if explain:
         from streamhouse.compiler import explain as explained
@@ -89,8 +89,28 @@ def _notices(plan: "FlowPlan") -> "list[Notice]":
     return sorted({notice: None for step in plan.steps for notice in step.notices}, key=lambda notice: notice.at)
 
 
-def show_diff(found: "FlowDiff", output: Output) -> None:
+def show_diff(found: "FlowDiff", output: CommandOutput) -> None:
     """Print what a change does: findings by step, who reads what changes, and the work in each tier."""
+    rows = _findings(found)
+    if rows:
+        output.table(("outcome", "rule", "change", "step", "columns", "why"), rows)
+    _show_readers(found, output)
+    work = [
+        (tier.outcome, table.table, tier.tier, "; ".join(map(str, tier.ddl)))
+        for table in found.tables
+        for tier in table.tiers
+    ]
+    if work:
+        output.line()
+        output.table(("outcome", "table", "tier", "what is done to it"), work)
+    _show_versions(found, output)
+    rebuilt = [(table.table, str(table.reading)) for table in found.tables if table.reading is not None]
+    if rebuilt:
+        output.line()
+        output.table(("rebuilt", "from a history of"), rebuilt)
+
+
+def _findings(found: "FlowDiff") -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = []
     for step in found.steps:
         for finding in step.findings:
@@ -98,8 +118,10 @@ def show_diff(found: "FlowDiff", output: Output) -> None:
             rule = str(finding.rule) if finding.rule else None
             rows.append((finding.outcome, rule, step.change, step.step, columns, finding.proof))
     rows += [(f.outcome, str(f.rule), "setting", found.flow, None, f.proof) for f in found.settings]
-    if rows:
-        output.table(("outcome", "rule", "change", "step", "columns", "why"), rows)
+    return rows
+
+
+def _show_readers(found: "FlowDiff", output: CommandOutput) -> None:
     readers = {(c.flow, c.step): c for step in found.steps for c in step.consumers if c.flow != found.flow}
     if readers:
         output.line()
@@ -111,28 +133,19 @@ def show_diff(found: "FlowDiff", output: Output) -> None:
                 for c in readers.values()
             ],
         )
-    work = [
-        (tier.outcome, table.table, tier.tier, "; ".join(map(str, tier.ddl)))
-        for table in found.tables
-        for tier in table.tiers
-    ]
-    if work:
-        output.line()
-        output.table(("outcome", "table", "tier", "what is done to it"), work)
+
+
+def _show_versions(found: "FlowDiff", output: CommandOutput) -> None:
     if found.versions:
         output.line()
-        output.line("actions whose version should tell of the edit (streamhouse action show NAME: who uses it):")
+        output.line("actions whose version should change with the edit (streamhouse action show NAME: who uses it):")
         output.table(
             ("action", "applied", "now", "at least", "why"),
             [(v.action, v.was, v.now, v.least, v.why) for v in found.versions],
         )
-    anew = [(table.table, str(table.reading)) for table in found.tables if table.reading is not None]
-    if anew:
-        output.line()
-        output.table(("built anew", "from a history of"), anew)
 
 
-def _document(difference: "Compared", *, explain: bool) -> dict[str, Any]:
+def _document(difference: "PlanComparison", *, explain: bool) -> dict[str, Any]:
     wanted = difference.plan
     document: dict[str, Any] = {
         "flow": wanted.flow,

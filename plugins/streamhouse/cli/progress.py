@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from streamhouse.cli.output import duration_text
+from streamhouse.cli.output import duration_text, rate_text
 
 if TYPE_CHECKING:
-    from streamhouse.jobs.progress import Progress
+    from streamhouse.jobs.progress import RunProgress
 
 LINE_EVERY_S = 5.0
 
 
 class ProgressView:
-    """Shows `Progress` on standard error; use it as a context manager.
+    """Shows `RunProgress` on standard error; use it as a context manager.
 
     Elsewhere than on a terminal, a line is written when the stage changes, after the first epoch, and at most
     every `LINE_EVERY_S` seconds in between, so that a log stays readable.
@@ -27,8 +27,8 @@ class ProgressView:
         self._bar: Any = None
         self._tasks: dict[str, Any] = {}
         self._last_line = dict.fromkeys(flows, float("-inf"))
-        self._unsaid: dict[str, Progress] = {}
-        self._news: dict[str, tuple[str, bool]] = {}  # flow → stage, and that no epoch has ended, when last told
+        self._unsaid: dict[str, RunProgress] = {}
+        self._news: dict[str, tuple[str, bool]] = {}  # flow → stage, and that no epoch has ended, at the last message
 
     def __enter__(self) -> Self:
         if self._stream.isatty():
@@ -44,7 +44,7 @@ class ProgressView:
         for flow, progress in self._unsaid.items():
             self._line(flow, progress)  # how far it came, however it ended
 
-    def show(self, flow: str, progress: "Progress") -> None:
+    def show(self, flow: str, progress: "RunProgress") -> None:
         """Take note of how far the run of a flow is; cheap enough to call after each epoch."""
         if self._bar is not None:
             self._bar.update(
@@ -64,18 +64,22 @@ class ProgressView:
         else:
             self._unsaid[flow] = progress
 
-    def _line(self, flow: str, progress: "Progress") -> None:
+    def _line(self, flow: str, progress: "RunProgress") -> None:
         facts = facts_text(progress)
         self._stream.write(f"{flow}: {progress.stage}{f'  {facts}' if facts else ''}\n")
         self._stream.flush()
 
 
-def facts_text(progress: "Progress") -> str:
+def facts_text(progress: "RunProgress") -> str:
     """Rows, rate, epoch and freshness of each layer in one line; empty before the first epoch."""
     if progress.epoch < 0:
         return ""
     total = f"/{progress.total_rows:,}" if progress.total_rows is not None else ""
-    parts = [f"{progress.rows:,}{total} rows", f"{progress.rows_per_second:,.0f} rows/s", f"epoch {progress.epoch}"]
+    parts = [
+        f"{progress.rows:,}{total} rows",
+        f"{rate_text(progress.rows_per_second)} rows/s",
+        f"epoch {progress.epoch}",
+    ]
     parts += [f"{layer.value} {duration_text(lag)}" for layer, lag in progress.freshness_ms.items()]
     return "  ".join(parts)
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from streamhouse.cli.app import App, shared_options
-from streamhouse.cli.formats import BINARY, FORMATS, format_of, write
+from streamhouse.cli.formats import BINARY, FORMATS, format_of, objects, write
 from streamhouse.cli.intervals import SECONDS
 
 if TYPE_CHECKING:
-    from streamhouse.cli.output import Output
-    from streamhouse.jobs.query import Answer
-    from streamhouse.tiering.explain import Read
+    from streamhouse.cli.output import CommandOutput
+    from streamhouse.jobs.query import QueryResult
+    from streamhouse.query.explain import TableRead
 
 SHOWN_ROWS = 100
 WATCH_S = 2.0
@@ -70,34 +70,31 @@ def query(
 ) -> None:
     """Answer SQL (Spark SQL, one SELECT) over the project's tables.
 
-    A table's name reads all of its tiers: old rows from the lake, the newest from the hot tier. Behind it may stand
-    one tier (dwd.sales.hot, .warm, .cold, .lake) or what a table tells of itself (.changes, .history, .files,
-    .lake.snapshots). A '$' may stand for each of these dots, but only where the shell leaves it: in single quotes.
-    With '-' the SQL is read from standard input. Nothing is changed.
+    A table's name reads all of its tiers: old rows from the lake, the newest from the hot tier. A suffix reads one
+    tier (dwd.sales.hot, .warm, .cold, .lake) or what is recorded about the table (.changes, .history, .files,
+    .lake.snapshots). You may write '$' instead of the dot of a suffix, in single quotes because of the shell.
+    With '-' the SQL is read from standard input. A query changes nothing.
     """
     form = form or (format_of(output) if output else None) or ("csv" if output else "table")
     _refuse_mixed(app, form, output, explain=explain, watch=watch)
-    from streamhouse.jobs.query import Asking, Engine
+    from streamhouse.jobs.query import Engine, QueryService
     from streamhouse.runtime.query_environment import only_what_a_query_needs
 
     text = sys.stdin.read() if sql == "-" else sql
     shown = form == "table" and not app.as_json
     most = SHOWN_ROWS if limit is None else limit
-    asked = most + 1 if shown and not explain else limit
-    with only_what_a_query_needs(app.project.settings), Asking(app.project, environment, _say) as asking:
+    row_limit = most + 1 if shown and not explain else limit
+    with only_what_a_query_needs(app.project.settings), QueryService(app.project, environment, _say) as asking:
         while True:
-            answer = asking.ask(text, limit=asked, engine=Engine(engine), measure=explain)
+            answer = asking.ask(text, limit=row_limit, engine=Engine(engine), measure=explain)
             if watch is not None:
                 _begin_again(app.output)
             if explain:
                 _explain(app.output, answer)
             elif shown:
                 _show(app.output, answer, most)
-            elif app.as_json:
-                columns = [{"name": field.name, "type": str(field.type)} for field in answer.rows.schema]
-                app.output.document({"columns": columns, "rows": answer.rows.to_pylist()})
             else:
-                write(answer.rows, form, output)
+                _write(app, answer, form, output)
             if watch is None:
                 break
             sys.stdout.flush()
@@ -116,28 +113,42 @@ def _refuse_mixed(app: App, form: str, output: Path | None, *, explain: bool, wa
         raise click.UsageError(f"{form} is no text; give --output FILE")
 
 
-def _show(output: "Output", answer: "Answer", most: int) -> None:
+def _show(output: "CommandOutput", answer: "QueryResult", most: int) -> None:
+    from streamhouse.stores.arrow_values import python_rows
+
     shown = answer.rows.slice(0, most)
-    rows = list(zip(*(column.to_pylist() for column in shown.columns), strict=True))
+    rows = python_rows(shown)
     output.table(answer.rows.column_names, rows)
     count = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
     more = ", and more: see --limit" if answer.rows.num_rows > most else ""
     output.line(f"{count}{more}", style="dim")
 
 
-def _explain(output: "Output", answer: "Answer") -> None:
+def _write(app: App, answer: "QueryResult", form: str, output: Path | None) -> None:
+    if app.as_json:
+        from streamhouse.stores.arrow import shown_type
+
+        columns = [{"name": field.name, "type": shown_type(field.type)} for field in answer.rows.schema]
+        app.output.document({"columns": columns, "rows": objects(answer.rows)})
+    else:
+        write(answer.rows, form, output)
+
+
+def _explained(answer: "QueryResult") -> dict[str, object]:
+    return {
+        "engine": answer.engine,
+        "reason": answer.reason,
+        "seconds": round(answer.seconds, 3),
+        "rows": answer.rows.num_rows,
+        "reads": [vars(read) for read in answer.reads],
+    }
+
+
+def _explain(output: "CommandOutput", answer: "QueryResult") -> None:
     from streamhouse.cli.output import duration_text
 
     if output.as_json:
-        output.document(
-            {
-                "engine": answer.engine,
-                "reason": answer.reason,
-                "seconds": round(answer.seconds, 3),
-                "rows": answer.rows.num_rows,
-                "reads": [vars(read) for read in answer.reads],
-            }
-        )
+        output.document(_explained(answer))
         return
     why = f" ({answer.reason})" if answer.reason else ""
     output.facts(
@@ -152,7 +163,7 @@ def _explain(output: "Output", answer: "Answer") -> None:
     output.table(headers, [_read_cells(read) for read in answer.reads])
 
 
-def _read_cells(read: "Read") -> tuple[object, ...]:
+def _read_cells(read: "TableRead") -> tuple[object, ...]:
     columns = f"{len(read.columns)} of {read.of_columns}: {', '.join(read.columns)}" if read.columns else "none: counts"
     return (
         read.table,
@@ -170,7 +181,7 @@ def _part(some: int | None, every: int | None) -> str | None:
     return None if some is None else f"{some:,} of {every:,}"
 
 
-def _begin_again(output: "Output") -> None:
+def _begin_again(output: "CommandOutput") -> None:
     """Clear a terminal; elsewhere tell one answer from the next."""
     if sys.stdout.isatty():
         click.clear()

@@ -1,10 +1,16 @@
 """`streamhouse restore`: go on after the state store, checkpoints or the hot tier were lost or put back."""
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from streamhouse.cli.app import App, shared_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streamhouse.jobs.restore import Restored
 
 
 @click.command(
@@ -43,25 +49,19 @@ def restore(
     yes: bool,
     dry_run: bool,
 ) -> None:
-    """Bring what Streamhouse knows of each FLOW to what its tables tell, and its hot tables back from the lakes.
+    """Set the records of each FLOW to what its tables have, and fill its lost hot tables again from the lakes.
 
-    Every epoch leaves a note with the rows that it writes: in the commit of a lake, beside the tables in the hot tier.
-    From these a flow goes on where it was, though the state store or the checkpoints were lost, or are older ones that
-    were put back. Hot tables that are gone are filled again from their copies in the lakes, and from what the flow
-    reads. Told is what does not come back. FLOW must not run meanwhile; without any, all flows of the project are
-    looked at. Stopped at any moment, it can be run again.
+    Every epoch writes a note with its rows: in the commit of a lake, or beside the hot tables. With these notes a flow
+    continues where it was, when the state store or the checkpoints were lost or replaced by older copies. Lost hot
+    tables are filled again from their copies in the lakes and from the flow's inputs. The output says what cannot be
+    restored. FLOW must not run meanwhile. Without FLOW, all flows of the project are restored. You can stop the command
+    at any time and run it again.
     """
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
     from streamhouse.jobs.restore import restore_flows
 
-    if rebuild and not flows:
-        raise click.UsageError("--rebuild needs the names of the flows whose tables it drops")
-    if rebuild and not (yes or dry_run):
-        told = (
-            f"This drops every table of {', '.join(flows)}, in every tier. Rows that its sources lost are gone. Go on?"
-        )
-        click.confirm(told, abort=True, err=True)
+    if rebuild:
+        _confirm(flows, asks=not (yes or dry_run))
     with StageView() as view:
         done = restore_flows(
             app.project,
@@ -70,8 +70,20 @@ def restore(
             from_sources=from_sources,
             trust=trust,
             dry_run=dry_run,
-            say=lambda text: view.show(Stage(text)),
+            say=view.say,
         )
+    _show(app, done, dry_run=dry_run)
+
+
+def _confirm(flows: tuple[str, ...], *, asks: bool) -> None:
+    if not flows:
+        raise click.UsageError("--rebuild needs the names of the flows whose tables it drops")
+    if asks:
+        tables = f"every table of {', '.join(flows)}, in every tier"
+        click.confirm(f"This drops {tables}. Rows that its sources lost are gone. Go on?", abort=True, err=True)
+
+
+def _show(app: App, done: "Sequence[Restored]", *, dry_run: bool) -> None:
     if app.as_json:
         app.output.document({"dry_run": dry_run, "flows": [asdict(one) for one in done]})
         return

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from streamhouse.cli.output import Output
+from streamhouse.cli.output import CommandOutput
 
 if TYPE_CHECKING:
-    from streamhouse.model.review import Difference, Review
+    from streamhouse.model.review import Difference, Review, TableReview
 
 
-def show_review(review: "Review", output: Output) -> None:
+def show_review(review: "Review", output: CommandOutput) -> None:
     """Print every check, then the tables that differ with some rows of each kind."""
     output.table(
         ("audit", "table", "check", "found"),
@@ -19,32 +19,35 @@ def show_review(review: "Review", output: Output) -> None:
         output.line()
         output.table(
             ("table", "old", "new", "compared", "equal", "changed", "only old", "only new", "differs in"),
-            [
-                (
-                    one.table,
-                    f"v{one.old_version}",
-                    f"v{one.new_version}",
-                    _compared(found),
-                    found.equal,
-                    found.changed if found.by == "key" else None,
-                    found.only_old,
-                    found.only_new,
-                    _columns(found),
-                )
-                for one, found in compared
-            ],
+            [_difference(one, found) for one, found in compared],
         )
-    rows = [
-        (one.table, kind.replace("_", " "), _values(sample.row), _values(sample.old), _values(sample.new))
-        for one, found in compared
-        for kind, samples in found.samples.items()
-        for sample in samples
-    ]
-    if rows:
+    if rows := [row for one, found in compared for row in _examples(one, found)]:
         output.line()
         output.table(("table", "for example", "row", "old", "new"), rows)
     for note in review.notes:
         output.line(f"note: {note}", style="yellow")
+
+
+def _difference(one: "TableReview", found: "Difference") -> tuple[object, ...]:
+    return (
+        one.table,
+        f"v{one.old_version}",
+        f"v{one.new_version}",
+        _compared(found),
+        found.equal,
+        found.changed if found.by == "key" else None,
+        found.only_old,
+        found.only_new,
+        _columns(found),
+    )
+
+
+def _examples(one: "TableReview", found: "Difference") -> list[tuple[object, ...]]:
+    return [
+        (one.table, kind.replace("_", " "), _values(sample.row), _values(sample.old), _values(sample.new))
+        for kind, samples in found.samples.items()
+        for sample in samples
+    ]
 
 
 def _compared(found: "Difference") -> str:

@@ -7,12 +7,14 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.intervals import so_often, tier_option
-from streamhouse.cli.output import Output, duration_text
+from streamhouse.cli.output import CommandOutput, duration_text, rate_text
 from streamhouse.cli.status import show_troubles
 from streamhouse.errors import StoreError
 
 if TYPE_CHECKING:
-    from streamhouse.jobs.progress import Summary
+    from collections.abc import Sequence
+
+    from streamhouse.jobs.progress import FailedFlow, Summary
 
 
 @click.command(
@@ -40,55 +42,61 @@ def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None, t
 
     A flow goes on with the plan that was applied to it; edits of its files wait for 'streamhouse apply', unless
     'auto_apply' of streamhouse.yaml says that they are taken. A flow that was never applied runs with what its files
-    say. With --once, a flow that cannot go on is told at the end, with its exit code, and those behind it run.
+    say. With --once, a flow that cannot go on is reported at the end, with its exit code, and those behind it run.
     """
     if environment is not None:
         _run_environment(app, flows, environment, once=once)
         return
-    from streamhouse.cli.failures import error_document
     from streamhouse.cli.progress import ProgressView
-    from streamhouse.jobs.progress import Failed
+    from streamhouse.jobs.progress import FailedFlow
     from streamhouse.jobs.run import run_flows
 
     names = tuple(dict.fromkeys(flows))
     every = so_often(tier_every)
     with ProgressView(*names) as view:
         done = run_flows(app.project, names, once=once, tier_every=every, on_progress=view.show)
-    failed = [one for one in done if isinstance(one, Failed)]
-    if app.as_json:
-        documents = [
-            {"flow": one.flow, "error": error_document(one.error)} if isinstance(one, Failed) else asdict(one)
-            for one in done
-        ]
-        app.output.document(documents[0] if len(documents) == 1 else {"flows": documents})
-    else:
-        for one in done:
-            if not isinstance(one, Failed):
-                _show(one, app.output)
-        for one in failed:
-            click.echo(f"{one.flow}: {one.error}", err=True)
+    _show_all(app, done)
+    failed = [one for one in done if isinstance(one, FailedFlow)]
     if failed:
         raise click.exceptions.Exit(failed[0].error.exit_code)
-    if any(one.troubles for one in done if not isinstance(one, Failed)):  # the rows are in, and a tier lacks them
+    if any(one.troubles for one in done if not isinstance(one, FailedFlow)):  # the rows are in, and a tier lacks them
         raise click.exceptions.Exit(StoreError.exit_code)
 
 
 def _run_environment(app: App, flows: tuple[str, ...], environment: str, *, once: bool) -> None:
     from streamhouse.change.environment import run as keep
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
 
     if len(flows) != 1:
         raise click.UsageError("--env runs one FLOW at a time")
     with StageView() as view:
-        change = keep(app.project, flows[0], environment, once=once, say=lambda text: view.show(Stage(text)))
+        change = keep(app.project, flows[0], environment, once=once, say=view.say)
     if app.as_json:
         app.output.document({"flow": flows[0], "environment": environment, "tables": change.versions})
     else:
         app.output.line(f"{flows[0]}: {', '.join(change.versions)} are up to date in {environment}")
 
 
-def _show(summary: "Summary", output: Output) -> None:
+def _show_all(app: App, done: "Sequence[Summary | FailedFlow]") -> None:
+    from streamhouse.cli.failures import error_document
+    from streamhouse.jobs.progress import FailedFlow
+
+    if app.as_json:
+        documents = [
+            {"flow": one.flow, "error": error_document(one.error)} if isinstance(one, FailedFlow) else asdict(one)
+            for one in done
+        ]
+        app.output.document(documents[0] if len(documents) == 1 else {"flows": documents})
+        return
+    for one in done:
+        if not isinstance(one, FailedFlow):
+            _show(one, app.output)
+    for one in done:
+        if isinstance(one, FailedFlow):
+            click.echo(f"{one.flow}: {one.error}", err=True)
+
+
+def _show(summary: "Summary", output: CommandOutput) -> None:
     show_troubles(summary.troubles, output)
     for warning in summary.warnings:
         output.line(f"edited since the last run: {warning}", style="yellow")
@@ -99,9 +107,8 @@ def _show(summary: "Summary", output: Output) -> None:
         return
     rate = sum(summary.rows.values()) / summary.seconds if summary.seconds else 0
     epochs = "1 epoch" if summary.epochs == 1 else f"{summary.epochs:,} epochs"
-    output.line(
-        f"{summary.flow}: {epochs} in {duration_text(summary.seconds * 1000)}, {rate:,.0f} rows written per second"
-    )
+    took = duration_text(summary.seconds * 1000)
+    output.line(f"{summary.flow}: {epochs} in {took}, {rate_text(rate)} rows written per second")
     output.table(("table", "rows written"), list(summary.rows.items()))
     output.table(
         ("layer", "freshness (median)"),

@@ -11,9 +11,9 @@ from streamhouse.cli.lazy import LazyGroup
 from streamhouse.cli.person import whoami
 
 if TYPE_CHECKING:
-    from streamhouse.cli.output import Output
-    from streamhouse.jobs.runner_calls import Looked
-    from streamhouse.state.flow_state import SeenFlow
+    from streamhouse.cli.output import CommandOutput
+    from streamhouse.host.runner_calls import RunnerOverview, Started
+    from streamhouse.state.flow_state import FlowReport
     from streamhouse.state.runners import RunnerRecord
 
 _name = click.option(
@@ -66,24 +66,22 @@ def start(
     """
     _check_name(name)
     every = so_often(tier_every)
-    names = tuple(dict.fromkeys(flows))
+    names, person = tuple(dict.fromkeys(flows)), by or whoami()
     if foreground:
-        _host(app, names, name, every, by or whoami())
+        _host(app, names, name, every, person)
         return
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
-    from streamhouse.jobs import runner_calls
+    from streamhouse.host import runner_calls
 
     with StageView() as view:
+        until = interval(wait, "--wait")
         started = runner_calls.start(
-            app.project,
-            names,
-            name=name,
-            by=by or whoami(),
-            tier_every=tier_every,
-            wait=interval(wait, "--wait"),
-            say=lambda text: view.show(Stage(text)),
+            app.project, names, name=name, by=person, tier_every=tier_every, wait=until, say=view.say
         )
+    _show_started(app, started)
+
+
+def _show_started(app: App, started: "Started") -> None:
     record = started.runner
     if app.as_json:
         app.output.document({**_runner_document(record), "adopted": started.is_adopted, "flows": started.flows})
@@ -114,8 +112,7 @@ def stop(app: App, flows: tuple[str, ...], name: str, wait: str, by: str | None)
     run starts the flow again.
     """
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
-    from streamhouse.jobs import runner_calls
+    from streamhouse.host import runner_calls
 
     with StageView() as view:
         stopped = runner_calls.stop(
@@ -124,7 +121,7 @@ def stop(app: App, flows: tuple[str, ...], name: str, wait: str, by: str | None)
             name=name,
             by=by or whoami(),
             wait=interval(wait, "--wait"),
-            say=lambda text: view.show(Stage(text)),
+            say=view.say,
         )
     if app.as_json:
         app.output.document({"stopped": stopped})
@@ -148,7 +145,7 @@ def status(app: App) -> None:
     States of a flow: starting, running, stopping, stopped, failed (given up until it is started again), lost (its
     runner is gone without a word: start it again, it goes on from the same positions).
     """
-    from streamhouse.jobs import runner_calls
+    from streamhouse.host import runner_calls
 
     looked = runner_calls.look(app.project)
     if app.as_json:
@@ -164,8 +161,8 @@ def status(app: App) -> None:
 
 def _host(app: App, flows: tuple[str, ...], name: str | None, every: timedelta | None, by: str) -> None:
     from streamhouse.cli.runner_log import RunnerLog
-    from streamhouse.jobs import runner_calls
-    from streamhouse.jobs.runner import host
+    from streamhouse.host import runner_calls
+    from streamhouse.host.runner import host
 
     chosen = name or "main"
     if flows:  # else: what is wanted of it; a flow that failed stays so
@@ -182,7 +179,7 @@ def _check_name(name: str | None) -> None:
         raise click.BadParameter("a name is of lower-case letters, digits, _ and -", param_hint="--name")
 
 
-def _show(looked: "Looked", output: "Output") -> None:
+def _show(looked: "RunnerOverview", output: "CommandOutput") -> None:
     if not looked.runners and not looked.flows:
         output.line("no runner yet (start one with: streamhouse runner start FLOW)")
         return
@@ -191,13 +188,10 @@ def _show(looked: "Looked", output: "Output") -> None:
         [(r.name, r.life.value, str(r.owner), r.since, r.beat_at, r.stage) for r in looked.runners],
     )
     output.line()
+    wanted = [(f, f.wanted) for f in looked.flows if f.wanted is not None]
     output.table(
         ("flow", "wanted", "state", "runner", "asked by", "asked at (UTC)"),
-        [
-            (f.flow, f.wanted.wanted.value, f.state.value, f.wanted.runner, f.wanted.asked_by, f.wanted.asked_at)
-            for f in looked.flows
-            if f.wanted is not None
-        ],
+        [(f.flow, w.wanted.value, f.state.value, w.runner, w.requested_by, w.requested_at) for f, w in wanted],
     )
     for one in looked.runners:
         if one.error:
@@ -222,15 +216,15 @@ def _runner_document(record: "RunnerRecord") -> dict[str, Any]:
     }
 
 
-def _flow_document(seen: "SeenFlow") -> dict[str, Any]:
-    wanted = seen.wanted
+def _flow_document(report: "FlowReport") -> dict[str, Any]:
+    wanted = report.wanted
     assert wanted is not None, "only what was asked is looked at"
     return {
-        "flow": seen.flow,
-        "state": seen.state,
+        "flow": report.flow,
+        "state": report.state,
         "wanted": wanted.wanted,
         "runner": wanted.runner,
-        "asked_by": wanted.asked_by,
-        "asked_at": wanted.asked_at,
-        "error": seen.error,
+        "asked_by": wanted.requested_by,
+        "asked_at": wanted.requested_at,
+        "error": report.error,
     }

@@ -11,7 +11,7 @@ from streamhouse.cli.progress import facts_text
 from streamhouse.secret import masked
 
 if TYPE_CHECKING:
-    from streamhouse.jobs.progress import Progress
+    from streamhouse.jobs.progress import RunProgress
 
 FACTS_EVERY_S = 60.0
 
@@ -22,7 +22,7 @@ class RunnerLog:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._stage: dict[str, str] = {}
-        self._told: dict[str, float] = {}
+        self._reported_at: dict[str, float] = {}
         self._handler = logging.StreamHandler(self._stream)
 
     def __enter__(self) -> Self:
@@ -47,12 +47,12 @@ class RunnerLog:
         self._stream.write(f"{_now()} {masked(text)}\n")
         self._stream.flush()
 
-    def progress(self, flow: str, progress: "Progress") -> None:
+    def progress(self, flow: str, progress: "RunProgress") -> None:
         """Write when the stage of a flow changes, and how far it is now and then."""
         now = time.monotonic()
-        if progress.stage == self._stage.get(flow) and now - self._told[flow] < FACTS_EVERY_S:
+        if progress.stage == self._stage.get(flow) and now - self._reported_at[flow] < FACTS_EVERY_S:
             return
-        self._stage[flow], self._told[flow] = progress.stage, now
+        self._stage[flow], self._reported_at[flow] = progress.stage, now
         facts = facts_text(progress)
         self.say(f"{flow}: {progress.stage}{f'  {facts}' if facts else ''}")
 

@@ -8,7 +8,7 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
-    from streamhouse.services.services import Services, Status
+    from streamhouse.services.services import Services, ServicesStatus
 
 NOT_RUNNING = 4
 
@@ -120,7 +120,7 @@ def _is_external(app: App) -> bool:
     return True
 
 
-def _document(found: "Status") -> dict[str, Any]:
+def _document(found: "ServicesStatus") -> dict[str, Any]:
     return {
         "fluss": found.endpoints.fluss if found.endpoints else None,
         "services": [

@@ -40,6 +40,12 @@ class StageView:
         if self._bar is not None:
             self._bar.stop()
 
+    def say(self, text: str) -> None:
+        """Take note of what is being waited for, of which no part is known to be done."""
+        from streamhouse.install.stage import Stage
+
+        self.show(Stage(text))
+
     def show(self, stage: "Stage") -> None:
         """Take note of what is being waited for."""
         if self._bar is not None:

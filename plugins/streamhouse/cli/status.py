@@ -1,21 +1,24 @@
 """`streamhouse status`: how the flows are doing."""
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamhouse.cli.app import App, shared_options
-from streamhouse.cli.output import Output, duration_text
+from streamhouse.cli.output import CommandOutput, duration_text
 
 if TYPE_CHECKING:
     from streamhouse.project.edits import Edit
-    from streamhouse.state.flow_state import SeenFlow
-    from streamhouse.state.records import Event
+    from streamhouse.state.autopilot import AutopilotDecision
+    from streamhouse.state.flow_state import FlowReport
+    from streamhouse.state.records import FlowEvent, FlowProgress
     from streamhouse.state.store import StateStore
-    from streamhouse.state.troubles import Trouble
+    from streamhouse.state.troubles import TableTrouble
 
+_EVENTS = 1_000  # the newest, which have what the last epochs counted
 _STYLES = {"running": "green", "failed": "red", "lost": "red"}
 
 
@@ -37,46 +40,103 @@ def status(app: App, flow: str | None) -> None:
     States: starting; running; stopping; stopped; failed (with its error); lost (its process ended without
     saying so, or none was started yet).
     Freshness is how long rows took from the source until they were readable in a layer. Tables that
-    wait for a person's answer are named; the others of their flow go on. The first lines name edits of files that
-    wait for 'streamhouse apply', tiers that cannot be filled, and lakes that cannot be kept up.
+    wait for a person's answer are named; the others of their flow go on. Rows that could not be read are counted:
+    streamhouse quarantine list. The first lines name edits of files that
+    wait for 'streamhouse apply', tiers that cannot be filled, lakes that cannot be kept up, and what the autopilot
+    proposes. The last line names the shortcuts of the last Spark session (docs/shortcuts.md).
     """
-    from streamhouse.errors import UnknownFlowError
     from streamhouse.project.edits import edits
+    from streamhouse.project.shortcuts import noted_shortcuts
+
+    looked = _look(app, flow)
+    edited = edits(app.project)
+    shortcuts = noted_shortcuts(app.project.state_dir)
+    if app.as_json:
+        flows = [looked.document(s, edited.get(s.flow)) for s in looked.flows]
+        applies = app.project.settings.auto_apply
+        taken = {"shortcuts": asdict(shortcuts)} if shortcuts is not None else {}
+        app.output.document({"project": app.project.root, "auto_apply": applies, "flows": flows, **taken})
+        return
+    _show_edits_and_proposals(looked, edited, app.output)
+    _show_dead_letters(looked, app.output)
+    if flow is not None:
+        _show_one(looked, app.output)
+    else:
+        _show_all(looked, app.output)
+    if shortcuts is not None:
+        app.output.line(str(shortcuts), style="yellow" if shortcuts.off else "")
+
+
+@dataclass(frozen=True)
+class _FlowReports:
+    """What the state store has of flows, and of one alone what happened to it last."""
+
+    flows: "list[FlowReport]"
+    waiting: dict[str, list[str]]
+    """Flow → its tables that wait until a person decides."""
+    troubles: "list[TableTrouble]"
+    proposals: "list[AutopilotDecision]"
+    events: "list[FlowEvent] | None"
+    dead_letters: dict[str, dict[str, int]]
+    """Flow → dead-letter table → rows."""
+
+    def document(self, s: "FlowReport", edit: "Edit | None") -> dict[str, Any]:
+        return {
+            **_document(s),
+            "waiting": self.waiting[s.flow],
+            "edit": _edit_document(edit),
+            "troubles": [asdict(one) for one in self.troubles if one.flow == s.flow],
+            "proposals": [_proposal(one) for one in self.proposals if one.flow == s.flow],
+            "dead_letters": self.dead_letters.get(s.flow, {}),
+            **({"events": list(map(_event_document, self.events))} if self.events is not None else {}),
+        }
+
+
+def _look(app: App, flow: str | None) -> _FlowReports:
+    from streamhouse.errors import UnknownFlowError
 
     state = app.project.existing_state()
-    try:
+    with state or nullcontext():
         known = _known_flows(app, state)
         if flow is not None and flow not in known:
             raise UnknownFlowError(flow, known)
-        seen = [_seen(state, name) for name in ([flow] if flow else known)]
-        waiting = {s.flow: _waiting(state, s.flow) for s in seen}
-        troubles = state.troubles.standing(flow) if state is not None else []
-        events = state.events(flow, limit=10) if state is not None and flow is not None else []
-    finally:
-        if state is not None:
-            state.close()
-    edited = edits(app.project)
-    if app.as_json:
-        flows = [
-            {
-                **_document(s),
-                "waiting": waiting[s.flow],
-                "edit": _edit_document(edited.get(s.flow)),
-                "troubles": [asdict(one) for one in troubles if one.flow == s.flow],
-                **({"events": list(map(_event_document, events))} if flow else {}),
-            }
-            for s in seen
-        ]
-        applies = app.project.settings.auto_apply
-        app.output.document({"project": app.project.root, "auto_apply": applies, "flows": flows})
-        return
-    for s in seen:
+        reports = [_flow_report(state, name) for name in ([flow] if flow else known)]
+        waiting = {s.flow: _waiting(state, s.flow) for s in reports}
+        if state is None:
+            return _FlowReports(reports, waiting, [], [], [] if flow else None, {})
+        events = state.events(flow, limit=10) if flow else None
+        dead = {s.flow: _dead_letters(state, s) for s in reports}
+        return _FlowReports(reports, waiting, state.troubles.current(flow), state.autopilot.open(flow), events, dead)
+
+
+def _dead_letters(state: "StateStore", s: "FlowReport") -> dict[str, int]:
+    """Dead-letter table of a flow → its rows, as its epochs counted them."""
+    from streamhouse.model.bad_rows import DEAD_LETTER, DEAD_LETTERS, parse_counts
+
+    written = {table: rows for table, rows in s.progress.rows.items() if table.endswith(DEAD_LETTERS) and rows}
+    if not written:
+        return {}
+    events = [event for event in state.events(s.flow, limit=_EVENTS) if event.kind == DEAD_LETTER]
+    counts = parse_counts(event.text for event in events)
+    return {table: counts.get(table, rows) for table, rows in written.items()}
+
+
+def _show_dead_letters(looked: _FlowReports, output: CommandOutput) -> None:
+    for flow, tables in looked.dead_letters.items():
+        for table, rows in tables.items():
+            if rows:
+                text = f"{flow}: {rows:,} rows could not be read; see: streamhouse quarantine show {table}"
+                output.line(text, style="yellow")
+
+
+def _show_edits_and_proposals(looked: _FlowReports, edited: "Mapping[str, Edit]", output: CommandOutput) -> None:
+    for s in looked.flows:
         if s.flow in edited:
-            app.output.line(f"{s.flow}: {edited[s.flow]}", style="yellow")
-    if flow is not None:
-        _show_one(seen[0], waiting[flow], troubles, events, app.output)
-    else:
-        _show_all(seen, waiting, troubles, app.output)
+            output.line(f"{s.flow}: {edited[s.flow]}", style="yellow")
+        if found := [one for one in looked.proposals if one.flow == s.flow]:
+            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            text = f"the autopilot {found[0].state}: {found[0].remedy}{more}; see: streamhouse autopilot log {s.flow}"
+            output.line(f"{s.flow}: {text}", style="yellow")
 
 
 def _known_flows(app: App, state: "StateStore | None") -> list[str]:
@@ -91,7 +151,7 @@ def _known_flows(app: App, state: "StateStore | None") -> list[str]:
     return sorted(names)
 
 
-def _seen(state: "StateStore | None", flow: str) -> "SeenFlow":
+def _flow_report(state: "StateStore | None", flow: str) -> "FlowReport":
     from streamhouse.runtime.owner import liveness
     from streamhouse.state.flow_state import judge, see
     from streamhouse.state.records import FlowProgress, RunnerState
@@ -102,20 +162,20 @@ def _seen(state: "StateStore | None", flow: str) -> "SeenFlow":
 
 
 def _waiting(state: "StateStore | None", flow: str) -> list[str]:
-    """Tables of a flow that stand still until a person decides, upstream first."""
+    """Tables of a flow that wait until a person decides, upstream first."""
     from streamhouse.errors import StateConflictError
 
     if state is None:
         return []
     try:
-        applied, standing = state.plan(flow), state.upstream.standing(flow)
+        applied, standing = state.plan(flow), state.upstream.waiting(flow)
     except StateConflictError:  # of a version whose plans this one cannot read
         return []
     segments = applied[1].segments_of(standing) if applied is not None else ()
     return [name for segment in segments for name in segment.tables]
 
 
-def show_troubles(troubles: "Iterable[Trouble]", output: Output) -> None:
+def show_troubles(troubles: "Iterable[TableTrouble]", output: CommandOutput) -> None:
     """What goes wrong with tables of flows, with what to do."""
     for one in troubles:
         often = f", {one.times:,} times" if one.times > 1 else ""
@@ -124,75 +184,78 @@ def show_troubles(troubles: "Iterable[Trouble]", output: Output) -> None:
             output.line(f"  hint: {one.hint}")
 
 
-def _show_all(
-    flows: "list[SeenFlow]", waiting: dict[str, list[str]], troubles: "list[Trouble]", output: Output
-) -> None:
+def _show_all(looked: _FlowReports, output: CommandOutput) -> None:
+    flows = looked.flows
     if not flows:
         output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
         return
-    show_troubles(troubles, output)
+    show_troubles(looked.troubles, output)
     layers = list(dict.fromkeys(layer for s in flows for layer in s.progress.freshness))
-    rows = [
-        (
-            s.flow,
-            s.state.value,
-            p.epochs,
-            sum(p.rows.values()),
-            p.last_epoch_at,
-            *(duration_text(p.freshness[x].last_ms) if x in p.freshness else None for x in layers),
-        )
-        for s, p in ((s, s.progress) for s in flows)
-    ]
+    rows = [_cells(s, layers) for s in flows]
     output.table(("flow", "state", "epochs", "rows written", "last epoch (UTC)", *layers), rows)
     for s in flows:
         if s.error:
             output.line(f"{s.flow}: {s.error}", style="red")
-        if waiting[s.flow]:
-            output.line(f"{s.flow}: {_waits(s.flow, waiting[s.flow])}", style="yellow")
+        if waiting := looked.waiting[s.flow]:
+            output.line(f"{s.flow}: {_waits(s.flow, waiting)}", style="yellow")
+
+
+def _cells(s: "FlowReport", layers: "list[str]") -> tuple[object, ...]:
+    p = s.progress
+    return (
+        s.flow,
+        s.state.value,
+        p.epochs,
+        sum(p.rows.values()),
+        p.last_epoch_at,
+        *(duration_text(p.freshness[x].last_ms) if x in p.freshness else None for x in layers),
+    )
 
 
 def _waits(flow: str, tables: list[str]) -> str:
     return f"{', '.join(tables)} wait at their positions for a person: streamhouse approvals {flow}"
 
 
-def _show_one(
-    s: "SeenFlow", waiting: list[str], troubles: "list[Trouble]", events: "list[Event]", output: Output
-) -> None:
+def _show_one(looked: _FlowReports, output: CommandOutput) -> None:
+    [s] = looked.flows
     p = s.progress
     output.line(f"{s.flow} is {s.state.value}", style=_STYLES.get(s.state.value, ""))
     if s.error:
         output.line(s.error, style="red")
-    if waiting:
+    if waiting := looked.waiting[s.flow]:
         output.line(_waits(s.flow, waiting), style="yellow")
-    show_troubles(troubles, output)
-    output.facts(
-        {
-            "since": p.since,
-            "by": p.owner,
-            "plan revision": p.revision,
-            "epochs": p.epochs,
-            "last epoch": p.last_epoch_at,
-        }
-    )
+    show_troubles(looked.troubles, output)
+    output.facts(_facts(p))
     if p.rows:
         output.line()
         output.table(("table", "rows written"), list(p.rows.items()))
     if p.freshness:
         output.line()
-        columns = ("layer", "last", "p50", "p95", "epochs")
-        output.table(
-            columns,
-            [
-                (layer, duration_text(f.last_ms), duration_text(f.p50_ms), duration_text(f.p95_ms), f.epochs)
-                for layer, f in p.freshness.items()
-            ],
-        )
-    if events:
+        _show_freshness(p, output)
+    if looked.events:
         output.line()
-        output.table(("at (UTC)", "event", ""), [(e.at, e.kind, e.text) for e in events])
+        output.table(("at (UTC)", "event", ""), [(e.at, e.kind, e.text) for e in looked.events])
 
 
-def _document(s: "SeenFlow") -> dict[str, Any]:
+def _facts(p: "FlowProgress") -> dict[str, object]:
+    return {
+        "since": p.since,
+        "by": p.owner,
+        "plan revision": p.revision,
+        "epochs": p.epochs,
+        "last epoch": p.last_epoch_at,
+    }
+
+
+def _show_freshness(p: "FlowProgress", output: CommandOutput) -> None:
+    rows = [
+        (layer, duration_text(f.last_ms), duration_text(f.p50_ms), duration_text(f.p95_ms), f.epochs)
+        for layer, f in p.freshness.items()
+    ]
+    output.table(("layer", "last", "p50", "p95", "epochs"), rows)
+
+
+def _document(s: "FlowReport") -> dict[str, Any]:
     p = s.progress
     return {
         "flow": s.flow,
@@ -211,9 +274,14 @@ def _document(s: "SeenFlow") -> dict[str, Any]:
     }
 
 
+def _proposal(one: "AutopilotDecision") -> dict[str, Any]:
+    names = ("id", "state", "kind", "text", "remedy", "reason")
+    return {name: getattr(one, name) for name in names}
+
+
 def _edit_document(edit: "Edit | None") -> dict[str, Any] | None:
     return {"outcome": edit.outcome, "text": edit.text} if edit is not None else None
 
 
-def _event_document(event: "Event") -> dict[str, Any]:
+def _event_document(event: "FlowEvent") -> dict[str, Any]:
     return {"kind": event.kind, "text": event.text, "at": event.at}

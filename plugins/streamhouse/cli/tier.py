@@ -11,8 +11,10 @@ from streamhouse.cli.status import show_troubles
 from streamhouse.errors import StoreError
 
 if TYPE_CHECKING:
+    from streamhouse.cli.output import CommandOutput
+    from streamhouse.install.stage import Stage
     from streamhouse.jobs.tier_round import Tiered
-    from streamhouse.tiering.move import Moved
+    from streamhouse.tiering.move import MoveProgress
 
 OVERDUE = 12
 
@@ -24,7 +26,7 @@ Examples:
   streamhouse tier                      # all flows, once
   streamhouse tier orders --every 30s   # beside a flow that runs, until Ctrl-C
   streamhouse tier --check              # move nothing; exits with 12 when rows are overdue
-  streamhouse tier orders --refill      # after a lake was lost: its copies anew, from the first tier
+  streamhouse tier orders --refill      # after a lake was lost: fill its copies again from the first tier
 """,
 )
 @click.argument("flows", nargs=-1, metavar="[FLOW...]")
@@ -32,44 +34,36 @@ Examples:
 @click.option(
     "--check",
     is_flag=True,
-    help="Move nothing; tell what waits, what fails, and which rows the hot tier may drop before a lake has them.",
+    help="Move nothing; show what waits, what fails, and which rows the hot tier may drop before a lake has them.",
 )
 @click.option(
     "--refill",
     is_flag=True,
-    help="Make copies anew that are gone, damaged or older than recorded. Rows that only they had stay lost.",
+    help="Fill copies again that are gone, damaged or older than recorded. Rows that only they had stay lost.",
 )
 @shared_options
 @click.pass_obj
 def tier(app: App, flows: tuple[str, ...], every: str | None, check: bool, refill: bool) -> None:
-    """Bring the warm and cold copies of each FLOW's tables to where the flow is now.
+    """Copy new rows of each FLOW's tables to their warm and cold tiers.
 
-    The tier a flow writes is the first that its tables have; this fills the others. Each row arrives exactly once: how
-    far a copy reaches is kept in the lake's own snapshot, so this may be stopped, killed and run again at any moment,
-    and beside a flow that runs. Rows that are not in a lake after half of the time that the hot tier keeps them are
-    told: as an event of the flow, here, and by the exit code 12. A table that cannot be filled leaves the others alone
-    and ends this with its error; `streamhouse status` shows it until it is filled again.
+    A flow writes the first tier of its tables; this command fills the others. Each row arrives exactly once, because
+    the lake's snapshot records how far the copy reaches. You can stop, kill and repeat the command at any time, also
+    while the flow runs. Rows that are not in a lake after half of the hot tier's retention are overdue: they are
+    reported here, as an event of the flow, and by exit code 12. If a table cannot be filled, the others are filled and
+    the command ends with its error; `streamhouse status` shows it until the table is filled.
     """
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
     from streamhouse.jobs.tier import tier_flows
 
     if sum(map(bool, (every, check, refill))) > 1:
         raise click.UsageError("--every, --check and --refill go without each other")
+    pause = interval(every) if every else None
     with StageView() as view:
 
-        def show(_: str, moved: "Moved") -> None:
-            view.show(Stage(f"{moved.table} {moved.source} → {moved.target}: {moved.rows:,} rows", _share(moved)))
+        def show(_: str, moved: "MoveProgress") -> None:
+            view.show(_stage(moved))
 
-        done = tier_flows(
-            app.project,
-            flows,
-            every=interval(every) if every else None,
-            check=check,
-            refill=refill,
-            say=lambda text: view.show(Stage(text)),
-            on_moved=show,
-        )
+        done = tier_flows(app.project, flows, every=pause, check=check, refill=refill, say=view.say, on_moved=show)
     _show(app, done, check=check)
     if done.troubles:
         raise click.exceptions.Exit(StoreError.exit_code)
@@ -77,7 +71,13 @@ def tier(app: App, flows: tuple[str, ...], every: str | None, check: bool, refil
         raise click.exceptions.Exit(OVERDUE)
 
 
-def _share(moved: "Moved") -> float | None:
+def _stage(moved: "MoveProgress") -> "Stage":
+    from streamhouse.install.stage import Stage
+
+    return Stage(f"{moved.table} {moved.source} → {moved.target}: {moved.rows:,} rows", _share(moved))
+
+
+def _share(moved: "MoveProgress") -> float | None:
     waiting = moved.waiting_rows
     return None if waiting is None or not moved.rows + waiting else moved.rows / (moved.rows + waiting)
 
@@ -93,7 +93,11 @@ def _show(app: App, done: "Tiered", *, check: bool) -> None:
             }
         )
         return
-    show_troubles(done.troubles, app.output)
+    _show_tables(app.output, done)
+
+
+def _show_tables(output: "CommandOutput", done: "Tiered") -> None:
+    show_troubles(done.troubles, output)
     moved = [
         (flow, moved.table, f"{moved.source} → {moved.target}", moved.rows)
         for flow, every in done.moved.items()
@@ -103,13 +107,13 @@ def _show(app: App, done: "Tiered", *, check: bool) -> None:
         (one.table, f"{one.source} → {one.target}", "all" if one.rows is None else one.rows) for one in done.waiting
     ]
     if moved:
-        app.output.table(("flow", "table", "tiers", "rows moved"), moved)
+        output.table(("flow", "table", "tiers", "rows moved"), moved)
     if waiting:
-        app.output.table(("table", "tiers", "rows that wait"), waiting)
+        output.table(("table", "tiers", "rows that wait"), waiting)
     if not (moved or waiting or done.overdue or done.troubles):
-        app.output.line("nothing to move: no flow that has run has a table with a further tier")
+        output.line("nothing to move: no flow that has run has a table with a further tier")
     for one in done.overdue:
-        app.output.line(str(one), style="yellow")
+        output.line(str(one), style="yellow")
 
 
 def _documents(done: "Tiered") -> list[dict[str, Any]]:

@@ -11,7 +11,9 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.intervals import SECONDS
 
 if TYPE_CHECKING:
-    from streamhouse.change.trigger import FlowLook, Trigger
+    from streamhouse.cli.output import CommandOutput
+    from streamhouse.trigger.result import FlowLook
+    from streamhouse.trigger.trigger import Trigger
 
 CHANGES, WAITS = 10, 11
 
@@ -22,20 +24,20 @@ CHANGES, WAITS = 10, 11
 Exit codes of --once: 0 nothing changed, 10 something is to be applied, 11 something waits for a person.
 \b
 Examples:
-  streamhouse trigger --once              # look once, tell what was found and decided
+  streamhouse trigger --once              # look once, show what was found and decided
   streamhouse trigger --once orders --json | jq '.flows[].paused'
   streamhouse trigger --every 10          # go on looking until Ctrl-C
 """,
 )
 @click.argument("flows", nargs=-1, metavar="[FLOW]...")
-@click.option("--once", is_flag=True, help="Look once; the exit code tells what was found.")
+@click.option("--once", is_flag=True, help="Look once; the exit code says what was found.")
 @click.option("--every", default=5.0, show_default=True, type=SECONDS, help="Seconds between two looks.")
 @shared_options
 @click.pass_context
 def trigger(context: click.Context, flows: tuple[str, ...], once: bool, every: float) -> None:
-    """Look at what every FLOW (all, without names) reads, and at the project's files, and tell what changed.
+    """Look at what every FLOW (all, without names) reads, and at the project's files, and show what changed.
 
-    Each change is told once, with what it means for each step by the policies under 'schema_change' in the
+    Each change is reported once, with what it means for each step by the policies under 'schema_change' in the
     flow's file (docs/trigger.md). What may be done is left to the flow's runner; for the rest a person is asked
     (streamhouse approvals). A flow that never ran has nothing to compare with and is not looked at. Tables of the
     hot tier are looked at while Fluss runs, those of the cold tier by a runner alone.
@@ -70,11 +72,7 @@ def _check(app: App, flows: tuple[str, ...]) -> None:
 @contextmanager
 def _opened(app: App) -> "Iterator[Trigger | None]":
     """A trigger that applies nothing, over the tiers that are up; None: no flow ever ran."""
-    from streamhouse.change.trigger import Trigger
-    from streamhouse.errors import MissingPackageError, StoreUnavailableError
-    from streamhouse.model.types import Tier
-    from streamhouse.runtime.stores import open_stores
-    from streamhouse.services.services import Services
+    from streamhouse.trigger.trigger import Trigger
 
     state = app.project.existing_state()
     if state is None:
@@ -82,23 +80,33 @@ def _opened(app: App) -> "Iterator[Trigger | None]":
         return
     with ExitStack() as stack:
         stack.enter_context(state)
-        stores: dict[Any, Any] = {}
-        endpoints = Services(app.project.root).status().endpoints
-        fluss = app.project.settings.fluss or (endpoints.fluss if endpoints is not None else None)
-        for tier in (Tier.HOT, Tier.WARM):
-            try:
-                stores |= open_stores(app.project, None, fluss, [tier])
-            except (StoreUnavailableError, MissingPackageError):
-                continue  # told as not looked at
+        stores = _stores(app)
         for store in stores.values():
             stack.callback(store.close)
         yield Trigger(app.project, state, stores)
 
 
+def _stores(app: App) -> dict[Any, Any]:
+    """The hot and the warm tier, as far as they are up; what is not up is reported as not looked at."""
+    from streamhouse.errors import MissingPackageError, StoreUnavailableError
+    from streamhouse.model.types import Tier
+    from streamhouse.runtime.stores import open_stores
+    from streamhouse.services.services import Services
+
+    stores: dict[Any, Any] = {}
+    endpoints = Services(app.project.root).status().endpoints
+    fluss = app.project.settings.fluss or (endpoints.fluss if endpoints is not None else None)
+    for tier in (Tier.HOT, Tier.WARM):
+        try:
+            stores |= open_stores(app.project, None, fluss, [tier])
+        except (StoreUnavailableError, MissingPackageError):
+            continue
+    return stores
+
+
 def _show(app: App, found: "list[FlowLook]") -> None:
-    from streamhouse.change.trigger import document
     from streamhouse.cli.events import document as event_document
-    from streamhouse.cli.events import show_decision
+    from streamhouse.trigger.trigger import document
 
     if app.as_json:
         flows = [{**document(look), "events": [event_document(one) for one in look.records]} for look in found]
@@ -107,17 +115,23 @@ def _show(app: App, found: "list[FlowLook]") -> None:
     if not found:
         app.output.line("no flow ever ran, so there is nothing to compare with")
     for look in found:
-        told = "nothing changed" if not look.records else f"{len(look.records)} changes"
-        app.output.line(f"{look.flow}: {told if len(look.records) != 1 else 'one change'}", style="bold")
-        for record in look.records:
-            app.output.line(f"{record.event.id}  {record.status}  {record.event}")
-            if record.note:
-                app.output.line(f"  {record.note.splitlines()[0]}")
-            if record.decision is not None:
-                show_decision(record.decision, app.output)
-        if look.paused:
-            app.output.line(f"waiting at their positions: {', '.join(sorted(look.paused))}", style="yellow")
-        for question in look.approvals:
-            app.output.line(f"asked: {question.asks} (streamhouse approvals {question.id})", style="yellow")
-        for name, reason in look.unseen.items():
-            app.output.line(f"not looked at: {name} ({reason})")
+        _show_look(look, app.output)
+
+
+def _show_look(look: "FlowLook", output: "CommandOutput") -> None:
+    from streamhouse.cli.events import show_decision
+
+    summary = "nothing changed" if not look.records else f"{len(look.records)} changes"
+    output.line(f"{look.flow}: {summary if len(look.records) != 1 else 'one change'}", style="bold")
+    for record in look.records:
+        output.line(f"{record.event.id}  {record.status}  {record.event}")
+        if record.note:
+            output.line(f"  {record.note.splitlines()[0]}")
+        if record.decision is not None:
+            show_decision(record.decision, output)
+    if look.paused:
+        output.line(f"waiting at their positions: {', '.join(sorted(look.paused))}", style="yellow")
+    for question in look.approvals:
+        output.line(f"asked: {question.asks} (streamhouse approvals {question.id})", style="yellow")
+    for name, reason in look.unseen.items():
+        output.line(f"not looked at: {name} ({reason})")

@@ -1,8 +1,15 @@
 """`streamhouse ui`: the page of a project."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from streamhouse.cli.app import App, shared_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streamhouse.project.project import Project
 
 
 @click.command(
@@ -24,6 +31,21 @@ def ui(app: App, port: int | None, opens: bool) -> None:
     elsewhere (streamhouse run); the page shows how they are doing, and starts nothing but queries.
     """
     from streamhouse.cli.person import whoami
+
+    serve = _server()
+
+    def ready(address: str) -> None:
+        app.tell_address(address)
+        if opens:
+            _open(address)
+
+    try:
+        serve(app.project, whoami(), port, ready)
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)
+
+
+def _server() -> "Callable[[Project, str, int | None, Callable[[str], None]], None]":
     from streamhouse.errors import MissingPackageError
 
     try:
@@ -34,20 +56,7 @@ def ui(app: App, port: int | None, opens: bool) -> None:
         raise MissingPackageError(
             f"the Python package '{error.name}' is not installed", hint="pip install 'streamhouse[ui]'"
         ) from error
-
-    def ready(address: str) -> None:
-        if app.as_json:
-            app.output.document({"url": address})
-        else:
-            app.output.line(f"{app.project.root.name}: {address}   (Ctrl-C ends it)", style="green")
-        app.output.stream.flush()
-        if opens:
-            _open(address)
-
-    try:
-        serve(app.project, whoami(), port, ready)
-    except KeyboardInterrupt:
-        click.echo("stopped", err=True)
+    return serve
 
 
 def _open(address: str) -> None:

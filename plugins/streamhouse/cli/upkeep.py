@@ -1,11 +1,18 @@
 """`streamhouse upkeep`: drop old partitions, compact lake tables and expire their snapshots."""
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.intervals import interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streamhouse.cli.output import CommandOutput
+    from streamhouse.jobs.upkeep import TableUpkeep
 
 
 @click.command(
@@ -14,11 +21,13 @@ from streamhouse.cli.intervals import interval
 Examples:
   streamhouse upkeep                      # all flows, once
   streamhouse upkeep orders --every 1h    # beside a flow that runs, until Ctrl-C
-  streamhouse upkeep --full --orphans     # write every file anew, clean up after failed commits
+  streamhouse upkeep --full --orphans     # rewrite every file, clean up after failed commits
 """,
 )
 @click.argument("flows", nargs=-1, metavar="[FLOW...]")
-@click.option("--full", is_flag=True, help="Write every file anew, deletes folded in, instead of the small ones only.")
+@click.option(
+    "--full", is_flag=True, help="Rewrite every file with its deletes applied, instead of the small ones only."
+)
 @click.option("--orphans", is_flag=True, help="Remove also files of no snapshot that are older than three days.")
 @click.option("--every", metavar="DURATION", help="Go on until Ctrl-C, with a round so often: 10m, 1h.")
 @shared_options
@@ -33,22 +42,28 @@ def upkeep(app: App, flows: tuple[str, ...], full: bool, orphans: bool, every: s
     again.
     """
     from streamhouse.cli.stages import StageView
-    from streamhouse.install.stage import Stage
     from streamhouse.jobs.upkeep import keep_up
 
+    pause = interval(every) if every else None
     with StageView() as view:
-        done = keep_up(
-            app.project,
-            flows,
-            full=full,
-            orphans=orphans,
-            every=interval(every) if every else None,
-            say=lambda text: view.show(Stage(text)),
-        )
+        done = keep_up(app.project, flows, full=full, orphans=orphans, every=pause, say=view.say)
     if app.as_json:
         app.output.document({"tables": [asdict(one) for one in done.tables]})
         return
-    parted = any(one.dropped or one.waiting for one in done.tables)
+    if done.tables:
+        _show_tables(app.output, done.tables, orphans=orphans)
+    else:
+        app.output.line("nothing to keep: no table is in a warm or cold tier yet")
+    for one in done.tables:
+        if one.waiting:
+            app.output.line(
+                f"{one.table}: {len(one.waiting)} old partitions stay in {one.tier} until colder tiers and readers "
+                "have their rows: streamhouse tier"
+            )
+
+
+def _show_tables(output: "CommandOutput", tables: "Sequence[TableUpkeep]", *, orphans: bool) -> None:
+    parted = any(one.dropped or one.waiting for one in tables)
     rows = [
         (
             one.flow,
@@ -60,16 +75,7 @@ def upkeep(app: App, flows: tuple[str, ...], full: bool, orphans: bool, every: s
             *((len(one.dropped),) if parted else ()),
             *((one.orphans,) if orphans else ()),
         )
-        for one in done.tables
+        for one in tables
     ]
-    if rows:
-        more = [*(["partitions dropped"] if parted else []), *(["orphans removed"] if orphans else [])]
-        app.output.table(("flow", "table", "tier", "files", "bytes", "snapshots removed", *more), rows)
-    else:
-        app.output.line("nothing to keep: no table is in a warm or cold tier yet")
-    for one in done.tables:
-        if one.waiting:
-            app.output.line(
-                f"{one.table}: {len(one.waiting)} old partitions stay in {one.tier} until colder tiers and readers "
-                "have their rows: streamhouse tier"
-            )
+    more = [*(["partitions dropped"] if parted else []), *(["orphans removed"] if orphans else [])]
+    output.table(("flow", "table", "tier", "files", "bytes", "snapshots removed", *more), rows)

@@ -29,20 +29,27 @@ Examples:
 @shared_options
 @click.pass_context
 def validate(context: click.Context, paths: tuple[Path, ...]) -> None:
-    """Check actions and flows; tell every error with its place, cause and remedy.
+    """Check actions and flows; show every error with its place, cause and remedy.
 
-    With PATHS (files or folders) the whole project is checked, but only errors in these are told.
-    Needs neither Java nor running services. Exits with 3 when there are errors.
+    With PATHS (files or folders) the whole project is checked, but only errors in these are shown.
+    Needs neither Java nor running services. Declared columns of topics are compared with their schemas if the
+    schema registry answers. Exits with 3 when there are errors.
     """
+    from streamhouse.errors import Location
     from streamhouse.project.check import check_project
+    from streamhouse.project.contracts import check_contracts
 
     app: App = context.obj
     began = time.monotonic()
     checked = check_project(app.project, processes=app.processes)
+    contracts = check_contracts(app.project, checked.plans)
     seconds = time.monotonic() - began
     wanted = [path.resolve() for path in paths]
-    errors = [error for error in checked.errors if _is_in(error.at, wanted, app.project.root)]
-    notices = [notice for notice in checked.notices if _is_in(notice.at, wanted, app.project.root)]
+    every = sorted((*checked.errors, *checked.meaning, *contracts.errors), key=lambda error: error.at or Location(""))
+    errors = [error for error in every if _is_in(error.at, wanted, app.project.root)]
+    notices = [
+        notice for notice in (*checked.notices, *contracts.notices) if _is_in(notice.at, wanted, app.project.root)
+    ]
     if app.as_json:
         app.output.document(_document(checked, errors, notices, seconds))
     else:

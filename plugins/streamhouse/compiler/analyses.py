@@ -15,22 +15,27 @@ class Analyses:
     """
 
     def __init__(self) -> None:
-        self._held: dict[Hashable, tuple[object, object]] = {}
+        self._cache: dict[Hashable, tuple[object, object]] = {}
+        self._tokens: dict[Hashable, int] = {}
+
+    def token(self, facts: Hashable) -> int:
+        """A number that stands for facts, and for equal ones: so they are hashed and compared once for many results."""
+        return self._tokens.setdefault(facts, len(self._tokens))
 
     def of(self, action: object, facts: Hashable, find: Callable[[], T]) -> T:
         """What `find` gives, or gave for the same action and facts. An error is not kept.
 
         Args:
-            action: Is held, so that no other object gets its id.
+            action: A reference to it is kept, so that no other object gets its id.
             facts: All else that the result follows from.
             find: Finds it out; its result is changed by nobody.
         """
         key = (id(action), facts)
-        held = self._held.pop(key, None)
-        if held is None:
-            held = (action, find())
-            if len(self._held) >= _MOST:
-                del self._held[next(iter(self._held))]
-        self._held[key] = held
-        found: T = held[1]  # type: ignore[assignment]  # of the kind that its facts name
+        entry = self._cache.pop(key, None)
+        if entry is None:
+            entry = (action, find())
+            if len(self._cache) >= _MOST:
+                del self._cache[next(iter(self._cache))]
+        self._cache[key] = entry
+        found: T = entry[1]  # type: ignore[assignment]  # of the kind that its facts name
         return found

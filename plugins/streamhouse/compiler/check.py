@@ -123,13 +123,9 @@ def check_ports(step: Step, action: Action, sources: Collection[str]) -> list[St
             place = step.places.get(f"key:reads.{port}", read_place(step, port))
             errors.append(PortError(f"{action.action} has no port '{port}'", at=place, hint=hint))
         elif read.mode is ReadMode.LOOKUP and read.table in sources:
-            errors.append(
-                PortError(
-                    f"the source '{read.table}' cannot be read as lookup",
-                    at=read_place(step, port),
-                    hint="write it to a table with an ingest step, and look that up",
-                )
-            )
+            cause = f"the source '{read.table}' cannot be read as lookup"
+            hint = "write it to a table with an ingest step, and look that up"
+            errors.append(PortError(cause, at=read_place(step, port), hint=hint))
     return errors
 
 
@@ -145,24 +141,15 @@ def check_columns(step: Step, action: Action, readable: Mapping[str, Readable]) 
             except ValueError as error:
                 errors.append(TypeMismatchError(f"column '{name}' of port '{port}': {error}", at=action.at))
                 continue
-            column = own.get(name.lower())
+            column, place = own.get(name.lower()), read_place(step, port)
             if column is None:
+                cause = f"{table} has no column '{name}', which port '{port}' of {action.action} needs"
                 hint = did_you_mean(name, own, f"its columns are: {', '.join(own)}")
-                errors.append(
-                    UnknownColumnError(
-                        f"{table} has no column '{name}', which port '{port}' of {action.action} needs",
-                        at=read_place(step, port),
-                        hint=hint,
-                    )
-                )
+                errors.append(UnknownColumnError(cause, at=place, hint=hint))
             elif not fits(column.type, wanted):
-                errors.append(
-                    TypeMismatchError(
-                        f"{table}.{column.name} is {column.type}, but port '{port}' of {action.action} takes {wanted}",
-                        at=read_place(step, port),
-                        hint=f"convert it upstream: CAST({column.name} AS {wanted})",
-                    )
-                )
+                cause = f"{table}.{column.name} is {column.type}, but port '{port}' of {action.action} takes {wanted}"
+                convert = f"convert it upstream: CAST({column.name} AS {wanted})"
+                errors.append(TypeMismatchError(cause, at=place, hint=convert))
     return errors
 
 
@@ -175,13 +162,13 @@ def parameter_literals(step: Step, action: Action) -> tuple[dict[str, exp.Expr],
         if name not in action.params
     ]
     for name, declared in action.params.items():
-        given = name in step.params
-        value: Any = step.params[name] if given else declared.default
+        is_set = name in step.params
+        value: Any = step.params[name] if is_set else declared.default
         if value is None:
             errors.append(_missing(name, declared, step, action))
             continue
         try:
-            at = step.places.get(f"with.{name}", step.at) if given else action.at
+            at = step.places.get(f"with.{name}", step.at) if is_set else action.at
             literals[name] = typed_literal(name, declared.type, value, at)
         except ValueError as error:
             errors.append(TypeMismatchError(f"parameter '{name}': {error}", at=action.at))

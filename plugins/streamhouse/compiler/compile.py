@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Literal, Protocol
 
-from streamhouse.compiler.aside import set_aside
 from streamhouse.compiler.check import (
     Readable,
     check_layer,
@@ -13,6 +12,7 @@ from streamhouse.compiler.check import (
     check_schema_change,
     check_table_options,
 )
+from streamhouse.compiler.detached import detach_steps
 from streamhouse.compiler.kept import deletions
 from streamhouse.compiler.order import foreign_writers, ordered_flows, ordered_steps, writers, writes_place
 from streamhouse.compiler.segments import check_streams, segments
@@ -25,6 +25,7 @@ from streamhouse.errors import (
     UnknownActionError,
 )
 from streamhouse.model.action import Action
+from streamhouse.model.bad_rows import KIND, LETTER_COLUMNS, with_dead_letters
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep, Truncation
 from streamhouse.model.read_as import ReadAs, as_read
@@ -32,7 +33,7 @@ from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Ranges
 from streamhouse.registry.problems import Problems
-from streamhouse.sql.last_resort import told_at
+from streamhouse.sql.last_resort import guard_analysis
 
 
 class Actions(Protocol):
@@ -71,12 +72,12 @@ class View(Protocol):
     def truncated(self, name: str) -> Mapping[str, Truncation]:
         """What a person decided of removals of all rows of a source."""
 
-    def given_up(self, name: str) -> Ranges:
+    def skipped_ranges(self, name: str) -> Ranges:
         """Ranges of a source or table that a person said to go on behind: their rows are gone."""
 
     @property
-    def aside(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of steps that are set aside; see `compiler.aside`."""
+    def detached_groups(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of steps that are detached; see `compiler.detached`."""
 
 
 def compile_flow(
@@ -110,6 +111,7 @@ def compile_flow(
     """
     problems = Problems()
     external = external or {}
+    flow = with_dead_letters(flow)
     writer, duplicates = writers(flow)
     problems.add(*duplicates, *check_reads(flow, writer, external), *check_table_options(flow, writer))
     problems.add(*check_schema_change(flow, writer))
@@ -177,11 +179,12 @@ def compile_project(
             two flows write one table and CyclicFlowError when flows read each other's tables.
     """
     named = {flow.flow: flow for flow in flows}
+    whole = {name: with_dead_letters(flow) for name, flow in named.items()}
     problems = Problems()
-    owners, duplicates = foreign_writers(named)
+    owners, duplicates = foreign_writers(whole)
     problems.add(*duplicates)
     try:
-        order = ordered_flows(named, owners)
+        order = ordered_flows(whole, owners)
     except StreamhouseError as error:
         problems.add(error)
         problems.raise_any()
@@ -199,7 +202,7 @@ def compile_project(
             view = (views or {}).get(name)
             actions = (apart or {}).get(name, registry)
             columns = source_columns.get(name, {})
-            with told_at(flow.at, f"flow '{name}'"):
+            with guard_analysis(flow.at, f"flow '{name}'"):
                 plans[name] = (
                     compiled(flow, actions, columns, tables)
                     if view is None
@@ -217,11 +220,11 @@ def compile_project(
 def _planned(step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable], view: View) -> PlannedStep:
     tables = {read.table for read in step.reads.values()}
     hidden = {table: view.hidden(step, action, table, readable[table].columns) for table in tables}
-    seen = {
+    visible_inputs = {
         table: replace(readable[table], columns=tuple(c for c in readable[table].columns if c.name not in names))
         for table, names in hidden.items()
     }
-    done = plan_step(step, action, flow, seen)
+    done = plan_step(step, action, flow, visible_inputs)
     reads = tuple(read.model_copy(update={"hidden": tuple(sorted(hidden[read.table]))}) for read in done.reads)
     return done.model_copy(update={"reads": reads})
 
@@ -231,8 +234,8 @@ def _known(external: Mapping[str, Table], own: Collection[str], view: View | Non
     if view is None:
         return external
     return {
-        name: table.model_copy(update={"columns": as_read(table.columns, made)})
-        if name not in own and (made := view.adapted(name))
+        name: table.model_copy(update={"columns": as_read(table.columns, adaptations)})
+        if name not in own and (adaptations := view.adapted(name))
         else table
         for name, table in external.items()
     }
@@ -242,12 +245,12 @@ def _adapted(plan: FlowPlan, view: View | None) -> FlowPlan:
     names = [source.name for source in plan.sources] + [table.name for table in plan.external]
     if view is None:
         return plan
-    found = {name: made for name in names if (made := view.adapted(name))}
+    found = {name: adaptations for name in names if (adaptations := view.adapted(name))}
     again = {table.name: time for table in plan.readable if (time := view.again(table.name))}
-    gone = {table.name: ranges for table in plan.readable if (ranges := view.given_up(table.name))}
-    told = {"adapted": found, "again": again, "given_up": gone}
-    plan = plan.model_copy(update=told) if any(told.values()) else plan
-    return set_aside(plan, view.aside)
+    skipped_ranges = {table.name: ranges for table in plan.readable if (ranges := view.skipped_ranges(table.name))}
+    updates = {"adapted": found, "again": again, "given_up": skipped_ranges}
+    plan = plan.model_copy(update=updates) if any(updates.values()) else plan
+    return detach_steps(plan, view.detached_groups)
 
 
 def _actions(flow: Flow, registry: Actions, problems: Problems) -> dict[str, Action]:
@@ -274,7 +277,9 @@ def _readable(
     for name, source in flow.sources.items():
         if name not in used:
             continue
-        if name not in source_columns:
+        if source.kind == KIND:
+            readable[name] = Readable(LETTER_COLUMNS, source.primary_key, source=True)
+        elif name not in source_columns:
             problems.add(SourceError(f"the columns of source '{name}' are not known", at=_place(source.at, flow)))
         else:
             readable[name] = Readable(source_columns[name], source.primary_key, source=True)
@@ -312,18 +317,8 @@ def _plan(
         freshness=flow.freshness,
         max_rows_per_epoch=flow.max_rows_per_epoch,
         sources=tuple(
-            PlannedSource(
-                name=source.name,
-                kind=source.kind,
-                options=source.options,
-                columns=readable[name].columns,
-                primary_key=readable[name].primary_key,
-                loads_first=name in first,
-                truncations=_truncations(flow, name) if readable[name].primary_key else "kept",
-                truncated=dict(view.truncated(name)) if view is not None else {},
-                given_up=view.given_up(name) if view is not None else {},
-            )
-            for name, source in sorted(flow.sources.items())
+            _planned_source(flow, name, readable[name], view, loads_first=name in first)
+            for name in sorted(flow.sources)
             if name in used
         ),
         local_epoch_rows=flow.local_epoch_rows,
@@ -333,3 +328,18 @@ def _plan(
 
 
 __all__ = ["Actions", "CompileFlow", "PlanStep", "SourceColumns", "View", "compile_flow", "compile_project"]
+
+
+def _planned_source(flow: Flow, name: str, read: Readable, view: View | None, *, loads_first: bool) -> PlannedSource:
+    source = flow.sources[name]
+    return PlannedSource(
+        name=source.name,
+        kind=source.kind,
+        options=source.options,
+        columns=read.columns,
+        primary_key=read.primary_key,
+        loads_first=loads_first,
+        truncations=_truncations(flow, name) if read.primary_key else "kept",
+        truncated=dict(view.truncated(name)) if view is not None else {},
+        given_up=view.skipped_ranges(name) if view is not None else {},
+    )

@@ -9,7 +9,7 @@ from streamhouse.model.action import Action, Expectation
 from streamhouse.model.table import Column
 from streamhouse.sql.dialect import parse_condition, render
 from streamhouse.sql.parameters import fill_parameters
-from streamhouse.sql.ports import Port
+from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
 
 
@@ -25,7 +25,7 @@ def plan_expectations(
     """
     planned: dict[str, Expectation] = {}
     errors: list[StreamhouseError] = []
-    output = {"output": Port(columns, {})}
+    output = {"output": ActionPort(columns, {})}
     for name, expectation in action.expect.items():
         try:
             check = parse_condition(expectation.check, action.at)
@@ -52,8 +52,10 @@ def judges_parts(expect: Mapping[str, Expectation], key: Collection[str]) -> str
     nothing of the whole. A warning may count parts.
     """
     for name, rule in expect.items():
-        seen = {column.name.lower() for column in parse_condition(rule.check, Location("")).find_all(exp.Column)}
-        if rule.on_violation != "warn" and (folded := sorted(seen - {column.lower() for column in key})):
+        condition_columns = {
+            column.name.lower() for column in parse_condition(rule.check, Location("")).find_all(exp.Column)
+        }
+        if rule.on_violation != "warn" and (folded := sorted(condition_columns - {column.lower() for column in key})):
             return (
                 f"{name} ({rule.on_violation}) judges whole rows by {', '.join(folded)}, and an epoch has parts of them"
             )

@@ -1,8 +1,10 @@
 """A plan in words: plain data for `--json`, text for people."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from streamhouse.model.delta_plan import DeltaBlock
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
 from streamhouse.model.table import Tiers
 from streamhouse.model.types import ReadMode, format_duration
@@ -20,6 +22,28 @@ class ExplainedRead:
 
 
 @dataclass(frozen=True)
+class ExplainedState:
+    """A block of a `delta` step, as `explain` shows it: a query over changes, and the rows that it keeps.
+
+    Attributes:
+        name: Of the inner query that it keeps up to date; None: the step's own query.
+        groups: Columns by which it groups rows, with their types, by the name that the result has for them; empty:
+            all rows are one group.
+        values: The other columns of its state, with their types.
+        totals: Whether the state has one row per group, of totals; else it has one for each distinct row.
+        top: How many rows of the result the table has; None: all.
+        reads: Port or inner query → how rows that a change of it touches are found.
+    """
+
+    name: str | None
+    groups: dict[str, str]
+    values: dict[str, str]
+    totals: bool
+    top: int | None
+    reads: dict[str, str]
+
+
+@dataclass(frozen=True)
 class ExplainedStep:
     """One step, as `explain` shows it."""
 
@@ -31,6 +55,7 @@ class ExplainedStep:
     strategy: str
     reason: str
     interval: str | None
+    states: tuple[ExplainedState, ...]
     columns: dict[str, str]
     primary_key: tuple[str, ...]
     merge: dict[str, str]
@@ -124,6 +149,7 @@ def _step(step: PlannedStep) -> ExplainedStep:
         strategy=str(step.strategy),
         reason=step.reason,
         interval=format_duration(step.interval) if step.interval else None,
+        states=_states(step),
         columns={c.name: c.type if c.nullable else f"{c.type} not null" for c in table.columns},
         primary_key=table.primary_key,
         merge={name: str(function) for name, function in table.merge.items()},
@@ -137,6 +163,39 @@ def _step(step: PlannedStep) -> ExplainedStep:
     )
 
 
+def _states(step: PlannedStep) -> tuple[ExplainedState, ...]:
+    """Of a `delta` step, inner queries first."""
+    if step.delta is None:
+        return ()
+    ports = [read.port for read in step.reads]
+    inner = [_state(stage.name, stage.plan, ports) for stage in step.delta.stages]
+    return (*inner, _state(None, step.delta, ports))
+
+
+def _state(name: str | None, block: DeltaBlock, ports: Sequence[str]) -> ExplainedState:
+    names = {group: column for column, group in block.shown.items()}
+    return ExplainedState(
+        name=name,
+        groups={} if block.single else {names.get(one.name, one.name): one.type for one in block.groups},
+        values={column.name: column.type for column in block.values},
+        totals=block.totals is not None,
+        top=block.top.limit if block.top is not None else None,
+        reads={block.ports.get(port, port): _found_by(block, port) for port in block.ports or ports},
+    )
+
+
+def _found_by(block: DeltaBlock, port: str) -> str:
+    """How the rows that a change of a port touches are found."""
+    if port in block.linear:
+        return "changed rows, joined with the rows that they match"
+    columns = dict.fromkeys(link[port] for link in block.links if port in link)
+    return (
+        f"rows with the same {' or '.join(columns)}"
+        if columns
+        else "all rows of the others, in an epoch that changes it"
+    )
+
+
 def _read(read: PlannedRead) -> ExplainedRead:
     computed = {column.name: column.sql for column in read.computed}
     key = {out: computed.get(own, own) for out, own in read.key_columns.items()}
@@ -144,8 +203,8 @@ def _read(read: PlannedRead) -> ExplainedRead:
 
 
 def _tiers(tiers: Tiers) -> dict[str, str]:
-    kept = {tier.value: getattr(tiers, tier.value) for tier in tiers.present}
-    return {name: format_duration(duration) for name, duration in kept.items()}
+    retentions = {tier.value: getattr(tiers, tier.value) for tier in tiers.present}
+    return {name: format_duration(duration) for name, duration in retentions.items()}
 
 
 def _source_line(source: ExplainedSource) -> str:
@@ -160,7 +219,7 @@ def _segment_line(segment: ExplainedSegment) -> str:
 
 
 def _step_lines(step: ExplainedStep) -> list[str]:
-    tiers = ", ".join(f"{tier} {kept}" for tier, kept in step.tiers.items())
+    tiers = ", ".join(f"{tier} {retention}" for tier, retention in step.tiers.items())
     buckets = f", {_count(step.buckets, 'bucket')}" if step.buckets > 1 else ""
     lines = [
         f"{step.writes}  ←  {step.action}",
@@ -169,6 +228,7 @@ def _step_lines(step: ExplainedStep) -> list[str]:
     if step.interval:
         lines.append(f"  runs      every {step.interval}")
     lines += [f"  reads     {_read_text(read)}" for read in step.reads]
+    lines += [line for state in step.states for line in _state_lines(state)]
     lines.append(f"  key       {', '.join(step.primary_key) or 'none, rows are appended'}")
     if step.part:
         lines.append(f"  writes    {', '.join(step.part)}; other steps write the rest")
@@ -182,6 +242,18 @@ def _step_lines(step: ExplainedStep) -> list[str]:
     if step.partition_by:
         lines.append(f"  parts     by {', '.join(step.partition_by)}")
     return [*lines, f"  kept in   {tiers}{buckets}"]
+
+
+def _state_lines(state: ExplainedState) -> list[str]:
+    by = ", ".join(f"{name} {kind}" for name, kind in state.groups.items())
+    rows = "one row per group" if state.totals else "one row per distinct row"
+    values = _count(len(state.values), "total" if state.totals else "value") if state.values else ""
+    top = f"; the first {state.top} rows are written" if state.top is not None else ""
+    name = f"{state.name}, an inner query, " if state.name else ""
+    return [
+        f"  state     {name}{f'by {by}' if by else 'one group'}: {rows}{f' with {values}' if values else ''}{top}",
+        *(f"    finds   {port}: {found_by}" for port, found_by in state.reads.items()),
+    ]
 
 
 def _read_text(read: ExplainedRead) -> str:

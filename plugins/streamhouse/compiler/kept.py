@@ -1,4 +1,4 @@
-"""How long a table's rows are kept: by default for ever, and what a flow says otherwise; pure."""
+"""How long a table's rows are kept: by default forever, and what a flow says otherwise; pure."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -22,7 +22,7 @@ def default_tiers(*, has_days: bool) -> Tiers:
     """The tiers of a table whose flow names none.
 
     Args:
-        has_days: Whether a tier that is not `forever` drops days of it: what is computed anew would then see what is
+        has_days: Whether a tier that is not `forever` drops days of it: what is recomputed would then see what is
             left, and nobody asked for that.
     """
     return _WHOLE if has_days else DEFAULT_TIERS

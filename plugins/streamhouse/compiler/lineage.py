@@ -14,7 +14,7 @@ Role = Literal["value", "rows"]
 
 
 @dataclass(frozen=True)
-class Link:
+class ColumnLink:
     """One step's use of a column.
 
     Attributes:
@@ -81,11 +81,11 @@ class Lineage:
             raise UnknownColumnError(f"{table} has no column '{column}'", hint=hint)
         return table, own[column.lower()]
 
-    def up(self, table: str, column: str | None = None) -> list[Link]:
+    def up(self, table: str, column: str | None = None) -> list[ColumnLink]:
         """What a column, or with None any column of a table, comes from; nearest first, each link once."""
         return self._walk(table, column, self._into, lambda link: (link.table, link.column))
 
-    def down(self, table: str, column: str | None = None) -> list[Link]:
+    def down(self, table: str, column: str | None = None) -> list[ColumnLink]:
         """What is made of a column, or of any column of a table; nearest first, each link once."""
         return self._walk(table, column, self._from, lambda link: (link.into, link.into_column))
 
@@ -93,27 +93,27 @@ class Lineage:
         self,
         table: str,
         column: str | None,
-        near: Callable[[str, str | None], list[Link]],
-        beyond: Callable[[Link], tuple[str, str | None]],
-    ) -> list[Link]:
-        found: dict[Link, Link] = {}
-        seen: set[tuple[str, str | None]] = {(table, column)}
+        near: Callable[[str, str | None], list[ColumnLink]],
+        beyond: Callable[[ColumnLink], tuple[str, str | None]],
+    ) -> list[ColumnLink]:
+        found: dict[ColumnLink, ColumnLink] = {}
+        visited: set[tuple[str, str | None]] = {(table, column)}
         pending: deque[tuple[str, str | None, int]] = deque([(table, column, 1)])
         while pending:
             name, part, distance = pending.popleft()
             for link in near(name, part):
                 found.setdefault(link, replace(link, distance=distance))
                 following = beyond(link)
-                if following not in seen:
-                    seen.add(following)
+                if following not in visited:
+                    visited.add(following)
                     pending.append((*following, distance + 1))
         return list(found.values())
 
-    def _into(self, table: str, column: str | None) -> list[Link]:
+    def _into(self, table: str, column: str | None) -> list[ColumnLink]:
         links = [link for step in self._writers.get(table, ()) for link in step.links]
         return [x for x in links if column is None or x.into_column in (None, column)]
 
-    def _from(self, table: str, column: str | None) -> list[Link]:
+    def _from(self, table: str, column: str | None) -> list[ColumnLink]:
         links = [link for step in self._readers.get(table, ()) for link in step.links if link.table == table]
         return [x for x in links if column is None or x.column.lower() == column.lower()]
 
@@ -127,14 +127,16 @@ class _Linked:
     sources: Mapping[str, str]
 
     @cached_property
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[ColumnLink, ...]:
         """Its use of each column."""
         found, step = self.around.meaning(self.step), self.step
         target, flow = step.writes.name, self.around.plan.flow
         values = [
-            Link(self.sources.get(t, t), c, "value", target, name, flow, step.id)
-            for name, made in found.values.items()
-            for t, c in sorted(made)
+            ColumnLink(self.sources.get(t, t), c, "value", target, name, flow, step.id)
+            for name, origins in found.values.items()
+            for t, c in sorted(origins)
         ]
-        rows = [Link(self.sources.get(t, t), c, "rows", target, None, flow, step.id) for t, c in sorted(found.decides)]
+        rows = [
+            ColumnLink(self.sources.get(t, t), c, "rows", target, None, flow, step.id) for t, c in sorted(found.decides)
+        ]
         return (*values, *rows)

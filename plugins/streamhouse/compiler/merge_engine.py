@@ -63,8 +63,8 @@ def engine_errors(
         return errors
     if updated := [
         step.reads[port].table
-        for port, given in inputs.items()
-        if given.mode is ReadMode.CHANGES and not given.append_only
+        for port, info in inputs.items()
+        if info.mode is ReadMode.CHANGES and not info.append_only
     ]:
         errors.append(
             MergeEngineError(
@@ -108,19 +108,19 @@ def _version_errors(
     if options.merge_engine is not MergeEngine.VERSIONED:
         if name is None:
             return []
-        told = f"{table} has a version_column, and merge_engine is {options.merge_engine or 'left out'}"
-        return [MergeEngineError(told, at=at, hint="write merge_engine: versioned, or leave version_column out")]
+        message = f"{table} has a version_column, and merge_engine is {options.merge_engine or 'left out'}"
+        return [MergeEngineError(message, at=at, hint="write merge_engine: versioned, or leave version_column out")]
     fitting = [c.name for c in columns if c.type in _VERSIONS and c.name not in how.primary_key]
     known = f"columns that could: {', '.join(fitting) or 'none'}"
     if name is None:
-        told = f"{table} is versioned, and nothing says by which column"
-        return [MergeEngineError(told, at=at, hint=f"add version_column; {known}")]
+        message = f"{table} is versioned, and nothing says by which column"
+        return [MergeEngineError(message, at=at, hint=f"add version_column; {known}")]
     if name.lower() not in [c.name for c in columns]:
-        told = f"version_column names '{name}', which is no output column"
-        return [UnknownColumnError(told, at=at, hint=did_you_mean(name, fitting, known))]
+        message = f"version_column names '{name}', which is no output column"
+        return [UnknownColumnError(message, at=at, hint=did_you_mean(name, fitting, known))]
     if name.lower() not in fitting:
         kind = next(c.type for c in columns if c.name == name.lower())
         why = "part of the primary key" if name.lower() in how.primary_key else kind
-        told = f"version_column {name} is {why}; a version is one of {', '.join(_VERSIONS)}, outside the primary key"
-        return [MergeEngineError(told, at=at, hint=known)]
+        message = f"version_column {name} is {why}; a version is one of {', '.join(_VERSIONS)}, outside the primary key"
+        return [MergeEngineError(message, at=at, hint=known)]
     return []

@@ -7,6 +7,7 @@ from streamhouse.errors import Location, PartitionError, StreamhouseError
 from streamhouse.model.notice import Notice
 from streamhouse.model.table import PARTITION_TYPES, Column, Table, TableOptions
 from streamhouse.model.types import Strategy, format_duration
+from streamhouse.sql.classify import Classification
 
 
 def partition_errors(
@@ -25,42 +26,26 @@ def partition_errors(
     errors: list[StreamhouseError] = []
     for name in (name.lower() for name in options.partition_by):
         if types[name] not in PARTITION_TYPES:
-            errors.append(
-                PartitionError(
-                    f"{table} cannot be partitioned by {name}, which is {types[name]}",
-                    at=at,
-                    hint=f"a partition is one of {', '.join(PARTITION_TYPES)}: add a column such as "
-                    f"CAST({name} AS DATE) AS {name}_day"
-                    if types[name].startswith("timestamp")
-                    else f"a partition is one of {', '.join(PARTITION_TYPES)}",
-                )
-            )
+            errors.append(_wrong_type(table, name, types[name], at))
         elif primary_key and name not in primary_key:
-            errors.append(
-                PartitionError(
-                    f"{table} cannot be partitioned by {name}, which is not part of its primary key",
-                    at=at,
-                    hint=f"rows of one key must stand in one partition; the primary key is: {', '.join(primary_key)}",
-                )
-            )
+            cause = f"{table} cannot be partitioned by {name}, which is not part of its primary key"
+            hint = f"rows of one key must stand in one partition; the primary key is: {', '.join(primary_key)}"
+            errors.append(PartitionError(cause, at=at, hint=hint))
         elif name in (key.lower() for key in options.bucket_key):
-            errors.append(
-                PartitionError(
-                    f"{table} has {name} in bucket_key and in partition_by",
-                    at=at,
-                    hint="all rows of a partition have the same value there, and so the same bucket: "
-                    "leave it out of bucket_key",
-                )
-            )
+            cause = f"{table} has {name} in bucket_key and in partition_by"
+            same = "all rows of a partition have the same value there, and so the same bucket"
+            errors.append(PartitionError(cause, at=at, hint=f"{same}: leave it out of bucket_key"))
     if not errors and primary_key and set(primary_key) == {name.lower() for name in options.partition_by}:
-        errors.append(
-            PartitionError(
-                f"{table} is partitioned by its whole primary key, so each partition would have one row",
-                at=at,
-                hint="leave a column of the key out of partition_by",
-            )
-        )
+        cause = f"{table} is partitioned by its whole primary key, so each partition would have one row"
+        errors.append(PartitionError(cause, at=at, hint="leave a column of the key out of partition_by"))
     return errors
+
+
+def _wrong_type(table: str, name: str, kind: str, at: Location) -> PartitionError:
+    hint = f"a partition is one of {', '.join(PARTITION_TYPES)}"
+    if kind.startswith("timestamp"):
+        hint += f": add a column such as CAST({name} AS DATE) AS {name}_day"
+    return PartitionError(f"{table} cannot be partitioned by {name}, which is {kind}", at=at, hint=hint)
 
 
 def refuse_lost_parts(table: Table, at: Location, *, shared: bool) -> None:
@@ -80,10 +65,10 @@ def refuse_lost_parts(table: Table, at: Location, *, shared: bool) -> None:
         return
     how = "adds up rows of a key" if table.merge else "has several writers" if shared else f"is {table.merge_engine}"
     raise PartitionError(
-        f"{table.name} {how}, and its {first} tier drops days: a late row would begin anew there, and replace what the "
-        f"{table.tiers.present[-1]} tier has",
+        f"{table.name} {how}, and its {first} tier drops days: a late row would start again there, and replace "
+        f"what the {table.tiers.present[-1]} tier has",
         at=at,
-        hint=f"keep the first tier for ever, '{first}: forever', or leave {table.ages_by} out of partition_by",
+        hint=f"keep the first tier forever, '{first}: forever', or leave {table.ages_by} out of partition_by",
     )
 
 
@@ -98,9 +83,35 @@ def partial_reads(
         forget: Table whose changes it reads → after what time days are dropped; None: they are not.
         at: Where the step stands.
     """
-    if strategy not in (Strategy.RECOMPUTE, Strategy.FULL):
+    if not strategy.reads_state:
         return
-    for name, kept in forget.items():
-        if kept is not None:
-            text = f"{table} is made of what {name} holds, which drops days after {format_duration(kept)}"
-            yield Notice(text, at, f"keep {name} for ever in its first tier for results over all its rows")
+    for name, retention in forget.items():
+        if retention is not None:
+            text = f"{table} is made of what {name} holds, which drops days after {format_duration(retention)}"
+            yield Notice(text, at, f"keep {name} forever in its first tier for results over all its rows")
+
+
+def stale_rows(table: Table, how: Classification, at: Location) -> Iterator[Notice]:
+    """What a person should know of a step that finds the rows that must go by those of its own first tier.
+
+    The cached state has all rows that the step wrote. Where it is lost, it is read again from the first tier.
+
+    Args:
+        table: That the step writes.
+        how: It is kept up to date.
+        at: Where the step stands.
+    """
+    retention, tiers = table.forgets_after, table.tiers.present
+    if retention is None or not table.primary_key or len(tiers) == 1 or not _by_own_rows(how):
+        return
+    text = (
+        f"{table.name} drops days from its first tier after {format_duration(retention)}; after a loss of the cache, "
+        f"rows of such days that leave the result stay in the tier {tiers[-1]}"
+    )
+    yield Notice(text, at, f"keep {table.name} forever in its first tier, and no row stays behind")
+
+
+def _by_own_rows(how: Classification) -> bool:
+    if how.strategy is Strategy.RECOMPUTE:
+        return any(set(columns) != set(how.primary_key) for columns in how.key_columns.values())
+    return how.strategy.sees_all

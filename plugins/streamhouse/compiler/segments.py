@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
-from streamhouse.errors import StrategyError, TierError
+from streamhouse.errors import Location, StrategyError, TierError
 from streamhouse.model.flow import Flow
 from streamhouse.model.plan import PlannedStep, Segment
 from streamhouse.model.table import Table
@@ -28,14 +28,11 @@ def segments(
         external: Tables of other flows.
         commit_interval: Of segments behind a table without a hot tier.
     """
-    cuts: dict[str, frozenset[str]] = {}  # table → the cuts that whoever reads it is behind
+    cuts: dict[str, frozenset[str]] = {}  # table → the cuts that its readers are behind
     grouped: dict[frozenset[str], list[PlannedStep]] = {}
     for step in steps:
         behind = frozenset[str]().union(*(cuts.get(read.table, _own(external, read.table)) for read in step.reads))
-        if step.isolate:
-            behind |= {f"{step.writes.name}.{step.action}"}
-        if step.writes.tiers.target is not Tier.HOT:
-            behind |= {_LAKE}
+        behind |= _own_cuts(step)
         grouped.setdefault(behind, []).append(step)
         shared = {step.writes.name} if step.part else set()
         cuts[step.writes.name] = cuts.get(step.writes.name, frozenset()) | behind | shared
@@ -69,26 +66,27 @@ def check_streams(flow: Flow, cut: tuple[Segment, ...], readable_tables: Mapping
                 table = readable_tables.get(read.table)
                 if table is None or table.name in segment.tables:
                     continue
+                place = flow.places.get(f"tables.{table.name}", flow.at)
                 if table.tiers.target is Tier.COLD:
                     raise TierError(
-                        f"{table.name} is in the cold tier alone, which tells no changes, and {step.id} follows it",
-                        at=flow.places.get(f"tables.{table.name}", flow.at),
+                        f"{table.name} is in the cold tier alone, which reports no changes, and {step.id} follows it",
+                        at=place,
                         hint="give it a hot or warm tier as well",
                     )
                 if loses_order(step, table):
-                    kept = "first" if step.writes.first_row else "last"
-                    if _ordered_partitions(step, table):
-                        parts = f"{table.buckets} buckets"
-                        hint = f"give {table.name} one bucket, or a bucket_key that is part of its reader's key"
-                    else:
-                        parts, key = "partitions", ", ".join(step.writes.primary_key)
-                        hint = f"partition {table.name} by columns of its reader's key, which is ({key})"
-                    raise StrategyError(
-                        f"{step.id} keeps the {kept} row of each key, and {table.name} keeps no order between its"
-                        f" {parts}",
-                        at=flow.places.get(f"tables.{table.name}", flow.at),
-                        hint=hint,
-                    )
+                    raise _lost_order(step, table, place)
+
+
+def _lost_order(step: PlannedStep, table: Table, at: Location) -> StrategyError:
+    which = "first" if step.writes.first_row else "last"
+    if _ordered_partitions(step, table):
+        parts = f"{table.buckets} buckets"
+        hint = f"give {table.name} one bucket, or a bucket_key that is part of its reader's key"
+    else:
+        parts, key = "partitions", ", ".join(step.writes.primary_key)
+        hint = f"partition {table.name} by columns of its reader's key, which is ({key})"
+    cause = f"{step.id} keeps the {which} row of each key, and {table.name} keeps no order between its {parts}"
+    return StrategyError(cause, at=at, hint=hint)
 
 
 def loses_order(step: PlannedStep, log: Table) -> bool:
@@ -102,3 +100,9 @@ def loses_order(step: PlannedStep, log: Table) -> bool:
 def _ordered_partitions(step: PlannedStep, log: Table) -> bool:
     """Whether rows of one key are all in one partition of a log."""
     return set(log.partition_by) <= set(step.writes.primary_key)
+
+
+def _own_cuts(step: PlannedStep) -> frozenset[str]:
+    """Cuts that a step makes by itself, before its table."""
+    isolated = {f"{step.writes.name}.{step.action}"} if step.isolate else set()
+    return frozenset(isolated | ({_LAKE} if step.writes.tiers.target is not Tier.HOT else set()))

@@ -24,29 +24,17 @@ def disagreements(known: Table | None, part: Table, at: Location) -> list[Stream
     keys = [tuple((c.name, c.type) for c in table.columns if c.name in table.primary_key) for table in (known, part)]
     if keys[0] != keys[1]:
         shown = [", ".join(f"{name} {kind}" for name, kind in key) for key in keys]
-        wrong.append(
-            DuplicateWriterError(
-                f"the writers of {part.name} have other keys: ({shown[0]}) and ({shown[1]})",
-                at=at,
-                hint="let all steps that write it give the same primary key",
-            )
-        )
+        cause = f"the writers of {part.name} have other keys: ({shown[0]}) and ({shown[1]})"
+        wrong.append(DuplicateWriterError(cause, at=at, hint="let all steps that write it give the same primary key"))
     both = [n for n in part.column_names if n in known.column_names and n not in known.primary_key]
     if both:
-        wrong.append(
-            DuplicateWriterError(
-                f"two steps write {part.name}.{both[0]}", at=at, hint="each column of a shared table has one writer"
-            )
-        )
-    wrong += [
-        DuplicateWriterError(
-            f"the writers of {part.name} want other {what}: {_shown(known, what)} and {_shown(part, what)}",
-            at=at,
-            hint="say the same under 'tables' in each flow that writes it",
-        )
-        for what in ("tiers", "buckets", "bucket_key", "partition_by")
-        if getattr(known, what) != getattr(part, what)
-    ]
+        cause, hint = f"two steps write {part.name}.{both[0]}", "each column of a shared table has one writer"
+        wrong.append(DuplicateWriterError(cause, at=at, hint=hint))
+    for what in ("tiers", "buckets", "bucket_key", "partition_by"):
+        if getattr(known, what) != getattr(part, what):
+            cause = f"the writers of {part.name} want other {what}: {_shown(known, what)} and {_shown(part, what)}"
+            hint = "say the same under 'tables' in each flow that writes it"
+            wrong.append(DuplicateWriterError(cause, at=at, hint=hint))
     return wrong
 
 

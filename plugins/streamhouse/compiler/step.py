@@ -1,6 +1,7 @@
 """Plans one step: types its SQL, chooses its strategy, and makes the table it writes."""
 
 from collections.abc import Hashable, Iterator, Mapping
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -9,7 +10,7 @@ from streamhouse.compiler.check import Readable, check_columns, parameter_litera
 from streamhouse.compiler.expect import judges_parts, plan_expectations
 from streamhouse.compiler.kept import default_tiers
 from streamhouse.compiler.merge_engine import engine_errors, ruled_out, selection
-from streamhouse.compiler.partitions import partial_reads, partition_errors, refuse_lost_parts
+from streamhouse.compiler.partitions import partial_reads, partition_errors, refuse_lost_parts, stale_rows
 from streamhouse.errors import (
     DefinitionErrors,
     Location,
@@ -21,6 +22,7 @@ from streamhouse.errors import (
     did_you_mean,
 )
 from streamhouse.model.action import Action
+from streamhouse.model.delta_plan import DeltaBlock, DeltaPlan
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import PlannedRead, PlannedStep
@@ -28,12 +30,14 @@ from streamhouse.model.table import Column, Table, TableOptions
 from streamhouse.model.types import History, MergeEngine, ReadMode, Strategy, Tier
 from streamhouse.sql.classify import Classification, InputInfo, classify
 from streamhouse.sql.dialect import parse_query
-from streamhouse.sql.last_resort import told_at
+from streamhouse.sql.last_resort import guard_analysis
 from streamhouse.sql.parameters import fill_parameters
-from streamhouse.sql.ports import Port
-from streamhouse.sql.schema import Query, analyse
+from streamhouse.sql.ports import ActionPort, column_of
+from streamhouse.sql.schema import CheckedQuery, analyse
 
 _NO_KEY_TYPES = ("array<", "map<", "struct<", "variant", "float", "double")
+
+_AnyBlock = TypeVar("_AnyBlock", bound=DeltaBlock)
 
 
 def plan_step(
@@ -52,7 +56,7 @@ def plan_step(
         DefinitionError: any of those that `compile_flow` names.
         DefinitionErrors: several.
     """
-    with told_at(action.sql_at, f"the SQL of action '{action.action}'"):
+    with guard_analysis(action.sql_at, f"the SQL of action '{action.action}'"):
         return _plan_step(step, action, flow, readable, analyses if analyses is not None else Analyses())
 
 
@@ -62,12 +66,13 @@ def _plan_step(
     errors = check_columns(step, action, readable)
     literals, wrong = parameter_literals(step, action)
     _raise([*errors, *wrong])
-    use = _use(step, readable)
+    use = analyses.token(_use(step, readable))
     query = analyses.of(action, ("query", use), lambda: _query(step, action, readable, literals))
     options = flow.tables.get(step.writes, TableOptions())
     declared = options.primary_key if options.primary_key is not None else action.output.primary_key
     options_at = flow.places.get(f"tables.{step.writes}", flow.at)
     partitions_at = flow.places.get(f"tables.{step.writes}.partition_by", options_at)
+    event_time_at = flow.places.get(f"tables.{step.writes}.event_time", options_at)
     key_at = options_at if options.primary_key is not None else action.at
     expect, unmet = analyses.of(action, ("expect", use), lambda: plan_expectations(action, query.columns, literals))
     _raise(
@@ -77,6 +82,7 @@ def _plan_step(
             *_unknown(options.bucket_key, "bucket_key", query, options_at),
             *_unknown(options.partition_by, "partition_by", query, partitions_at),
             *_unknown((action.output.event_time,) if action.output.event_time else (), "event_time", query, action.at),
+            *_unknown((options.event_time,) if options.event_time else (), "event_time", query, event_time_at),
             *unmet,
         ]
     )
@@ -98,13 +104,19 @@ def _plan_step(
             lambda: classify(query, inputs, primary_key=key, strategy=strategy, without=without, at=strategy_at),
         )
 
-    how = chosen(ruled_out(options))
+    without = ruled_out(options)
+    if action.interval:
+        without[Strategy.DELTA] = "the action sets an interval"
+    how = chosen(without)
     if how.strategy is Strategy.MERGE and (reason := judges_parts(expect, how.primary_key)):
-        how = chosen({Strategy.MERGE: reason})
+        without[Strategy.MERGE] = reason
+        how = chosen(without)
+    if how.delta is not None and how.delta.top is not None and expect:
+        without[Strategy.DELTA] = "expectations judge only the rows that LIMIT leaves"
+        how = chosen(without)
     shared = options.merge_engine is MergeEngine.PARTIAL_UPDATE
     columns = tuple(
-        Column(name=c.name, type=c.type, nullable=(c.nullable or shared) and c.name not in how.primary_key)
-        for c in query.columns
+        column_of(c.name, c.type, (c.nullable or shared) and c.name not in how.primary_key) for c in query.columns
     )
     _raise(
         [
@@ -125,6 +137,7 @@ def _plan_step(
         sql=query.sql,
         strategy=how.strategy,
         reason=how.reason,
+        delta=_delta(step, how, readable),
         interval=action.interval if how.strategy is Strategy.FULL else None,
         isolate=step.isolate,
         part=tuple(c for c in table.column_names if c not in table.primary_key) if shared else (),
@@ -133,18 +146,63 @@ def _plan_step(
             *query.notices,
             *_deprecation(step, action),
             *partial_reads(step.writes, how.strategy, forget, step.at),
+            *stale_rows(table, how, step.at),
         ),
+        copies=_copies(step, query, readable),
+        texts=_texts(step, query, readable),
         history=options.history or flow.history or History.of(table.layer),
         renamed=action.output.renamed,
         params=dict(step.params),
     )
 
 
+def _delta(step: Step, how: Classification, readable: Mapping[str, Readable]) -> DeltaPlan | None:
+    """As chosen, with the names that columns of the ports have."""
+    if how.delta is None:
+        return None
+    names = {
+        port: {column.name.lower(): column.name for column in readable[read.table].columns}
+        for port, read in step.reads.items()
+    }
+    stages = tuple(one.model_copy(update={"plan": _named(one.plan, names)}) for one in how.delta.stages)
+    return _named(how.delta, names).model_copy(update={"stages": stages})
+
+
+def _named(plan: _AnyBlock, names: Mapping[str, Mapping[str, str]]) -> _AnyBlock:
+    def own(port: str, column: str) -> str:
+        known = names.get(plan.ports.get(port, port), {})  # columns of a stage are called as they are
+        return known.get(column, column)
+
+    links = tuple({port: own(port, column) for port, column in link.items()} for link in plan.links)
+    return plan.model_copy(update={"links": links})
+
+
+def _copies(step: Step, query: CheckedQuery, readable: Mapping[str, Readable]) -> dict[str, tuple[str, str]]:
+    return {name: _read_by(port, column, step, readable) for name, (port, column) in query.copies.items()}
+
+
+def _texts(
+    step: Step, query: CheckedQuery, readable: Mapping[str, Readable]
+) -> dict[str, tuple[tuple[tuple[str, str], ...], tuple[str, ...]]]:
+    kinds = {column.name: column.type for column in query.columns}
+    return {
+        name: (tuple(sorted(_read_by(port, column, step, readable) for port, column in columns)), tuple(sorted(texts)))
+        for name, (columns, texts) in query.values_from.items()
+        if kinds.get(name) == "string"
+    }
+
+
+def _read_by(port: str, column: str, step: Step, readable: Mapping[str, Readable]) -> tuple[str, str]:
+    """The table and column that the SQL calls so."""
+    table = step.reads[port].table
+    return table, next(c.name for c in readable[table].columns if c.name.lower() == column.lower())
+
+
 def _deprecation(step: Step, action: Action) -> Iterator[Notice]:
-    gone = action.deprecated
-    if gone is not None:
-        hint = f"use {gone.use} instead" if gone.use else None
-        text = f"{action.action} {action.version} is deprecated and may be gone from {gone.until} on"
+    deprecation = action.deprecated
+    if deprecation is not None:
+        hint = f"use {deprecation.use} instead" if deprecation.use else None
+        text = f"{action.action} {action.version} is deprecated and may be gone from {deprecation.until} on"
         yield Notice(text, step.places.get("use", step.at), hint)
 
 
@@ -158,11 +216,13 @@ def _use(step: Step, readable: Mapping[str, Readable]) -> Hashable:
     return (repr(list(step.params.items())), *ports)
 
 
-def _query(step: Step, action: Action, readable: Mapping[str, Readable], literals: Mapping[str, exp.Expr]) -> Query:
+def _query(
+    step: Step, action: Action, readable: Mapping[str, Readable], literals: Mapping[str, exp.Expr]
+) -> CheckedQuery:
     tree = parse_query(action.sql, action.sql_at)
     fill_parameters(tree, action.params, literals, action.sql, action.sql_at)
     ports = {
-        port.lower(): Port(
+        port.lower(): ActionPort(
             bound=readable[step.reads[port].table].columns,
             declared=declared,
             lookup=step.reads[port].mode is ReadMode.LOOKUP,
@@ -173,7 +233,7 @@ def _query(step: Step, action: Action, readable: Mapping[str, Readable], literal
     return analyse(tree, ports, action.sql, action.sql_at, extra_columns=action.output.extra_columns == "pass")
 
 
-def _renames(action: Action, query: Query) -> Iterator[StreamhouseError]:
+def _renames(action: Action, query: CheckedQuery) -> Iterator[StreamhouseError]:
     """What is wrong with `renamed`: nothing that it says is passed over."""
     renamed, own = action.output.renamed, {c.name.lower() for c in query.columns}
     first: dict[str, str] = {}
@@ -194,7 +254,9 @@ def _renames(action: Action, query: Query) -> Iterator[StreamhouseError]:
         first.setdefault(was.lower(), name)
 
 
-def _unknown(names: tuple[str, ...], role: str, query: Query, at: Location) -> list[StreamhouseError]:
+def _unknown(names: tuple[str, ...], role: str, query: CheckedQuery, at: Location) -> list[StreamhouseError]:
+    if not names:
+        return []
     own = [c.name for c in query.columns]
     return [
         UnknownColumnError(
@@ -210,7 +272,7 @@ def _unknown(names: tuple[str, ...], role: str, query: Query, at: Location) -> l
 def _read(
     port: str,
     step: Step,
-    query: Query,
+    query: CheckedQuery,
     how: Classification,
     readable: Mapping[str, Readable],
 ) -> PlannedRead:
@@ -280,7 +342,7 @@ def _table(
         merge=how.merge,
         first_row=first_row,
         version_column=version_column,
-        event_time=action.output.event_time,
+        event_time=action.output.event_time or options.event_time,
     )
 
 

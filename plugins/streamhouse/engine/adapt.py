@@ -14,6 +14,7 @@ from sqlglot import exp, parse_one
 
 from streamhouse.model.read_as import RESCUED, ReadAs, as_stored
 from streamhouse.model.table import Column
+from streamhouse.spark.frame import frame_schema
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
 from streamhouse.stores.fitted import fits, fitted
 
@@ -40,19 +41,19 @@ class Adapted:
 
 def adapt(rows: pa.Table, columns: Sequence[Column], adapted: Iterable[ReadAs]) -> Adapted:
     """Make rows of `as_stored(columns, adapted)` those that steps know, with `columns`."""
-    made = {one.column.name: one for one in adapted}
+    read_as = {one.column.name: one for one in adapted}
     lost: dict[str, int] = {}
     stays: pa.ChunkedArray | None = None
     arrays = []
     for column in columns:
-        one = made.get(column.name)
+        one = read_as.get(column.name)
         if one is None:
             arrays.append(rows.column(column.name))
             continue
         if one.rescues:
-            arrays.append(_rescued(rows, [made[name] for name in one.rescues if name in made]))
+            arrays.append(_rescued(rows, [read_as[name] for name in one.rescues if name in read_as]))
             continue
-        values, whole = _made(rows, one)
+        values, whole = _column_values(rows, one)
         arrays.append(values)
         if (misfits := len(whole) - (pc.sum(whole).as_py() or 0)) > 0:
             lost[column.name] = misfits
@@ -64,16 +65,16 @@ def adapt(rows: pa.Table, columns: Sequence[Column], adapted: Iterable[ReadAs]) 
     return Adapted(found.filter(stays), rows.filter(pc.invert(stays)), lost)
 
 
-def _made(rows: pa.Table, one: ReadAs) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+def _column_values(rows: pa.Table, one: ReadAs) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """The values of a column, and whether each row's fits."""
     kind = arrow_type(one.column.type)
     values = pa.chunked_array([pa.nulls(rows.num_rows, kind)])
     whole = pa.chunked_array([pa.repeat(True, rows.num_rows)])
     for part in one.of:
-        given = rows.column(part.name)
+        stored_values = rows.column(part.name)
         # A value that does not fit is no reason to take another column's, which is older.
-        there = fitted(given, kind)
-        whole = pc.and_(whole, pc.or_(pc.is_valid(values), fits(given, there)))
+        there = fitted(stored_values, kind)
+        whole = pc.and_(whole, pc.or_(pc.is_valid(values), fits(stored_values, there)))
         there = pc.coalesce(values, there)
         # Of a struct those fields are there that fit.
         values = there if pa.types.is_struct(kind) else pc.if_else(whole, there, values)
@@ -86,33 +87,35 @@ def _made(rows: pa.Table, one: ReadAs) -> tuple[pa.ChunkedArray, pa.ChunkedArray
     return values, whole
 
 
-def _rescued(rows: pa.Table, made: Sequence[ReadAs]) -> pa.ChunkedArray:
+def _rescued(rows: pa.Table, read_as: Sequence[ReadAs]) -> pa.ChunkedArray:
     """Values that do not fit their columns, as JSON."""
     found: dict[int, dict[str, Any]] = {}
-    for one in made:
+    for one in read_as:
         if one.misfit != "rescue":
             continue
-        values, whole = _made(rows, one)
+        values, whole = _column_values(rows, one)
         for at in pc.indices_nonzero(pc.invert(whole.combine_chunks())).to_pylist():
             parts = (rows.column(part.name)[at].as_py() for part in one.of)
-            given = next((value for value in parts if value is not None), None)
-            found.setdefault(at, {})[one.column.name] = _left(given, values[at].as_py())
+            stored_value = next((value for value in parts if value is not None), None)
+            found.setdefault(at, {})[one.column.name] = _left(stored_value, values[at].as_py())
     texts = [json.dumps(found[at], default=str) if at in found else None for at in range(rows.num_rows)]
     return pa.chunked_array([pa.array(texts, pa.string())])
 
 
-def _left(given: Any, there: Any) -> Any:
+def _left(stored_value: Any, there: Any) -> Any:
     """What of a value is not there; of a struct its fields."""
-    if not isinstance(given, dict) or not isinstance(there, dict):
-        return given
-    left = {name: _left(value, there.get(name)) for name, value in given.items() if _lacks(value, there.get(name))}
+    if not isinstance(stored_value, dict) or not isinstance(there, dict):
+        return stored_value
+    left = {
+        name: _left(value, there.get(name)) for name, value in stored_value.items() if _lacks(value, there.get(name))
+    }
     return left or None
 
 
-def _lacks(given: Any, there: Any) -> bool:
-    if isinstance(given, dict) and isinstance(there, dict):
-        return any(_lacks(value, there.get(name)) for name, value in given.items())
-    return given is not None and there is None
+def _lacks(stored_value: Any, there: Any) -> bool:
+    if isinstance(stored_value, dict) and isinstance(there, dict):
+        return any(_lacks(value, there.get(name)) for name, value in stored_value.items())
+    return stored_value is not None and there is None
 
 
 def stored_names(columns: Iterable[Column], wanted: Iterable[Column], adapted: Sequence[ReadAs]) -> tuple[str, ...]:
@@ -130,10 +133,8 @@ def adapted_frame(frame: "DataFrame", columns: Sequence[Column], adapted: Sequen
         columns: Those of the result, in this order.
         adapted: How they are made.
     """
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     stored = as_stored(columns, adapted)
-    schema = from_arrow_schema(arrow_schema(columns), prefer_timestamp_ntz=True)
+    schema = frame_schema(arrow_schema(columns))
     return frame.select([column.name for column in stored]).mapInArrow(_adapting(stored, columns, adapted), schema)
 
 
@@ -150,9 +151,9 @@ def _adapting(
 
 def losses(origin: str, lost: Mapping[str, int], adapted: Iterable[ReadAs]) -> dict[str, int]:
     """Text for a person → how many values of an origin did not fit."""
-    made = {one.column.name: one for one in adapted}
+    read_as = {one.column.name: one for one in adapted}
     return {
-        f"{origin}.{name} do not fit {made[name].column.type}" + _BECAME[made[name].misfit]: count
+        f"{origin}.{name} do not fit {read_as[name].column.type}" + _BECAME[read_as[name].misfit]: count
         for name, count in lost.items()
     }
 

@@ -1,7 +1,9 @@
 """Epochs that begin while Spark still plans the batch that stands for them."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+_ALONE_S = 0.1  # an epoch that takes longer has more to do than to plan a batch takes
 
 
 class EpochsAhead:
@@ -17,10 +19,16 @@ class EpochsAhead:
         self._next: int | None = None  # Spark counts on; of its first batch nobody knows
         self._begun: Future[None] | None = None
 
-    def logged(self) -> None:
-        """The end of the next batch is in the log."""
+    def logged(self, *, alone: bool = False) -> None:
+        """The end of the next batch is in the log.
+
+        Args:
+            alone: Nothing waits behind it: let Spark plan its batch afterwards, for the two take each other's time.
+        """
         if self._next is not None:
             self._begun = self._thread.submit(self._run, self._next)
+            if alone:
+                wait([self._begun], _ALONE_S)
 
     def call(self, batch: int) -> None:
         """Returns when the epoch of a batch has ended; raises what it raised."""

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from streamhouse.engine.vector import Vector, cap
 from streamhouse.model.types import Position
 
 
 class Input(Protocol):
-    """What the clock asks of a source or table; `ingest.base.Source` is one."""
+    """What the clock asks of a source or table; `ingest.base.RowSource` is one."""
 
     def available(self) -> Position:
         """The position after the last row that can be read now."""
@@ -21,13 +21,21 @@ class Input(Protocol):
         """How many rows `[start, end)` has."""
 
 
+@runtime_checkable
+class DueInput(Input, Protocol):
+    """An input that knows when its next row comes."""
+
+    def due_s(self, start: Position) -> float | None:
+        """Seconds until there is a row after `start`; None: nobody knows."""
+
+
 class EpochClock:
     """Chooses the end of each epoch of one segment.
 
     Args:
         inputs: Everything the segment reads, by name.
         first: Inputs that feed lookup tables. While more of their rows wait than one epoch may
-            take, the others stand still, so that a fact finds its dimension as it would in a batch.
+            take, the others wait, so that a fact finds its dimension as it would in a batch.
         max_rows: Rows in one epoch, over all inputs; shared equally between those with a backlog, of
             which each gets one row at least.
         until: Where a drain ends; None: never.
@@ -46,6 +54,7 @@ class EpochClock:
         tick_after: timedelta | None = None,
     ) -> None:
         self._inputs = inputs
+        self._due = {name: one for name, one in inputs.items() if isinstance(one, DueInput)}
         self._groups = ([n for n in inputs if n in first], [n for n in inputs if n not in first])
         self._max_rows = max_rows
         self._until = until
@@ -68,6 +77,11 @@ class EpochClock:
             if drained or self._now_ms() - last.at_ms >= self._tick_after_ms:
                 return Vector(self._now_ms(), last.positions, tick=True)
         return last
+
+    def due_s(self, last: Vector) -> float | None:
+        """Seconds until one of the inputs that know so has a row after `last`; None: none of them knows."""
+        known = (one.due_s(last.positions.get(name, {})) for name, one in self._due.items())
+        return min((seconds for seconds in known if seconds is not None), default=None)
 
     def _advance(self, group: Collection[str], positions: dict[str, Position], budget: int) -> tuple[int, bool]:
         """Move the inputs of a group; return the rows taken, and whether none is left behind."""

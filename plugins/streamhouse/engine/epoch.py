@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from streamhouse.engine.adapt import losses
+from streamhouse.engine.dead_letters import check_limit, is_dead_letters, letters_after
 from streamhouse.engine.delta import Delta, count
+from streamhouse.engine.delta_step import run_delta
 from streamhouse.engine.frames import Frames, may_reorder
-from streamhouse.engine.held import HeldStates
+from streamhouse.engine.groups import Groups
 from streamhouse.engine.inputs import AdaptedInput, EpochInput
-from streamhouse.engine.lease import HeldLease
+from streamhouse.engine.lease import LeaseGuard
 from streamhouse.engine.needs import Need
 from streamhouse.engine.note import Note
 from streamhouse.engine.points import reach
 from streamhouse.engine.rows_source import can_spread_changes, spread_changes
+from streamhouse.engine.segment_states import SegmentStates
+from streamhouse.engine.spill import Spilled
 from streamhouse.engine.spread import can_spread, spread_write
 from streamhouse.engine.strategies import StepInputs, StepResult, changed_rows, collected, gives_frame, run_step
 from streamhouse.engine.traces import segment_writer, writer_of
 from streamhouse.engine.vector import Vector
+from streamhouse.model.bad_rows import count_text
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Layer, Position, ReadMode, Strategy, Tier, behind
@@ -47,10 +52,10 @@ class SegmentParts:
     inputs: Mapping[str, EpochInput]
     stores: Mapping[Tier, Store]
     frames: Frames
-    held: HeldStates
+    states: SegmentStates
     places: Places
     pool: ThreadPoolExecutor
-    lease: HeldLease
+    lease: LeaseGuard
     last_full_ms: dict[str, int] = field(default_factory=dict)  # `full` step → when it last ran
     sums: SumBounds = field(default_factory=SumBounds)
 
@@ -94,7 +99,7 @@ def leave_note(parts: SegmentParts, note: Note) -> None:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EpochOutcome:
     """What an epoch did.
 
     Attributes:
@@ -103,8 +108,10 @@ class Outcome:
         visible_ms: Layer → when the last of its tables was written, epoch milliseconds.
         read: Source or foreign table → rows read from it.
         violations: `step.expectation` → rows that violate it.
+        bad_rows: A sentence for each dead-letter table that changed.
         losses: What a value does not fit, in words → how many values.
         deltas: Source or table → what changed there.
+        ran: Ids of the steps that ran.
     """
 
     ends: dict[str, Position]
@@ -112,8 +119,10 @@ class Outcome:
     visible_ms: dict[Layer, int] = field(default_factory=dict)
     read: dict[str, int] = field(default_factory=dict)
     violations: dict[str, int] = field(default_factory=dict)
+    bad_rows: list[str] = field(default_factory=list)
     losses: dict[str, int] = field(default_factory=dict)
     deltas: dict[str, Delta | None] = field(default_factory=dict)
+    ran: set[str] = field(default_factory=set)
 
     @property
     def read_rows(self) -> int:
@@ -133,9 +142,11 @@ class EpochRun:
         ends: dict[str, Position],
         *,
         after: int | None = None,
+        outdated: Collection[str] = (),
         replay: bool,
     ) -> None:
         self._parts = parts
+        self._outdated = outdated
         self._epoch = epoch
         self._note = note_of(parts, epoch, after, start, end, ends)
         self._noted: Future[None] = Future()  # nothing is written before it
@@ -143,20 +154,24 @@ class EpochRun:
         self._end = end
         self._ends_before = ends
         self._replay = replay
-        self._outcome = Outcome(ends=dict(ends))
+        self._outcome = EpochOutcome(ends=dict(ends))
         # Of inputs and steps. A table that is read has one step that writes it, which bears its name.
         names = (*parts.inputs, *(step.id for step in parts.segment.steps))
         self._deltas: dict[str, Future[Delta | None]] = {name: Future() for name in names}
-        self._states = _EpochStates(parts.held, self._deltas)
+        self._states = _EpochStates(parts.states, self._deltas)
         self._lock = threading.Lock()
         # What a dead attempt wrote is told apart in the driver alone, so an epoch is repeated there.
         self._spread = not replay and self._rows() > parts.plan.local_epoch_rows
 
-    def all(self) -> Outcome:
-        """Start everything, wait for everything, raise the first error in step order."""
+    def all(self) -> EpochOutcome:
+        """Start every read and every step, and wait for all of them.
+
+        Raises:
+            Exception: the first error in the order of the steps.
+        """
         self._noted = self._parts.pool.submit(leave_note, self._parts, self._note)
-        for name, given in self._parts.inputs.items():
-            self._parts.pool.submit(self._read, name, given)
+        for name, epoch_input in self._parts.inputs.items():
+            self._parts.pool.submit(self._read, name, epoch_input)
         steps = [self._parts.pool.submit(self._step, step) for step in self._parts.segment.steps]
         failures = [error for done in (*steps, self._noted) if (error := done.exception())]
         if failures:
@@ -169,20 +184,23 @@ class EpochRun:
         """How many rows the epoch's ranges have."""
         start, end = self._start.positions, self._end.positions
         return sum(
-            given.rows_between(start.get(name, {}), end.get(name, {})) for name, given in self._parts.inputs.items()
+            epoch_input.rows_between(start.get(name, {}), end.get(name, {}))
+            for name, epoch_input in self._parts.inputs.items()
         )
 
-    def _read(self, name: str, given: EpochInput) -> None:
+    def _read(self, name: str, epoch_input: EpochInput) -> None:
         try:
-            self._deltas[name].set_result(self._read_range(name, given))
+            self._deltas[name].set_result(self._read_range(name, epoch_input))
         except BaseException as error:
             self._deltas[name].set_exception(error)
             raise
 
-    def _read_range(self, name: str, given: EpochInput) -> Delta | None:
+    def _read_range(self, name: str, epoch_input: EpochInput) -> Delta | None:
         start, end = self._start.positions.get(name, {}), self._end.positions.get(name, {})
-        if gone := self._parts.plan.given_up.get(table_name(name)):
-            start = {part: min(behind(gone.get(part, ()), start.get(part, 0)), last) for part, last in end.items()}
+        if skipped_ranges := self._parts.plan.given_up.get(table_name(name)):
+            start = {
+                part: min(behind(skipped_ranges.get(part, ()), start.get(part, 0)), last) for part, last in end.items()
+            }
         need = self._parts.needs[name]
         if start == end or not (need.changes or need.state):
             return None
@@ -194,13 +212,13 @@ class EpochRun:
             frame = spread_changes(
                 parts.frames.spark, need.origin, parts.places, parts.places.root, start, end, need.column_names
             )
-            delta = self._spread_delta(name, frame, given.rows_between(start, end))
-        elif isinstance(given, AdaptedInput):
-            changes, lost = given.changes_and_lost(start, end, need.column_names)
+            delta = self._spread_delta(name, frame, epoch_input.rows_between(start, end))
+        elif isinstance(epoch_input, AdaptedInput):
+            changes, lost = epoch_input.changes_and_lost(start, end, need.column_names)
             self._outcome.losses.update(losses(name, lost, need.adapted))
             delta = self._delta(name, changes)
         else:
-            delta = self._delta(name, given.changes(start, end, need.column_names))
+            delta = self._delta(name, epoch_input.changes(start, end, need.column_names))
         if need.changes and delta is not None:
             self._outcome.read[name] = delta.rows
         return delta
@@ -211,15 +229,20 @@ class EpochRun:
             inputs = self._inputs_of(step)
             if not self._is_due(step, inputs.deltas):
                 self._deltas[step.id].set_result(None)
-            elif self._spreads(step, inputs):
-                self._write_spread(step, inputs)
             else:
-                self._run_here(step, inputs)
+                self._run(step, inputs)
+                self._outcome.ran.add(step.id)
             self._outcome.visible_ms[table.layer] = _now_ms()
         except BaseException as error:
             if not self._deltas[step.id].done():
                 self._deltas[step.id].set_exception(_UpstreamFailed(step.id, error))
             raise
+
+    def _run(self, step: PlannedStep, inputs: StepInputs) -> None:
+        if self._spreads(step, inputs):
+            self._write_spread(step, inputs)
+        else:
+            self._run_here(step, inputs)
 
     def _run_here(self, step: PlannedStep, inputs: StepInputs) -> None:
         table = step.writes
@@ -227,7 +250,8 @@ class EpochRun:
         if gives_frame(step, inputs) and self._is_followed(table.name):
             result = self._run_followed(step, inputs)
         else:
-            result = run_step(step, inputs, self._parts.frames)
+            run = run_delta if step.strategy is Strategy.DELTA else run_step
+            result = run(step, inputs, self._parts.frames)
         # All of them are asked: nothing is written before the steps that this one follows have succeeded.
         empty = [delta.is_empty() for delta in inputs.deltas.values()]
         idle = bool(empty) and all(empty)
@@ -256,13 +280,13 @@ class EpochRun:
     def _is_followed(self, name: str) -> bool:
         """Whether a step of the segment takes the changes of a table as a DataFrame."""
         return any(
-            read.table == name and read.mode is ReadMode.CHANGES and step.strategy in (Strategy.MAP, Strategy.MERGE)
+            read.table == name and read.mode is ReadMode.CHANGES and not step.strategy.reads_state
             for step in self._parts.segment.steps
             for read in step.reads
         )
 
     def _inputs_of(self, step: PlannedStep) -> StepInputs:
-        waits = step.strategy not in (Strategy.MAP, Strategy.MERGE)  # they ask whether there are rows
+        waits = step.strategy.reads_state  # the others ask whether there are rows
         deltas: dict[str, Delta] = {}
         for read in step.reads:
             found = self._deltas[read.table].result() if read.mode is ReadMode.CHANGES else None
@@ -272,11 +296,11 @@ class EpochRun:
 
     def _is_due(self, step: PlannedStep, deltas: Mapping[str, Delta]) -> bool:
         if step.strategy is not Strategy.FULL:
-            return bool(deltas)
+            return bool(deltas) or step.id in self._outdated
         last = self._parts.last_full_ms.get(step.id)
         interval_ms = round(step.interval.total_seconds() * 1000) if step.interval else 0
         due = self._end.tick or last is None or self._end.at_ms - last >= interval_ms
-        if due and (deltas or self._end.tick or interval_ms):
+        if step.id in self._outdated or (due and (deltas or self._end.tick or interval_ms)):
             self._parts.last_full_ms[step.id] = self._end.at_ms
             return True
         return False
@@ -284,7 +308,7 @@ class EpochRun:
     def _spreads(self, step: PlannedStep, inputs: StepInputs) -> bool:
         """Whether Spark's tasks run and write the step: its rows are only added, and nobody must count them first."""
         return (
-            step.strategy in (Strategy.MAP, Strategy.MERGE)
+            not step.strategy.reads_state
             and all(delta.spread and not inputs.needs[name].key for name, delta in inputs.deltas.items())
             and not step.expect
             and not step.part
@@ -295,7 +319,7 @@ class EpochRun:
 
     def _write_spread(self, step: PlannedStep, inputs: StepInputs) -> None:
         parts, table = self._parts, step.writes
-        frame = parts.frames.kept(step, changed_rows(step, inputs, parts.frames))
+        frame = parts.frames.valid_rows(step, changed_rows(step, inputs, parts.frames))
         if step.strategy is Strategy.MAP and table.primary_key:
             frame = parts.frames.last_of_each_key(frame, table.primary_key)
         read_back = parts.needs[table.name].read_back
@@ -327,7 +351,18 @@ class EpochRun:
             empty = arrow_schema(step.quarantine.columns).empty_table()
             rows_out = empty if bad is None else conform(bad, step.quarantine.columns)
             self._write(step, step.quarantine, Changes(rows_out))
+        if is_dead_letters(step):
+            self._check_bad_rows(step, result.changes)
         return self._write(step, step.writes, result.changes)
+
+    def _check_bad_rows(self, step: PlannedStep, changes: Changes) -> None:
+        parts, table, letters = self._parts, step.writes, step.reads[0].table
+        end = self._end.positions.get(letters, {})
+        new = changes.upserts.num_rows
+        letters_now = letters_after(changes, parts.store(table).read_state(table, None, table.primary_key))
+        if new:
+            check_limit(parts.plan, step, letters_now, lambda: parts.inputs[letters].rows_between({}, end))
+        self._outcome.bad_rows.append(count_text(table_name(table.name), letters_now, new, self._epoch))
 
     def _write(self, step: PlannedStep, table: Table, changes: Changes) -> Position:
         before = self._ends_before.get(table.name, {})
@@ -346,10 +381,15 @@ class EpochRun:
             self._parts.writer(step),
             self._epoch,
             replay_from=self._ends_before.get(table.name, {}) if self._replay else None,
-            properties={"streamhouse.at_ms": str(self._end.at_ms), **self._note.properties()},
+            properties=self._properties if table.tiers.target is not Tier.HOT else {},
             columns=step.part if step.part and table is step.writes else None,
             sums=self._parts.sums,
         )
+
+    @cached_property
+    def _properties(self) -> dict[str, str]:
+        """Of the epoch's commits in a lake; the hot tier keeps nothing with its rows."""
+        return {"streamhouse.at_ms": str(self._end.at_ms), **self._note.properties()}
 
     def _wrote(self, table: Table, end: Position, rows: int) -> None:
         with self._lock:
@@ -370,23 +410,24 @@ class EpochRun:
             return None
         return self._new_delta(name, changes=changes)
 
-    def _new_delta(self, name: str, **given: Any) -> Delta:
+    def _new_delta(self, name: str, **values: Any) -> Delta:
         frames = self._parts.frames
         return Delta(
-            **given,
+            **values,
             make_frame=frames.frame,
             place=partial(frames.place, name),
             collect=frames.rows,
-            extend=self._parts.held.extending(name),
+            extend=self._parts.states.extending(name),
         )
 
 
 class _EpochStates:
     """States as of the end of the epoch in hand; see `strategies.States`."""
 
-    def __init__(self, held: HeldStates, deltas: "Mapping[str, Future[Delta | None]]") -> None:
-        self._held = held
+    def __init__(self, segment_states: SegmentStates, deltas: "Mapping[str, Future[Delta | None]]") -> None:
+        self._segment_states = segment_states
         self._deltas = deltas
+        self._derived: dict[str, Changes | None] = {}
         self._whole: dict[str, DataFrame] = {}
         self._making = threading.Lock()
 
@@ -394,24 +435,41 @@ class _EpochStates:
         changes = self._changes(name)
         with self._making:
             if name not in self._whole:
-                self._whole[name] = self._held.whole(name, changes)
+                self._whole[name] = self._segment_states.whole(name, changes)
             return self._whole[name]
 
     def with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> "DataFrame":
-        return self._held.with_keys(name, self._changes(name), wanted, columns)
+        return self._segment_states.with_keys(name, self._changes(name), wanted, columns)
 
     def before(self, name: str) -> pa.Table:
         changes = self._changes(name)
         assert changes is not None, "asked for only where there are changes"
-        return self._held.before(name, changes)
+        return self._segment_states.before(name, changes)
 
     def own_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
-        return self._held.all_with_keys(name, wanted, columns)
+        return self._segment_states.all_with_keys(name, wanted, columns)
 
-    def difference(self, name: str, rows: pa.Table) -> Changes:
-        return self._held.difference(name, rows)
+    def difference(self, name: str, rows: pa.Table, among: pa.Table | None = None) -> Changes:
+        return self._segment_states.difference(name, rows, among)
+
+    def rows(self, name: str, *, old: bool) -> "pa.Table | Spilled":
+        return self._segment_states.rows(name, None if old else self._changes(name))
+
+    def met(self, name: str, wanted: pa.Table, columns: Mapping[str, str], *, old: bool) -> "pa.Table | Spilled":
+        return self._segment_states.met(name, None if old else self._changes(name), wanted, columns)
+
+    def size(self, name: str) -> int:
+        return self._segment_states.size(name)
+
+    def groups(self, step: str) -> Groups:
+        return self._segment_states.groups(step)
+
+    def derive(self, name: str, changes: Changes | None) -> None:
+        self._derived[name] = changes
 
     def _changes(self, name: str) -> Changes | None:
+        if name in self._derived:
+            return self._derived[name]
         delta = self._deltas[name].result()
         return None if delta is None or not delta.rows else delta.keyed()
 

@@ -26,12 +26,12 @@ class Judged:
     """Rows after their expectations.
 
     Attributes:
-        kept: For the step's table.
+        valid_rows: For the step's table.
         quarantined: For its quarantine table, with the name of the first expectation each row violates.
         violations: Expectation → rows that violate it; only those that were violated.
     """
 
-    kept: pa.Table
+    valid_rows: pa.Table
     quarantined: pa.Table | None = None
     violations: dict[str, int] = field(default_factory=dict)
 
@@ -75,13 +75,13 @@ def judge(step: PlannedStep, rows: pa.Table) -> Judged:
                 hint=f"the first of them: {first}; nothing of the epoch was recorded as done",
             )
     out = [name for name in violations if step.expect[name].on_violation in ("drop", "quarantine")]
-    kept = plain
+    valid_rows = plain
     if out:
         keep = flags[out[0]]
         for name in out[1:]:
             keep = pc.and_(keep, flags[name])
-        kept = plain.filter(keep)
-    return Judged(kept, _quarantined(step, plain, flags, violations), violations)
+        valid_rows = plain.filter(keep)
+    return Judged(valid_rows, _quarantined(step, plain, flags, violations), violations)
 
 
 def _quarantined(

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from streamhouse.engine.frames import first_line
 from streamhouse.errors import DiskFullError, EngineError, EpochFailedError, StreamhouseError
+from streamhouse.spark.failures import first_line
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery

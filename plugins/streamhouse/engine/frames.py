@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.engine.carrier import Carrier
-from streamhouse.engine.driver_task import ResultTooLargeError
 from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
-from streamhouse.engine.row_order import ROW, in_order, numbered
+from streamhouse.engine.row_order import BESIDE, ROW, apart, in_order, numbered
 from streamhouse.engine.spill import Spilled, spilled_frame
-from streamhouse.engine.standing import Standing
-from streamhouse.engine.worker_error import from_worker
+from streamhouse.engine.standing import standing_queries
 from streamhouse.errors import EpochFailedError, TypeMismatchError
 from streamhouse.model.plan import EXPECTATION, PlannedStep
 from streamhouse.model.table import Column, ComputedColumn, Table
 from streamhouse.model.types import ReadMode, Strategy
+from streamhouse.spark.carrier import CarriesRows, carrier_of
+from streamhouse.spark.failures import ResultTooLargeError, failed_queries, first_line, sizes_of_too_large
+from streamhouse.spark.results import collected_arrow
+from streamhouse.spark.worker_error import from_worker
 from streamhouse.sql.bind import bind, set_clocks, tells_time
 from streamhouse.sql.carry import carried
 from streamhouse.sql.dialect import render
@@ -30,11 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-_TOO_LARGE = re.compile(
-    r"Total size of serialized results of .* \((?P<found>[^)]+)\) is bigger than .* \((?P<limit>[^)]+)\)"
-)
 _NOT_IN_NAMES = re.compile(r"\W")
-_BESIDE = "__beside"
 _NUMBERS = count()
 
 
@@ -43,8 +40,8 @@ class Frames:
 
     def __init__(self, spark: "SparkSession") -> None:
         self.spark = spark
-        self._carrier = Carrier(spark)
-        self._standing = Standing(spark)
+        self._carrier = carrier_of(spark)
+        self._standing = standing_queries(spark)
         self._number = next(_NUMBERS)
 
     def frame(self, rows: pa.Table | Spilled) -> "DataFrame":
@@ -52,7 +49,7 @@ class Frames:
         return spilled_frame(self.spark, rows) if isinstance(rows, Spilled) else self._carrier.frame(rows)
 
     def place(self, name: str, rows: pa.Table) -> "DataFrame | None":
-        """A DataFrame for `standing` over rows of this process, until `end_epoch`; see `Standing.place`."""
+        """A DataFrame for `standing` over rows of this process, until `end_epoch`; see `StandingQueries.place`."""
         return self._standing.place(name, rows)
 
     def end_epoch(self) -> None:
@@ -65,17 +62,46 @@ class Frames:
         Raises:
             EpochFailedError: the SQL behind it fails on a row, or they are more than `spark.driver.maxResultSize`.
         """
-        from py4j.protocol import Py4JJavaError
-        from pyspark.errors import PySparkException
-
         try:
-            return frame.toArrow()
-        except (PySparkException, Py4JJavaError) as error:
-            if told := from_worker(error):
-                raise told from error
+            return self._standing.rows(frame) if self.stands(frame) else self._carrier.rows(frame)
+        except failed_queries(ResultTooLargeError) as error:
+            if failure := from_worker(error):
+                raise failure from error
             raise _too_large("a result", error) or EpochFailedError(
                 f"an action fails on a row: {first_line(error)}"
             ) from error
+
+    def answer(self, name: str, step: PlannedStep, inputs: "Mapping[str, pa.Table | DataFrame]") -> pa.Table:
+        """The rows of the step's SQL, which has no clock, over one input for each port; planned once where it can be.
+
+        Args:
+            name: Of the places of the inputs; of one thread at a time.
+            step: With the SQL; its expectations are not looked at.
+            inputs: Rows of this process, or a DataFrame: then the query is planned for this call.
+
+        Raises:
+            EpochFailedError: as `rows`.
+        """
+        step = step.model_copy(update={"expect": {}})
+        query_name = f"{name} {_query_name(step)}"
+        placed = None if self._standing.refuses(query_name) else self._placed(name, inputs)
+        if placed is not None:
+            first, *others = placed.values()
+            found = self._standing.query(query_name, first, partial(self._query, step, placed, 0), others)
+            if found is not None:
+                return self.rows(found)
+        frames = {port: self.frame(rows) if isinstance(rows, pa.Table) else rows for port, rows in inputs.items()}
+        return self.rows(self.run(step, frames, 0))
+
+    def _placed(self, name: str, inputs: "Mapping[str, pa.Table | DataFrame]") -> "dict[str, DataFrame] | None":
+        """A DataFrame over a place for each port; None: there is no place for the rows of one."""
+        placed: dict[str, DataFrame] = {}
+        for port, rows in inputs.items():
+            frame = self.place(f"{name} {port}", rows) if isinstance(rows, pa.Table) else None
+            if frame is None:
+                return None
+            placed[port] = frame
+        return placed
 
     def extended(self, rows: pa.Table, computed: Sequence[ComputedColumn]) -> pa.Table:
         """The rows, in their order, with a further column for each value computed from them.
@@ -91,40 +117,42 @@ class Frames:
         try:
             # Plans are made when a frame is, so a column that Spark does not find is refused here too.
             frame = self.frame(rows.select(used)).selectExpr(*(column.sql for column in computed))
-            values = frame.toDF(*(column.name for column in computed)).toArrow()
+            values = collected_arrow(frame.toDF(*(column.name for column in computed)))
         except PySparkException as error:
             raise EpochFailedError(f"the keys of changed rows cannot be computed: {first_line(error)}") from error
-        held = conform(values, [Column(name=column.name, type=column.type) for column in computed])
+        new_columns = conform(values, [Column(name=column.name, type=column.type) for column in computed])
         for column in computed:
-            rows = rows.append_column(held.schema.field(column.name), held.column(column.name))
+            rows = rows.append_column(new_columns.schema.field(column.name), new_columns.column(column.name))
         return rows
 
     def run(self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int) -> "DataFrame":
         """The step's SQL over one DataFrame for each port; clock functions say `at_ms`.
 
-        Where the rows may come in another order than those they are made of (`may_reorder`), a further column tells
-        that order; `collect`, `kept`, `last_of_each_key` and `winners` know it.
+        Where the rows may come in another order than those they are made of (`may_reorder`), a further column says
+        that order; `collect`, `valid_rows`, `last_of_each_key` and `winners` know it.
         """
         return self._query(step, inputs, at_ms, self._carrier)
 
     def may_stand(self, step: PlannedStep) -> bool:
         """Whether one plan of the step's SQL may do for all epochs, for all that is known yet; see `standing`."""
         asks = (step.sql, *(f"SELECT {rule.check} AS met" for rule in step.expect.values()))
-        return len(step.reads) == 1 and not any(map(tells_time, asks)) and not self._standing.refuses(step.id)
+        return len(step.reads) == 1 and not any(map(tells_time, asks)) and not self._standing.refuses(_query_name(step))
 
     def standing(self, step: PlannedStep, over: "DataFrame") -> "DataFrame | None":
         """As `run`, of a step that `may_stand` over a frame that `stands`, planned but once; None: it cannot be."""
         [read] = step.reads
-        return self._standing.query(step.id, over, partial(self._query, step, {read.port: over}, 0))
+        return self._standing.query(_query_name(step), over, partial(self._query, step, {read.port: over}, 0))
 
     def stands(self, frame: "DataFrame") -> bool:
         """Whether the frame's rows are others in the next epoch."""
         return self._standing.has(frame)
 
-    def _query(self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int, carrier: Carrier) -> "DataFrame":
+    def _query(
+        self, step: PlannedStep, inputs: Mapping[str, "DataFrame"], at_ms: int, carrier: CarriesRows
+    ) -> "DataFrame":
         from pyspark.errors import AnalysisException
 
-        # Another plan of the flow may be held against Spark meanwhile, and its steps bear the same names.
+        # Another plan of the flow may be checked with Spark meanwhile, and its steps bear the same names.
         views = {port: _NOT_IN_NAMES.sub("__", f"{step.id}.{port}.{self._number}") for port in inputs}
         changing = [read.port for read in step.reads if read.mode is ReadMode.CHANGES]
         if not may_reorder(step) and not any(ROW in inputs[port].columns for port in changing):
@@ -154,31 +182,28 @@ class Frames:
             EpochFailedError: a value does not fit, the SQL fails on a row, an expectation says so, or the result
                 is larger than `spark.driver.maxResultSize`.
         """
-        from py4j.protocol import Py4JJavaError
-        from pyspark.errors import PySparkException
-
         try:
             rows = self._standing.rows(frame) if self.stands(frame) else self._carrier.rows(frame)
             judged = judge(step, in_order(rows))
-            return replace(judged, kept=conform(judged.kept, step.columns))
-        except (PySparkException, Py4JJavaError, ResultTooLargeError) as error:
-            if told := from_worker(error):
-                raise told from error
-            told = _too_large(f"{step.id}: the result of action '{step.action}'", error) or EpochFailedError(
+            return replace(judged, valid_rows=conform(judged.valid_rows, step.columns))
+        except failed_queries(ResultTooLargeError) as error:
+            if failure := from_worker(error):
+                raise failure from error
+            failure = _too_large(f"{step.id}: the result of action '{step.action}'", error) or EpochFailedError(
                 f"{step.id}: action '{step.action}' fails on a row: {first_line(error)}",
                 hint="use TRY_CAST or a WHERE that keeps such rows out; no row was written",
             )
-            raise told from error
+            raise failure from error
         except (pa.ArrowInvalid, KeyError) as error:
             raise EpochFailedError(
                 f"{step.id}: a result does not fit the table: {first_line(error)}",
                 hint=f"CAST the column in action '{step.action}'",
             ) from error
 
-    def kept(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
+    def valid_rows(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
         """The rows that expectations let into the table, with the columns the step writes; no violation is counted.
 
-        A column that tells their order stays.
+        A column that gives their order stays.
         """
         flags = [FLAG + name for name, rule in step.expect.items() if rule.on_violation in ("drop", "quarantine")]
         for flag in flags:
@@ -186,13 +211,17 @@ class Frames:
         return frame.select([*(column.name for column in step.columns), *({ROW} & set(frame.columns))])
 
     def quarantined(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
-        """The rows that expectations keep for the quarantine table, each with the first one that it violates."""
+        """The rows that expectations keep for the quarantine table, each with the first one that it violates.
+
+        A column that gives their order stays.
+        """
         from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
         rules = [name for name, rule in step.expect.items() if rule.on_violation == "quarantine"]
         first = F.coalesce(*(F.when(~F.col(f"{FLAG}{name}"), F.lit(name)) for name in rules))
         columns = [column.name for column in step.columns]
-        return frame.withColumn(EXPECTATION, first).where(F.col(EXPECTATION).isNotNull()).select(*columns, EXPECTATION)
+        violating_rows = frame.withColumn(EXPECTATION, first).where(F.col(EXPECTATION).isNotNull())
+        return violating_rows.select(*columns, EXPECTATION, *({ROW} & set(frame.columns)))
 
     def last_of_each_key(self, rows: "DataFrame", key: Sequence[str]) -> "DataFrame":
         """Of rows in the order they happened, the last of each key."""
@@ -200,8 +229,7 @@ class Frames:
 
         whole = F.struct(*(name for name in rows.columns if name != ROW))
         # One row may give several, with its number: they are beside each other.
-        beside = numbered(rows).withColumn(_BESIDE, F.monotonically_increasing_id())
-        return beside.groupBy(*key).agg(F.max_by(whole, F.struct(ROW, _BESIDE)).alias(ROW)).select(f"{ROW}.*")
+        return apart(rows).groupBy(*key).agg(F.max_by(whole, F.struct(ROW, BESIDE)).alias(ROW)).select(f"{ROW}.*")
 
     def winners(self, rows: "DataFrame", table: Table) -> "DataFrame":
         """Of rows in the order they happened, the one of each key that the table's merge engine keeps."""
@@ -230,14 +258,19 @@ class Frames:
         for read in step.reads:
             for column in read.computed:
                 planned[column.sql] = column.type
-                held = empty[read.port].selectExpr(column.sql).schema.fields[0]
-                found[column.sql] = canonical_type(held.dataType.simpleString())
+                spark_field = empty[read.port].selectExpr(column.sql).schema.fields[0]
+                found[column.sql] = canonical_type(spark_field.dataType.simpleString())
         wrong = [f"{n} is {found.get(n, 'absent')}, planned {t}" for n, t in planned.items() if found.get(n) != t]
         if wrong:
             raise TypeMismatchError(
                 f"{step.id}: Spark types the result of action '{step.action}' otherwise: {'; '.join(wrong)}",
                 hint="write a CAST around these columns",
             )
+
+
+def _query_name(step: PlannedStep) -> str:
+    """The name of the one query that a step is, with its expectations."""
+    return f"{step.id} {step.sql} {[rule.check for rule in step.expect.values()]}"
 
 
 def may_reorder(step: PlannedStep) -> bool:
@@ -251,20 +284,11 @@ def may_reorder(step: PlannedStep) -> bool:
 
 def _too_large(what: str, error: BaseException) -> EpochFailedError | None:
     """The error for a result that this process refuses to take, if it is that."""
-    sizes = _TOO_LARGE.search(str(error))
+    sizes = sizes_of_too_large(error)
     if sizes is None:
         return None
+    found, limit = sizes
     return EpochFailedError(
-        f"{what} is larger than this process takes: {sizes['found']} of at most {sizes['limit']}",
+        f"{what} is larger than this process takes: {found} of at most {limit}",
         hint="lower max_rows_per_epoch, or aggregate in two steps; or raise spark.driver.maxResultSize and memory",
     )
-
-
-def first_line(error: BaseException) -> str:
-    """What a library's error says, without stack or plan: of an error of the JVM, its first cause."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    if causes:
-        return causes[-1]
-    told = [line for line in lines if not line.startswith(("An error occurred while calling", ": "))]
-    return (told or lines or [type(error).__name__])[0]

@@ -99,7 +99,7 @@ class Heartbeat:
                         tasks.add(task)
                         self._beat({task})
                 else:
-                    _drop_if_gone(events, tasks, key.fileobj)
+                    _drop_if_closed(events, tasks, key.fileobj)
             if time.monotonic() >= beat_at:
                 self._beat(tasks)
                 beat_at = time.monotonic() + BEAT_S
@@ -115,17 +115,17 @@ class Heartbeat:
         until = time.monotonic() + SILENT_S + BEAT_S
         while tasks and (left := until - time.monotonic()) > 0:
             for key, _ in events.select(left):
-                _drop_if_gone(events, tasks, key.fileobj)
+                _drop_if_closed(events, tasks, key.fileobj)
 
 
-def _drop_if_gone(events: selectors.BaseSelector, tasks: set[socket.socket], task: object) -> None:
+def _drop_if_closed(events: selectors.BaseSelector, tasks: set[socket.socket], task: object) -> None:
     assert isinstance(task, socket.socket)
     with suppress(BlockingIOError):
         try:
-            gone = not task.recv(64)
+            is_closed = not task.recv(64)
         except ConnectionError:
-            gone = True
-        if gone:
+            is_closed = True
+        if is_closed:
             events.unregister(task)
             tasks.remove(task)
             task.close()
@@ -135,7 +135,7 @@ def _drop_if_gone(events: selectors.BaseSelector, tasks: set[socket.socket], tas
 def heard(driver: Address) -> Iterator[Callable[[], None]]:
     """In a task: end this process, its client's threads included, as soon as the driver is not heard any more.
 
-    Gives what makes sure of it in the thread that is about to write: this machine may have stood still.
+    Gives what makes sure of it in the thread that is about to write: this machine may have been suspended.
 
     Raises:
         StateConflictError: the driver is not heard in the first place.

@@ -8,7 +8,7 @@ import pyarrow as pa
 from streamhouse.engine.adapt import adapt, stored_names
 from streamhouse.engine.clock import Input
 from streamhouse.engine.vector import cap
-from streamhouse.ingest.base import KeyedSource, Source
+from streamhouse.ingest.base import KeyedSource, RowSource, TimedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import FlowPlan, PlannedSource, Segment
 from streamhouse.model.read_as import ReadAs
@@ -58,11 +58,15 @@ class TableInput:
 class SourceInput:
     """A source of the flow: an append-only series of rows."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: RowSource) -> None:
         self.source = source
         self.available = source.available
         self.advance = source.advance
         self.rows_between = source.rows_between
+
+    def due_s(self, start: Position) -> float | None:
+        """Seconds until there is a row after `start`; None: the source does not know."""
+        return self.source.due_s(start) if isinstance(self.source, TimedSource) else None
 
     def standing(self, position: Position) -> Position:
         """The position: a source drops nothing of it."""
@@ -92,7 +96,7 @@ class KeyedSourceInput:
         return position
 
     def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
-        """What happened in the range; the rows before it are known to whoever holds the state."""
+        """What happened in the range; the owner of the state knows the rows before it."""
         return self.source.changes(start, end, columns, before=False)
 
     def parts(self, at: Position, columns: tuple[str, ...]) -> Iterator[pa.Table]:
@@ -112,22 +116,22 @@ class AdaptedInput:
 
     def __init__(
         self,
-        given: TableInput | SourceInput | KeyedSourceInput,
+        inner_input: TableInput | SourceInput | KeyedSourceInput,
         columns: Sequence[Column],
         adapted: Sequence[ReadAs],
         key: Sequence[str],
     ) -> None:
-        self._given = given
+        self._inner_input = inner_input
         self._columns = {column.name: column for column in columns}
         self._adapted = adapted
         self._key = list(key)
-        self.available = given.available
-        self.advance = given.advance
-        self.rows_between = given.rows_between
+        self.available = inner_input.available
+        self.advance = inner_input.advance
+        self.rows_between = inner_input.rows_between
 
     def standing(self, position: Position) -> Position:
         """A position without the partitions that were dropped since."""
-        return self._given.standing(position)
+        return self._inner_input.standing(position)
 
     def changes(self, start: Position, end: Position, columns: tuple[str, ...] | None) -> Changes:
         """What happened in the range."""
@@ -138,20 +142,20 @@ class AdaptedInput:
     ) -> tuple[Changes, dict[str, int]]:
         """What happened in the range, and column → values in it that did not fit."""
         wanted = self._wanted(columns)
-        given = self._given.changes(start, end, self._names(wanted))
-        done = adapt(given.upserts, wanted, self._adapted)
-        before = given.before
+        changes = self._inner_input.changes(start, end, self._names(wanted))
+        done = adapt(changes.upserts, wanted, self._adapted)
+        before = changes.before
         if before is not None:
             before = adapt(before, wanted, self._adapted).rows
-        return Changes(done.rows, self._gone(given.deletes, done.left_out), before), done.lost
+        return Changes(done.rows, self._all_deletes(changes.deletes, done.left_out), before), done.lost
 
     def parts(self, at: Position, columns: tuple[str, ...]) -> Iterator[pa.Table]:
         """All rows at `at`."""
         wanted = self._wanted(columns)
-        for rows in self._given.parts(at, self._names(wanted)):
+        for rows in self._inner_input.parts(at, self._names(wanted)):
             yield adapt(rows, wanted, self._adapted).rows
 
-    def _gone(self, deletes: pa.Table | None, left_out: pa.Table) -> pa.Table | None:
+    def _all_deletes(self, deletes: pa.Table | None, left_out: pa.Table) -> pa.Table | None:
         """A keyed row that is left out takes the place of the one that was there."""
         if not self._key or not left_out.num_rows:
             return deletes
@@ -172,9 +176,9 @@ def without_dropped(table: Table, position: Position, end: Position) -> Position
     return {part: offset for part, offset in position.items() if part in end}
 
 
-def ranges(given: Input, start: Position, at: Position) -> Iterator[tuple[Position, Position]]:
+def ranges(epoch_input: Input, start: Position, at: Position) -> Iterator[tuple[Position, Position]]:
     """Ranges of not many rows each that follow each other, from `start` to `at`."""
-    while (end := cap(given.advance(start, _ROWS_AT_ONCE), at)) != start:
+    while (end := cap(epoch_input.advance(start, _ROWS_AT_ONCE), at)) != start:
         yield start, end
         start = end
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from streamhouse.stores import keyed
-from streamhouse.stores.same import distinct_keys, plain_keys
+from streamhouse.stores.equality import distinct_keys, plain_keys
 
 
 def key_rows(rows: pa.Table, columns: Mapping[str, str] | Sequence[str]) -> pa.Table:

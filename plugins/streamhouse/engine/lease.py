@@ -13,7 +13,7 @@ from streamhouse.state.store import StateStore
 LEASE_TTL = timedelta(seconds=15)
 
 
-class HeldLease:
+class LeaseGuard:
     """A lease, and how long nobody else can have it.
 
     Args:
@@ -44,7 +44,7 @@ class HeldLease:
         """Before a write: stores take rows from anyone.
 
         Raises:
-            LeaseExpiredError: this process stood still, or the state store was away, for longer than the lease lives.
+            LeaseExpiredError: this process was suspended, or the state store was away, for longer than the lease lives.
         """
         if not self.stands():
             raise LeaseExpiredError(
@@ -61,7 +61,7 @@ def leased(
     *,
     alive: Callable[[Owner], bool],
     on_lost: Callable[[LeaseLostError], None] = lambda _: None,
-) -> Iterator[HeldLease]:
+) -> Iterator[LeaseGuard]:
     """Hold the lease of a flow, renewed in the background; freed on leaving.
 
     Args:
@@ -76,7 +76,7 @@ def leased(
     """
     since_s = now_s()
     lease = state.acquire(flow, owner, LEASE_TTL, _now(), alive=alive)
-    held = HeldLease(lease, since_s, now_s)
+    guard = LeaseGuard(lease, since_s, now_s)
     over = threading.Event()
 
     def renew() -> None:
@@ -89,12 +89,12 @@ def leased(
                 return
             except StreamhouseError:
                 continue  # the state store is away; until it is back nothing is written once the lease ran out
-            held.renewed(since_s)
+            guard.renewed(since_s)
 
     renewer = threading.Thread(target=renew, daemon=True, name="lease")
     renewer.start()
     try:
-        yield held
+        yield guard
     finally:
         over.set()
         renewer.join()

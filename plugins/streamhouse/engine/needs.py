@@ -17,10 +17,10 @@ class Need:
     Attributes:
         columns: Those that some reader uses, and the primary key, in the order of the origin.
         changes: Whether a step is driven by its changes.
-        state: Whether a step wants its rows as a whole, or by keys: then they are held in the cache.
+        state: Whether a step wants its rows as a whole, or by keys: then they are in the cache.
         read_back: Of a table that this segment merges into, or that selects: whether later steps read it, and so
             need what the store made of what was written.
-        computed: Values to be held with each row, by which a step finds rows.
+        computed: Values to be stored with each row, by which a step finds rows.
         adapted: How columns are made of others.
     """
 
@@ -44,7 +44,7 @@ class Need:
 
 
 @dataclass
-class _Wanted:
+class _NeedParts:
     columns: set[str] = field(default_factory=set)
     changes: bool = False
     state: bool = False
@@ -56,7 +56,7 @@ def needs_of(plan: FlowPlan, segment: Segment) -> dict[str, Need]:
     origins: dict[str, Origin] = {source.name: source for source in plan.sources if source.name in segment.reads}
     origins |= {table.name: table for table in plan.readable if table.name in segment.reads}
     own = {step.writes.name: step.writes for step in segment.steps}
-    wanted = {name: _Wanted() for name in origins | own}
+    wanted = {name: _NeedParts() for name in origins | own}
     for step in segment.steps:
         for read in step.reads:
             _add_read(wanted[read.table], step, read)
@@ -65,17 +65,17 @@ def needs_of(plan: FlowPlan, segment: Segment) -> dict[str, Need]:
     return {name: replace(need, adapted=plan.adapted.get(name, ())) for name, need in found.items()}
 
 
-def _add_read(wanted: _Wanted, step: PlannedStep, read: PlannedRead) -> None:
+def _add_read(wanted: _NeedParts, step: PlannedStep, read: PlannedRead) -> None:
     wanted.columns.update(read.columns)
     wanted.computed.update({column.name: column for column in read.computed})
     wanted.changes |= read.mode is ReadMode.CHANGES
-    wanted.state |= read.mode is ReadMode.LOOKUP or step.strategy in (Strategy.RECOMPUTE, Strategy.FULL)
+    wanted.state |= read.mode is ReadMode.LOOKUP or step.strategy.reads_state
 
 
-def _add_own(wanted: _Wanted, step: PlannedStep) -> None:
-    """A step that replaces keys must know which of them its table has."""
+def _add_own(wanted: _NeedParts, step: PlannedStep) -> None:
+    """A step that replaces rows must know those that its table has: only what differs is written."""
     touched = {name for read in step.reads for name in read.key_columns}
-    if step.strategy is Strategy.FULL:
+    if step.strategy.sees_all or (step.strategy is Strategy.RECOMPUTE and not step.part):
         wanted.columns.update(column.name for column in step.columns)
         wanted.state = True
     elif step.strategy is Strategy.RECOMPUTE and touched != set(step.writes.primary_key):
@@ -83,7 +83,7 @@ def _add_own(wanted: _Wanted, step: PlannedStep) -> None:
         wanted.state = True
 
 
-def _need(origin: Origin, wanted: _Wanted, own: dict[str, Table]) -> Need:
+def _need(origin: Origin, wanted: _NeedParts, own: dict[str, Table]) -> Need:
     names = wanted.columns | set(origin.primary_key)
     columns = tuple(column for column in origin.columns if column.name in names)
     table = own.get(origin.name)

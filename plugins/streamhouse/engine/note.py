@@ -1,6 +1,6 @@
 """What the tables themselves know of the epochs that wrote them: the third record of how far a flow is.
 
-The state store decides, as long as it is the newest. A copy of it that was put back is not, and tells nobody so. So
+The state store decides, as long as it is the newest. A restored copy of it is not, and nothing in it shows that. So
 each epoch leaves a note where its rows go: beside the hot tables before the first of them is written, and in the
 commit itself in a lake. It has all that the next process needs to go on: where the epoch began and ended.
 """
@@ -86,7 +86,7 @@ class Trace:
 
 
 def trace_of_commit(table: str, properties: Mapping[str, str] | None) -> Trace | None:
-    """What the newest commit of a writer tells; None: there is none.
+    """The trace in the newest commit of a writer; None: there is none.
 
     Args:
         table: That it is in.
@@ -99,12 +99,12 @@ def trace_of_commit(table: str, properties: Mapping[str, str] | None) -> Trace |
 
 
 def trace_of_text(where: str, text: str | None) -> Trace | None:
-    """What a note tells that stands by itself; None: there is none, or this version cannot read it."""
+    """The trace in a note that is stored by itself; None: there is none, or this version cannot read it."""
     note = Note.from_text(text) if text else None
     return None if note is None else Trace(note.epoch, where, note)
 
 
 def newest(traces: Iterable[Trace]) -> Trace | None:
-    """The newest epoch of which anything is known; of equal ones that which tells more."""
-    told = {True: 2, False: 1, None: 0}
-    return max(traces, key=lambda t: (t.epoch, told[t.note.done if t.note else None]), default=None)
+    """The newest epoch of which anything is known; of equal ones the one with more facts."""
+    fact_count = {True: 2, False: 1, None: 0}
+    return max(traces, key=lambda t: (t.epoch, fact_count[t.note.done if t.note else None]), default=None)

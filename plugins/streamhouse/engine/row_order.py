@@ -1,14 +1,20 @@
-"""Tells the order of rows by a further column: Spark keeps it in few of the things it does with rows."""
+"""Marks the order of rows in a further column: few operations of Spark keep the order."""
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
+from streamhouse.stores.base import UNPLACED
+
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 ROW = "__row"
 """Name of that column, whose numbers rise from row to row, not by one."""
+
+BESIDE = "__beside"
+"""Name of a column that gives the order of rows with one `ROW`, which one row gave, wherever Spark puts them."""
 
 
 def numbered(rows: "DataFrame") -> "DataFrame":
@@ -18,12 +24,34 @@ def numbered(rows: "DataFrame") -> "DataFrame":
     return rows if ROW in rows.columns else rows.withColumn(ROW, F.monotonically_increasing_id())
 
 
+def apart(rows: "DataFrame") -> "DataFrame":
+    """The rows, `numbered`, with `BESIDE`, so that Spark may move each by itself."""
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    return numbered(rows).withColumn(BESIDE, F.monotonically_increasing_id())
+
+
+def unplaced() -> "Column":
+    """Whether the place of a row was lost, as the files of a lake were written together: see `OrderedStore`."""
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    return F.col(ROW).between(UNPLACED.start, UNPLACED.stop - 1)
+
+
+def without_places(rows: "DataFrame") -> "DataFrame":
+    """The rows with a `ROW` that says that their order is not known."""
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    return rows.withColumn(ROW, F.lit(UNPLACED.start) + F.monotonically_increasing_id())
+
+
 def in_order(rows: pa.Table) -> pa.Table:
-    """Rows that are `numbered` in that order, without the column; others as they are."""
+    """Rows that are `numbered`, or `apart`, in that order, without its columns; others as they are."""
+    order_columns = [rows.column(name).to_numpy() for name in (BESIDE, ROW) if name in rows.column_names]
     if ROW not in rows.column_names:
         return rows
-    number, rows = rows.column(ROW).to_numpy(), rows.drop_columns([ROW])
-    if (number[1:] >= number[:-1]).all():
+    rows, number = rows.drop_columns([name for name in (BESIDE, ROW) if name in rows.column_names]), order_columns[-1]
+    if len(order_columns) == 1 and (number[1:] >= number[:-1]).all():
         return rows
     # take() lacks nested columns of several chunks. Rows that one row gave stay as they are among each other.
-    return rows.combine_chunks().take(pa.array(number.argsort(kind="stable")))
+    return rows.combine_chunks().take(pa.array(np.lexsort(order_columns)))

@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.engine.worker_error import telling
 from streamhouse.engine.worker_store import hot_store
 from streamhouse.errors import EngineError
-from streamhouse.ingest.base import Source
+from streamhouse.ingest.base import RowSource
 from streamhouse.ingest.kinds import open_source
+from streamhouse.ingest.shapes import is_registered
+from streamhouse.model.bad_rows import policy_of
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
+from streamhouse.spark.frame import frame_schema
+from streamhouse.spark.worker_error import telling
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.places import Places
 
@@ -33,14 +36,17 @@ _ROWS_AT_ONCE = 250_000  # of a table, in a worker's memory
 _BATCH_ROWS, _BATCH_BYTES = 65_536, 4 << 20
 
 
-def can_spread_changes(given: PlannedSource | Table) -> bool:
+def can_spread_changes(origin: PlannedSource | Table) -> bool:
     """Whether `spread_changes` can read it: sources, and log tables of the hot tier."""
-    return isinstance(given, PlannedSource) or (given.tiers.target is Tier.HOT and not given.primary_key)
+    if isinstance(origin, PlannedSource):
+        # Requests to read dead letters again are on the driver's disk, and so is who logs in to a schema registry.
+        return policy_of(origin.options).table is None and not is_registered(origin)
+    return origin.tiers.target is Tier.HOT and not origin.primary_key
 
 
 def spread_changes(
     spark: "SparkSession",
-    given: PlannedSource | Table,
+    origin: PlannedSource | Table,
     places: Places,
     root: Path,
     start: Position,
@@ -51,7 +57,7 @@ def spread_changes(
 
     Args:
         spark: The session.
-        given: A source, or a log table of the hot tier.
+        origin: A source, or a log table of the hot tier.
         places: Where the stores are, as seen from the executors.
         root: The folder to which paths of sources are relative.
         start: Where the rows begin.
@@ -64,25 +70,23 @@ def spread_changes(
     Raises:
         EngineError: `can_spread_changes` denies it.
     """
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    if not can_spread_changes(given):
-        raise EngineError(f"{given.name} cannot be read by Spark's tasks", hint="read it in the driver")
-    names = columns or (given.columns[0].name,)
-    by_name = {column.name: column for column in given.columns}
+    if not can_spread_changes(origin):
+        raise EngineError(f"{origin.name} cannot be read by Spark's tasks", hint="read it in the driver")
+    names = columns or (origin.columns[0].name,)
+    by_name = {column.name: column for column in origin.columns}
     wanted = tuple(by_name[name] for name in names)
     tasks = spark.sparkContext.defaultParallelism
     read: _ReadSource | _ReadTable
-    if isinstance(given, PlannedSource):
-        read = _ReadSource(source_shares(open_source(given, root), start, end, tasks), wanted, given, root)
+    if isinstance(origin, PlannedSource):
+        read = _ReadSource(source_shares(open_source(origin, root), start, end, tasks), wanted, origin, root)
     else:
-        read = _ReadTable(table_shares(start, end, tasks), wanted, given, places)
-    schema = from_arrow_schema(arrow_schema(wanted), prefer_timestamp_ntz=True)
+        read = _ReadTable(table_shares(start, end, tasks), wanted, origin, places)
+    schema = frame_schema(arrow_schema(wanted))
     numbers = spark.range(0, len(read.shares), 1, max(1, len(read.shares)))
     return numbers.mapInArrow(read, schema)
 
 
-def source_shares(source: Source, start: Position, end: Position, tasks: int) -> tuple[Share, ...]:
+def source_shares(source: RowSource, start: Position, end: Position, tasks: int) -> tuple[Share, ...]:
     """Cut a range of a source into about `tasks` shares of equal size that follow each other."""
     rows = source.rows_between(start, end)
     size = max(-(-rows // tasks), _FEWEST_ROWS)

@@ -2,18 +2,18 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from streamhouse.engine.epoch import EpochRun, Outcome, SegmentParts, leave_note, note_of
+from streamhouse.engine.epoch import EpochOutcome, EpochRun, SegmentParts, leave_note, note_of
 from streamhouse.engine.frames import Frames
-from streamhouse.engine.held import HeldStates
 from streamhouse.engine.inputs import EpochInput, TableInput, without_dropped
-from streamhouse.engine.lease import HeldLease
+from streamhouse.engine.lease import LeaseGuard
 from streamhouse.engine.needs import needs_of
+from streamhouse.engine.segment_states import SegmentStates
 from streamhouse.engine.traces import removed, restore_hint
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
@@ -27,7 +27,7 @@ from streamhouse.stores.places import Places
 _VERIFY_S = 30.0  # between two looks at tables of others; while a flow is followed, the Flow Trigger looks as well
 
 
-class SegmentRunner:
+class SegmentExecution:
     """Runs the epochs of one segment in one process. Keeps caches, but nothing it could not lose."""
 
     def __init__(
@@ -39,7 +39,7 @@ class SegmentRunner:
         frames: Frames,
         places: Places,
         cache: Path,
-        lease: HeldLease,
+        lease: LeaseGuard,
     ) -> None:
         """Connect a segment.
 
@@ -55,13 +55,13 @@ class SegmentRunner:
         """
         needs = needs_of(plan, segment)
         own = {t.name: TableInput(t, stores[t.tiers.target]) for t in segment.tables.values()}
-        held = HeldStates(cache / f"{segment.name}.duckdb", needs, {**inputs, **own}, frames)
+        states = SegmentStates(cache / f"{segment.name}.duckdb", needs, {**inputs, **own}, frames, segment.steps)
         # One thread for each step: a step waits in its thread for the steps it reads from. And one for the note.
         threads = len(segment.steps) + len(inputs) + 1
         pool = ThreadPoolExecutor(threads, thread_name_prefix=f"{plan.flow}/{segment.name}")
         self._checked = cache / f"{segment.name}.checked"
         self._verify_at = 0.0  # not before this, on the monotonic clock
-        self._parts = SegmentParts(plan, segment, needs, inputs, stores, frames, held, places, pool, lease)
+        self._parts = SegmentParts(plan, segment, needs, inputs, stores, frames, states, places, pool, lease)
 
     def prepare(self, ends: Mapping[str, Position]) -> None:
         """Create the tables that are missing, and hold the plan's types against Spark's.
@@ -70,7 +70,7 @@ class SegmentRunner:
             ends: Table → its end after the last finished epoch; empty before the first.
 
         Raises:
-            StateConflictError: a table that held rows is gone.
+            StateConflictError: a table that had rows is gone.
             SchemaConflictError: a table stands with another schema.
             TypeMismatchError: Spark gives a step's result another type than the plan.
         """
@@ -127,8 +127,10 @@ class SegmentRunner:
             StateConflictError: a table ends before where the last finished epoch left it, or a hot one behind it.
         """
         parts = self._parts
-        asked = {name: parts.pool.submit(parts.store(table).end, table) for name, table in parts.segment.tables.items()}
-        found = {name: end.result() for name, end in asked.items()}
+        futures = {
+            name: parts.pool.submit(parts.store(table).end, table) for name, table in parts.segment.tables.items()
+        }
+        found = {name: end.result() for name, end in futures.items()}
         for name, end in found.items():
             table = parts.segment.tables[name]
             left = without_dropped(table, recorded.get(name, {}), end)
@@ -162,8 +164,9 @@ class SegmentRunner:
         ends: dict[str, Position],
         *,
         after: int | None = None,
+        outdated: Collection[str] = (),
         replay: bool,
-    ) -> Outcome:
+    ) -> EpochOutcome:
         """Run one epoch.
 
         Args:
@@ -172,6 +175,7 @@ class SegmentRunner:
             end: Where this one ends.
             ends: Table → its end after the epoch before it.
             after: Number of that one; None: there was none.
+            outdated: Ids of the steps that compute their whole table, though nothing may have changed.
             replay: Whether an earlier attempt may have written something.
 
         Raises:
@@ -179,11 +183,11 @@ class SegmentRunner:
             StreamhouseError: the epoch failed; what it wrote is completed, not repeated, by a replay.
         """
         self._verify_read()
-        self._parts.held.stand_at({**start.positions, **ends})
-        return EpochRun(self._parts, epoch, start, end, ends, after=after, replay=replay).all()
+        self._parts.states.stand_at({**start.positions, **ends})
+        return EpochRun(self._parts, epoch, start, end, ends, after=after, outdated=outdated, replay=replay).all()
 
     def _verify_read(self) -> None:
-        """Refuse tables of others that are not what was recorded; one that is made anew has no rows to read on from."""
+        """Refuse tables of others that differ from their record: a table created again has no rows to read on."""
         if time.monotonic() < self._verify_at:
             return
         parts = self._parts
@@ -192,9 +196,9 @@ class SegmentRunner:
                 verify(parts.store(table), table)
         self._verify_at = time.monotonic() + _VERIFY_S
 
-    def settle(self, outcome: Outcome, end: Vector) -> None:
-        """Take the changes of a recorded epoch over into the states that are held."""
-        self._parts.held.take_over(outcome.deltas, {**end.positions, **outcome.ends})
+    def settle(self, outcome: EpochOutcome, end: Vector) -> None:
+        """Apply the changes of a recorded epoch to the cached states."""
+        self._parts.states.take_over(outcome.deltas, {**end.positions, **outcome.ends})
         for delta in outcome.deltas.values():
             if delta is not None:
                 delta.release()
@@ -203,4 +207,4 @@ class SegmentRunner:
     def close(self) -> None:
         """Stop the threads and close the cache."""
         self._parts.pool.shutdown(wait=True, cancel_futures=True)
-        self._parts.held.close()
+        self._parts.states.close()

@@ -1,11 +1,8 @@
-"""The Spark stream of a segment: it carries offsets, never rows (design D2).
+"""The offsets of a segment's stream, which carries no rows (design D2).
 
-Its offset is the position vector of everything a segment reads. Structured Streaming is clock and
+The offset is the position vector of everything a segment reads. Structured Streaming is clock and
 write-ahead log: it stores the vector before the epoch and commits after it. The rows themselves are
 read by the epoch, so the stream's one column has no rows.
-
-Spark's JVM asks for offsets here, in the driver, the way it calls `foreachBatch`. A Python data source would
-be a process of its own for each query, which takes 0.9 CPU-s to start and some 60 MB as long as it lives.
 """
 
 import json
@@ -14,21 +11,23 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from streamhouse.engine.clock import EpochClock, Input
 from streamhouse.engine.vector import Vector
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import Position, Strategy
+from streamhouse.spark.streams import Stream, streams_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
+    from pyspark.sql import SparkSession
 
 _IDLE_WAIT_S = 10.0  # how long Spark is left alone while nothing is new
 _VECTOR = "vector"
 # Soon after an epoch the next row is likely soon: the first rest is a part of the longest, later of the time since.
 _FIRST_REST, _REST_OF_QUIET = 0.4, 0.05
+_LEAST_REST_S = 0.0005
+_TIMES_AS_LONG = 4  # from one epoch to the next as the epoch took, so that a trickle takes a part of one core
 
 
 class Clock(Protocol):
@@ -37,18 +36,25 @@ class Clock(Protocol):
     def next(self, last: Vector) -> Vector:
         """The end of the epoch after the one that ends at `last`; `last` itself when there is none yet."""
 
+    def due_s(self, last: Vector) -> float | None:
+        """Seconds until there are rows after `last`, where that is known of some; None: it is not."""
+
 
 @dataclass(frozen=True)
-class EpochsStream:
-    """The stream of one query.
+class Pace:
+    """How often a stream looks for rows, and how long it gathers them.
 
     Attributes:
-        frame: A streaming frame without rows.
-        close: Lets go what the query's thread had here. To be called when the query has ended.
+        poll_s: How long to rest at most between two questions to the clock while nothing is new: less than half as long
+            soon after an epoch. 0: each question is answered at once.
+        gather_s: From the beginning of one epoch to that of the next, where rows wait whenever an epoch ends. Rows that
+            come later begin one as soon as a few times as long as the one before took is over. 0: nothing is gathered.
+        steady: Whether `gather_s` is to pass in any case.
     """
 
-    frame: "DataFrame"
-    close: Callable[[], None]
+    poll_s: float = 0.0
+    gather_s: float = 0.0
+    steady: bool = False
 
 
 def epochs_stream(
@@ -56,63 +62,33 @@ def epochs_stream(
     clock: Clock,
     *,
     begin: Vector,
-    poll_s: float,
+    pace: Pace,
     ending: threading.Event,
-    on_logged: Callable[[], None],
+    on_logged: Callable[[bool], None],
     on_failure: Callable[[Exception], None],
-) -> "EpochsStream":
+    on_found: Callable[[], None] = lambda: None,
+) -> Stream:
     """A stream whose batches are the epochs of a clock; for one query.
 
     Args:
         spark: The session of the runner.
         clock: Says where epochs end. Asked by one thread at a time, and let go when the query ends.
         begin: Where a checkpoint without any epoch begins.
-        poll_s: How long to rest at most between two questions to the clock while nothing is new: less than half as long
-            soon after an epoch. 0: Spark's trigger alone asks.
+        pace: How often it is asked. Spark's own trigger is to ask whenever it may.
         ending: Set when the query is to end, which also ends a rest.
-        on_logged: Told when the end of a further epoch, for which the clock was asked, is in Spark's log.
-        on_failure: Told what the clock raised; of that Spark makes an error of its own, with which the query ends.
+        on_logged: Is called when the end of a further epoch, for which the clock was asked, is in Spark's log, with
+            whether its rows came while nothing else was to do.
+        on_failure: Is called with the clock's error; Spark wraps that into its own error, with which the query ends.
+        on_found: Is called before the end of a further epoch that has rows is given to Spark.
     """
-    from pyspark.java_gateway import ensure_callback_server_started
-    from pyspark.sql import DataFrame
-
-    context = spark.sparkContext
-    ensure_callback_server_started(context._gateway)  # type: ignore[no-untyped-call]
-    jvm: Any = context._jvm
-    streaming = jvm.org.apache.spark.sql.execution.streaming.runtime
-    frames, option = jvm.org.apache.spark.sql.classic.Dataset, jvm.scala.Option
-    source = _EpochSource(
-        lambda text: option.apply(streaming.SerializedOffset(text)),
-        _CallLine(context._gateway),
-        clock,
-        begin=begin,
-        poll_s=poll_s,
-        ending=ending,
-        on_logged=on_logged,
-        on_failure=on_failure,
+    offsets = EpochOffsets(
+        clock, begin=begin, pace=pace, ending=ending, on_logged=on_logged, on_failure=on_failure, on_found=on_found
     )
-    columns = spark.range(0)._jdf.queryExecution().analyzed().output()
-    rows = jvm.org.apache.spark.sql.catalyst.plans.logical.LocalRelation(
-        columns, jvm.PythonUtils.toSeq([]), True, option.empty()
-    )
-    source.rows = frames.ofRows(spark._jsparkSession, rows)
-    stream = streaming.StreamingExecutionRelation(source, columns, option.empty(), spark._jsparkSession)
-    return EpochsStream(DataFrame(frames.ofRows(spark._jsparkSession, stream), spark), source.line.close)
-
-
-def call_with_epochs(writer: "DataStreamWriter", run: Callable[[int], None]) -> "DataStreamWriter":
-    """As `writer.foreachBatch`, of a function that is told the batch's number alone.
-
-    PySpark's own makes a session and a DataFrame for each batch, which takes the JVM milliseconds, before it calls.
-    """
-    jvm: Any = writer._spark.sparkContext._jvm
-    helper = jvm.org.apache.spark.sql.execution.streaming.sources.PythonForeachBatchHelper
-    helper.callForeachBatch(writer._jwrite, _EpochSink(run))
-    return writer
+    return streams_of(spark).stream(spark, offsets)
 
 
 def offset_of(vector: Vector) -> str:
-    """A vector as Spark logs it."""
+    """The positions of an epoch's end as the JSON text that Spark writes into its offset log."""
     return json.dumps({_VECTOR: vector.to_json()})
 
 
@@ -144,123 +120,93 @@ def segment_clock(
     )
 
 
-class _EpochSink:
-    """What Spark calls with each batch."""
-
-    class Java:
-        """Makes py4j hand an object to the JVM as one of this interface."""
-
-        implements: ClassVar = ["org.apache.spark.sql.execution.streaming.sources.PythonForeachBatchFunction"]
-
-    def __init__(self, run: Callable[[int], None]) -> None:
-        self._run = run
-
-    def call(self, _rows: Any, batch: int) -> None:
-        self._run(batch)
-
-
-class _CallLine:
-    """The connection on which one thread of the JVM calls this process.
-
-    py4j opens one for each thread that calls and closes none: a socket on either side, and a thread here that listens.
-    """
-
-    def __init__(self, gateway: Any) -> None:
-        from py4j.java_gateway import JavaObject
-
-        self._server = JavaObject("GATEWAY_SERVER", gateway._gateway_client)
-        self._client: Any = None
-        self._connection: Any = None
-
-    def note(self) -> None:
-        """This call came on it."""
-        self._client = self._server.getCallbackClient()
-        self._connection = self._client.getPerThreadConnection()
-
-    def close(self) -> None:
-        """When that thread has ended."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.shutdown()
-            self._client.connectionStopped(connection)  # nor does it keep it any more
-
-
-class _EpochSource:
-    """What Spark sees as a source of streams. Its methods have the names that Spark's thread of the query calls."""
-
-    class Java:
-        """Makes py4j hand an object to the JVM as one of this interface."""
-
-        implements: ClassVar = ["org.apache.spark.sql.execution.streaming.Source"]
+class EpochOffsets:
+    """Gives Spark the ends of epochs as offsets; see `epochs_stream` for arguments."""
 
     def __init__(
         self,
-        offset: Callable[[str], Any],
-        line: _CallLine,
         clock: Clock,
         *,
         begin: Vector,
-        poll_s: float,
+        pace: Pace,
         ending: threading.Event,
-        on_logged: Callable[[], None],
+        on_logged: Callable[[bool], None],
         on_failure: Callable[[Exception], None],
+        on_found: Callable[[], None] = lambda: None,
     ) -> None:
-        self.rows: Any = None  # the JVM's frame that every batch is
-        self.line = line
-        self._offset = offset
         self._clock: Clock | None = clock
         self._last = begin  # where the newest logged epoch ends
-        self._logged: Any = None  # `_last` as the JVM has it, once it was asked for
+        self._text: str | None = None  # `_last` as Spark has it, once it was asked for
         self._is_new = False  # it has an epoch that did not begin yet
-        self._poll_s = poll_s
+        self._pace = pace
         self._quiet_since = time.monotonic()
+        self._began: float | None = None  # when the newest epoch was offered
+        self._took: float | None = None  # how long it took until Spark asked for the next
+        self._rested = False  # whether there was nothing to do before the newest epoch
+        self._may_begin = 0.0  # that next one, when it was asked for
         self._ending = ending
         self._on_logged = on_logged
         self._on_failure = on_failure
+        self._on_found = on_found
 
-    def getOffset(self) -> Any:  # noqa: N802
+    def newest(self) -> str:
+        """See `Offsets.newest`."""
         try:
             found = self._next()
         except Exception as error:
             self._on_failure(error)
             raise
-        if self._logged is None or found != self._last:
+        if self._text is None or found != self._last:
             self._is_new = found != self._last
-            self._logged, self._last = self._offset(offset_of(found)), found
-        return self._logged
+            self._text, self._last = offset_of(found), found
+        return self._text
 
-    def getBatch(self, _start: Any, end: Any) -> Any:  # noqa: N802
-        if self._logged is None:  # an epoch that was logged before this query began
-            self._last = vector_of(end.json())
+    def begins(self, end: str) -> None:
+        """See `Offsets.begins`."""
+        if self._text is None:  # an epoch that was logged before this query began
+            self._last = vector_of(end)
         if self._is_new:
             self._is_new = False
-            self._on_logged()
-        return self.rows
-
-    def commit(self, _end: Any) -> None:
-        pass
+            self._on_logged(self._rested)
 
     def stop(self) -> None:
-        self._clock = None  # the JVM keeps the source until it collects its garbage
-        self.line.note()
-
-    def toString(self) -> str:  # noqa: N802
-        return "streamhouse epochs"
-
-    def hashCode(self) -> int:  # noqa: N802
-        return id(self) & 0x7FFFFFFF
-
-    def equals(self, other: Any) -> bool:
-        return other is self
+        """Let the clock go."""
+        self._clock = None
 
     def _next(self) -> Vector:
         """The next vector. While nothing is new, wait here: to ask a store costs less than Spark's trigger."""
         assert self._clock is not None
-        until = time.monotonic() + (_IDLE_WAIT_S if self._poll_s else 0.0)
+        poll_s = self._pace.poll_s
+        until = time.monotonic() + (_IDLE_WAIT_S if poll_s else 0.0)
+        if not self._gathers(until):
+            return self._last
+        self._rested = False
         while (found := self._clock.next(self._last)) == self._last:
+            self._rested = True
             now = time.monotonic()
-            rest = max(self._poll_s * _FIRST_REST, (now - self._quiet_since) * _REST_OF_QUIET)
-            if now >= until or self._ending.wait(min(self._poll_s, rest, until - now)):
+            rest = max(poll_s * _FIRST_REST, (now - self._quiet_since) * _REST_OF_QUIET)
+            due = self._clock.due_s(self._last)
+            if due:  # where there is a row already that the clock does not take, the other inputs are asked
+                rest = min(rest, due + _LEAST_REST_S)
+            if now >= until or self._ending.wait(min(poll_s, rest, until - now)):
                 return found
-        self._quiet_since = time.monotonic()
+        if found.positions != self._last.positions:
+            self._on_found()
+        self._began = self._quiet_since = time.monotonic()
+        self._took = None
         return found
+
+    def _gathers(self, until: float) -> bool:
+        """Wait until the next epoch may begin; whether it may."""
+        if self._began is None or not self._pace.gather_s or self._clock is None:
+            return True
+        now = time.monotonic()
+        if self._took is None:
+            self._took = now - self._began
+            gather_s = self._pace.gather_s
+            if not self._pace.steady and self._took < gather_s and self._clock.next(self._last) == self._last:
+                gather_s = min(gather_s, self._took * _TIMES_AS_LONG)
+            self._may_begin = self._began + gather_s
+        if self._may_begin > now:
+            self._ending.wait(min(self._may_begin, until) - now)
+        return self._may_begin <= until and not self._ending.is_set()

@@ -15,8 +15,8 @@ from sqlglot import exp
 from streamhouse.engine.bits import Decode
 from streamhouse.errors import DiskFullError
 from streamhouse.model.table import Column
+from streamhouse.spark.frame import frame_schema
 from streamhouse.stores.arrow import arrow_schema, conform
-from streamhouse.stores.frame import frame_schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -86,6 +86,7 @@ def read_bounded(
     folder: SpillFolder,
     bound: Bound,
     decode: Decode | None = None,
+    text: str | None = None,
 ) -> pa.Table | Spilled:
     """The rows of a query in this process or, when they are more than `bound`, in a file.
 
@@ -96,18 +97,19 @@ def read_bounded(
         folder: Where a file is made.
         bound: How many rows may stay here.
         decode: Makes rows with `columns` of what the query gives; None: it gives these.
+        text: Of the query for DuckDB, where it is known.
 
     Raises:
         DiskFullError: there is no room for the file.
     """
     found: list[pa.RecordBatch] = []
-    rows = held_bytes = 0
-    reader = cursor.sql(query.sql("duckdb")).to_arrow_reader(_BATCH_ROWS)
+    rows = buffered_bytes = 0
+    reader = cursor.sql(query.sql("duckdb") if text is None else text).to_arrow_reader(_BATCH_ROWS)
     for batch in reader:
         found.append(batch)
         rows += batch.num_rows
-        held_bytes += batch.nbytes
-        if rows > bound.rows or held_bytes > bound.bytes:
+        buffered_bytes += batch.nbytes
+        if rows > bound.rows or buffered_bytes > bound.bytes:
             del found, batch, reader  # what runs ends here
             with _room(file := folder.new_file()):
                 if decode is None:

@@ -1,7 +1,7 @@
 """The result of a step, written by Spark's tasks instead of by the driver (design D4).
 
 Each task appends or upserts its partition through a store of its own. There is no commit that all tasks share, so
-an epoch that fails here has written some rows and not others. Its replay writes in the driver, which tells what a
+an epoch that fails here has written some rows and not others. Its replay writes in the driver, which knows what a
 dead attempt left (`WriteContext.replay_from`); hence a task never writes twice, and none writes any more when
 `spread_write` returns or raises, or when the driver is gone (`engine/heartbeat.py`).
 
@@ -11,12 +11,11 @@ task that failed. Only where a stored sum comes near the bounds, all rows are lo
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
 from operator import or_
-from time import monotonic, sleep
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -24,11 +23,13 @@ import pyarrow as pa
 
 from streamhouse.engine.heartbeat import Address, Heartbeat, heard
 from streamhouse.engine.row_order import ROW, numbered
-from streamhouse.engine.worker_error import from_worker, telling
 from streamhouse.engine.worker_store import hot_store
 from streamhouse.errors import EngineError, StateConflictError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
+from streamhouse.spark.results import collected_arrow, collected_rows
+from streamhouse.spark.running_tasks import no_task_runs
+from streamhouse.spark.worker_error import from_worker, telling
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes, GuardedStore, Store, WriteContext
 from streamhouse.stores.places import Places
@@ -83,7 +84,7 @@ def spread_write(
             could be in two tasks, and either may come last.
         table: Of the hot tier.
         places: Where the stores are, as seen from the executors.
-        store: The driver's own, which tells the end.
+        store: The driver's own, which knows the end.
         context: Of an epoch that no earlier attempt can have written to.
         may_write: Whether this process still holds the flow; asked again and again, from another thread.
 
@@ -114,12 +115,12 @@ def spread_write(
         before = store.end(table) if room else {}
         # Whether a row is of a day that may be dropped now, only the tasks see.
         undropped = store.undropped(table) if isinstance(store, GuardedStore) else nullcontext()
-        with _kept(rows) if room is None else nullcontext(rows) as rows:
+        with _persistent(rows) if room is None else nullcontext(rows) as rows:
             if room is None:
                 sums.admit(table, added_by_frame(rows, table), stored)
             with undropped, Heartbeat(spark.sparkContext, may_write) as driver:
                 work = _Write(table, places, replace(context, sums=Admitted()), driver.address, room or {})
-                written = rows.mapInArrow(work, _WRITTEN).collect()
+                written = collected_rows(rows.mapInArrow(work, _WRITTEN))
         if any(row.passed for row in written):
             return _completed(rows, table, store, replace(context, replay_from=before, sums=sums), may_write)
         if room:
@@ -130,8 +131,8 @@ def spread_write(
             )
     except BaseException as error:
         _until_no_task_runs(spark, tag, table.name)
-        if told := from_worker(error):
-            raise told from error
+        if failure := from_worker(error):
+            raise failure from error
         raise
     finally:
         spark.sparkContext.removeJobTag(tag)
@@ -139,24 +140,24 @@ def spread_write(
 
 
 @contextmanager
-def _kept(rows: "DataFrame") -> Iterator["DataFrame"]:
+def _persistent(rows: "DataFrame") -> Iterator["DataFrame"]:
     """The rows, computed once for all that asks for them."""
-    kept = rows.persist()
+    persistent_rows = rows.persist()
     try:
-        yield kept
+        yield persistent_rows
     finally:
-        kept.unpersist()
+        persistent_rows.unpersist()
 
 
 def _completed(
     rows: "DataFrame", table: Table, store: Store, context: WriteContext, may_write: Callable[[], bool]
 ) -> SpreadWritten:
-    """Write from the driver what tasks left out, which it tells from what they wrote."""
-    whole = rows.toArrow()
+    """Write from the driver what tasks left out; what they wrote shows it."""
+    whole = collected_arrow(rows)
     if not may_write():
         raise StateConflictError(
-            f"{table.name}: the flow is no longer held by this process, in the middle of epoch {context.epoch}",
-            hint="whoever holds it now completes the epoch",
+            f"{table.name}: this process lost the lease of the flow, in the middle of epoch {context.epoch}",
+            hint="the process that has the lease now completes the epoch",
         )
     return SpreadWritten(whole.num_rows, store.write(table, Changes(whole), context))
 
@@ -168,13 +169,13 @@ def added_by_frame(frame: "DataFrame", table: Table) -> Added:
     names = tuple(summed(table))
     if not names:
         return Added({}, lambda _: arrow_schema(()).empty_table())
-    lowest, highest = (frame.agg(*(of(name).alias(name) for name in names)).toArrow() for of in (F.min, F.max))
+    lowest, highest = (collected_arrow(frame.agg(*(of(name).alias(name) for name in names))) for of in (F.min, F.max))
 
     def over(spare: Amounts) -> pa.Table:
         # As doubles, so a little more than asked for.
         large = (F.abs(F.col(name).cast("double")) >= float(spare[name]) * (1 - 1e-9) for name in names)
         found = frame.where(reduce(or_, large)).select(*table.primary_key, *names)
-        return conform(found.toArrow(), [table.column(name) for name in (*table.primary_key, *names)])
+        return conform(collected_arrow(found), [table.column(name) for name in (*table.primary_key, *names)])
 
     return Added(largest(pa.concat_tables([lowest, highest]), names), over)
 
@@ -186,7 +187,7 @@ def ordered(frame: "DataFrame", table: Table) -> "DataFrame":
     bucket key; without that key there is none. What is left of a task that died is the beginning of its rows, so the
     replay, which appends the others, keeps the order too.
     """
-    if table.primary_key or (table.buckets > 1 and not table.bucket_key):
+    if not table.keeps_order:
         return frame
     # Not coalesce(1): of rows that are kept in memory Spark may take the parts in another order.
     tasks, by = (
@@ -218,8 +219,8 @@ class _Write:
                 hot_store(self.places).write(self.table, Changes(chunk), self.context)
                 rows += chunk.num_rows
                 most = {name: max(amount, found[name]) for name, amount in most.items()}
-        told = [{"rows": rows, "passed": passed, "most": [(name, str(amount)) for name, amount in most.items()]}]
-        yield pa.RecordBatch.from_pylist(told, _WRITTEN_SCHEMA)
+        summary = [{"rows": rows, "passed": passed, "most": [(name, str(amount)) for name, amount in most.items()]}]
+        yield pa.RecordBatch.from_pylist(summary, _WRITTEN_SCHEMA)
 
 
 def refuse_second_attempt(name: str) -> None:
@@ -240,37 +241,25 @@ def refuse_second_attempt(name: str) -> None:
 
 def chunks(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
     """The batches put together to tables of at least `rows` rows each, but for the last one."""
-    held: list[pa.RecordBatch] = []
+    buffered_batches: list[pa.RecordBatch] = []
     for batch in batches:
         if batch.num_rows:
-            held.append(batch)
-        if sum(part.num_rows for part in held) >= rows:
-            yield pa.Table.from_batches(held)
-            held = []
-    if held:
-        yield pa.Table.from_batches(held)
+            buffered_batches.append(batch)
+        if sum(part.num_rows for part in buffered_batches) >= rows:
+            yield pa.Table.from_batches(buffered_batches)
+            buffered_batches = []
+    if buffered_batches:
+        yield pa.Table.from_batches(buffered_batches)
 
 
 def _until_no_task_runs(spark: "SparkSession", tag: str, name: str) -> None:
-    """Wait for the tasks of a failed job: Spark tells them to end, but does not wait until they have.
+    """Wait for the tasks of a failed job: Spark asks them to end, but does not wait until they have.
 
     Raises:
         StateConflictError: they still run, so they may still write.
     """
-    from py4j.protocol import Py4JError
-
-    context = spark.sparkContext._jsc.sc()
-    with suppress(Py4JError):  # it has too much to tell: the trackers are asked again below
-        context.listenerBus().waitUntilEmpty(int(_WAIT_S * 1000))
-    tracker, jobs = context.statusTracker(), spark.sparkContext.statusTracker()
-    deadline = monotonic() + _WAIT_S
-    while monotonic() < deadline:
-        known = [job for number in tracker.getJobIdsForTag(tag) if (job := jobs.getJobInfo(number))]
-        stages = [stage for job in known for number in job.stageIds if (stage := jobs.getStageInfo(number))]
-        # Spark tells of a job's end after it told of the start of its last task.
-        if all(job.status != "RUNNING" for job in known) and not any(stage.numActiveTasks for stage in stages):
-            return
-        sleep(0.05)
+    if no_task_runs(spark, tag, _WAIT_S):
+        return
     raise StateConflictError(
         f"{name}: tasks of a failed epoch do not end, and may still write",
         hint="stop this process; the epoch is replayed at its next start",

@@ -7,16 +7,18 @@ partition of an RDD; a task takes along the rows that are there when it starts, 
 A query stands only if its plan keeps nothing from one run for the next, as a shuffle, a broadcast and a sub-query do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from streamhouse.engine.carrier import Carrier, Sent
-from streamhouse.engine.driver_task import DriverTask, DriverTasks
-from streamhouse.engine.session_copy import once_for_each, session_copy
-from streamhouse.sql.words import words
+from streamhouse.spark.carrier import Carrier, CarriesRows, Sent
+from streamhouse.spark.driver_task import MakesTasks, RunsQuery, tasks_of
+from streamhouse.spark.one_partition import join_in_one_partition
+from streamhouse.spark.placeholder import Place, keeps_nothing
+from streamhouse.spark.session_copy import once_for_each, session_copy
+from streamhouse.spark.shortcuts import Shortcut, shortcuts_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,53 +29,130 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     # The rows of a local relation are part of the plan.
     "spark.sql.execution.arrow.localRelationThreshold": "0",
+    # A broadcast keeps its rows. A join of places sorts both in its one task.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    # Rows of a place are few. Spark joins what is in one partition there only where it takes it for little.
+    "spark.sql.defaultSizeInBytes": "1",
 }
-# Spark's operators that make their rows of those of their children, anew in each run.
-_ANEW = words(
-    "Coalesce CollectLimit Expand Filter Generate GlobalLimit HashAggregate InputAdapter LocalLimit "
-    "ObjectHashAggregate Project Scan Sort SortAggregate TakeOrderedAndProject Union WholeStageCodegen Window"
-)
 
 
-class Standing:
+class StandingQueries(Protocol):
     """The standing queries of one segment. Safe to call from several threads."""
-
-    def __init__(self, spark: "SparkSession") -> None:
-        self._spark = spark
-        self._beside: _Beside | None = None
-        self._places: dict[str, _Place] = {}
-        self._queries: dict[str, _Query] = {}
 
     def place(self, name: str, rows: pa.Table) -> "DataFrame | None":
         """A DataFrame over the place `name`, which has `rows` from now on; the same one as long as their schema is.
 
-        None: there is no place for rows of such types, for so many, or for none.
+        None: there is no place for rows of such types, or for so many.
         """
-        sent = self._session().carrier.sent(rows) if 0 < rows.num_rows <= MOST_ROWS else None
+
+    def query(
+        self,
+        name: str,
+        over: "DataFrame",
+        make: "Callable[[CarriesRows], DataFrame]",
+        beside: "Sequence[DataFrame]" = (),
+    ) -> "DataFrame | None":
+        """The query `name` over frames of this session; None: it cannot stand.
+
+        Args:
+            name: Always of one query.
+            over: What the query reads.
+            make: Makes it, where it is not made yet over these frames.
+            beside: What else it reads.
+        """
+
+    def refuses(self, name: str) -> bool:
+        """Whether the query `name` cannot stand, for all that is known yet."""
+
+    def has(self, frame: "DataFrame") -> bool:
+        """Whether a frame is over a place."""
+
+    def rows(self, frame: "DataFrame") -> pa.Table:
+        """What a query gives now that stands; what Spark raises is raised."""
+
+    def clear(self) -> None:
+        """Let the rows go; no query runs until others are placed."""
+
+
+def standing_queries(spark: "SparkSession") -> StandingQueries:
+    """Those of one segment, by the shortcuts of the session."""
+    return Standing(spark) if Shortcut.STANDING_QUERIES in shortcuts_of(spark) else NoneStands()
+
+
+class NoneStands:
+    """See `StandingQueries`; each query is planned in each epoch."""
+
+    def place(self, name: str, rows: pa.Table) -> "DataFrame | None":  # noqa: ARG002
+        """See `StandingQueries.place`."""
+        return None
+
+    def query(
+        self,
+        name: str,  # noqa: ARG002
+        over: "DataFrame",  # noqa: ARG002
+        make: "Callable[[CarriesRows], DataFrame]",  # noqa: ARG002
+        beside: "Sequence[DataFrame]" = (),  # noqa: ARG002
+    ) -> "DataFrame | None":
+        """See `StandingQueries.query`."""
+        return None
+
+    def refuses(self, name: str) -> bool:  # noqa: ARG002
+        """See `StandingQueries.refuses`."""
+        return True
+
+    def has(self, frame: "DataFrame") -> bool:  # noqa: ARG002
+        """See `StandingQueries.has`."""
+        return False
+
+    def rows(self, frame: "DataFrame") -> pa.Table:
+        """See `StandingQueries.rows`."""
+        raise AssertionError(f"{frame} does not stand")
+
+    def clear(self) -> None:
+        """See `StandingQueries.clear`."""
+
+
+class Standing:
+    """See `StandingQueries`."""
+
+    def __init__(self, spark: "SparkSession") -> None:
+        self._spark = spark
+        self._beside: _Beside | None = None
+        self._places: dict[str, Place] = {}
+        self._queries: dict[str, _Query] = {}
+
+    def place(self, name: str, rows: pa.Table) -> "DataFrame | None":
+        """See `StandingQueries.place`."""
+        if not rows.num_rows:
+            return self._empty(name, rows.schema)
+        known = self._places.get(name)
+        if known is not None and known.schema == rows.schema and self._session().tasks.placed(known, rows):
+            return known.frame
+        sent = self._session().carrier.sent(rows) if rows.num_rows <= MOST_ROWS else None
         if sent is None:
             return None
         batches = sent.batches.toSeq()
         place = self._places.get(name)
         if place is None or place.schema != rows.schema:
             one = Sent(batches.take(1).iterator(), sent.schema)  # each would be a partition
-            place = self._places[name] = _Place.made(self._session().carrier.over(one), rows.schema)
+            place = self._places[name] = Place.of(self._session().carrier.over(one), rows.schema)
         place.put(batches)
         return place.frame
 
-    def query(self, name: str, over: "DataFrame", make: "Callable[[Carrier], DataFrame]") -> "DataFrame | None":
-        """The query `name` over a frame of this session; None: it cannot stand.
-
-        Args:
-            name: Always of one query.
-            over: What the query reads.
-            make: Makes it, where it is not made yet over this frame.
-        """
-        known = self._queries.get(name)
-        if known is None or known.over is not over:
-            made = make(self._session().carrier)
-            stands = _makes_rows_anew(made._jdf.queryExecution().executedPlan())
-            task = self._session().tasks.made(made) if stands else None
-            known = self._queries[name] = _Query(over, made, task)
+    def query(
+        self,
+        name: str,
+        over: "DataFrame",
+        make: "Callable[[CarriesRows], DataFrame]",
+        beside: "Sequence[DataFrame]" = (),
+    ) -> "DataFrame | None":
+        """See `StandingQueries.query`."""
+        known, reads = self._queries.get(name), (over, *beside)
+        if known is None or not known.is_over(reads):
+            frame = make(self._session().carrier)
+            stands = keeps_nothing(frame)
+            task = self._session().tasks.make_task(frame) if stands else None
+            known = self._queries[name] = _Query(reads, frame, task)
         return None if known.task is None else known.frame
 
     def refuses(self, name: str) -> bool:
@@ -96,6 +175,17 @@ class Standing:
         for place in self._places.values():
             place.clear()
 
+    def _empty(self, name: str, schema: pa.Schema) -> "DataFrame | None":
+        """A place without rows; it is made of a row, for Spark makes a partition only of rows."""
+        known = self._places.get(name)
+        if known is None or known.schema != schema:
+            self.place(name, pa.table([pa.nulls(1, field.type) for field in schema], schema=schema))
+            known = self._places.get(name)
+        if known is None or known.schema != schema:
+            return None
+        known.clear()
+        return known.frame
+
     def _session(self) -> "_Beside":
         if self._beside is None:
             self._beside = _beside(self._spark)
@@ -107,48 +197,23 @@ class _Beside:
     """What one session has for standing queries."""
 
     carrier: Carrier
-    tasks: DriverTasks
+    tasks: MakesTasks
 
 
 @once_for_each
 def _beside(spark: "SparkSession") -> _Beside:
     """The one session for standing queries beside another; to copy one takes as long as to plan a query."""
     session = session_copy(spark, _SETTINGS)
-    return _Beside(Carrier(session), DriverTasks(session))
+    join_in_one_partition(session)
+    return _Beside(Carrier(session), tasks_of(session))
 
 
 @dataclass(frozen=True)
 class _Query:
-    over: "DataFrame"
+    over: "tuple[DataFrame, ...]"
     frame: "DataFrame"
-    task: DriverTask | None  # None: it cannot stand
+    task: RunsQuery | None  # None: it cannot stand
 
-
-@dataclass(frozen=True)
-class _Place:
-    frame: "DataFrame"
-    schema: pa.Schema
-    partition: Any  # of the JVM
-    empty: Any
-
-    @classmethod
-    def made(cls, frame: "DataFrame", schema: pa.Schema) -> "_Place":
-        """Of a frame over one Arrow batch."""
-        [partition] = frame._jdf.queryExecution().analyzed().rdd().partitions()
-        # What is in one task needs no shuffle to be grouped.
-        return cls(frame.coalesce(1), schema, partition, partition.values().take(0))
-
-    def put(self, batches: Any) -> None:
-        getattr(self.partition, "values_$eq")(batches)
-
-    def clear(self) -> None:
-        self.put(self.empty)
-
-
-def _makes_rows_anew(plan: Any) -> bool:
-    children = plan.children()
-    return (
-        plan.nodeName().split()[0] in _ANEW
-        and plan.subqueries().isEmpty()
-        and all(_makes_rows_anew(children.apply(n)) for n in range(children.size()))
-    )
+    def is_over(self, frames: "Sequence[DataFrame]") -> bool:
+        """Whether it reads these very frames."""
+        return len(frames) == len(self.over) and all(one is other for one, other in zip(frames, self.over, strict=True))

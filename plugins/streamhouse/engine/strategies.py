@@ -4,7 +4,7 @@ Every function gives the same result for the same ranges, however often it runs.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -12,15 +12,17 @@ import pyarrow as pa
 from streamhouse.engine.delta import Delta
 from streamhouse.engine.expectations import Judged
 from streamhouse.engine.frames import Frames
+from streamhouse.engine.groups import Groups
 from streamhouse.engine.keys import key_rows, last_of_each_key, union_keys, without_keys
 from streamhouse.engine.needs import Need
+from streamhouse.engine.spill import Spilled
 from streamhouse.model.plan import PlannedRead, PlannedStep
 from streamhouse.model.types import ReadMode, Strategy
 from streamhouse.sql.projection import is_light, repeated
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes
+from streamhouse.stores.equality import plain_keys
 from streamhouse.stores.keyed import winners
-from streamhouse.stores.same import plain_keys
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,7 +37,7 @@ class States(Protocol):
     def with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> "DataFrame":
         """The rows that have one of the keys in `wanted`, null-safe; `columns` maps its columns to theirs.
 
-        Columns of theirs are also the values that are held with them (`Need.computed`); the answer is without these.
+        The keys may also be values that are cached with the rows (`Need.computed`); the result is without these.
         """
 
     def before(self, name: str) -> pa.Table:
@@ -47,8 +49,30 @@ class States(Protocol):
     def own_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
         """As `with_keys`, of the step's own table before the epoch, in this process."""
 
-    def difference(self, name: str, rows: pa.Table) -> Changes:
-        """What turns the rows of the step's own table into `rows`."""
+    def difference(self, name: str, rows: pa.Table, among: pa.Table | None = None) -> Changes:
+        """What turns the rows that the step's own table had before the epoch into `rows`.
+
+        Args:
+            name: Of the step's own table, of which all columns of `rows` are cached.
+            rows: Each key once.
+            among: Distinct values of some of the table's columns, null-safe: its rows with others stay as they are.
+                None: all of them are compared.
+        """
+
+    def rows(self, name: str, *, old: bool) -> pa.Table | Spilled:
+        """As `whole`, or as of the start of the epoch, and not yet as a DataFrame."""
+
+    def met(self, name: str, wanted: pa.Table, columns: Mapping[str, str], *, old: bool) -> pa.Table | Spilled:
+        """As `with_keys`, or as of the start of the epoch, and not yet as a DataFrame."""
+
+    def size(self, name: str) -> int:
+        """How many rows there were at the start of the epoch."""
+
+    def groups(self, step: str) -> Groups:
+        """What a `delta` step holds, by its id."""
+
+    def derive(self, name: str, changes: Changes | None) -> None:
+        """Say what the epoch changes in the rows of a stage, before anything else of it is asked for; None: nothing."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +123,7 @@ def gives_frame(step: PlannedStep, inputs: StepInputs) -> bool:
 def run_step(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
     """What the epoch changes in the table the step writes."""
     if step.strategy is Strategy.FULL:
-        return _full(step, inputs, frames)
+        return run_full(step, inputs, frames)
     if step.strategy is Strategy.RECOMPUTE:
         return _recompute(step, inputs, frames)
     return _from_changes(step, inputs, frames)
@@ -126,13 +150,13 @@ def changed_rows(step: PlannedStep, inputs: StepInputs, frames: Frames) -> "Data
 def collected(step: PlannedStep, frame: "DataFrame", frames: Frames) -> StepResult:
     """The result of a step that only adds rows, of its query."""
     judged = frames.collect(step, frame)
-    return StepResult(Changes(judged.kept), judged)
+    return StepResult(Changes(judged.valid_rows), judged)
 
 
 def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
     same = _repeated_rows(step, inputs)
     judged = Judged(same) if same is not None else frames.collect(step, changed_rows(step, inputs, frames))
-    rows = judged.kept
+    rows = judged.valid_rows
     if step.strategy is not Strategy.MAP:
         return StepResult(Changes(rows), judged)
     key = step.writes.primary_key
@@ -146,8 +170,8 @@ def _from_changes(step: PlannedStep, inputs: StepInputs, frames: Frames) -> Step
     if not touched:
         return StepResult(Changes(rows), judged)
     # A changed row that no longer passes the step's filter leaves the table.
-    gone = without_keys(union_keys(touched).select(list(key)), key_rows(rows, key))
-    return StepResult(Changes(rows, gone), judged)
+    deletes = without_keys(union_keys(touched).select(list(key)), key_rows(rows, key))
+    return StepResult(Changes(rows, deletes), judged)
 
 
 def _repeated_rows(step: PlannedStep, inputs: StepInputs) -> pa.Table | None:
@@ -167,7 +191,10 @@ def _repeated_rows(step: PlannedStep, inputs: StepInputs) -> pa.Table | None:
 
 
 def _recompute(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
-    """The SQL over every input row that shares a key with a changed one, as it was or as it is."""
+    """The SQL over every input row that shares a key with a changed one, as it was or as it is.
+
+    Of its rows those are written that differ from the table's.
+    """
     touched = union_keys(
         [key_rows(image, read.key_columns) for read in _drivers(step, inputs) for image in _images(read, inputs)]
     )
@@ -178,23 +205,35 @@ def _recompute(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepRes
         else:
             bound[read.port] = inputs.states.with_keys(read.table, touched, read.key_columns)
     judged = frames.collect(step, frames.run(step, bound, inputs.at_ms))
+    rows = last_of_each_key(judged.valid_rows, step.writes.primary_key)
+    if step.part:  # others write the rows too, and no state says which step writes which column
+        return StepResult(Changes(rows, _keys_to_delete(step, inputs, touched, rows)), judged)
+    changes = inputs.states.difference(step.writes.name, rows, touched)
+    if step.writes.forgets_after is not None:  # colder tiers hold rows that the state does not know
+        changes = Changes(changes.upserts, _keys_to_delete(step, inputs, touched, rows))
+    return StepResult(changes, judged)
+
+
+def _keys_to_delete(step: PlannedStep, inputs: StepInputs, touched: pa.Table, rows: pa.Table) -> pa.Table:
+    """The keys of the step's table that are touched and have no row, whether or not they had one."""
     key = step.writes.primary_key
-    rows = last_of_each_key(judged.kept, key)
     before = touched
     if set(touched.column_names) != set(key):
         own = {name: name for name in touched.column_names}
         before = inputs.states.own_with_keys(step.writes.name, touched, own)
     # No row of a table has a NULL in its key; a changed input row may.
-    gone = without_keys(before.select(list(key)).drop_null(), key_rows(rows, key))
-    return StepResult(Changes(rows, gone), judged)
+    return without_keys(before.select(list(key)).drop_null(), key_rows(rows, key))
 
 
-def _full(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
+def run_full(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:
     """The SQL over everything; only what differs from the table is written."""
     bound = {read.port: inputs.states.whole(read.table) for read in step.reads}
     judged = frames.collect(step, frames.run(step, bound, inputs.at_ms))
-    rows = last_of_each_key(judged.kept, step.writes.primary_key)
-    return StepResult(inputs.states.difference(step.writes.name, rows), judged)
+    rows = last_of_each_key(judged.valid_rows, step.writes.primary_key)
+    changes = inputs.states.difference(step.writes.name, rows)
+    if step.writes.forgets_after is not None:  # what a row was that colder tiers hold is not known
+        changes = replace(changes, before=None)
+    return StepResult(changes, judged)
 
 
 def _drivers(step: PlannedStep, inputs: StepInputs) -> list[PlannedRead]:

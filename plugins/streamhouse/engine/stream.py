@@ -2,28 +2,29 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import UTC, datetime
+from functools import cached_property
 from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from streamhouse.engine.ahead import EpochsAhead
-from streamhouse.engine.checkpoint import Checkpoint, logging_session
+from streamhouse.engine.checkpoint import Checkpoint
 from streamhouse.engine.clock import EpochClock
+from streamhouse.engine.epoch import EpochOutcome
 from streamhouse.engine.failure import error_of, translated
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.heartbeat import outlive_tasks
 from streamhouse.engine.inputs import EpochInput, open_inputs
-from streamhouse.engine.lease import HeldLease
+from streamhouse.engine.outdated_steps import Definitions, computed, definitions, outdated
 from streamhouse.engine.patience import Patience
 from streamhouse.engine.points import reach
-from streamhouse.engine.segment import SegmentRunner
-from streamhouse.engine.source import call_with_epochs, epochs_stream, segment_clock
-from streamhouse.engine.spark_gone import spark_answers
+from streamhouse.engine.segment import SegmentExecution
+from streamhouse.engine.source import Pace, epochs_stream, segment_clock
+from streamhouse.engine.surroundings import Beat, Surroundings
 from streamhouse.engine.traces import noted_end, restore_hint
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import (
@@ -31,67 +32,21 @@ from streamhouse.errors import (
     StateConflictError,
     StreamhouseError,
 )
+from streamhouse.model.bad_rows import DEAD_LETTER
 from streamhouse.model.plan import FlowPlan, Segment
-from streamhouse.model.types import Position, Strategy, Tier
+from streamhouse.model.types import Position, Strategy
+from streamhouse.spark.java_process import spark_answers
+from streamhouse.spark.log_files import logging_session
+from streamhouse.spark.streams import streams_of
 from streamhouse.state.records import EpochRecord
-from streamhouse.state.store import StateStore
-from streamhouse.stores.base import Store
-from streamhouse.stores.places import Places
+from streamhouse.state.violations import EXPECTATION, violation_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 _POLL_S = 0.05
-_STAND_S = 0.25  # between two looks whether a segment is held still
+_STAND_S = 0.25  # between two looks whether a segment is still paused
 _LOOK_S = 1.0  # between two looks whether Spark has ended the query; what happens here rings at once
-
-
-@dataclass(frozen=True)
-class Beat:
-    """What a segment tells after each epoch.
-
-    Attributes:
-        record: The epoch as the state store has it.
-        read_rows: Rows read from the segment's inputs since this run began.
-        waiting_rows: Rows that waited there when this run began; of a drain the total.
-    """
-
-    record: EpochRecord
-    read_rows: int
-    waiting_rows: int
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What all segments of a flow share while it is carried.
-
-    Attributes:
-        checkpoints: Folder of Spark's logs of all flows.
-        cache: Folder of the states that segments of all flows hold.
-        stop: Set when the runner is to end.
-        is_held: Whether a segment must not read on for now.
-        before_epoch: Told the name of a segment whose next epoch is about to begin; returns when it may.
-        rows_lost: Told the name of a segment that needs rows that are gone; returns when somebody has looked.
-        patience: How long failures that may pass by themselves may go on.
-        on_wait: Told once, in words for a person, when such failures begin.
-    """
-
-    plan: FlowPlan
-    spark: "SparkSession"
-    stores: Mapping[Tier, Store]
-    places: Places
-    state: StateStore
-    lease: HeldLease
-    checkpoints: Path
-    cache: Path
-    stop: threading.Event
-    is_held: Callable[[str], bool]
-    before_epoch: Callable[[str], None]
-    rows_lost: Callable[[str], None]
-    on_beat: Callable[[Beat], None]
-    patience: timedelta
-    on_wait: Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -101,7 +56,12 @@ class Ready:
     plan: FlowPlan
     segment: Segment
     inputs: Mapping[str, EpochInput]
-    runner: SegmentRunner
+    runner: SegmentExecution
+
+    @cached_property
+    def definitions(self) -> Definitions:
+        """Of its steps that compute their whole table."""
+        return definitions(self.segment)
 
 
 class _StopAsked(Exception):  # noqa: N818  a signal to Spark's thread, never an error
@@ -121,12 +81,14 @@ class SegmentStream:
         self._ending = threading.Event()  # no epoch may begin any more in the query in hand
         self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event, a signal handler may ring it at any moment
         self._failure: BaseException | None = None
-        self._epoch_lock = threading.Lock()  # held while an epoch runs: a stop waits for its end
+        self._epoch_lock = threading.Lock()  # taken while an epoch runs: a stop waits for its end
         self._last: EpochRecord | None = None  # the last finished epoch; this process is the only one to add any
         self._end: Vector | None = None  # where the last epoch of this run ended
         self._ran = False  # whether this process has finished an epoch
+        self._may_be_unfinished = True  # an epoch began that did not finish, for all that this process knows
         self._read_rows = 0
         self._waiting_rows = 0
+        self._drains = False
         self._patience = Patience(around.patience)
 
     @contextmanager
@@ -135,7 +97,7 @@ class SegmentStream:
 
         Raises:
             StateConflictError: a table is not as the last epoch left it.
-            SchemaConflictError, TypeMismatchError: see `SegmentRunner.prepare`.
+            SchemaConflictError, TypeMismatchError: see `SegmentExecution.prepare`.
         """
         around, plan = self._around, self._around.plan
         self._ready = self._connect(plan, self._segment)
@@ -168,7 +130,7 @@ class SegmentStream:
             plan,
             segment,
             inputs,
-            SegmentRunner(plan, segment, inputs, around.stores, frames, around.places, cache, around.lease),
+            SegmentExecution(plan, segment, inputs, around.stores, frames, around.places, cache, around.lease),
         )
 
     def prepared(self, plan: FlowPlan) -> "Ready":
@@ -177,7 +139,7 @@ class SegmentStream:
         The tables that it writes, and their columns, are made. Reads and writes no rows, so epochs may run meanwhile.
 
         Raises:
-            SchemaConflictError, TypeMismatchError: see `SegmentRunner.prepare`.
+            SchemaConflictError, TypeMismatchError: see `SegmentExecution.prepare`.
         """
         [segment] = (s for s in plan.segments if s.name == self._segment.name)
         ready = self._connect(plan, segment)
@@ -206,9 +168,15 @@ class SegmentStream:
     def next(self, last: Vector) -> Vector:
         """The end of the next epoch; see `EpochClock.next`. The stream asks here, as the plan may change under it."""
         found = self._clock.next(last)
-        if found.positions != last.positions:
-            self._around.before_epoch(self.name)
-        return found
+        return Vector(_ms(_now()), last.positions, tick=True) if found == last and self._outdated() else found
+
+    def _outdated(self) -> frozenset[str]:
+        """Steps that must compute their whole table, whether or not rows come."""
+        return outdated(self._ready.definitions, self._last)
+
+    def due_s(self, last: Vector) -> float | None:
+        """See `EpochClock.due_s`."""
+        return self._clock.due_s(last)
 
     @property
     def name(self) -> str:
@@ -220,7 +188,7 @@ class SegmentStream:
         self._bell.put(None)
 
     def run(self, *, once: bool, bounds: Mapping[str, Position] = MappingProxyType({})) -> None:
-        """Carry the segment, which is `opened`. One that is held begins when it may: what it reads may not be there.
+        """Run the segment, which is `opened`. A paused one begins when it may: what it reads may not be there.
 
         Args:
             once: Return when what waits is in every table.
@@ -230,22 +198,26 @@ class SegmentStream:
             RowsLostError: an input has lost what was not read, and nobody is asked about it.
             StreamhouseError: an epoch failed for good.
         """
+        self._drains = once
         if not once:
             self._stand()
         around, begin, inputs = self._around, self._begin(), self._ready.inputs
         if around.stop.is_set():
             return
-        available = {name: bounds[name] if name in bounds else given.available() for name, given in inputs.items()}
+        available = {
+            name: bounds[name] if name in bounds else epoch_input.available() for name, epoch_input in inputs.items()
+        }
         with suppress(RowsLostError):  # nobody knows how many; the stream will find so too
             self._waiting_rows = sum(
-                given.rows_between(begin.positions.get(name, {}), available[name]) for name, given in inputs.items()
+                epoch_input.rows_between(begin.positions.get(name, {}), available[name])
+                for name, epoch_input in inputs.items()
             )
         while not around.stop.is_set():
             try:
                 with spark_answers():
                     self._stream(available if once else None)
             except RowsLostError:
-                if once or not self._is_asked():
+                if once or not self._needs_decision():
                     raise
             except StreamhouseError as error:
                 if not error.retryable or not self._may_try_again(error):
@@ -253,21 +225,21 @@ class SegmentStream:
             else:
                 return
 
-    def _is_asked(self) -> bool:
+    def _needs_decision(self) -> bool:
         """Whether a person is asked about rows that are gone; returns when the segment need not wait any more."""
         around = self._around
         self.is_stuck = True
         try:
             around.rows_lost(self.name)
-            asked = around.is_held(self.name)
+            is_paused = around.is_paused(self.name)
             self._stand()
         finally:
             self.is_stuck = False
-        return asked or around.stop.is_set()
+        return is_paused or around.stop.is_set()
 
     def _stand(self) -> None:
-        """Wait while the segment is held, unless the runner is to end."""
-        while self._around.is_held(self.name) and not self._around.stop.is_set():
+        """Wait while the segment is paused, unless the runner is to end."""
+        while self._around.is_paused(self.name) and not self._around.stop.is_set():
             with suppress(Empty):
                 self._bell.get(timeout=_STAND_S)
 
@@ -294,13 +266,13 @@ class SegmentStream:
     def _last_number(self) -> int:
         return self._last.epoch if self._last else -1
 
-    def _find_ends(self, runner: SegmentRunner) -> None:
+    def _find_ends(self, runner: SegmentExecution) -> None:
         """Where the tables end, now that no attempt is unfinished: a backfill may have written to them since."""
         if self._last is None:
             runner.check_empty()
             return
         ends = runner.ends(self._last.ends)
-        if ends != self._last.ends:  # before an epoch begins: should it die, what it wrote is told by these
+        if ends != self._last.ends:  # before an epoch begins: should it die, these show what it wrote
             self._around.state.note_ends(self._around.lease.lease, self._segment.name, ends)
         self._last = replace(self._last, ends=ends)
 
@@ -312,7 +284,7 @@ class SegmentStream:
         around, plan, segment = self._around, self._around.plan, self._segment
         begin = self._begin()
         unfinished = around.state.unfinished(plan.flow, segment.name)
-        drained = until is not None and self._reached(begin, until) and not self._needs_tick()
+        drained = until is not None and self._reached(begin, until) and not self._needs_tick() and not self._outdated()
         if drained and unfinished is None:
             return
         next_epoch = self._last.epoch + 1 if self._last else 0
@@ -336,17 +308,18 @@ class SegmentStream:
             logging_session(around.spark),
             self,
             begin=begin,
-            # A row that comes while nothing else does is seen within a quarter of the freshness.
-            poll_s=0.0 if until is not None else plan.freshness.total_seconds() / 4,
+            pace=Pace() if until is not None else self._pace(),
             ending=self._ending,
-            on_logged=ahead.logged,
+            on_logged=lambda alone: ahead.logged(alone=alone),
             on_failure=self._fail,
+            on_found=lambda: self._around.before_epoch(self.name),
         )
         query = (
-            call_with_epochs(stream.frame.writeStream, ahead.call)
+            streams_of(around.spark)
+            .calling(stream.frame.writeStream, ahead.call)
             .option("checkpointLocation", str(checkpoint.path))
             .queryName(f"{plan.flow}/{segment.name}")
-            .trigger(processingTime=f"{self._trigger_ms(once=until is not None)} milliseconds")
+            .trigger(processingTime="0 seconds")  # the source waits for rows
             .start()
         )
         try:
@@ -361,7 +334,7 @@ class SegmentStream:
 
     @contextmanager
     def _one_epoch(self) -> Iterator[None]:
-        """The time of an epoch, unless none may begin any more; whoever ends the query waits for its end."""
+        """The time of an epoch, unless none may begin any more; the thread that ends the query waits for its end."""
         self._refuse_at_end()
         # Never blocked for good: what ends the query holds the lock while it waits for Spark, and Spark for us.
         while not self._admitted():
@@ -377,8 +350,8 @@ class SegmentStream:
             raise _StopAsked
 
     def _admitted(self) -> bool:
-        """Whether an epoch may begin, after a moment; the lock is held then."""
-        if self._around.is_held(self._segment.name):
+        """Whether an epoch may begin, after a moment; the lock is taken then."""
+        if self._around.is_paused(self._segment.name):
             time.sleep(_POLL_S)
             return False
         return self._epoch_lock.acquire(timeout=_POLL_S)
@@ -388,12 +361,11 @@ class SegmentStream:
         self._failure = error
         self.ring()
 
-    def _trigger_ms(self, *, once: bool) -> int:
-        if once:
-            return 1
-        if self._segment.interval is not None:
-            return max(50, round(self._segment.interval.total_seconds() * 1000))
-        return max(50, round(self._around.plan.freshness.total_seconds() * 500))
+    def _pace(self) -> Pace:
+        # A row that comes while nothing else does is seen within a quarter of the freshness.
+        freshness_s, interval = self._around.plan.freshness.total_seconds(), self._segment.interval
+        gather_s = freshness_s / 2 if interval is None else interval.total_seconds()
+        return Pace(freshness_s / 4, gather_s, steady=interval is not None)
 
     def _watch(self, query: "StreamingQuery", until: Mapping[str, Position] | None) -> None:
         """Return when the query should end, or has ended."""
@@ -403,7 +375,7 @@ class SegmentStream:
                     self._failure = error_of(query)
                 return
             drained = until is not None and self._end is not None and self._reached(self._end, until)
-            if drained and not self._needs_tick():
+            if drained and not self._needs_tick() and not self._outdated():
                 return
             with suppress(Empty):
                 self._bell.get(timeout=_LOOK_S)
@@ -430,7 +402,7 @@ class SegmentStream:
             except PySparkException:
                 query.awaitTermination(10)
 
-    def _run_epoch(self, runner: SegmentRunner, checkpoint: Checkpoint, batch: int) -> None:
+    def _run_epoch(self, runner: SegmentExecution, checkpoint: Checkpoint, batch: int) -> None:
         reach("after_offset_log")
         state, lease, last = self._around.state, self._around.lease.lease, self._last
         flow, segment = self._around.plan.flow, self._segment
@@ -444,11 +416,13 @@ class SegmentStream:
                 f"epoch {number} follows epoch {last.epoch} of {flow}/{segment.name}",
                 hint=restore_hint(flow),
             )
-        replay = state.unfinished(flow, segment.name) is not None
+        # This process alone adds epochs: after one that finished there is none to ask for.
+        replay = self._may_be_unfinished and state.unfinished(flow, segment.name) is not None
         if replay:
             reach("during_recovery")
             outlive_tasks(self._around.spark.sparkContext, self._around.lease.age_s)
         started = _now()
+        self._may_be_unfinished = True
         at_ms = state.begin_epoch(lease, segment.name, number, end.at_ms, started)
         reach("after_begin")
         start = self._begin()
@@ -456,7 +430,7 @@ class SegmentStream:
         ends: dict[str, Position] = {name: {} for name in segment.tables} | (last.ends if last else {})
         end = Vector(at_ms, end.positions, end.tick)
         after = last.epoch if last else None
-        outcome = runner.run(number, start, end, ends, after=after, replay=replay)
+        outcome = runner.run(number, start, end, ends, after=after, outdated=self._outdated(), replay=replay)
         reach("after_last_write")
         record = EpochRecord(
             flow=flow,
@@ -470,19 +444,32 @@ class SegmentStream:
             ends=outcome.ends,
             rows=outcome.rows,
             layer_visible_ms={layer.value: ms for layer, ms in outcome.visible_ms.items()},
+            computed=computed(self._ready.definitions, outcome.ran, last),
         )
         state.finish_epoch(lease, record)
-        self._last, self._ran = record, True
+        self._last, self._ran, self._may_be_unfinished = record, True, False
         runner.settle(outcome, end)
         for rule, rows in outcome.violations.items():
-            state.append_event(flow, "expectation", f"epoch {number}: {rows} rows violate {rule}")
+            state.append_event(flow, EXPECTATION, violation_text(rule, rows, number))
+        for text in outcome.bad_rows:
+            state.append_event(flow, DEAD_LETTER, text)
         for what, values in outcome.losses.items():
             state.append_event(flow, "loss", f"epoch {number}: {values} values of {what}")
         self._tell_recovery()
         reach("before_commit_log")
-        self._read_rows += outcome.read_rows
+        self._read_rows += self._rows_of(start, end, outcome)
         self._end = end
         self._around.on_beat(Beat(record, self._read_rows, self._waiting_rows))
+
+    def _rows_of(self, start: Vector, end: Vector, outcome: EpochOutcome) -> int:
+        """Rows that an epoch read; of a drain counted as those that wait are: of change events each one."""
+        if self._drains:
+            with suppress(RowsLostError, KeyError):
+                return sum(
+                    self._ready.inputs[name].rows_between(start.positions.get(name, {}), position)
+                    for name, position in end.positions.items()
+                )
+        return outcome.read_rows
 
 
 def _now() -> datetime:

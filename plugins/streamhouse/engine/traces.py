@@ -71,7 +71,7 @@ def refuse_older_state(
         newest_known: Flow and segment → the newest epoch that the state store knows, done or begun; None: none.
 
     Raises:
-        StateConflictError: a table tells of a newer one.
+        StateConflictError: a table has rows of a newer one.
     """
     for segment in plan.segments:
         trace, known = newest_trace(plan, segment, stores), newest_known(plan.flow, segment.name)
@@ -88,7 +88,7 @@ def refuse_older_state(
 def refuse_lost_hot_tables(
     plan: FlowPlan, stores: Mapping[Tier, Store], last: Callable[[str, str], EpochRecord | None]
 ) -> None:
-    """Refuse to go on where hot tables are gone that held rows, before anybody is asked what to do about each of them.
+    """Refuse to go on where hot tables are gone that had rows, before anybody is asked what to do about each of them.
 
     Args:
         plan: Over the names that stores hold.
@@ -101,8 +101,8 @@ def refuse_lost_hot_tables(
     for segment in plan.segments:
         record = last(plan.flow, segment.name)
         for name, table in segment.tables.items():
-            held = record is not None and table.tiers.target is Tier.HOT and any(record.ends.get(name, {}).values())
-            if held and stores[Tier.HOT].columns(name) is None:
+            had_rows = record is not None and table.tiers.target is Tier.HOT and any(record.ends.get(name, {}).values())
+            if had_rows and stores[Tier.HOT].columns(name) is None:
                 raise removed(plan.flow, name, "is gone")
 
 

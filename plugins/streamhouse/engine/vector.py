@@ -13,7 +13,7 @@ class Vector:
 
     Attributes:
         at_ms: When the clock saw the rows, epoch milliseconds; the epoch's recorded time, to which
-            `current_timestamp` and the like are bound. 0 before the first epoch.
+            `current_timestamp` and similar functions are bound. 0 before the first epoch.
         positions: Source or table → next position to read; absent: its beginning.
         tick: True for an epoch without new rows, made only so that `full` steps come due.
     """

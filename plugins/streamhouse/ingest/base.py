@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Source(Protocol):
-    """Rows outside Streamhouse that can be read again from any position still held.
+class RowSource(Protocol):
+    """Rows outside Streamhouse that can be read again from any position that still exists.
 
     A source object lives in one process and is cheap to make; `columns` touches metadata only.
     """
@@ -33,18 +33,26 @@ class Source(Protocol):
 
 
 @runtime_checkable
-class ForgetfulSource(Source, Protocol):
+class ForgetfulSource(RowSource, Protocol):
     """A source that removes its oldest rows by itself, whether they were read or not."""
 
     def oldest(self) -> Position:
-        """The position of the first row that is held, of every part of it."""
+        """The position of the first row that still exists, of every part of it."""
 
     def identity(self) -> str:
-        """Another one when it was removed and made anew under the same name: positions mean nothing then."""
+        """Another one when it was removed and created again under the same name: positions mean nothing then."""
 
 
 @runtime_checkable
-class KeyedSource(Source, Protocol):
+class TimedSource(RowSource, Protocol):
+    """A source that knows when its next row comes."""
+
+    def due_s(self, start: Position) -> float | None:
+        """Seconds until there is a row after `start`, 0 where there is one; None: never, or nobody knows."""
+
+
+@runtime_checkable
+class KeyedSource(RowSource, Protocol):
     """A source whose rows are updated and deleted by their key; its positions count changes.
 
     `read` gives the upserts of `changes`.

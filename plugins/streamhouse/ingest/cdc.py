@@ -1,41 +1,65 @@
 """Files of Debezium's change events: rows that are inserted, updated and deleted by their key."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from os import SEEK_END
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 from pydantic import Field, field_validator, model_validator
 
-from streamhouse.errors import Location, SourceError, did_you_mean
-from streamhouse.ingest.debezium import Events, Wanted, decode, last_of_each, row_columns, rows_alone
+from streamhouse.errors import Location, RowsLostError, SourceError, did_you_mean
+from streamhouse.ingest.bad_rows import BadRow, Letter, Split
+from streamhouse.ingest.cdc_order import LaterEvents, in_order
+from streamhouse.ingest.debezium import Events, WantedEvents, decode, last_of_each, row_columns, rows_alone
+from streamhouse.ingest.debezium_letters import decode_apart
 from streamhouse.ingest.encodings import TimeUnit
-from streamhouse.ingest.folders import data_path
-from streamhouse.ingest.lines import Lines
-from streamhouse.ingest.listing import check_place, list_files
+from streamhouse.ingest.event_files import EventFiles, JournalFiles, NamedFiles
+from streamhouse.ingest.journal import TableBase
+from streamhouse.ingest.listing import check_place
+from streamhouse.ingest.long_values import LongValues
 from streamhouse.ingest.options import check_options, stored_types
-from streamhouse.ingest.truncations import ASKED, Truncations
+from streamhouse.ingest.replays import Replays, rows_again, without_replays
+from streamhouse.ingest.truncations import NO_DECISIONS, Truncations
+from streamhouse.model.bad_rows import OnBadRows
+from streamhouse.model.connection import DATABASES
 from streamhouse.model.table import Column
-from streamhouse.model.types import Frozen, Position
+from streamhouse.model.types import NAME, Frozen, Position
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
 from streamhouse.stores.keyed import with_keys, without_keys
 
 _EVENTS_AT_ONCE = 100_000
-_SAMPLE_BYTES = 1 << 18
 _NO_KEY_TYPES = ("array<", "map<", "struct<", "float", "double")
-_NUMBER = re.compile(r"(\d+)")
+_OF_CAPTURES: TimeUnit = "us"  # as we have the engine write times
+T = TypeVar("T")
+
+
+class CapturedTable(Frozen):
+    """A table of a database that a capture reads (docs/postgres.md, docs/mariadb.md)."""
+
+    connection: str = Field(pattern=NAME, description="its name under 'connections' in streamhouse.yaml")
+    table: str = Field(
+        pattern=r"^[^.\s]+\.[^.\s]+$",
+        description="schema.table, such as public.orders; of mariadb and mysql database.table",
+    )
 
 
 class CdcOptions(Frozen):
     """Options of `cdc`."""
 
-    path: str = Field(min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project")
-    primary_key: tuple[str, ...] = Field(min_length=1, description="the columns by which rows are told apart: [id]")
+    path: str | None = Field(
+        default=None, min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project"
+    )
+    postgres: CapturedTable | None = Field(
+        default=None, description="a table of a database, instead of files: {connection: shop, table: public.orders}"
+    )
+    mariadb: CapturedTable | None = Field(
+        default=None, description="the same of MariaDB: {connection: shop, table: shop.orders}"
+    )
+    mysql: CapturedTable | None = Field(default=None, description="the same of MySQL, where it is not tested")
+    primary_key: tuple[str, ...] = Field(min_length=1, description="the columns that identify a row: [id]")
     columns: dict[str, str] = Field(min_length=1, description="what to take of each row: {id: bigint, name: string}")
     time_unit: TimeUnit | None = Field(
         default=None, description="ms, us or ns: of times that are numbers, in events without a schema part"
@@ -44,11 +68,24 @@ class CdcOptions(Frozen):
         default=False,
         description="the connector has value.converter.replace.null.with.default=false, so NULL never came as DEFAULT",
     )
+    on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
     @field_validator("columns")
     @classmethod
     def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
         return stored_types(value)
+
+    @model_validator(mode="after")
+    def _from_one_place(self) -> Self:
+        named = [name for name in ("path", *DATABASES) if getattr(self, name) is not None]
+        if len(named) != 1:
+            raise ValueError("say where the changes are: either 'path' (files) or 'postgres', 'mariadb' or 'mysql'")
+        for name in ("time_unit", "nulls_kept") if self.captured is not None else ():
+            if name in self.model_fields_set:
+                raise ValueError(f"'{name}' is for files; of a database it is known")
+        if self.captured is not None and self.on_bad_rows != OnBadRows():
+            raise ValueError("'on_bad_rows' is for files; the events of a capture are never malformed")
+        return self
 
     @model_validator(mode="after")
     def _key_is_of_columns(self) -> Self:
@@ -60,6 +97,11 @@ class CdcOptions(Frozen):
         if len(set(self.primary_key)) != len(self.primary_key):
             raise ValueError("primary_key names a column twice")
         return self
+
+    @property
+    def captured(self) -> CapturedTable | None:
+        """The table of a database; None: the changes are in files."""
+        return self.postgres or self.mariadb or self.mysql
 
 
 class Cdc:
@@ -74,7 +116,8 @@ class Cdc:
 
     Args:
         options: What to read.
-        root: The folder to which `options.path` is relative.
+        events: Where the events are.
+        root: The project's folder.
         columns: Fixed by a plan. None: those that the options declare.
         truncations: What is done when the table was truncated.
         loose: Columns of text that were of another type: numbers are taken as they are written.
@@ -84,10 +127,11 @@ class Cdc:
     def __init__(
         self,
         options: CdcOptions,
+        events: EventFiles,
         root: Path,
         *,
         columns: tuple[Column, ...] | None = None,
-        truncations: Truncations = ASKED,
+        truncations: Truncations = NO_DECISIONS,
         loose: tuple[str, ...] = (),
         at: Location | None = None,
     ) -> None:
@@ -95,13 +139,18 @@ class Cdc:
             Column(name=name, type=type_, nullable=name not in options.primary_key)
             for name, type_ in options.columns.items()
         )
-        self._wanted = Wanted(
-            columns or declared, options.primary_key, options.time_unit, truncations, loose, options.nulls_kept
-        )
-        self._path = options.path
-        self._root = root
+        taken = columns or declared
+        if (captured := options.captured) is not None:
+            of = (truncations, loose, True, captured.table, options.postgres is None)
+            self._wanted = WantedEvents(taken, options.primary_key, _OF_CAPTURES, *of)
+        else:
+            of_files = (options.time_unit, truncations, loose, options.nulls_kept)
+            self._wanted = WantedEvents(taken, options.primary_key, *of_files)
+        self._source = events
+        self.on_bad_rows = options.on_bad_rows
+        table = options.on_bad_rows.table
+        self._replays = Replays(root, table) if table is not None else None
         self._at = at
-        self._files: dict[str, Lines] = {}
         self._states: list[tuple[Position, pa.Table]] = []
         self._lock = Lock()
 
@@ -116,18 +165,17 @@ class Cdc:
         Raises:
             SourceError: no row of these has a column.
         """
-        names = sorted(list_files(self._path, self._root), key=_in_order)
+        names = self._source.names()
         if names:
-            lines = [*_beginning(data_path(self._root, names[0])), *_ending(data_path(self._root, names[-1]))]
-            seen = row_columns(lines)
-            for column in self._wanted.columns if seen else ():
-                if column.name not in seen:
+            row_names = row_columns(self._source.some(names))
+            for column in self._wanted.columns if row_names else ():
+                if column.name not in row_names:
                     raise SourceError(
                         f"no row in '{names[0]}' or '{names[-1]}' has a column '{column.name}'"
                         if names[0] != names[-1]
                         else f"no row in '{names[0]}' has a column '{column.name}'",
                         at=self._at,
-                        hint=did_you_mean(column.name, seen, f"the rows have: {', '.join(seen)}"),
+                        hint=did_you_mean(column.name, row_names, f"the rows have: {', '.join(row_names)}"),
                     )
         return self._wanted.columns
 
@@ -137,7 +185,8 @@ class Cdc:
         Raises:
             SourceError: a file is shorter than it was.
         """
-        return {name: self._lines(name).count() for name in sorted(list_files(self._path, self._root), key=_in_order)}
+        files = {name: self._source.lines(name).count() for name in self._source.names()}
+        return files | (self._replays.available() if self._replays is not None else {})
 
     def advance(self, start: Position, max_rows: int) -> Position:
         """At most `max_rows` events further, file by file; may end within a file.
@@ -145,7 +194,7 @@ class Cdc:
         Raises:
             SourceError: events appeared before some that were read already.
         """
-        there = self.available()
+        there = without_replays(self.available())
         self._refuse_events_before(start, there)
         end = dict(start)
         for name, lines in there.items():
@@ -154,11 +203,12 @@ class Cdc:
             if step:
                 end[name] = taken + step
                 max_rows -= step
-        return end
+        return end if self._replays is None else self._replays.advance(start, end, max_rows)
 
     def rows_between(self, start: Position, end: Position) -> int:
         """How many lines `[start, end)` has."""
-        return sum(max(0, lines - start.get(name, 0)) for name, lines in end.items())
+        files = without_replays(end).items()
+        return sum(max(0, lines - start.get(name, 0)) for name, lines in files) + rows_again(start, end)
 
     def read(self, start: Position, end: Position, columns: tuple[str, ...] | None = None) -> pa.Table:
         """The last row of each key that was written in `[start, end)` and is there at its end."""
@@ -178,26 +228,28 @@ class Cdc:
             SourceError: a line is no change event, or a value does not fit; with its file and line.
         """
         done = self._folded(start, end)
-        rows, gone = done.rows, done.gone
+        rows, deletes = done.rows, done.deletes
         if done.cleared:
-            there = self.state(start).select(gone.column_names)
-            gone = without_keys(there, rows.select(gone.column_names))
+            there = self.state(start).select(deletes.column_names)
+            deletes = without_keys(there, rows.select(deletes.column_names))
         old = None
         if before:
             state = self.state(start)
-            old = self._select(with_keys(state, pa.concat_tables([rows.select(gone.column_names), gone])), columns)
+            old = self._select(
+                with_keys(state, pa.concat_tables([rows.select(deletes.column_names), deletes])), columns
+            )
             before_all = [] if done.cleared else [rows_alone(state, self.primary_key)]
             self._keep(end, last_of_each([*before_all, done], self.primary_key).rows)
-        return Changes(self._select(rows, columns), gone if gone.num_rows else None, old)
+        return Changes(self._select(rows, columns), deletes if deletes.num_rows else None, old)
 
     def state(self, at: Position, columns: tuple[str, ...] | None = None) -> pa.Table:
         """All rows at `at`: the events from the beginning, folded. The last two answers are kept in memory."""
         with self._lock:
-            held = next((rows for position, rows in self._states if position == at), None)
-        if held is None:
-            held = self._folded({}, at).rows
-            self._keep(at, held)
-        return self._select(held, columns)
+            state_rows = next((rows for position, rows in self._states if position == at), None)
+        if state_rows is None:
+            state_rows = self._folded({}, at).rows
+            self._keep(at, state_rows)
+        return self._select(state_rows, columns)
 
     def _keep(self, at: Position, rows: pa.Table) -> None:
         with self._lock:  # two, for an epoch that failed begins again where it began
@@ -219,28 +271,70 @@ class Cdc:
         return replace(last_of_each([done, *waiting], self.primary_key), cleared=cleared)
 
     def _events(self, start: Position, end: Position) -> Iterator[Events]:
-        for name in sorted(end, key=_in_order):
-            for first in range(start.get(name, 0), end[name], _EVENTS_AT_ONCE):
-                lines = self._lines(name).read(first, min(end[name], first + _EVENTS_AT_ONCE))
+        for name, first, lines in self._chunks(start, end):
+            if self._tolerant:
+                yield from decode_apart(lines, self._wanted, name, first + 1, [])
+            else:
                 yield decode(lines, self._wanted, name, first + 1)
+        if self._replays is not None:
+            yield from self._events_again(self._replays, start, end)
+
+    def _chunks(self, start: Position, end: Position) -> Iterator[tuple[str, int, list[bytes]]]:
+        """File, number of the first line, from 0, and lines; not many at once, in their order."""
+        for name in sorted(without_replays(end), key=in_order):
+            for first in range(start.get(name, 0), end[name], _EVENTS_AT_ONCE):
+                yield name, first, self._lines(name, first, min(end[name], first + _EVENTS_AT_ONCE))
+
+    @property
+    def _tolerant(self) -> bool:
+        return self.on_bad_rows.action == "dead_letter"
+
+    def bad_rows(self, start: Position, end: Position) -> list[BadRow]:
+        """See `LetterSource`; of files alone."""
+        bad: list[BadRow] = []
+        for name, first, lines in self._chunks(start, end):
+            for _ in decode_apart(lines, self._wanted, name, first + 1, bad):
+                pass
+        return bad
+
+    def read_again(self, letters: Sequence[Letter], columns: tuple[str, ...] | None) -> Split:
+        """See `LetterSource`. Their rows are among `changes`, where no later event of the key is known."""
+        bad = tuple(found for letter in letters for found in self._again(letter)[1])
+        still = {one.letter.position for one in bad}
+        places = tuple(letter.position for letter in letters if letter.position not in still)
+        return Split(self._select(arrow_schema(self._wanted.columns).empty_table(), columns), places, bad)
+
+    def _again(self, letter: Letter) -> tuple[list[Events], tuple[BadRow, ...]]:
+        bad: list[BadRow] = []
+        events = list(decode_apart([letter.raw], self._wanted, letter.position, 1, bad))
+        return events, tuple(BadRow(letter, one.reason, one.message) for one in bad)
+
+    def _events_again(self, replays: Replays, start: Position, end: Position) -> Iterator[Events]:
+        """Events of requests; not those that a later event of their key, or a later request, has outdone."""
+        requested_letters = [letter for _, letters in replays.between(start, end) for letter in letters]
+        if not requested_letters:
+            return
+        later = LaterEvents(requested_letters, self.primary_key)
+        for name, first, lines in self._chunks(later.since(end), end):
+            later.see(name, first, lines, lambda some: list(decode_apart(some, self._wanted, "", 1, [])))
+        for letter in requested_letters:
+            for events in self._again(letter)[0]:
+                yield later.left(letter, events)
 
     def _select(self, rows: pa.Table, columns: tuple[str, ...] | None) -> pa.Table:
         if columns is None:
             return rows
         return rows.select([c.name for c in self._wanted.columns if c.name in columns or c.name in self.primary_key])
 
-    def _lines(self, name: str) -> Lines:
-        with self._lock:
-            if name not in self._files:
-                self._files[name] = Lines(data_path(self._root, name), name)
-            return self._files[name]
+    def _lines(self, name: str, first: int, end: int) -> list[bytes]:
+        return self._source.lines(name).read(first, end)
 
     def _refuse_events_before(self, start: Position, there: Position) -> None:
-        last = max((name for name, taken in start.items() if taken), key=_in_order, default=None)
+        last = max((name for name, taken in without_replays(start).items() if taken), key=in_order, default=None)
         if last is None:
             return
         for name, lines in there.items():
-            if _in_order(name) < _in_order(last) and lines > start.get(name, 0):
+            if in_order(name) < in_order(last) and lines > start.get(name, 0):
                 what = "new events are in" if start.get(name) else "there is a new file"
                 raise SourceError(
                     f"{what} '{name}', which comes before '{last}', and that was read already",
@@ -249,38 +343,88 @@ class Cdc:
                 )
 
 
-def _beginning(file: Path) -> list[bytes]:
-    """Whole lines that a file begins with; its only one, if that has no end yet."""
-    try:
-        with file.open("rb") as opened:
-            read = opened.read(_SAMPLE_BYTES)
-    except OSError:
-        return []  # whoever reads it is told
-    lines = read.split(b"\n")
-    return lines if len(read) < _SAMPLE_BYTES else lines[:-1]
+class Captured(Cdc):
+    """The rows of a database's table, as a capture wrote down what happens to them.
 
+    A position before the end of the journal's base can no longer be read from, except for the empty one: the base has
+    the rows at its end, so a reader that begins takes all of them in its first epoch, however many they are.
+    """
 
-def _ending(file: Path) -> list[bytes]:
-    """Whole lines that a file ends with."""
-    try:
-        with file.open("rb") as opened:
-            size = opened.seek(0, SEEK_END)
-            opened.seek(max(0, size - _SAMPLE_BYTES))
-            lines = opened.read().split(b"\n")
-    except OSError:
-        return []
-    return lines if size <= _SAMPLE_BYTES else lines[1:]
+    def __init__(self, journal: JournalFiles, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._journal = journal
+        self._long = LongValues(journal)
 
+    def available(self) -> Position:
+        """See `Cdc`. Segments that are gone count with the events they had."""
+        there = super().available
+        return self._of_one_moment(lambda base: {**(base.covers if base is not None else {}), **there()})
 
-def _in_order(name: str) -> tuple[tuple[str | int, ...], str]:
-    parts = _NUMBER.split(name)
-    return tuple(int(part) if at % 2 else part for at, part in enumerate(parts)), name
+    def advance(self, start: Position, max_rows: int) -> Position:
+        """See `Cdc`; from the empty position to the end of the base, if there is one.
 
+        Raises:
+            RowsLostError: the events after `start` are gone.
+        """
+        base = self._journal.base()
+        if base is None or self._is_past(start, base):
+            return super().advance(start, max_rows)
+        return {**start, **base.covers}
 
-def newest_lines(pattern: str, root: Path) -> list[bytes]:
-    """The last lines of the last file that a pattern names; none when there is no file."""
-    names = sorted(list_files(pattern, root), key=_in_order)
-    return _ending(root / names[-1]) if names else []
+    def _chunks(self, start: Position, end: Position) -> Iterator[tuple[str, int, list[bytes]]]:
+        base = self._journal.base()
+        if base is not None and any(end.values()) and not self._is_past(start, base):
+            self._is_past(end, base)  # or it is an error
+            for first in range(0, base.rows, _EVENTS_AT_ONCE):
+                lines = base.lines.read(first, min(base.rows, first + _EVENTS_AT_ONCE))
+                yield base.name, first, self._long.put_into(lines, base.name, first)
+            start = base.covers
+        yield from super()._chunks(start, end)
+
+    def _is_past(self, at: Position, base: TableBase) -> bool:
+        """Whether a position is at the end of the base or after it; if not, it is the empty one.
+
+        Raises:
+            RowsLostError: it is neither.
+        """
+        if all(at.get(name, 0) == count for name, count in base.covers.items()):
+            return True
+        if not any(at.values()):
+            return False
+        raise RowsLostError(
+            f"the journal of {self._wanted.table} begins after the position of this reader: the events between "
+            "were dropped, because no flow that the state store knows of had yet to read them",
+            hint="if the state store is an older copy: streamhouse restore FLOW; else give the source another name "
+            "in the flow's file, then it is read from its beginning: the journal has all rows",
+        )
+
+    def _folded(self, start: Position, end: Position) -> Events:
+        folded = super()._folded
+        return self._of_one_moment(lambda _: folded(start, end))
+
+    def _of_one_moment(self, ask: Callable[[TableBase | None], T]) -> T:
+        """An answer for which no base took the place of segments meanwhile."""
+        while True:
+            base = self._journal.base()
+            try:
+                answer = ask(base)
+            except RowsLostError:
+                if self._journal.base() is base:
+                    raise
+            else:
+                if self._journal.base() is base:
+                    return answer
+
+    def _lines(self, name: str, first: int, end: int) -> list[bytes]:
+        return self._long.put_into(super()._lines(name, first, end), name, first)
+
+    def oldest(self) -> Position:
+        """The first event of each part: what is gone is known to `advance`, and nothing is lost to a new reader."""
+        return dict.fromkeys(self._journal.names(), 0)
+
+    def identity(self) -> str:
+        """Another one when the capture began from the start."""
+        return self._journal.identity()
 
 
 def open_cdc(
@@ -288,7 +432,7 @@ def open_cdc(
     root: Path,
     *,
     columns: tuple[Column, ...] | None = None,
-    truncations: Truncations = ASKED,
+    truncations: Truncations = NO_DECISIONS,
     loose: tuple[str, ...] = (),
     at: Location | None = None,
 ) -> Cdc:
@@ -300,5 +444,10 @@ def open_cdc(
         SourceError: an option is wrong, or the file or folder does not exist.
     """
     checked = check_options(CdcOptions, "cdc", options, at)
+    if (table := checked.captured) is not None:
+        journal = JournalFiles(root, table.connection, table.table, has_schema=checked.postgres is not None)
+        return Captured(journal, checked, journal, root, columns=columns, truncations=truncations, loose=loose, at=at)
+    assert checked.path is not None, "the model asks for one of both"
     check_place(checked.path, root, at)
-    return Cdc(checked, root, columns=columns, truncations=truncations, loose=loose, at=at)
+    files = NamedFiles(checked.path, root)
+    return Cdc(checked, files, root, columns=columns, truncations=truncations, loose=loose, at=at)

@@ -20,25 +20,29 @@ from streamhouse.ingest.encodings import (
     encodings_of,
     to_arrow,
 )
-from streamhouse.ingest.truncations import ASKED, Truncations
+from streamhouse.ingest.truncations import NO_DECISIONS, Truncations
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
-from streamhouse.stores.same import plain_keys
+from streamhouse.stores.equality import plain_keys
 
 _Row = Mapping[str, Any]
 _WRITES = ("c", "u", "r")
 _OTHERS = {
     "m": "let Debezium leave messages out: skipped.operations=m",
 }
+UNDECIDED = "the table was truncated, and no decision about it is recorded"
 _TRUNCATED = (
     "look at it with: streamhouse approvals; or never follow it: schema_change: {exclude: [truncate_table]}, or "
     "let Debezium leave it out: skipped.operations=t"
 )
+_ZERO = "1970-01-01T00:00:00Z"
+"""How a TIMESTAMP comes that is `0000-00-00 00:00:00`; in a snapshot it is NULL. The first one that is a time is a
+second later."""
 _NO_EVENT = "cdc reads Debezium's change events as they are, without the transformation ExtractNewRecordState"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedEvents:
     """What to take from the events.
 
     Attributes:
@@ -48,14 +52,18 @@ class Wanted:
         truncations: What is done when all rows were removed.
         loose: Columns of text in which numbers are taken as they are written.
         nulls_kept: Whether the connector is known to write NULL as null, and not as the column's DEFAULT.
+        table: `schema.table` of the events, which are lines of a capture's journal; None: they are as Kafka has them.
+        zero_is_null: Whether an instant may be MariaDB's zero, which no row can have as a time.
     """
 
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     unit: TimeUnit | None = None
-    truncations: Truncations = ASKED
+    truncations: Truncations = NO_DECISIONS
     loose: tuple[str, ...] = ()
     nulls_kept: bool = False
+    table: str | None = None
+    zero_is_null: bool = False
 
     @property
     def key_columns(self) -> tuple[Column, ...]:
@@ -68,24 +76,24 @@ class Wanted:
 class Events:
     """Rows that were written and keys that were removed; each carries its place in the common order.
 
-    Columns of `gone` are the key, in the order it was declared.
+    Columns of `deletes` are the key, in the order it was declared.
 
     Attributes:
         rows: Of inserts, updates and snapshots.
         rows_at: Place of each row; rises.
-        gone: Keys of deletes, and of rows whose key changed.
-        gone_at: Place of each key; rises. No place is in both.
+        deletes: Keys of deletes, and of rows whose key changed.
+        deletes_at: Place of each key; rises. No place is in both.
         cleared: Whether every row that was there before these events is gone.
     """
 
     rows: pa.Table
     rows_at: NDArray[np.int64]
-    gone: pa.Table
-    gone_at: NDArray[np.int64]
+    deletes: pa.Table
+    deletes_at: NDArray[np.int64]
     cleared: bool = False
 
     def __len__(self) -> int:
-        return len(self.rows_at) + len(self.gone_at)
+        return len(self.rows_at) + len(self.deletes_at)
 
 
 def rows_alone(rows: pa.Table, key: Sequence[str]) -> Events:
@@ -102,22 +110,25 @@ def last_of_each(events: Sequence[Events], key: Sequence[str]) -> Events:
         events: At least one part.
         key: Primary key.
     """
-    lengths = [int(max([-1, *e.rows_at[-1:], *e.gone_at[-1:]])) + 1 for e in events]
+    lengths = [int(max([-1, *e.rows_at[-1:], *e.deletes_at[-1:]])) + 1 for e in events]
     offsets = np.cumsum([0, *lengths[:-1]])
     rows = pa.concat_tables([e.rows for e in events])
-    gone = pa.concat_tables([e.gone for e in events])
+    deletes = pa.concat_tables([e.deletes for e in events])
     rows_at = np.concatenate([e.rows_at + offset for e, offset in zip(events, offsets, strict=True)])
-    gone_at = np.concatenate([e.gone_at + offset for e, offset in zip(events, offsets, strict=True)])
-    keys = pa.concat_tables([rows.select(list(key)), gone.select(list(key))])
-    placed = plain_keys(keys, key).append_column("", pa.array(np.concatenate([rows_at, gone_at])))
+    deletes_at = np.concatenate([e.deletes_at + offset for e, offset in zip(events, offsets, strict=True)])
+    keys = pa.concat_tables([rows.select(list(key)), deletes.select(list(key))])
+    placed = plain_keys(keys, key).append_column("", pa.array(np.concatenate([rows_at, deletes_at])))
     last = placed.group_by(list(key), use_threads=False).aggregate([("", "max")]).column("_max").to_numpy()
-    rows_kept, gone_kept = np.isin(rows_at, last), np.isin(gone_at, last)
+    row_mask, delete_mask = np.isin(rows_at, last), np.isin(deletes_at, last)
     return Events(
-        rows.filter(pa.array(rows_kept)), rows_at[rows_kept], gone.filter(pa.array(gone_kept)), gone_at[gone_kept]
+        rows.filter(pa.array(row_mask)),
+        rows_at[row_mask],
+        deletes.filter(pa.array(delete_mask)),
+        deletes_at[delete_mask],
     )
 
 
-def decode(lines: Sequence[bytes], wanted: Wanted, name: str, first: int) -> Events:
+def decode(lines: Sequence[bytes], wanted: WantedEvents, name: str, first: int) -> Events:
     """The events of some lines of a file.
 
     Args:
@@ -130,7 +141,7 @@ def decode(lines: Sequence[bytes], wanted: Wanted, name: str, first: int) -> Eve
     Raises:
         SourceError: a line is no change event, lacks its key or has a value that does not fit; with its place.
     """
-    reader = _Envelopes()
+    reader = _Envelopes() if wanted.table is None else _Journaled(wanted.table)
     runs: list[_Run] = []
     run: _Run | None = None
     cleared = False
@@ -147,7 +158,7 @@ def decode(lines: Sequence[bytes], wanted: Wanted, name: str, first: int) -> Eve
                 case "removed":
                     runs, run, cleared = [], None, True
                 case "asked":
-                    raise _error("the table was truncated, and nobody decided of it", name, first + number, _TRUNCATED)
+                    raise _error(UNDECIDED, name, first + number, _TRUNCATED)
             continue
         if run is None or run.encodings is not reader.encodings:
             run = _Run(reader.encodings, wanted, name, first)
@@ -160,8 +171,8 @@ def decode(lines: Sequence[bytes], wanted: Wanted, name: str, first: int) -> Eve
     return Events(
         pa.concat_tables([p.rows for p in parts]),
         np.concatenate([p.rows_at for p in parts]),
-        pa.concat_tables([p.gone for p in parts]),
-        np.concatenate([p.gone_at for p in parts]),
+        pa.concat_tables([p.deletes for p in parts]),
+        np.concatenate([p.deletes_at for p in parts]),
         cleared,
     )
 
@@ -200,7 +211,7 @@ class _Envelopes:
             try:
                 return from_json(line[len(self._prefix) : -1])
             except ValueError:
-                pass  # not as it seemed, or no JSON at all: the whole line tells
+                pass  # not as it seemed, or no JSON at all: the whole line shows it
         text = line.strip()
         parsed = from_json(text) if text else None
         if not isinstance(parsed, dict) or "payload" not in parsed or "op" in parsed:
@@ -214,6 +225,36 @@ class _Envelopes:
         if schema != self._schema:
             self._schema = schema
             self.encodings = encodings_of(schema)
+
+
+class _Journaled:
+    """Takes the event out of a line of a capture's journal, which has key, value and headers."""
+
+    def __init__(self, table: str) -> None:
+        self.encodings: dict[str, Encoding] = {}
+        self._table = table
+
+    def event(self, line: bytes) -> Any:
+        """The event of a line; None: it is of another table.
+
+        Raises:
+            ValueError: the line is no JSON.
+        """
+        return journaled(line, self._table)
+
+
+def journaled(line: bytes, table: str) -> Any:
+    """The event in a line of a capture's journal; None: it is of another table.
+
+    Raises:
+        ValueError: the line is no JSON.
+    """
+    event = from_json(line).get("value")
+    source = event.get("source") if isinstance(event, dict) else None
+    # MariaDB and MySQL have databases where others have schemas.
+    if not isinstance(source, dict) or f"{source.get('schema', source.get('db'))}.{source.get('table')}" != table:
+        return None
+    return event
 
 
 def _prefix(line: bytes, parsed: _Row) -> bytes:
@@ -235,15 +276,15 @@ def _prefix(line: bytes, parsed: _Row) -> bytes:
 class _Run:
     """Consecutive events whose values are written in one way; line N, from 0, has the places 2N and 2N + 1."""
 
-    def __init__(self, encodings: Mapping[str, Encoding], wanted: Wanted, name: str, first: int) -> None:
+    def __init__(self, encodings: Mapping[str, Encoding], wanted: WantedEvents, name: str, first: int) -> None:
         self.encodings = encodings
         self._wanted = wanted
         self._name = name
         self._first = first
         self._rows: list[_Row] = []
         self._rows_at: list[int] = []
-        self._gone: list[_Row] = []
-        self._gone_at: list[int] = []
+        self._deletes: list[_Row] = []
+        self._deletes_at: list[int] = []
 
     def take(self, event: Any, number: int) -> None:
         """Add the event of a line."""
@@ -262,10 +303,10 @@ class _Run:
             self._rows_at.append(2 * number + 1)
         elif op == "d":
             if not isinstance(before, dict):
-                hint = "the database must tell the key of a deleted row: not REPLICA IDENTITY NOTHING"
+                hint = "the database must send the key of a deleted row: not REPLICA IDENTITY NOTHING"
                 raise self._error("the event has op 'd', but no row in 'before'", number, hint)
-            self._gone.append(before)
-            self._gone_at.append(2 * number + 1)
+            self._deletes.append(before)
+            self._deletes_at.append(2 * number + 1)
         elif is_ddl(event):
             return  # of the table and no row; the trigger reads it
         elif op is None:
@@ -279,15 +320,15 @@ class _Run:
         return Events(
             self._table(self._rows, self._rows_at, self._wanted.columns),
             np.array(self._rows_at, dtype=np.int64),
-            self._table(self._gone, self._gone_at, self._wanted.key_columns),
-            np.array(self._gone_at, dtype=np.int64),
+            self._table(self._deletes, self._deletes_at, self._wanted.key_columns),
+            np.array(self._deletes_at, dtype=np.int64),
         )
 
     def _moved(self, before: _Row, number: int) -> None:
         """The key changed: the row is gone from the old one, unless `before` does not tell the whole key."""
         if all(before.get(column) is not None for column in self._wanted.key):
-            self._gone.append(before)
-            self._gone_at.append(2 * number)
+            self._deletes.append(before)
+            self._deletes_at.append(2 * number)
 
     def _table(self, rows: list[_Row], places: list[int], columns: tuple[Column, ...]) -> pa.Table:
         arrays = []
@@ -305,14 +346,16 @@ class _Run:
         for absent in UNAVAILABLE if column.type in ("string", "binary") else ():
             if absent in values:
                 raise self._error(
-                    f"column '{column.name}': the database did not tell the value, which did not change",
+                    f"column '{column.name}': the database did not send the value, which did not change",
                     places[values.index(absent)] // 2,
-                    "ALTER TABLE … REPLICA IDENTITY FULL makes PostgreSQL tell it; or leave the column out",
+                    "ALTER TABLE … REPLICA IDENTITY FULL makes PostgreSQL send it; or leave the column out",
                 )
         if encoding.default is not None and not self._wanted.nulls_kept and column.name not in self._wanted.key:
             self._refuse_default(values, places, column, encoding.default)
         if column.type == "string" and column.name in self._wanted.loose:
             values = [repr(v) if isinstance(v, int | float) and not isinstance(v, bool) else v for v in values]
+        if self._wanted.zero_is_null and column.type == "timestamp":
+            values = [None if value == _ZERO else value for value in values]
         convert = partial(to_arrow, type_=column.type, encoding=encoding, unit=self._wanted.unit)
         try:
             return convert(values)

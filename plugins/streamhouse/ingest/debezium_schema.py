@@ -38,14 +38,14 @@ _JSON = {bool: "boolean", int: "bigint", float: "double", str: "string"}
 
 
 @dataclass
-class Told:
+class MessageSchema:
     """What some messages tell, the later ones over the earlier.
 
     Attributes:
         columns: Of the newest row; with types of its schema part where it has one.
-        typed: Whether such a part, or a DDL message, told the types.
+        typed: Whether such a part, or a DDL message, gave the types.
         counts: Column → in how many rows it was.
-        primary_key: By DDL messages; empty: not told.
+        primary_key: From DDL messages; empty: unknown.
         renames: Column → the name it had, by DDL messages.
         truncated: Id of each truncation, the last one last.
     """
@@ -58,9 +58,9 @@ class Told:
     truncated: list[str] = field(default_factory=list)
 
 
-def messages_of(lines: Sequence[bytes]) -> Told:
+def messages_of(lines: Sequence[bytes]) -> MessageSchema:
     """What lines of JSON tell, one message each; what is none is passed over."""
-    told = Told()
+    message_schema = MessageSchema()
     for line in lines:
         try:
             message = from_json(line) if line.strip() else None
@@ -71,46 +71,48 @@ def messages_of(lines: Sequence[bytes]) -> Told:
         schema = message.get("schema") if "payload" in message and "op" not in message else None
         event = message["payload"] if "payload" in message and "op" not in message else message
         if isinstance(event, dict):
-            _take(told, event, schema)
-    return told
+            _take(message_schema, event, schema)
+    return message_schema
 
 
 def is_ddl(event: Mapping[str, Any]) -> bool:
-    """Whether a message tells of a statement and not of a row."""
+    """Whether a message describes a statement and not a row."""
     return "op" not in event and ("ddl" in event or "tableChanges" in event)
 
 
 def truncation_id(event: Mapping[str, Any]) -> str:
-    """Eight hex digits by which a truncation is told from others."""
+    """Eight hex digits that identify a truncation."""
     return sha256(repr(sorted(event.items(), key=str)).encode()).hexdigest()[:8]
 
 
-def _take(told: Told, event: Mapping[str, Any], schema: Any) -> None:
+def _take(message_schema: MessageSchema, event: Mapping[str, Any], schema: Any) -> None:
     if is_ddl(event):
-        told.renames |= _renames(event.get("ddl"))
+        message_schema.renames |= _renames(event.get("ddl"))
         for change in event.get("tableChanges") or ():
             table = change.get("table") if isinstance(change, dict) else None
             if isinstance(table, dict):
-                told.primary_key = tuple(table.get("primaryKeyColumnNames") or ())
+                message_schema.primary_key = tuple(table.get("primaryKeyColumnNames") or ())
         return
     if event.get("op") == "t":
-        told.truncated.append(truncation_id(event))
+        message_schema.truncated.append(truncation_id(event))
     row = event.get("after")
     if event.get("op") not in ("c", "u", "r") or not isinstance(row, dict):
         return
     for name in row:
-        told.counts[name] = told.counts.get(name, 0) + 1
+        message_schema.counts[name] = message_schema.counts.get(name, 0) + 1
     typed = _columns(schema)
     if typed:
-        told.columns, told.typed = typed, True
+        message_schema.columns, message_schema.typed = typed, True
     else:
-        known = {c.name: c for c in told.columns}
+        known = {c.name: c for c in message_schema.columns}
         guessed = {n: SeenColumn(name=n, type=_JSON.get(type(v), "string")) for n, v in row.items() if v is not None}
-        told.columns = tuple(
+        message_schema.columns = tuple(
             guessed.get(n) or known.get(n) or SeenColumn(name=n, type="string") for n in {**known, **row}
-        ) if not told.typed else told.columns  # fmt: skip
-    present = {c.name for c in told.columns}
-    told.renames = {new: old for new, old in told.renames.items() if new in present or told.typed}
+        ) if not message_schema.typed else message_schema.columns  # fmt: skip
+    present = {c.name for c in message_schema.columns}
+    message_schema.renames = {
+        new: old for new, old in message_schema.renames.items() if new in present or message_schema.typed
+    }
 
 
 def _columns(schema: Any) -> tuple[SeenColumn, ...]:

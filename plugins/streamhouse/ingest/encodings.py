@@ -81,7 +81,7 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
         unit: Of times that are numbers, where `encoding` does not tell.
 
     Raises:
-        NotConverted: a value does not fit.
+        NotConverted, TypeError: a value does not fit.
     """
     target = arrow_type(type_)
     kinds = set(map(type, values)) - {type(None)}
@@ -145,7 +145,7 @@ def _numbers_to_time(numbers: pa.Array, type_: str, encoding: Encoding, unit: Ti
         return numbers.cast(pa.int32()).cast(pa.date32()).cast(arrow_type(type_))
     precision = known or unit
     if precision is None:
-        raise ValueError("a time is a number, and neither a schema part nor 'time_unit' tells its unit")
+        raise ValueError("a time is a number, and neither a schema part nor 'time_unit' gives its unit")
     times = numbers.cast(pa.timestamp(precision))
     if precision == "ns":
         times = pc.floor_temporal(times, unit="microsecond")  # the cast alone would go towards 1970

@@ -1,6 +1,6 @@
 """Files that land in a folder: each row is read once, new files are picked up, in the order of their names."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from streamhouse.errors import Location, RowsLostError, SourceError
+from streamhouse.ingest.bad_rows import BadRow, Letter, Split
+from streamhouse.ingest.file_split import FileSplit, files_again, split_parquet, split_text
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import SUFFIXES, Format, infer_columns, read_file
 from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.options import check_options, stored_types
 from streamhouse.ingest.parquet import parquet_rows
+from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
 from streamhouse.model.types import Frozen, Position
 from streamhouse.stores.arrow import arrow_schema
@@ -28,6 +31,7 @@ class FilesOptions(Frozen):
     path: str = Field(min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project")
     format: Format | None = Field(default=None, description="csv, json (one object per line) or parquet")
     columns: dict[str, str] = Field(default_factory=dict, description="column: type; empty: as the first file has them")
+    on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
     @field_validator("columns")
     @classmethod
@@ -37,7 +41,7 @@ class FilesOptions(Frozen):
     @model_validator(mode="after")
     def _format_is_known(self) -> Self:
         if self.format is None and Path(self.path).suffix.lower() not in SUFFIXES:
-            raise ValueError(f"'{self.path}' does not tell its format; add format: csv, json or parquet")
+            raise ValueError(f"'{self.path}' does not show its format; add format: csv, json or parquet")
         nested = [name for name, type_ in self.columns.items() if type_.endswith(">")]
         if self.kind == "csv" and nested:
             raise ValueError(f"column '{nested[0]}': CSV holds no {self.columns[nested[0]]}")
@@ -45,17 +49,17 @@ class FilesOptions(Frozen):
 
     @property
     def kind(self) -> Format:
-        """The format, told by the suffix where it is not given."""
+        """The format; taken from the suffix where it is not given."""
         return self.format or SUFFIXES[Path(self.path).suffix.lower()]
 
 
-class Files:
+class FilesSource:
     """The rows of all files that match a pattern; the position is `{file: rows taken}`.
 
     A file must not change once it is there: write it elsewhere, then move it in. Files without a
     byte, and those whose name begins with `.` or `_`, are passed over. The position keeps one
     entry for each file ever read. Of a Parquet file only the row groups of a range are read. A CSV or JSON
-    file is held in memory as a whole while it is read, and each one is read once to count its rows when the
+    file is in memory as a whole while it is read, and each one is read once to count its rows when the
     process first sees it. Where nobody declared the columns, those that a file lacks are null in its rows.
 
     Args:
@@ -82,8 +86,13 @@ class Files:
         self._columns = columns or declared
         self._optional = optional
         self._declared = bool(declared)
-        self._seen: dict[str, tuple[int, int]] = {}  # file → its bytes and rows
+        self._counts: dict[str, tuple[int, int]] = {}  # file → its bytes and rows
         self._lock = Lock()
+
+    @property
+    def on_bad_rows(self) -> OnBadRows:
+        """What the flow says of rows that cannot be read."""
+        return self._options.on_bad_rows
 
     def columns(self) -> tuple[Column, ...]:
         """The planned or declared columns, else those that the first file by name has.
@@ -135,6 +144,8 @@ class Files:
         """
         import pyarrow as pa
 
+        if self._tolerant:
+            return self.read_split(start, end, columns).rows
         wanted = tuple(c for c in self.columns() if columns is None or c.name in columns)
         parts = [arrow_schema(wanted).empty_table()]
         for name in sorted(end):
@@ -147,6 +158,58 @@ class Files:
                 parts.append(rows)
         return pa.concat_tables(parts)
 
+    def read_split(
+        self,
+        start: Position,
+        end: Position,
+        columns: tuple[str, ...] | None = None,
+        without: Collection[str] = frozenset(),
+    ) -> Split:
+        """See `SplitSource`.
+
+        Raises:
+            RowsLostError: a file of the range is gone or shorter than it was.
+            SourceError: a file cannot be read at all.
+        """
+        import pyarrow as pa
+
+        parts = [arrow_schema(self.columns()).empty_table()]
+        bad: list[BadRow] = []
+        for name in sorted(end):
+            first = start.get(name, 0)
+            if end[name] > first:
+                found = self._split(name, (first, end[name]))
+                if found.records < end[name]:
+                    raise RowsLostError(f"file '{name}' has {found.records} rows, but {end[name]} were counted")
+                split = found.between(first, end[name], name, without)
+                parts.append(split.rows)
+                bad += split.bad
+        rows = pa.concat_tables(parts)
+        return Split(rows if columns is None else rows.select(self._names_of(columns)), (), tuple(bad))
+
+    def bad_rows(self, start: Position, end: Position) -> tuple[BadRow, ...]:
+        """See `LetterSource`."""
+        return self.read_split(start, end).bad
+
+    def read_again(self, letters: Sequence[Letter], columns: tuple[str, ...] | None) -> Split:
+        """See `LetterSource`."""
+        found = files_again(letters, self._options.kind, self.columns(), self._may_lack)
+        rows = found.rows if columns is None else found.rows.select(self._names_of(columns))
+        return Split(rows, found.places, found.bad)
+
+    def _names_of(self, wanted: tuple[str, ...]) -> list[str]:
+        return [c.name for c in self.columns() if c.name in wanted]
+
+    @property
+    def _tolerant(self) -> bool:
+        return self._options.on_bad_rows.action == "dead_letter"
+
+    def _split(self, name: str, span: tuple[int, int] = (0, 0)) -> FileSplit:
+        path, kind = self._there(name), self._options.kind
+        if kind == "parquet":
+            return split_parquet(path, self.columns(), self._may_lack, name, span)
+        return split_text(path, kind, self.columns(), self._may_lack, name)
+
     @property
     def _may_lack(self) -> tuple[str, ...]:
         """Columns that are null in a file that has them not: where nobody declared any, writers add and drop some."""
@@ -158,11 +221,14 @@ class Files:
     def _count(self, name: str) -> int:
         path = data_path(self._root, name)
         size = path.stat().st_size
-        if name not in self._seen:
-            parquet = self._options.kind == "parquet"  # its footer tells
-            rows = parquet_rows(path, Location(name)).rows if parquet else self._whole(name).num_rows
-            self._seen[name] = (size, rows)
-        known, rows = self._seen[name]
+        if name not in self._counts:
+            parquet = self._options.kind == "parquet"  # its footer has the number
+            if self._tolerant and not parquet:
+                rows = self._split(name).records
+            else:
+                rows = parquet_rows(path, Location(name)).rows if parquet else self._whole(name).num_rows
+            self._counts[name] = (size, rows)
+        known, rows = self._counts[name]
         if known != size:
             raise SourceError(
                 f"the file changed from {known} to {size} bytes after it was first read",
@@ -203,7 +269,7 @@ def open_files(
     columns: tuple[Column, ...] | None = None,
     optional: tuple[str, ...] = (),
     at: Location | None = None,
-) -> Files:
+) -> FilesSource:
     """Check the options and that there is a folder to watch; no file is read.
 
     Raises:
@@ -211,4 +277,4 @@ def open_files(
     """
     checked = check_options(FilesOptions, "files", options, at)
     check_place(checked.path, root, at)
-    return Files(checked, root, columns=columns, optional=optional, at=at)
+    return FilesSource(checked, root, columns=columns, optional=optional, at=at)

@@ -9,7 +9,7 @@ from streamhouse.errors import Location, SourceError
 
 SETTINGS = "streamhouse.yaml"
 DATA_FOLDERS = "data_folders"
-_KEPT = ".streamhouse"  # what we keep beside the project's files: state, logs, warehouses
+_OWN_FOLDER = ".streamhouse"  # what we keep beside the project's files: state, logs, warehouses
 
 
 def data_path(root: Path, name: str, at: Location | None = None) -> Path:
@@ -29,7 +29,7 @@ def data_path(root: Path, name: str, at: Location | None = None) -> Path:
     except (OSError, RuntimeError, ValueError) as error:  # a circle of links, or no path at all
         raise SourceError(f"'{name}' is no path: {error}", at=at) from error
     allowed = any(real.is_relative_to(folder) for folder in data_folders(root))
-    if not allowed and (not real.is_relative_to(own) or real.is_relative_to(own / _KEPT)):
+    if not allowed and (not real.is_relative_to(own) or real.is_relative_to(own / _OWN_FOLDER)):
         where = f", which is {real}" if real != path else ""
         raise SourceError(
             f"'{name}'{where}, lies outside of the project's data",
@@ -52,8 +52,15 @@ def data_folders(root: Path) -> tuple[Path, ...]:
 def _folders(root: Path, *_stamp: int) -> tuple[Path, ...]:
     try:
         found = yaml.safe_load((root / SETTINGS).read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):  # whoever loads the settings says what is wrong
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):  # loading the settings reports what is wrong
         return ()
     named = found.get(DATA_FOLDERS) if isinstance(found, dict) else None
     texts = [text for text in named if isinstance(text, str) and text] if isinstance(named, list) else []
-    return tuple((root / Path(text).expanduser()).resolve() for text in texts)
+    return tuple(folder for text in texts if (folder := _folder(root, text)) is not None)
+
+
+def _folder(root: Path, text: str) -> Path | None:
+    try:
+        return (root / Path(text).expanduser()).resolve()
+    except (OSError, RuntimeError, ValueError):  # as above: the settings are refused
+        return None

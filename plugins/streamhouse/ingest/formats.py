@@ -1,5 +1,6 @@
 """Reads one CSV, JSON or Parquet file as Arrow rows of given types."""
 
+import io
 import json
 import re
 from collections.abc import Collection
@@ -12,7 +13,7 @@ import pyarrow.json as pa_json
 
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.parquet import column_types, parquet_rows
-from streamhouse.ingest.times import told_as, untold
+from streamhouse.ingest.times import text_type, untold
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_type, conform
 from streamhouse.stores.keyed import padded
@@ -29,6 +30,7 @@ SUFFIXES: dict[str, Format] = {
 _ROW = re.compile(r"[Rr]ow #?(\d+)")
 _OF_ROW = re.compile(r"Row #(\d+): ")
 _INFERRED_BYTES = 1 << 20
+_NULL_LINE = re.compile(rb"^[ \t\r]*null[ \t\r]*$", re.MULTILINE)
 
 
 def infer_columns(path: Path, kind: Format, name: str) -> tuple[Column, ...]:
@@ -43,7 +45,7 @@ def infer_columns(path: Path, kind: Format, name: str) -> tuple[Column, ...]:
         if kind == "csv":
             with pa_csv.open_csv(path, read_options=pa_csv.ReadOptions(block_size=_INFERRED_BYTES)) as reader:
                 return column_types(reader.schema, name, Location(name))
-        return column_types(pa_json.read_json(path).schema, name, Location(name))
+        return column_types(pa_json.read_json(_objects(path)).schema, name, Location(name))
     except (pa.ArrowException, OSError) as error:
         raise _malformed(path, kind, name, error) from error
 
@@ -76,10 +78,10 @@ def read_file(
     """
     try:
         if kind == "parquet":
-            held = parquet_rows(path, Location(name))
-            first, last = rows or (0, held.rows)
-            there = _there(columns, held.columns, optional)
-            return padded(conform(held.slice(first, last, tuple(c.name for c in there)), there), columns)
+            parquet_file = parquet_rows(path, Location(name))
+            first, last = rows or (0, parquet_file.rows)
+            there = _there(columns, parquet_file.columns, optional)
+            return padded(conform(parquet_file.slice(first, last, tuple(c.name for c in there)), there), columns)
         if kind == "csv" and optional:
             columns, wanted = _there(columns, _csv_texts(path), optional), columns
             return padded(read_file(path, kind, columns, name, rows), wanted)
@@ -97,14 +99,40 @@ def _there(columns: tuple[Column, ...], present: tuple[Column, ...], optional: C
     return tuple(c for c in columns if c.name in names or c.name not in optional) or present[:1]
 
 
-def _csv_texts(path: Path) -> tuple[Column, ...]:
+def csv_rows(text: bytes, columns: tuple[Column, ...], optional: Collection[str] = ()) -> pa.Table:
+    """The rows of a text of CSV with exactly these columns; one that is `optional` and absent is null.
+
+    Raises:
+        pa.ArrowInvalid: it is malformed, or a value does not fit its type.
+        KeyError: a column is absent.
+    """
+    there = _there(columns, _csv_texts(io.BytesIO(text)), optional) if optional else columns
+    return padded(conform(_read_csv(io.BytesIO(text), there), there), columns)
+
+
+def csv_names(path: Path, name: str) -> tuple[str, ...]:
+    """The names in the first line of a CSV file.
+
+    Raises:
+        SourceError: it has none, or has one twice; `name` is what the message calls the file.
+    """
+    try:
+        found = tuple(column.name for column in _csv_texts(path))
+    except (pa.ArrowException, OSError) as error:
+        raise _malformed(path, "csv", name, error) from error
+    if twice := sorted({one for one in found if found.count(one) > 1}):
+        raise SourceError(f"the first line names '{twice[0]}' twice", at=Location(name, 1), hint="rename one")
+    return found
+
+
+def _csv_texts(path: Path | BinaryIO) -> tuple[Column, ...]:
     with pa_csv.open_csv(path, read_options=pa_csv.ReadOptions(block_size=_INFERRED_BYTES)) as reader:
         return tuple(Column(name=name, type="string") for name in reader.schema.names)
 
 
-def _read_csv(path: Path, columns: tuple[Column, ...]) -> pa.Table:
+def _read_csv(path: Path | BinaryIO, columns: tuple[Column, ...]) -> pa.Table:
     # Arrow refuses times without a zone for an instant, and takes no mixture: they are read as text first.
-    types = {c.name: told_as(arrow_type(c.type)) for c in columns}
+    types = {c.name: text_type(arrow_type(c.type)) for c in columns}
     rows = pa_csv.read_csv(
         path,
         # One thread, because only then does Arrow tell the row of a value it cannot read.
@@ -129,21 +157,33 @@ def json_rows(source: Path | BinaryIO, columns: tuple[Column, ...]) -> pa.Table:
         pa.ArrowInvalid: it is malformed.
     """
     schema = pa.schema([(c.name, arrow_type(c.type)) for c in columns])
-    told = pa.schema([(field.name, told_as(field.type)) for field in schema])
-    if told == schema:
-        return _json(source, schema)
+    text_schema = pa.schema([(field.name, text_type(field.type)) for field in schema])
+    objects = _objects(source)
+    if text_schema == schema:
+        return _json(objects, schema)
     try:
-        found = _json(source, told)
+        found = _json(objects, text_schema)
     except pa.ArrowInvalid:
-        if isinstance(source, Path):
-            return _json(source, schema)  # days may be numbers
-        source.seek(0)
-        return _json(source, schema)
+        objects.seek(0)
+        return _json(objects, schema)  # days may be numbers
     arrays = [untold(column.combine_chunks(), field.type) for column, field in zip(found.columns, schema, strict=True)]
     return pa.table(arrays, schema=schema)
 
 
-def _json(source: Path | BinaryIO, schema: pa.Schema) -> pa.Table:
+def _objects(source: Path | BinaryIO) -> BinaryIO:
+    """The text of a source.
+
+    Raises:
+        pa.ArrowInvalid: a line is `null`: Arrow's reader makes a row of it, or ends the process where it stands alone.
+    """
+    text = source.read_bytes() if isinstance(source, Path) else source.read()
+    if found := _NULL_LINE.search(text):
+        line = text.count(b"\n", 0, found.start()) + 1
+        raise pa.ArrowInvalid(f"Row #{line}: JSON parse error: it is null and no object")
+    return io.BytesIO(text)
+
+
+def _json(source: BinaryIO, schema: pa.Schema) -> pa.Table:
     options = pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     return pa_json.read_json(source, parse_options=options)
 

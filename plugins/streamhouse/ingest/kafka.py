@@ -1,22 +1,21 @@
-"""Messages of a Kafka topic: each is one row, a JSON object."""
+"""Messages of a Kafka topic: each is one row."""
 
-import io
-import json
 import os
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, Self
-
-from pydantic import Field, field_validator, model_validator
+from typing import TYPE_CHECKING, Any, Literal
 
 from streamhouse.errors import Location, MissingPackageError, RowsLostError, SourceError, StoreUnavailableError
-from streamhouse.ingest.options import check_options, stored_types
+from streamhouse.ingest.bad_rows import BadRow, Letter, Split
+from streamhouse.ingest.kafka_letters import AnyMessage, message_of, split_messages
+from streamhouse.ingest.kafka_options import KafkaOptions
+from streamhouse.ingest.options import check_options
+from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
-from streamhouse.model.types import Frozen, Position, Ranges, behind
-from streamhouse.secret import holds_secret, names_secret
+from streamhouse.model.types import Position, Ranges, behind
 from streamhouse.stores.arrow import arrow_schema
 
 if TYPE_CHECKING:
@@ -24,80 +23,24 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
     from confluent_kafka.admin import AdminClient
 
+    from streamhouse.ingest.message_formats import MessageFormat
+
 _TIMEOUT_S = 30.0
 _POLL_S = 0.5
 _BATCH = 10_000
-_TYPES: dict[str, str] = {"key": "string", "timestamp": "timestamp", "partition": "int", "offset": "bigint"}
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-Metadata = Literal["key", "timestamp", "partition", "offset"]
-
-
-class KafkaOptions(Frozen):
-    """Options of `kafka`."""
-
-    servers: str = Field(pattern=r"^[^\s:,]+:\d+(,[^\s:,]+:\d+)*$", description="host:port of some brokers")
-    topic: str = Field(min_length=1, description="of which every message is one JSON object")
-    columns: dict[str, str] = Field(min_length=1, description="column: type; a field that a message lacks is null")
-    metadata: dict[str, Metadata] = Field(
-        default_factory=dict, description="further column: key, timestamp, partition or offset of the message"
-    )
-    properties: dict[str, str] = Field(
-        default_factory=dict, description="settings of librdkafka, such as security.protocol: SASL_SSL"
-    )
-    secrets: dict[str, str] = Field(
-        default_factory=dict,
-        description="setting of librdkafka: name of the environment variable that holds it, such as "
-        "sasl.password: KAFKA_PASSWORD; never the secret itself",
-    )
-
-    @field_validator("columns")
-    @classmethod
-    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
-        return stored_types(value)
-
-    @field_validator("properties")
-    @classmethod
-    def _no_secret_stands_here(cls, value: dict[str, str]) -> dict[str, str]:
-        # A plan keeps these settings, and so does everybody who has the file.
-        for name, text in value.items():
-            if names_secret(name) or holds_secret(text):
-                raise ValueError(
-                    f"'{name}' is a secret; use `secrets:` with the name of the variable that holds it, "
-                    f"such as {name}: KAFKA_{name.upper().replace('.', '_')}"
-                )
-        return value
-
-    @field_validator("secrets")
-    @classmethod
-    def _secrets_are_names(cls, value: dict[str, str]) -> dict[str, str]:
-        for name, variable in value.items():
-            if not _VARIABLE.fullmatch(variable):
-                raise ValueError(f"'{name}' does not name a variable of the environment, such as KAFKA_PASSWORD")
-        return value
-
-    @model_validator(mode="after")
-    def _names_are_unique(self) -> Self:
-        if twice := sorted(self.columns.keys() & self.metadata.keys()):
-            raise ValueError(f"'{twice[0]}' is both a column and metadata")
-        return self
-
-    @property
-    def all_columns(self) -> tuple[Column, ...]:
-        """Those of the messages, then the metadata."""
-        found = {**self.columns, **{name: _TYPES[what] for name, what in self.metadata.items()}}
-        return tuple(Column(name=name, type=type_) for name, type_ in found.items())
 
 
 class Kafka:
     """The messages of a topic; the position is `{partition: offset}`, its rows are counted by offsets.
 
     Only committed messages are read. One without a value is no row. A partition that the position does not name
-    begins with the oldest message that is held. A topic whose messages are compacted is refused: a range that is read
+    begins with the oldest message that exists. A topic whose messages are compacted is refused: a range that is read
     again would have other rows. Offsets of transactions' ends count as rows that are not there.
     Each object holds one connection; it is safe to call from several threads.
 
     Args:
         options: What to read.
+        root: The project's folder, whose settings have the schema registry.
         columns: As a plan has them; None: the declared ones.
         given_up: Partition → offsets that are read as if they had no messages: these are gone, and somebody decided.
         at: Where the source is defined.
@@ -106,17 +49,24 @@ class Kafka:
     def __init__(
         self,
         options: KafkaOptions,
+        root: Path = Path(),
         *,
         columns: tuple[Column, ...] | None = None,
-        given_up: Ranges | None = None,
+        skipped_ranges: Ranges | None = None,
         at: Location | None = None,
     ) -> None:
         self._options = options
-        self._given_up = given_up or {}
+        self._root = root
+        self._skipped_ranges = skipped_ranges or {}
         self._columns = columns or options.all_columns
         self._at = at
         self._lock = Lock()
         self._checked = False
+
+    @property
+    def on_bad_rows(self) -> OnBadRows:
+        """What the flow says of messages that cannot be read."""
+        return self._options.on_bad_rows
 
     def columns(self) -> tuple[Column, ...]:
         """The declared columns, then those of metadata. Kafka is not asked."""
@@ -132,7 +82,7 @@ class Kafka:
         return self._offsets("latest")
 
     def oldest(self) -> Position:
-        """The first offset of every partition that is held.
+        """The first existing offset of every partition.
 
         Raises:
             SourceError, StoreUnavailableError: as `available`.
@@ -148,17 +98,11 @@ class Kafka:
         from confluent_kafka import TopicCollection
 
         with self._lock, self._translated():
-            asked = self._admin.describe_topics(TopicCollection([self._options.topic]), request_timeout=_TIMEOUT_S)
-            (described,) = asked.values()
+            futures = self._admin.describe_topics(TopicCollection([self._options.topic]), request_timeout=_TIMEOUT_S)
+            (described,) = futures.values()
             return str(described.result().topic_id)
 
-    def advance(self, start: Position, max_rows: int) -> Position:
-        """The same share of each partition's backlog.
-
-        Raises:
-            RowsLostError: the topic ends before `start`: it was made anew, or lost its end.
-        """
-        oldest, newest = self._offsets("earliest"), self.available()
+    def _refuse_cut_off(self, start: Position, newest: Position) -> None:
         for partition, first in start.items():
             if first > newest.get(partition, 0):
                 raise RowsLostError(
@@ -167,6 +111,15 @@ class Kafka:
                     hint="it is another topic of that name, or lost its end; under another name the source is read "
                     "from its beginning",
                 )
+
+    def advance(self, start: Position, max_rows: int) -> Position:
+        """The same share of each partition's backlog.
+
+        Raises:
+            RowsLostError: the topic ends before `start`: it was created again, or lost its end.
+        """
+        oldest, newest = self._offsets("earliest"), self.available()
+        self._refuse_cut_off(start, newest)
         waiting = {p: end - max(start.get(p, 0), oldest[p]) for p, end in newest.items()}
         waiting = {p: rows for p, rows in waiting.items() if rows > 0}
         total = sum(waiting.values())
@@ -180,7 +133,7 @@ class Kafka:
         return end
 
     def rows_between(self, start: Position, end: Position) -> int:
-        """Offsets in the range; of a partition that `start` does not name, from the oldest that is held."""
+        """Offsets in the range; of a partition that `start` does not name, from the oldest that exists."""
         oldest = self._offsets("earliest") if end.keys() - start.keys() else {}
         return sum(max(0, last - start.get(p, oldest.get(p, 0))) for p, last in end.items())
 
@@ -189,24 +142,64 @@ class Kafka:
 
         Raises:
             RowsLostError: Kafka no longer holds the beginning of the range.
-            SourceError: a message is no JSON object, or a value does not fit its type.
-            StoreUnavailableError: no broker answers.
+            SourceError: a message is malformed, or a value does not fit its type.
+            StoreUnavailableError: no broker answers, or no schema registry.
         """
+        if self._options.on_bad_rows.action == "dead_letter":
+            return self.read_split(start, end, columns).rows
         wanted = tuple(c for c in self._columns if columns is None or c.name in columns)
+        return self._rows(self._between(start, end), wanted)
+
+    def read_split(
+        self,
+        start: Position,
+        end: Position,
+        columns: tuple[str, ...] | None = None,
+        without: Collection[str] = frozenset(),
+    ) -> Split:
+        """See `SplitSource`.
+
+        Raises:
+            RowsLostError, StoreUnavailableError: as `read`.
+        """
+        left_out = without.__contains__ if without else None
+        found = self._parted(self._between(start, end), left_out)
+        return Split(found.rows if columns is None else found.rows.select(self._names(columns)), (), found.bad)
+
+    def bad_rows(self, start: Position, end: Position) -> tuple[BadRow, ...]:
+        """See `LetterSource`."""
+        return self.read_split(start, end).bad
+
+    def read_again(self, letters: Sequence[Letter], columns: tuple[str, ...] | None) -> Split:
+        """See `LetterSource`."""
+        found = self._parted([message_of(letter) for letter in letters], lambda _: False)
+        rows = found.rows if columns is None else found.rows.select(self._names(columns))
+        return Split(rows, found.places, found.bad)
+
+    def _parted(self, messages: "Sequence[AnyMessage]", without: Callable[[str], bool] | None) -> Split:
+        empty = arrow_schema(self._columns).empty_table()
+        return split_messages(
+            messages, empty, lambda some: self._parse(some, self._columns), self._format, self._options.topic, without
+        )
+
+    def _names(self, wanted: tuple[str, ...]) -> list[str]:
+        return [column.name for column in self._columns if column.name in wanted]
+
+    def _between(self, start: Position, end: Position) -> "list[Message]":
         ranges = self._ranges(start, end)
         with self._lock:
             messages = self._messages(ranges) if ranges else []
-        return self._rows([m for m in messages if m.value()], wanted)
+        return [message for message in messages if message.value() is not None]
 
     def _ranges(self, start: Position, end: Position) -> dict[int, tuple[int, int]]:
         oldest = self._offsets("earliest")
         found = {}
         for partition, last in end.items():
-            held = oldest.get(partition, 0)
-            first = behind(self._given_up.get(partition, ()), start.get(partition, held))
-            if first < held and first < last:
+            begin = oldest.get(partition, 0)
+            first = behind(self._skipped_ranges.get(partition, ()), start.get(partition, begin))
+            if first < begin and first < last:
                 raise RowsLostError(
-                    f"Kafka's {self._options.topic}, partition {partition}, begins at {held}; {first} was to be read",
+                    f"Kafka's {self._options.topic}, partition {partition}, begins at {begin}; {first} was to be read",
                     hint="the topic's retention removed rows that were not read; keep it longer than the flow rests",
                 )
             if first < last:
@@ -247,7 +240,14 @@ class Kafka:
     def _rows(self, messages: "list[Message]", wanted: tuple[Column, ...]) -> "pa.Table":
         import pyarrow as pa
 
-        from streamhouse.ingest.formats import json_rows
+        try:
+            return self._parse(messages, wanted)
+        except (pa.ArrowException, ValueError) as error:
+            fields = tuple(c for c in wanted if c.name not in self._options.metadata)
+            raise self._malformed(messages, fields, error) from error
+
+    def _parse(self, messages: "Sequence[AnyMessage]", wanted: tuple[Column, ...]) -> "pa.Table":
+        import pyarrow as pa
 
         schema = arrow_schema(wanted)
         if not messages:
@@ -255,39 +255,42 @@ class Kafka:
         fields = tuple(c for c in wanted if c.name not in self._options.metadata)
         arrays: dict[str, pa.ChunkedArray | pa.Array] = {}
         if fields:
-            try:
-                rows = json_rows(io.BytesIO(b"\n".join(_line(m) for m in messages)), fields)
-            except pa.ArrowException as error:
-                raise self._malformed(messages, fields, error) from error
-            if rows.num_rows != len(messages):
-                raise self._malformed(messages, fields, ValueError("one message is not one row"))
+            rows = self._format.rows([m.value() for m in messages], fields)
             arrays = {name: rows[name] for name in rows.column_names}
         for name, what in self._options.metadata.items():
             arrays[name] = pa.array([_METADATA[what](m) for m in messages])
-        try:
-            return pa.table([arrays[f.name].cast(f.type) for f in schema], schema=schema)
-        except pa.ArrowException as error:
-            raise self._malformed(messages, fields, error) from error
+        rows = pa.table([arrays[f.name].cast(f.type) for f in schema], schema=schema)
+        rows.validate(full=True)  # Arrow takes bytes that are no UTF-8 as they are
+        return rows
 
     def _malformed(self, messages: "list[Message]", fields: tuple[Column, ...], cause: Exception) -> SourceError:
         """What is wrong with the first message that cannot be read alone."""
         import pyarrow as pa
 
-        from streamhouse.ingest.formats import json_rows
-
         for message in messages:
             place = f"partition {message.partition()}, offset {message.offset()} of {self._options.topic}"
             try:
-                if not isinstance(json.loads(message.value()), dict):
-                    raise ValueError("it is no JSON object")
-                json_rows(io.BytesIO(_line(message)), fields)
+                self._format.rows([message.value()], fields).validate(full=True)
             except (ValueError, pa.ArrowException) as error:
+                _, text = self._format.reason(message.value(), error)
                 return SourceError(
-                    f"the message at {place} is malformed: {error}",
+                    f"the message at {place} is malformed: {text}",
                     at=self._at,
-                    hint="declare the column with a wider type under 'columns'; a message cannot be changed",
+                    hint="correct the column's type under 'columns'; or let the flow go on behind such messages: "
+                    "on_bad_rows: dead_letter",
                 )
         return SourceError(f"messages of {self._options.topic} are malformed: {cause}", at=self._at)
+
+    @cached_property
+    def _format(self) -> "MessageFormat":
+        from streamhouse.ingest.message_formats import JsonMessages, RegisteredMessages
+        from streamhouse.ingest.schema_registry import registry_client
+
+        options = self._options
+        if options.registry is None:
+            return JsonMessages()
+        client = registry_client(options.registry, self._root, self._at)
+        return RegisteredMessages(client, options.format, options.subject_name)
 
     def _offsets(self, which: Literal["earliest", "latest"]) -> Position:
         from confluent_kafka import IsolationLevel, TopicPartition
@@ -298,12 +301,12 @@ class Kafka:
         with self._lock, self._translated():
             partitions = self._partitions()
             self._refuse_compacted()
-            asked = self._admin.list_offsets(
+            futures = self._admin.list_offsets(
                 {TopicPartition(topic, p): spec for p in partitions},
                 isolation_level=IsolationLevel.READ_COMMITTED,
                 request_timeout=_TIMEOUT_S,
             )
-            return {str(found.partition): result.result().offset for found, result in asked.items()}
+            return {str(found.partition): result.result().offset for found, result in futures.items()}
 
     def _partitions(self) -> list[int]:
         from confluent_kafka import KafkaError
@@ -412,21 +415,18 @@ _METADATA: Mapping[str, Any] = {
 }
 
 
-def _line(message: "Message") -> bytes:
-    value: bytes = message.value()
-    return value.replace(b"\n", b" ")  # between tokens: within a text JSON writes it otherwise
-
-
 def open_kafka(
     options: Mapping[str, Any],
+    root: Path = Path(),
     *,
     columns: tuple[Column, ...] | None = None,
-    given_up: Ranges | None = None,
+    skipped_ranges: Ranges | None = None,
     at: Location | None = None,
 ) -> Kafka:
-    """Check the options; no broker is asked.
+    """Check the options; no broker and no schema registry is asked.
 
     Raises:
         SourceError: an option is wrong.
     """
-    return Kafka(check_options(KafkaOptions, "kafka", options, at), columns=columns, given_up=given_up, at=at)
+    checked = check_options(KafkaOptions, "kafka", options, at)
+    return Kafka(checked, root, columns=columns, skipped_ranges=skipped_ranges, at=at)

@@ -51,7 +51,7 @@ class Lines:
                 if size > self._size:
                     self._look_at(size)
             except OSError as error:
-                raise self._gone() from error
+                raise self._missing_error() from error
             return self._ended + self._open_line
 
     def read(self, first: int, end: int) -> list[bytes]:
@@ -74,7 +74,7 @@ class Lines:
                 file.seek(start)
                 lines = file.read(stop - start).split(b"\n")
         except OSError as error:
-            raise self._gone() from error
+            raise self._missing_error() from error
         skipped = block * _STRIDE
         return lines[first - skipped : end - skipped]
 
@@ -94,7 +94,7 @@ class Lines:
             self._open_line = _is_json(file.read(size - self._end))
         self._size = size
 
-    def _gone(self) -> RowsLostError:
+    def _missing_error(self) -> RowsLostError:
         return RowsLostError(f"file '{self._name}' is gone, with events not read yet", hint="put it back")
 
 

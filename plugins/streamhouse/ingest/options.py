@@ -14,7 +14,7 @@ Options = TypeVar("Options", bound=Frozen)
 
 
 def check_options(model: type[Options], kind: str, options: Mapping[str, Any], at: Location | None) -> Options:
-    """The options as `model`; the first thing that is wrong is told.
+    """The options as `model`; the first mistake is reported.
 
     Raises:
         SourceError: an option is unknown, missing or of the wrong shape.
@@ -31,8 +31,8 @@ def check_options(model: type[Options], kind: str, options: Mapping[str, Any], a
             message, hint = f"unknown option '{name}' of {kind}", did_you_mean(name, known, listed)
         elif first["type"] == "missing":
             field = model.model_fields.get(name)
-            told = f"{name}: {field.description}; " if field is not None and field.description else ""
-            message, hint = f"{kind} needs the option '{name}'", told + listed
+            description = f"{name}: {field.description}; " if field is not None and field.description else ""
+            message, hint = f"{kind} needs the option '{name}'", description + listed
         else:
             text = first["msg"].removeprefix("Value error, ")
             message, hint = (f"option '{name}' of {kind}: {text}" if name else f"{kind}: {text}"), listed

@@ -1,4 +1,4 @@
-"""A Parquet file, served as slices; what was decoded last is held for the slice that comes next."""
+"""A Parquet file, served as slices; what was decoded last is kept for the next slice."""
 
 from bisect import bisect_right
 from collections import OrderedDict
@@ -14,7 +14,7 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform, spark_type
 
-_HELD_BYTES = 32 << 20
+_CACHE_BYTES = 32 << 20
 _numbers = count()  # of the files opened by this process
 
 
@@ -22,7 +22,7 @@ class ParquetRows:
     """The rows of one file, in the order of the file.
 
     Opening reads the footer only. A read decodes the row groups it touches, and of them the columns it wants; they
-    are held for the next read: of all files together `_HELD_BYTES`, or one row group that is larger. May be used from
+    are kept for the next read: of all files together `_CACHE_BYTES`, or one row group that is larger. May be used from
     several threads.
     """
 
@@ -90,7 +90,7 @@ class _Decoded:
                 self._bytes -= self._columns.popitem(last=False)[1].nbytes
 
 
-_decoded = _Decoded(_HELD_BYTES)
+_decoded = _Decoded(_CACHE_BYTES)
 
 
 @lru_cache(maxsize=16)

@@ -97,6 +97,17 @@ class Replay:
         """How many rows `[start, end)` has."""
         return max(0, end.get("row", 0) - self._begin(start))
 
+    def due_s(self, start: Position) -> float | None:
+        """Seconds until the row after `start` has arrived; None: there is none any more."""
+        row = start.get("row", 0)
+        if row >= self._total:
+            return None
+        with self._lock:
+            if self._rate is None or self._began is None:
+                return 0.0
+            first, since = self._began
+            return max(0.0, (row + 1 - first) / self._rate - (self._clock() - since))
+
     def read(self, start: Position, end: Position, columns: tuple[str, ...] | None = None) -> "pa.Table":
         """The rows of `[start, end)` in order; the columns are in the order of the file."""
         first = start.get("row", 0)

@@ -7,13 +7,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from streamhouse.errors import StreamhouseError
-from streamhouse.ingest.cdc import CdcOptions, newest_lines
+from pydantic_core import to_json
+
+from streamhouse.errors import SourceError, StreamhouseError
+from streamhouse.ingest.cdc import CdcOptions
+from streamhouse.ingest.debezium import journaled
 from streamhouse.ingest.debezium_schema import messages_of
+from streamhouse.ingest.event_files import newest_captured, newest_lines
 from streamhouse.ingest.files import FilesOptions
 from streamhouse.ingest.formats import infer_columns
+from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.listing import list_files
+from streamhouse.ingest.registered_columns import newest_schema, registered_columns
+from streamhouse.ingest.schema_registry import registry_client
+from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column
@@ -23,30 +31,42 @@ _SPARSE_FILES = 3
 
 
 def source_shape(name: str, source: PlannedSource, root: Path) -> Shape | None:
-    """The shape of a source by what is newest in it; None: nothing is there, or it cannot be told.
+    """The shape of a source by what is newest in it; None: nothing is there, or its shape is unknown.
 
-    Files are looked at once, until they change. Where a person declared the columns, others that rows have are
-    `unknown`; where nobody did, they are columns.
+    Files are looked at once, until they change. A schema registry is asked at each call. Where a person declared
+    the columns, others that rows have are `unknown`; where nobody did, they are columns.
 
     Args:
         name: What events call it.
         source: As it is opened: it may have columns under other names than those declared.
         root: The project's folder.
+
+    Raises:
+        SourceError: a schema registry refuses us, or has no schema for the source that can be read.
+        StoreUnavailableError: it does not answer.
+        EnvironmentProblem: a secret for it is not where the settings say.
     """
     if source.kind == "files":
         return _files(name, FilesOptions.model_validate(source.options), root)
+    if source.kind == "kafka" and is_registered(source):
+        return _registered(name, source, root)
     if source.kind == "cdc":
         return _cdc(name, CdcOptions.model_validate(source.options), root, source.optional)
     try:
         found = open_source(source.model_copy(update={"columns": ()}), root).columns()
     except StreamhouseError:
         return None
-    return _shape(name, tuple(_seen(c) for c in found))
+    return _shape(name, tuple(_as_column(c) for c in found))
+
+
+def is_registered(source: PlannedSource) -> bool:
+    """Whether a schema registry says which columns a source has."""
+    return source.options.get("registry") is not None
 
 
 def planned_shape(name: str, source: PlannedSource) -> Shape:
-    """The shape a source had when its plan was applied, as far as the plan tells."""
-    return _shape(name, tuple(_seen(c) for c in source.columns), source.primary_key)
+    """The shape a source had when its plan was applied, as far as the plan says."""
+    return _shape(name, tuple(_as_column(c) for c in source.columns), source.primary_key)
 
 
 def _files(name: str, options: FilesOptions, root: Path) -> Shape | None:
@@ -59,7 +79,7 @@ def _files(name: str, options: FilesOptions, root: Path) -> Shape | None:
     try:
         shards = [_newest(files[-looked_at:], options, root) for files in folders.values()]
     except StreamhouseError:
-        return None  # whoever reads it is told
+        return None  # the reader gets the error
     columns: dict[str, Column] = {}
     types: dict[str, list[str]] = {}
     for column in (c for shard in shards for c in shard.values()):
@@ -68,15 +88,15 @@ def _files(name: str, options: FilesOptions, root: Path) -> Shape | None:
     if options.columns:
         declared = tuple(SeenColumn(name=n, type=t) for n, t in options.columns.items() if n in columns)
         others = [c for n, c in columns.items() if n not in options.columns]
-        unknown = tuple((_seen(c), sum(c.name in shard for shard in shards)) for c in others)
+        unknown = tuple((_as_column(c), sum(c.name in shard for shard in shards)) for c in others)
         return _shape(name, declared).model_copy(update={"unknown": unknown})
     apart = tuple((n, tuple(found)) for n, found in types.items() if len(set(found)) > 1)
-    found = _shape(name, tuple(_seen(c) for c in columns.values()), shards=apart)
+    found = _shape(name, tuple(_as_column(c) for c in columns.values()), shards=apart)
     return found.model_copy(update={"inferred": options.kind != "parquet"})
 
 
 def _newest(files: Sequence[str], options: FilesOptions, root: Path) -> dict[str, Column]:
-    """Column → as the newest of some files that has it tells."""
+    """Column → as in the newest of the files that have it."""
     found: dict[str, Column] = {}
     for file in reversed(files):
         path = root / file
@@ -92,11 +112,21 @@ def _columns_of(path: Path, kind: Any, name: str, *_stamp: int) -> tuple[Column,
 
 
 def _cdc(name: str, options: CdcOptions, root: Path, read: tuple[str, ...]) -> Shape | None:
-    lines = newest_lines(options.path, root)
+    table = options.captured
+    if table is not None:
+        found = newest_captured(table.connection, table.table, root, has_schema=options.postgres is not None)
+        # Lines of the journal have more around the event than messages do.
+        lines = [to_json(event) for line in found if (event := journaled(line, table.table)) is not None]
+    else:
+        lines = newest_lines(options.path or "", root)
     if not lines:
         return None
-    told = _messages(name, tuple(lines), (*options.columns, *read))
-    return told.model_copy(update={"primary_key": told.primary_key or options.primary_key}) if told else None
+    shape = _messages(name, tuple(lines), (*options.columns, *read))
+    if shape is None:
+        return None
+    # Of a captured table any columns that tell its rows apart may be declared, and not its own key alone.
+    told = shape.primary_key if table is None else ()
+    return shape.model_copy(update={"primary_key": told or options.primary_key})
 
 
 @lru_cache(maxsize=64)
@@ -105,9 +135,9 @@ def _messages(name: str, lines: tuple[bytes, ...], declared: tuple[str, ...]) ->
     if not found.columns:
         return None
     # A declared column under its new name is no column that nobody declared.
-    held = tuple(c for c in found.columns if c.name in declared or found.renames.get(c.name) in declared)
-    unknown = tuple((c, found.counts.get(c.name, 0)) for c in found.columns if c not in held)
-    shape = _shape(name, held, found.primary_key)
+    declared_columns = tuple(c for c in found.columns if c.name in declared or found.renames.get(c.name) in declared)
+    unknown = tuple((c, found.counts.get(c.name, 0)) for c in found.columns if c not in declared_columns)
+    shape = _shape(name, declared_columns, found.primary_key)
     return shape.model_copy(
         update={
             "unknown": unknown,
@@ -118,7 +148,26 @@ def _messages(name: str, lines: tuple[bytes, ...], declared: tuple[str, ...]) ->
     )
 
 
-def _seen(column: Column) -> SeenColumn:
+def _registered(name: str, source: PlannedSource, root: Path) -> Shape:
+    options = KafkaOptions.model_validate(source.options)
+    assert options.registry is not None, "the caller looked"
+    newest = newest_schema(registry_client(options.registry, root), options)
+    try:
+        there = registered_columns(newest.schema, options.message)
+    except UnreadableError as error:
+        raise SourceError(f"{newest}: {error}", hint="a source needs messages that are records") from error
+    read = (*options.columns, *source.optional)
+    metadata = [SeenColumn(name=c.name, type=c.type) for c in options.all_columns if c.name in options.metadata]
+    columns = [_loose(column) for column in there.columns]
+    shape = _shape(name, [*(c for c in columns if c.name in read), *metadata])
+    return shape.model_copy(update={"unknown": tuple((c, 0) for c in columns if c.name not in read)})
+
+
+def _loose(column: SeenColumn) -> SeenColumn:
+    return column.model_copy(update={"nullable": True})  # rows of other versions may lack it
+
+
+def _as_column(column: Column) -> SeenColumn:
     return SeenColumn(name=column.name, type=column.type)
 
 
@@ -128,10 +177,10 @@ def _shape(
     primary_key: Iterable[str] = (),
     shards: tuple[tuple[str, tuple[str, ...]], ...] = (),
 ) -> Shape:
-    told = json.dumps([[c.model_dump() for c in columns], list(primary_key), shards])
+    content = json.dumps([[c.model_dump() for c in columns], list(primary_key), shards])
     return Shape(
         object=name,
-        version=sha256(told.encode()).hexdigest()[:12],
+        version=sha256(content.encode()).hexdigest()[:12],
         columns=tuple(columns),
         primary_key=tuple(primary_key),
         shards=shards,

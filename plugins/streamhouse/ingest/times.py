@@ -36,19 +36,19 @@ def _cut(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.replace_substring_regex(texts, _BEYOND_MICROSECONDS, r"\1")
 
 
-def told_as(data_type: pa.DataType) -> pa.DataType:
+def text_type(data_type: pa.DataType) -> pa.DataType:
     """The type whose days and times, at any depth, are texts."""
     if pa.types.is_date(data_type) or pa.types.is_timestamp(data_type):
         return pa.string()
     if pa.types.is_list(data_type):
-        return pa.list_(told_as(data_type.value_type))
+        return pa.list_(text_type(data_type.value_type))
     if pa.types.is_struct(data_type):
-        return pa.struct([(field.name, told_as(field.type)) for field in data_type])
+        return pa.struct([(field.name, text_type(field.type)) for field in data_type])
     return data_type
 
 
 def untold(values: pa.Array, data_type: pa.DataType) -> pa.Array:
-    """Values of `told_as(data_type)` as those of `data_type`.
+    """Values of `text_type(data_type)` as those of `data_type`.
 
     Raises:
         pa.ArrowInvalid: a text is no such day or time; the message begins with its row, counted from 1.

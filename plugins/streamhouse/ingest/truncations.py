@@ -22,4 +22,4 @@ class Truncations:
         return self.decided.get(truncation, self.otherwise)
 
 
-ASKED = Truncations()
+NO_DECISIONS = Truncations()

@@ -34,8 +34,8 @@ def writing_to(folder: Path) -> Iterator[None]:
         if error.errno in _FULL:
             raise DiskFullError(f"no room left at {folder}", hint=_MAKE_ROOM) from error
         if error.errno in _NO_PLACE:
-            told = f"cannot write to {str(error.filename or folder)[:200]}: {error.strerror}"
-            raise EnvironmentProblem(told, hint="name a place in a folder that exists") from error
+            message = f"cannot write to {str(error.filename or folder)[:200]}: {error.strerror}"
+            raise EnvironmentProblem(message, hint="name a place in a folder that exists") from error
         if error.errno in _FORBIDDEN:
             raise EnvironmentProblem(
                 f"cannot write to {error.filename or folder}: {error.strerror}",

@@ -8,15 +8,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from streamhouse.errors import DiskFullError, EnvironmentProblem, JarDownloadError, MissingPackageError
-from streamhouse.install.java import Java
+from streamhouse.install.java import JavaInstallation
 
 OnBytes = Callable[[int], None]
 
 _HINT = "check the network, or name a mirror's Ivy settings file as ivy_settings in streamhouse.yaml; then try again"
 _LOOK_EVERY_S = 0.2
-# Ivy waits for ever on a connection that delivers nothing.
+# Ivy waits forever on a connection that delivers nothing.
 _STALLED_AFTER_S = 120.0
-# What tells the cause, most telling first. Ivy's own summary ("not found") names no reason.
+# Lines that name the cause, the most precise first. Ivy's own summary ("not found") names no reason.
 _TELLING = (
     "No space left on device",
     "invalid sha1",
@@ -39,7 +39,7 @@ _TELLING = (
 class Ivy:
     """Runs Ivy with a Java; `settings` is a person's settings file, or None for Maven Central."""
 
-    java: Java
+    java: JavaInstallation
     settings: Path | None = None
 
     def retrieve(self, group: str, artifact: str, version: str, into: Path, tell: OnBytes) -> Path:
@@ -72,7 +72,7 @@ class Ivy:
             str(_ivy_jar()),
             *(["-settings", str(self._existing_settings())] if self.settings else []),
             *("-cache", str(arriving), "-dependency", group, artifact, version),
-            *("-notransitive", "-types", "jar", "-confs", "default"),
+            *("-notransitive", "-types", "jar", "bundle", "-confs", "default"),
             *("-retrieve", f"{into}/[artifact]-[revision].[ext]"),
         ]
         with log.open("wb") as output:
@@ -100,11 +100,20 @@ class Ivy:
         return self.settings
 
 
-def _ivy_jar() -> Path:
+def pyspark_jars() -> Path:
+    """The folder of the jars inside pyspark.
+
+    Raises:
+        MissingPackageError: pyspark is not installed.
+    """
     spec = find_spec("pyspark")  # finds the folder without importing a thing
     if spec is None or spec.origin is None:
         raise MissingPackageError("pyspark is not installed", hint="pip install 'streamhouse[engine]'")
-    jars = sorted((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
+    return Path(spec.origin).parent / "jars"
+
+
+def _ivy_jar() -> Path:
+    jars = sorted(pyspark_jars().glob("ivy-*.jar"))
     if not jars:
         raise MissingPackageError("this pyspark holds no Ivy", hint="pip install 'streamhouse[engine]'")
     return jars[-1]
@@ -112,15 +121,15 @@ def _ivy_jar() -> Path:
 
 def _watch(process: "subprocess.Popen[bytes]", arriving: Path, tell: OnBytes) -> bool:
     """Tell what arrives until the process ends: True. False: nothing arrived for too long."""
-    seen, moved_at = 0, time.monotonic()
+    last_size, moved_at = 0, time.monotonic()
     while True:
         try:
             process.wait(_LOOK_EVERY_S)
         except subprocess.TimeoutExpired:
             # Ivy downloads into `<name>.jar.part` and renames it when the checksum was right.
             got = max((_size(file) for file in arriving.rglob("*.jar*")), default=0)
-            if got != seen:
-                seen, moved_at = got, time.monotonic()
+            if got != last_size:
+                last_size, moved_at = got, time.monotonic()
                 tell(got)
             elif time.monotonic() - moved_at > _STALLED_AFTER_S:
                 return False

@@ -16,7 +16,7 @@ _ASK_TIMEOUT_S = 20
 
 
 @dataclass(frozen=True)
-class Java:
+class JavaInstallation:
     """A Java installation: `home` is its folder, `version` its feature release, such as 17."""
 
     home: Path
@@ -28,7 +28,7 @@ class Java:
         return self.home / "bin" / "java"
 
 
-def find_java(environment: Mapping[str, str] | None = None) -> Java:
+def find_java(environment: Mapping[str, str] | None = None) -> JavaInstallation:
     """The first Java that is new enough: that of `JAVA_HOME`, else the `java` on `PATH`.
 
     Takes no more than reading a file where the installation has its `release` file, as JDKs do.
@@ -39,9 +39,9 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
     Raises:
         JavaMissingError: there is none, or those found are too old.
     """
-    given = os.environ if environment is None else environment
+    variables = os.environ if environment is None else environment
     refused = []
-    for place, command in _candidates(given):
+    for place, command in _candidates(variables):
         java = _java_of(command)
         if java is not None and java.version >= OLDEST:
             return java
@@ -61,21 +61,25 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
         yield "PATH", Path(on_path)
 
 
-def _java_of(command: Path) -> Java | None:
+def _java_of(command: Path) -> JavaInstallation | None:
     if not os.access(command, os.X_OK):
         return None
     home = command.resolve().parent.parent
     try:
         text = (home / "release").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return _asked(command)  # a launcher outside the installation, as on macOS, or a JRE cut small
+        return _probe(command)  # a launcher outside the installation, as on macOS, or a JRE cut small
     version = re.search(r'^JAVA_VERSION="([^"]+)"', text, re.MULTILINE)
-    return Java(home, _feature(version[1])) if version and (home / "bin" / "java").exists() else _asked(command)
+    return (
+        JavaInstallation(home, _feature(version[1]))
+        if version and (home / "bin" / "java").exists()
+        else _probe(command)
+    )
 
 
-def _asked(command: Path) -> Java | None:
+def _probe(command: Path) -> JavaInstallation | None:
     try:
-        told = subprocess.run(
+        output = subprocess.run(
             [command, "-XshowSettings:properties", "-version"],
             capture_output=True,
             text=True,
@@ -85,9 +89,9 @@ def _asked(command: Path) -> Java | None:
         ).stderr
     except (OSError, subprocess.TimeoutExpired):
         return None
-    home = re.search(r"^\s*java\.home = (.+)$", told, re.MULTILINE)
-    version = re.search(r"^\s*java\.version = (\S+)$", told, re.MULTILINE)
-    return Java(Path(home[1].strip()), _feature(version[1])) if home and version else None
+    home = re.search(r"^\s*java\.home = (.+)$", output, re.MULTILINE)
+    version = re.search(r"^\s*java\.version = (\S+)$", output, re.MULTILINE)
+    return JavaInstallation(Path(home[1].strip()), _feature(version[1])) if home and version else None
 
 
 def _feature(version: str) -> int:

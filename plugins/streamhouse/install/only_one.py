@@ -13,7 +13,7 @@ _PATIENCE_S = 1800.0
 
 
 @contextmanager
-def held(file: Path, waiting: Stage, progress: OnStage, *, patience_s: float = _PATIENCE_S) -> Iterator[None]:
+def locked(file: Path, waiting: Stage, progress: OnStage, *, patience_s: float = _PATIENCE_S) -> Iterator[None]:
     """Hold the lock `file` for the length of a `with` block; it dies with its holder.
 
     Args:

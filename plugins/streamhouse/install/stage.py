@@ -1,4 +1,4 @@
-"""What a long piece of work tells while it goes, in a shape that a progress bar can show."""
+"""What a long piece of work reports while it runs, in a shape that a progress bar can show."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ class Stage:
 
     Attributes:
         text: For a person, without a full stop, such as `fetching fluss-server 0.9.1-incubating`.
-        fraction: How much of it is done, in `[0, 1]`; None: that cannot be told.
+        fraction: How much of it is done, in `[0, 1]`; None: unknown.
     """
 
     text: str

@@ -8,9 +8,9 @@ from pydantic import TypeAdapter
 
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import is_alive
-from streamhouse.state.runners import Life, Wanted
+from streamhouse.state.runners import Life, WantedState
 from streamhouse.state.store import StateStore
-from streamhouse.tiering.move import Moved
+from streamhouse.tiering.move import MoveProgress
 from streamhouse.tiering.overdue import Overdue
 from streamhouse.tiering.waiting import Waiting
 
@@ -18,40 +18,42 @@ _LOOK_S = 0.5
 
 
 @dataclass(frozen=True)
-class Round:
+class FlowRound:
     """What a round of one flow did.
 
     Attributes:
         is_whole: Every table was filled; else who asked tries for themselves, and meets the error.
     """
 
-    moved: tuple[Moved, ...]
+    moved: tuple[MoveProgress, ...]
     waiting: tuple[Waiting, ...]
     overdue: tuple[Overdue, ...]
     is_whole: bool
 
 
-_JSON = TypeAdapter(Round)
+_JSON = TypeAdapter(FlowRound)
 
 
-def dumped(done: Round) -> str:
+def dumped(done: FlowRound) -> str:
     """As the state store keeps it."""
     return _JSON.dump_json(done).decode()
 
 
 def ask_runners(
     project: Project, flows: Sequence[str], *, check: bool, stop: Event, say: Callable[[str], None]
-) -> dict[str, Round]:
+) -> dict[str, FlowRound]:
     """Have rounds done by the runners that carry the flows, and wait for them.
 
     Returns:
         Flow → what its round did. Flows without a runner that lives to the end of it, or whose round failed, are
         absent.
     """
-    found: dict[str, Round] = {}
+    found: dict[str, FlowRound] = {}
     with project.state() as state:
-        asked = {flow: state.tier_asks.ask(flow, is_check=check) for flow in flows if _runner(state, flow) is not None}
-        for flow, ask in asked.items():
+        requests = {
+            flow: state.tier_asks.ask(flow, is_check=check) for flow in flows if _runner(state, flow) is not None
+        }
+        for flow, ask in requests.items():
             while (answer := state.tier_asks.answered(ask)) is None:
                 runner = _runner(state, flow)
                 if runner is None or stop.wait(_LOOK_S):
@@ -65,7 +67,7 @@ def ask_runners(
 def _runner(state: StateStore, flow: str) -> str | None:
     """The runner that lives and carries what is asked of it; None: there is none."""
     wanted = state.runners.wanted(flow)
-    if wanted is None or wanted.wanted is not Wanted.RUNNING:
+    if wanted is None or wanted.wanted is not WantedState.RUNNING:
         return None
     runner = state.runners.runner(wanted.runner, alive=is_alive)
     return wanted.runner if runner is not None and runner.life is Life.RUNNING else None

@@ -1,9 +1,9 @@
-"""Restates a flow's tables from their whole history, while the flow stands still (design D6, D9)."""
+"""Restates a flow's tables from their whole history, while the flow waits (design D6, D9)."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from streamhouse.engine.lease import HeldLease, leased
+from streamhouse.engine.lease import LeaseGuard, leased
 from streamhouse.engine.traces import refuse_older_state
 from streamhouse.errors import RestateError, StateConflictError, UnknownTableError, did_you_mean
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
@@ -14,7 +14,7 @@ from streamhouse.runtime.open import Open, opened, plan_of
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.restating import Restated, Restating
 from streamhouse.state.records import EpochRecord
-from streamhouse.tiering.restate import EVERYTHING, Span
+from streamhouse.tiering.restate import EVERYTHING, TimeSpan
 
 
 def backfill(
@@ -22,7 +22,7 @@ def backfill(
     flow: str,
     *,
     tables: Collection[str] = (),
-    span: Span = EVERYTHING,
+    span: TimeSpan = EVERYTHING,
     dry_run: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Restated]:
@@ -38,7 +38,7 @@ def backfill(
         tables: Those to restate, with all that this flow makes from them; empty: every table.
         span: Only rows of this event time.
         dry_run: Compare, and write nothing.
-        say: Told what is being done.
+        say: Is called with what is being done.
 
     Returns:
         One entry for each table looked at, upstream first.
@@ -61,26 +61,36 @@ def restate(
     plan: FlowPlan,
     *,
     tables: Collection[str] = (),
-    span: Span = EVERYTHING,
+    span: TimeSpan = EVERYTHING,
     dry_run: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Restated]:
     """The same over what is open, of a plan that is applied."""
-    with leased(open_.state, plan.flow, this_owner(), alive=is_alive) as held:
+    with leased(open_.state, plan.flow, this_owner(), alive=is_alive) as guard:
         last = {segment.name: _last_epoch(open_, plan, segment) for segment in plan.segments}
         stored = at_versions(plan, open_.state.versions(plan.flow))
         refuse_older_state(stored, open_.stores, open_.state.newest_known)
         restating = Restating(open_, stored, last, span, say, dry_run=dry_run)
         done = []
         for segment, step in _chosen(stored, tables):
-            with _not_by_an_epoch(open_, held, segment, step, dry_run=dry_run):
+            with _not_by_an_epoch(open_, guard, segment, step, dry_run=dry_run):
                 done.append(restating.step(segment, step))
+            if done[-1].lost and not dry_run:
+                open_.state.append_event(plan.flow, "loss", done[-1].lost)
+        if not dry_run:
+            open_.state.append_event(plan.flow, "backfill", _summary(done))
         return done
+
+
+def _summary(done: Sequence[Restated]) -> str:
+    upserts, deletes = sum(one.upserts for one in done), sum(one.deletes for one in done)
+    tables = ", ".join(table_name(one.table) for one in done)
+    return f"{upserts:,} rows written and {deletes:,} keys removed in {tables}"
 
 
 @contextmanager
 def _not_by_an_epoch(
-    open_: Open, held: HeldLease, segment: Segment, step: PlannedStep, *, dry_run: bool
+    open_: Open, guard: LeaseGuard, segment: Segment, step: PlannedStep, *, dry_run: bool
 ) -> Iterator[None]:
     """Something else than an epoch writes to a table, which its flow finds longer than it left it.
 
@@ -88,11 +98,11 @@ def _not_by_an_epoch(
     """
     table = step.writes
     if not dry_run:
-        open_.state.note_ends(held.lease, segment.name, {table.name: None})
+        open_.state.note_ends(guard.lease, segment.name, {table.name: None})
     yield
     if not dry_run:
         end = open_.stores[table.tiers.target].end(table)
-        open_.state.note_ends(held.lease, segment.name, {table.name: end})
+        open_.state.note_ends(guard.lease, segment.name, {table.name: end})
 
 
 def _applied(project: Project, flow: str) -> FlowPlan:

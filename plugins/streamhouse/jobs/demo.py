@@ -9,10 +9,10 @@ from streamhouse.jobs.run import Meter, OnProgress, carry
 from streamhouse.model.version import at_versions, table_at
 from streamhouse.project.edits import to_run
 from streamhouse.project.project import Project
+from streamhouse.query.answer import answer
+from streamhouse.query.parse import parse_query
 from streamhouse.runtime.open import opened
-from streamhouse.tiering.ask import parse_query
-from streamhouse.tiering.move import Moved, tier_all
-from streamhouse.tiering.query import answer
+from streamhouse.tiering.move import MoveProgress, tier_all
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,12 +36,12 @@ QUERIES: Mapping[str, str] = {
 
 
 class Audience(Protocol):
-    """Whoever watches the demo."""
+    """The terminal of the person who watches the demo."""
 
     def flow(self, name: str) -> OnProgress:
         """A flow begins; what is returned gets its progress."""
 
-    def tiering(self, moved: Moved) -> None:
+    def tiering(self, moved: MoveProgress) -> None:
         """A table went on its way to another tier."""
 
     def stage(self, text: str) -> None:
@@ -53,7 +53,7 @@ class Shown:
     """What the demo did and found: one summary for each flow, one move for each tier, one table for each query."""
 
     summaries: tuple[Summary, ...]
-    moved: tuple[Moved, ...]
+    moved: tuple[MoveProgress, ...]
     results: Mapping[str, "pa.Table"]
 
 
@@ -65,7 +65,7 @@ def run_demo(project: Project, audience: Audience, *, queries: Mapping[str, str]
     wanted = {name: to_run(project, name) for name in FLOWS}
     plans = {name: one.plan for name, one in wanted.items()}
     summaries: list[Summary] = []
-    moved: list[Moved] = []
+    moved: list[MoveProgress] = []
     with opened(project, say=audience.stage) as open_:
         for name, plan in plans.items():
             meter = Meter(plan, audience.flow(name), once=True)

@@ -11,17 +11,19 @@ from streamhouse.errors import MissingParameterError, StrategyError, Streamhouse
 from streamhouse.jobs.example_rows import arrow_rows, comparable, inferred_columns
 from streamhouse.model.action import Action, Example
 from streamhouse.model.table import Column
-from streamhouse.runtime.spark_log import quiet_python_log
+from streamhouse.spark.results import collected_arrow
+from streamhouse.spark.stack_traces import quiet_python_log
+from streamhouse.spark.wall import refuse_all_but
 from streamhouse.sql.admit import process_words
 from streamhouse.sql.bind import bind
 from streamhouse.sql.check import check_functions, check_relations
 from streamhouse.sql.dialect import parse_query, place_of, render
 from streamhouse.sql.parameters import fill_parameters, typed_literal
-from streamhouse.sql.ports import Port
+from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
 from streamhouse.sql.values import typed_value
 from streamhouse.stores.arrow import spark_type
-from streamhouse.tiering.spark_wall import refuse_all_but
+from streamhouse.stores.arrow_values import python_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,37 +71,59 @@ def run_examples(spark: "SparkSession", action: Action) -> list[ExampleResult]:
     return [_run(spark.newSession(), action, number, example) for number, example in enumerate(action.examples, 1)]
 
 
+def computed(
+    spark: "SparkSession", action: Action, input_rows: dict[str, list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """The rows that an action makes of some rows, with the defaults of its parameters, in the order of its key.
+
+    Args:
+        spark: Its time zone is UTC.
+        action: Its SQL is sound.
+        input_rows: Port → rows, as an example has them.
+
+    Raises:
+        ValueError: a given value is none of its column's type.
+        PySparkException: the SQL fails on these rows.
+    """
+    result = _result(spark.newSession(), action, Example(given=input_rows, expect=[]))
+    rows = [dict(zip(result.column_names, row, strict=True)) for row in python_rows(result)]
+    key = action.output.primary_key or tuple(rows[0] if rows else ())
+    return sorted(rows, key=lambda row: [(row[name] is not None, str(row[name])) for name in key])
+
+
 def _run(spark: "SparkSession", action: Action, number: int, example: Example) -> ExampleResult:
     from pyspark.errors import PySparkException
 
     try:
-        ports: dict[str, Port] = {}
-        for port, declared in action.inputs.items():
-            rows = example.given.get(port, [])
-            columns = tuple(Column(name=name, type=type_) for name, type_ in declared.items()) or inferred_columns(rows)
-            if not columns:
-                return ExampleResult(number, error=f"input '{port}' takes any columns: give at least one row of it")
-            ports[port.lower()] = Port(bound=columns, declared={})
-            spark.createDataFrame(_given(rows, columns, port)).createOrReplaceTempView(port)
-        text = _bound(action, example, ports)
-        refuse_all_but(action.inputs, text, spark)
-        result = spark.sql(text).toArrow()
-        return _compared(number, example.expect, result)
+        return _compared(number, example.expect, _result(spark, action, example))
     except PySparkException as error:
         return ExampleResult(number, error=_cause(error))
     except (StreamhouseError, ValueError) as error:
         return ExampleResult(number, error=str(error))
 
 
-def _given(rows: Iterable[Mapping[str, Any]], columns: tuple[Column, ...], port: str) -> "pa.Table":
+def _result(spark: "SparkSession", action: Action, example: Example) -> "pa.Table":
+    ports: dict[str, ActionPort] = {}
+    for port, declared in action.inputs.items():
+        rows = example.given.get(port, [])
+        columns = tuple(Column(name=name, type=type_) for name, type_ in declared.items()) or inferred_columns(rows)
+        if not columns:
+            raise ValueError(f"input '{port}' takes any columns: give at least one row of it")
+        ports[port.lower()] = ActionPort(bound=columns, declared={})
+        spark.createDataFrame(_input_table(rows, columns, port)).createOrReplaceTempView(port)
+    text = _bound(action, example, ports)
+    refuse_all_but(action.inputs, text, spark)
+    return collected_arrow(spark.sql(text))
+
+
+def _input_table(rows: Iterable[Mapping[str, Any]], columns: tuple[Column, ...], port: str) -> "pa.Table":
     try:
         return arrow_rows(rows, columns)
     except ValueError as error:
         raise ValueError(f"given {port}, {error}") from error
 
 
-def _bound(action: Action, example: Example, ports: Mapping[str, Port]) -> str:
-    """The text that a flow would run over tables of these columns."""
+def _values(action: Action, example: Example) -> dict[str, exp.Expr]:
     values = {}
     for name, parameter in action.params.items():
         value = example.params.get(name, parameter.default)
@@ -110,9 +134,15 @@ def _bound(action: Action, example: Example, ports: Mapping[str, Port]) -> str:
                 hint=f"add it to the example: 'params: {{{name}: …}}'",
             )
         values[name] = typed_literal(name, parameter.type, value, action.at)
+    return values
+
+
+def _bound(action: Action, example: Example, ports: Mapping[str, ActionPort]) -> str:
+    """The text that a flow would run over tables of these columns."""
+    values = _values(action, example)
     query = parse_query(action.sql, action.sql_at)
-    check_relations(query, action.sql, action.sql_at)
-    check_functions(query, action.sql, action.sql_at)
+    check_relations(list(query.walk()), action.sql, action.sql_at)
+    check_functions(list(query.walk()), action.sql, action.sql_at)
     columns = {name.lower() for rows in example.given.values() for row in rows for name in row}
     columns |= {name.lower() for declared in action.inputs.values() for name in declared}
     for word in process_words(query, columns):
@@ -121,7 +151,7 @@ def _bound(action: Action, example: Example, ports: Mapping[str, Port]) -> str:
     try:
         planned: str | exp.Query = analyse(query.copy(), ports, action.sql, action.sql_at).sql
     except StreamhouseError:
-        planned = query  # what an example does not give, its table may have; Spark tells what is wrong
+        planned = query  # what an example does not give, its table may have; Spark reports what is wrong
     return render(bind(planned, {}, _EXAMPLE_MS))
 
 
@@ -138,7 +168,7 @@ def _compared(number: int, expected: list[dict[str, Any]], result: "pa.Table") -
             wanted.append(tuple(typed_value(row.get(name), types[name]) for name in columns))
         except ValueError as error:
             raise ValueError(f"expect, row {place}: {error}") from error
-    came: list[Row] = list(zip(*(result[name].to_pylist() for name in columns), strict=True))
+    came: list[Row] = python_rows(result.select(list(columns)))
     return ExampleResult(number, columns, _minus(wanted, came), _minus(came, wanted))
 
 

@@ -1,14 +1,14 @@
-"""What a run tells while it goes and when it ends."""
+"""What a run reports while it runs and when it ends."""
 
 from dataclasses import dataclass, field
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.types import Layer
-from streamhouse.state.troubles import Trouble
+from streamhouse.state.troubles import TableTrouble
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """How far a run is, after an epoch or while it waits.
 
     Attributes:
@@ -47,11 +47,11 @@ class Summary:
     seconds: float
     freshness_ms: dict[Layer, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[TableTrouble, ...] = ()
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedFlow:
     """Why a flow of several did not run to its end; the others did."""
 
     flow: str

@@ -13,16 +13,16 @@ from streamhouse.install.stage import Stage
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_at
 from streamhouse.project.project import Project
-from streamhouse.state.epochs import KEPT_EPOCHS
+from streamhouse.query.epoch_positions import Epochs
+from streamhouse.query.explain import TableRead, reads_of
+from streamhouse.query.parse import Catalog, Query, needed_tiers, parse_query, table_names
+from streamhouse.query.plain_sql import plain
+from streamhouse.query.plain_values import NotPlainError
+from streamhouse.query.reading import ReadableRows, readable
+from streamhouse.query.rest import at_rest, lakes_instead
+from streamhouse.state.epochs import RETAINED_EPOCHS
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import NeedsSparkError
-from streamhouse.tiering.ask import Catalog, Query, needed_tiers, parse_query, table_names
-from streamhouse.tiering.epochs import Epochs
-from streamhouse.tiering.explain import Read, reads_of
-from streamhouse.tiering.plain_sql import plain
-from streamhouse.tiering.plain_values import NotPlainError
-from streamhouse.tiering.reading import Readable, readable
-from streamhouse.tiering.rest import at_rest, lakes_instead
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +41,7 @@ class Engine(StrEnum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryResult:
     """The rows that a query gave.
 
     Attributes:
@@ -54,11 +54,11 @@ class Answer:
     rows: "pa.Table"
     engine: str
     reason: str
-    reads: list[Read]
+    reads: list[TableRead]
     seconds: float
 
 
-class Asking:
+class QueryService:
     """Answers queries of one project; starts what they need when they first need it, and stops it at the end.
 
     Fluss starts only when a query reads the hot tier and it is not up, Spark only when a query reads the cold tier or
@@ -67,7 +67,7 @@ class Asking:
     Args:
         project: Holds the tables.
         environment: Read the tables that this one has of its own instead of production's.
-        say: Told what is being waited for.
+        say: Is called with what is being waited for.
     """
 
     def __init__(
@@ -87,13 +87,15 @@ class Asking:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def ask(self, sql: str, *, limit: int | None = None, engine: Engine = Engine.AUTO, measure: bool = False) -> Answer:
+    def ask(
+        self, sql: str, *, limit: int | None = None, engine: Engine = Engine.AUTO, measure: bool = False
+    ) -> QueryResult:
         """The rows that `sql` selects from the tables of every flow that was ever run in the project.
 
         A wrong query is refused before anything starts.
 
         Args:
-            sql: One SELECT of Spark SQL; `layer.table` reads all tiers, `layer.table$part` a part (`tiering/parts.py`).
+            sql: One SELECT of Spark SQL; `layer.table` reads all tiers, `layer.table$part` a part (`query/parts.py`).
             limit: At most so many rows.
             engine: What may compute them.
             measure: Find out what was read of each table, which takes a moment.
@@ -113,22 +115,22 @@ class Asking:
             error.message = table_names(error.message)  # as people know them
             raise
 
-    def _answered(self, query: Query, limit: int | None, engine: Engine, begun: float, *, measure: bool) -> Answer:
+    def _answered(self, query: Query, limit: int | None, engine: Engine, begun: float, *, measure: bool) -> QueryResult:
         reason = "asked for"
         if engine is not Engine.SPARK:
             try:
                 return self._answered_here(query, limit, begun, measure=measure)
             except (NotPlainError, NeedsSparkError) as error:
                 reason = str(error)
-        from streamhouse.tiering.query import answer_by_spark
+        from streamhouse.query.answer import answer_by_spark
 
         spark = self._session()
         tables = readable(query, self._opened(needed_tiers(query)), epochs_of(self._project))
         self._say("running the query")
         rows = answer_by_spark(query, tables, spark, limit=limit)
-        return self._told(query, tables, rows, "Spark", reason, begun, measure=measure)
+        return self._result(query, tables, rows, "Spark", reason, begun, measure=measure)
 
-    def _answered_here(self, query: Query, limit: int | None, begun: float, *, measure: bool) -> Answer:
+    def _answered_here(self, query: Query, limit: int | None, begun: float, *, measure: bool) -> QueryResult:
         """The answer of this process.
 
         Raises:
@@ -139,11 +141,11 @@ class Asking:
         if Tier.COLD in tiers and self._cold is None:
             raise NotPlainError("only Spark understands all settings of the cold tier")
         simple = plain(query)
-        from streamhouse.tiering.embedded import answer_here
+        from streamhouse.query.embedded import answer_here
 
         tables = readable(query, self._opened(tiers, light=True), epochs_of(self._project))
         rows = answer_here(query, simple, tables, limit=limit)
-        return self._told(query, tables, rows, "this process", "", begun, measure=measure)
+        return self._result(query, tables, rows, "this process", "", begun, measure=measure)
 
     @cached_property
     def _warm(self) -> "PaimonReader":
@@ -176,48 +178,61 @@ class Asking:
         except NeedsSparkError:
             return at_rest(query, self._opened(lakes), epochs) or query
 
-    def _told(
-        self, query: Query, tables: Readable, rows: "pa.Table", engine: str, reason: str, begun: float, *, measure: bool
-    ) -> Answer:
+    def _result(
+        self,
+        query: Query,
+        tables: ReadableRows,
+        rows: "pa.Table",
+        engine: str,
+        reason: str,
+        begun: float,
+        *,
+        measure: bool,
+    ) -> QueryResult:
         seconds = monotonic() - begun
-        return Answer(rows, engine, reason, reads_of(query, tables) if measure else [], seconds)
+        return QueryResult(rows, engine, reason, reads_of(query, tables) if measure else [], seconds)
+
+    def session(self) -> "SparkSession":
+        """The Spark session of queries, started now where none was needed yet; it ends with this object."""
+        return self._session()
 
     def _session(self) -> "SparkSession":
         if self._spark is None:
-            from pyspark.sql import SparkSession
+            from streamhouse.runtime.session import spark_session
 
-            from streamhouse.engine.spark_gone import stop_spark
-            from streamhouse.runtime.session import local_session
-
-            ours = SparkSession.getActiveSession() is None
             self._say("starting Spark")
-            self._spark = local_session(self._project, say=self._say)
-            if ours:
-                self._stack.callback(stop_spark, self._spark)
+            self._spark = self._stack.enter_context(spark_session(self._project, say=self._say))
         return self._spark
+
+    def _light(self, tiers: frozenset[Tier]) -> "dict[Tier, Store]":
+        readers: dict[Tier, Store] = {}
+        if Tier.WARM in tiers:
+            readers[Tier.WARM] = self._warm
+        if Tier.COLD in tiers and self._cold is not None:
+            readers[Tier.COLD] = cast("Store", self._cold)
+        return readers
+
+    def _running_fluss(self) -> str | None:
+        from streamhouse.services.services import running
+
+        shown_texts: set[str] = set()
+
+        def tell(stage: Stage) -> None:
+            if stage.text not in shown_texts:
+                shown_texts.add(stage.text)
+                self._say(stage.text)
+
+        return self._stack.enter_context(running(self._project.root, tell)).fluss
 
     def _opened(self, tiers: frozenset[Tier], *, light: bool = False) -> "dict[Tier, Store]":
         """The stores of some tiers; `light`: lakes as this process reads them, if it can."""
         if light:
-            readers: dict[Tier, Store] = {}
-            if Tier.WARM in tiers:
-                readers[Tier.WARM] = self._warm
-            if Tier.COLD in tiers and self._cold is not None:
-                readers[Tier.COLD] = cast("Store", self._cold)
+            readers = self._light(tiers)
             return {**self._opened(tiers - readers.keys()), **readers}
         from streamhouse.runtime.stores import open_stores
 
         if self._fluss is None and Tier.HOT in tiers:
-            from streamhouse.services.services import running
-
-            told: set[str] = set()
-
-            def tell(stage: Stage) -> None:
-                if stage.text not in told:
-                    told.add(stage.text)
-                    self._say(stage.text)
-
-            self._fluss = self._stack.enter_context(running(self._project.root, tell)).fluss
+            self._fluss = self._running_fluss()
         missing = sorted(tiers - self._stores.keys())
         spark = self._session() if Tier.COLD in missing else self._spark
         for tier, store in open_stores(self._project, spark, self._fluss, missing).items():
@@ -234,8 +249,8 @@ def run_query(
     environment: str | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> "pa.Table":
-    """The answer to one query; see `Asking.ask`."""
-    with Asking(project, environment, say) as asking:
+    """The answer to one query; see `QueryService.ask`."""
+    with QueryService(project, environment, say) as asking:
         return asking.ask(sql, limit=limit).rows
 
 
@@ -245,11 +260,11 @@ def epochs_of(project: Project) -> Epochs:
     if state is None:
         return Epochs()
     with state:
-        plans = list(state.standing().values())
+        plans = list(state.running_plans().values())
 
     def records(flow: str, segment: str) -> list[EpochRecord]:
         with project.state() as state:
-            return state.recent_epochs(flow, segment, KEPT_EPOCHS)
+            return state.recent_epochs(flow, segment, RETAINED_EPOCHS)
 
     def unfinished(flow: str, segment: str) -> bool:
         with project.state() as state:

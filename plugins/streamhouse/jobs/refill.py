@@ -4,28 +4,31 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from shutil import rmtree
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
 from streamhouse.change.building import last_epochs
 from streamhouse.engine.lease import leased
+from streamhouse.engine.row_order import ROW, unplaced
 from streamhouse.engine.vector import covers
 from streamhouse.errors import StateConflictError, StreamhouseError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
-from streamhouse.model.types import Position, Strategy, Tier
+from streamhouse.model.types import Position, Tier
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.restating import Restating
+from streamhouse.spark.results import collected_rows
 from streamhouse.state.records import EpochRecord, Lease
 from streamhouse.stores.arrow import arrow_schema
-from streamhouse.stores.base import Changes, FrameStore, LakeStore, NotedStore, WriteContext
-from streamhouse.stores.frame import arrow_frame
+from streamhouse.stores.base import Changes, LakeStore, NotedStore, WriteContext
 from streamhouse.tiering.mark import Mark, read_mark
 from streamhouse.tiering.restate import EVERYTHING, apply, difference, filling
-from streamhouse.tiering.retention import kept
+from streamhouse.tiering.retention import retention_of
+from streamhouse.tiering.union import state_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -85,11 +88,11 @@ class Refill:
         Raises:
             StateConflictError: an epoch is half done that read or wrote what is gone.
         """
-        gone = {one.table.name for one in self.missing}
+        missing_tables = {one.table.name for one in self.missing}
         for plan in self._readers():
             for segment in plan.segments:
                 unfinished = self._open.state.unfinished(plan.flow, segment.name)
-                if unfinished is not None and gone & (segment.reads | set(segment.tables)):
+                if unfinished is not None and missing_tables & (segment.reads | set(segment.tables)):
                     raise StateConflictError(
                         f"epoch {unfinished} of {plan.flow}/{segment.name} was half done when the hot tier was lost: "
                         "it cannot be known which of its rows the lakes have",
@@ -108,37 +111,38 @@ class Refill:
                 lost.append(f"{one.name}: all of its rows, {sum(one.left.values()):,} by the offsets of its log")
                 continue
             did.append(f"{one.name}: its hot table is filled again from the {one.best} tier")
-            if one.best is Tier.COLD and not one.table.primary_key:
-                lost.append(f"{one.name}: the order of its rows")
+            if unordered := self._unordered(one.best, one.table):
+                text = f"the order of {unordered:,} rows, which upkeep wrote together in the {one.best} tier"
+                lost.append(f"{one.name}: {text}")
             if one.lacking:
                 lost.append(f"{one.name}: {one.lacking:,} changes behind the last tiered offset")
             elif one.segment.name not in self._last:
-                lost.append(f"{one.name}: what was written behind the last tiered offset; nobody knows how much")
+                lost.append(f"{one.name}: what was written behind the last tiered offset; it is not known how much")
         for flow, segment, name, rows in self._unread():
             lost.append(f"{flow}/{segment} had not read {rows:,} changes of {name}: it goes on behind them")
         return did, lost
 
     def run(self, lease: Lease, *, from_sources: bool) -> list[str]:
-        """Bring the tables back, and let all who read them go on at their ends; told is what was computed again."""
+        """Bring the tables back, and let their readers go on at their ends; returns what was computed again."""
         if not self.missing:
             return []
-        told, state = [], self._open.state
+        report, state = [], self._open.state
         with ExitStack() as stack:
             leases = {lease.flow: lease}
             for plan in self._readers():
                 if plan.flow not in leases:
-                    held = stack.enter_context(leased(state, plan.flow, this_owner(), alive=is_alive))
-                    leases[plan.flow] = held.lease
+                    guard = stack.enter_context(leased(state, plan.flow, this_owner(), alive=is_alive))
+                    leases[plan.flow] = guard.lease
             for one in self.missing:
                 self._fill(one)
             if from_sources:
-                told += self._compute()
+                report += self._compute()
             ends = {one.table.name: self._hot.end(one.table) for one in self.missing}
             for plan in self._readers():
                 self._go_on(plan, ends, leases[plan.flow])
             for one in self.missing:
                 self._note(one, _DONE)
-        return told
+        return report
 
     @property
     def _hot(self) -> NotedStore:
@@ -151,7 +155,7 @@ class Refill:
                     if table is None or table.tiers.target is not Tier.HOT:
                         continue
                     left = self._last[segment.name].ends.get(table.name, {}) if segment.name in self._last else {}
-                    if not self._is_gone(table, left):
+                    if not self._is_missing(table, left):
                         continue
                     marks = {
                         tier: read_mark(self._lake(tier), table.replica, Tier.HOT) for tier in table.tiers.present[1:]
@@ -160,7 +164,7 @@ class Refill:
                     if copies or segment.name in self._last:
                         yield Missing(segment, step, table, left, copies)
 
-    def _is_gone(self, table: Table, left: Position) -> bool:
+    def _is_missing(self, table: Table, left: Position) -> bool:
         """Also one that an earlier attempt has made, or begun to fill."""
         if self._hot.columns(table.name) is None or self._hot.noted(_writer(table)) == _BEGUN:
             return True
@@ -181,7 +185,7 @@ class Refill:
         if one.best is None:
             return
         rows = self._rows(one.best, table)
-        with filling(table, self._held(table, rows)) as found:
+        with filling(table, self._unexpired_rows(table, rows)) as found:
             apply(table, found, hot, lambda number: WriteContext(_writer(table), number), lambda _: None)
         end = hot.end(table)
         for tier, mark in one.copies.items():
@@ -193,18 +197,27 @@ class Refill:
             self._lake(tier).write(table.replica, lacks, context)
 
     def _rows(self, tier: Tier, table: Table) -> "DataFrame":
+        """What a lake has; of a log with `ROW`, or in its order."""
         store = self._lake(tier)
-        if isinstance(store, FrameStore):
-            return store.dataframe(table.replica).select(list(table.column_names))
-        return arrow_frame(self._open.spark, store.read_state(table.replica))
+        return state_frame(self._open.spark, store, table.replica, None, table.column_names, order=ROW)
 
-    def _held(self, table: Table, rows: "DataFrame") -> "DataFrame":
+    def _unordered(self, tier: Tier, table: Table) -> int:
+        """How many rows of a log cannot come back in their order; one row alone needs none."""
+        from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+        rows = self._unexpired_rows(table, self._rows(tier, table)) if table.keeps_order else None
+        if rows is None or ROW not in rows.columns:
+            return 0
+        [(unordered, count)] = collected_rows(rows.agg(F.count_if(unplaced()), F.count("*")))
+        return int(unordered) if count > 1 else 0
+
+    def _unexpired_rows(self, table: Table, rows: "DataFrame") -> "DataFrame":
         """Those that the hot tier would not have dropped by their day."""
         from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
         if table.ages_by is None or table.keeps_all(Tier.HOT):
             return rows
-        oldest = (datetime.now(UTC) - kept(table, Tier.HOT)).date()
+        oldest = (datetime.now(UTC) - retention_of(table, Tier.HOT)).date()
         return rows.where(F.col(table.ages_by) >= F.lit(oldest))
 
     def _lacks(self, one: Missing, rows: "DataFrame", tier: Tier) -> Changes:
@@ -223,40 +236,30 @@ class Refill:
 
     def _compute(self) -> list[str]:
         """Of tables of which rows are missing still, from what the flow reads."""
-        told = []
+        report = []
         restating = Restating(self._open, self._plan, self._last)
         for one in self.missing:
             whole = one.best is not None and not one.lacking
             if whole or one.table.name != one.step.writes.name or one.segment.name not in self._last:
                 continue
-            if unordered := self._unordered(one):
-                told.append(
-                    f"{one.name}: not computed again: copies of {unordered} do not tell which row of a key was last"
-                )
-                continue
             try:
                 found = restating.step(one.segment, one.step)
             except StreamhouseError as error:
-                told.append(f"{one.name}: nothing was computed again: {error.message}")
+                report.append(f"{one.name}: nothing was computed again: {error.message}")
                 continue
-            told.append(f"{one.name}: {found.upserts:,} rows were computed again from what the flow reads")
-        return told
-
-    def _unordered(self, one: Missing) -> str | None:
-        """A log that a table takes the last row of each key from, and that is read from a lake; None: there is none."""
-        if not one.table.primary_key or one.table.merge or one.step.strategy is not Strategy.MAP:
-            return None
-        reads = {read.table for read in one.step.reads}
-        logs = [
-            t.name for t in self._plan.readable if t.name in reads and not t.primary_key and len(t.tiers.present) > 1
-        ]
-        return table_name(logs[0]) if logs else None
+            report.append(f"{one.name}: {found.upserts:,} rows were computed again from what the flow reads")
+            if found.lost:
+                report.append(f"{found.lost}, is not known: they came in any order")
+        return report
 
     def _readers(self) -> list[FlowPlan]:
         """This flow, and the others that read what is gone, over the names that stores hold."""
-        gone = {one.table.name for one in self.missing}
-        others = {name: plan for name, plan in self._open.state.standing().items() if name != self._plan.flow}
-        return [self._plan, *(plan for plan in others.values() if gone & {table.name for table in plan.external})]
+        missing_tables = {one.table.name for one in self.missing}
+        others = {name: plan for name, plan in self._open.state.running_plans().items() if name != self._plan.flow}
+        return [
+            self._plan,
+            *(plan for plan in others.values() if missing_tables & {table.name for table in plan.external}),
+        ]
 
     def _unread(self) -> Iterator[tuple[str, str, str, int]]:
         left = {one.table.name: one for one in self.missing}
@@ -271,14 +274,16 @@ class Refill:
         return self._last if plan.flow == self._plan.flow else last_epochs(self._open.state, plan)
 
     def _go_on(self, plan: FlowPlan, ends: Mapping[str, Position], lease: Lease) -> None:
-        """Positions in the old logs mean nothing in the new ones: whoever read them goes on at their ends."""
+        """Positions in the old logs mean nothing in the new ones: their readers go on at their ends."""
+        # The rows that are cached stand at such positions too, and could be taken for those of the new logs.
+        rmtree(self._open.project.state_dir / "cache" / "states" / plan.flow, ignore_errors=True)
         segments = {}
         for segment, record in last_epochs(self._open.state, plan).items():
             end = {name: dict(ends.get(name, at)) for name, at in record.end.items()}
-            kept_ends = {name: dict(ends.get(name, at)) for name, at in record.ends.items()}
-            if (end, kept_ends) != (record.end, record.ends):
+            new_ends = {name: dict(ends.get(name, at)) for name, at in record.ends.items()}
+            if (end, new_ends) != (record.end, record.ends):
                 # Spark may have planned the next epoch: its log must not be taken for that of this one.
-                segments[segment] = (replace(record, epoch=record.epoch + 2, end=end, ends=kept_ends, rows={}), None)
+                segments[segment] = (replace(record, epoch=record.epoch + 2, end=end, ends=new_ends, rows={}), None)
         if segments:
             self._open.state.restore(lease, None, {}, segments)
         objects = {table_name(name) for name in ends} | ends.keys()

@@ -37,7 +37,7 @@ class Restored:
     Attributes:
         flow: Its name.
         did: What was put right, a sentence for each thing.
-        lost: What does not come back, likewise.
+        lost: What does not come back, in the same form.
     """
 
     flow: str
@@ -65,14 +65,14 @@ def restore_flows(
         trust: `state`: it is right though hot tables that have no note end elsewhere. `files`: the flow goes on by
             their plan though another one wrote the tables, whose older rows keep what they have.
         dry_run: Look, and change nothing.
-        say: Told what is being done.
+        say: Is called with what is being done.
 
     Returns:
         What was found and done, each flow after those whose tables it reads.
 
     Raises:
         LeaseHeldError: a flow runs.
-        StateConflictError: it cannot be known how far a flow is; nothing of it was changed.
+        StateConflictError: it is unknown how far a flow is; nothing of it was changed.
     """
     with opened(project, say=say) as open_:
         plans = {name: plan_of(project, name) for name in flows or desired(project).plans}
@@ -92,11 +92,11 @@ def restore_flow(
     dry_run: bool = False,
 ) -> Restored:
     """The same of one flow, over what is open."""
-    with leased(open_.state, plan.flow, this_owner(), alive=is_alive) as held:
+    with leased(open_.state, plan.flow, this_owner(), alive=is_alive) as guard:
         found = _Records(open_, plan, trust)
         if rebuild:
-            return found.begin_again(held.lease, dry_run=dry_run)
-        return found.mend(held.lease, from_sources=from_sources, dry_run=dry_run)
+            return found.begin_again(guard.lease, dry_run=dry_run)
+        return found.mend(guard.lease, from_sources=from_sources, dry_run=dry_run)
 
 
 class _Records:
@@ -205,7 +205,7 @@ class _Records:
         return known is None or trace.epoch > known
 
     def _note(self, segment: str, trace: Trace) -> Note:
-        """What is known of an epoch of which a table tells; the checkpoint may know more of it."""
+        """What is known of an epoch that a table has a trace of; the checkpoint may know more of it."""
         logged = committed(self._checkpoints / self._flow / segment)
         note = trace.note
         if note is None:  # an older version wrote it
@@ -222,11 +222,11 @@ class _Records:
         every = self._plans()
         names = {table.name for plan in every for table in plan.readable}
         at = self._state.versions(self._flow) | versions_in(notes, names)
-        told = sorted((note for note in notes if note.plan), key=lambda note: -note.at_ms)
-        if not told:
+        plan_notes = sorted((note for note in notes if note.plan), key=lambda note: -note.at_ms)
+        if not plan_notes:
             return every[0], at
         for plan in every:
-            if at_versions(plan, at).fingerprint == told[0].plan:
+            if at_versions(plan, at).fingerprint == plan_notes[0].plan:
                 return plan, at
         if "files" in self._trust:
             return self._files, at
@@ -248,8 +248,8 @@ class _Records:
             for table in tables
             for tier in table.tiers.present[1:]
         )
-        told = committed(self._checkpoints / self._flow / segment.name) if any(copied) else None
-        return None if told is None else _of_log(*told)
+        last_commit = committed(self._checkpoints / self._flow / segment.name) if any(copied) else None
+        return None if last_commit is None else _of_log(*last_commit)
 
     def _last(self, plan: FlowPlan, remedies: Mapping[str, Remedy]) -> dict[str, EpochRecord]:
         """Segment → its last finished epoch, as it is to be."""

@@ -11,13 +11,14 @@ from functools import partial
 from statistics import median
 from threading import Event, Lock
 
-from streamhouse.change.ask import begin
+from streamhouse.capture.calls import capture_beside
+from streamhouse.change.change_request import begin
 from streamhouse.change.follow import Follower
 from streamhouse.change.reconcile import Reconciler
-from streamhouse.engine.runner import Runner
-from streamhouse.engine.stream import Beat
+from streamhouse.engine.execution import FlowExecution
+from streamhouse.engine.surroundings import Beat
 from streamhouse.errors import BlockedError, StreamhouseError, UnknownFlowError
-from streamhouse.jobs.progress import Failed, Progress, Summary
+from streamhouse.jobs.progress import FailedFlow, RunProgress, Summary
 from streamhouse.jobs.tier import tier_here, tiering_beside
 from streamhouse.jobs.upkeep import upkeep_beside, upkeep_once_a_day
 from streamhouse.model.plan import FlowPlan
@@ -25,10 +26,10 @@ from streamhouse.model.types import Layer
 from streamhouse.model.version import table_name
 from streamhouse.project.edits import ToRun, to_run
 from streamhouse.project.project import Project
-from streamhouse.runtime.interrupt import ending
-from streamhouse.runtime.open import Open, opened, readers_last, runner_of
+from streamhouse.runtime.open import Open, execution_of, opened, readers_last
+from streamhouse.spark.interrupt import ending
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[RunProgress], None]
 _RATE_WINDOW_S = 10.0
 _REMEMBERED = 1_000  # epochs, whose ages give the median
 
@@ -39,9 +40,9 @@ def run_flows(
     *,
     once: bool,
     tier_every: timedelta | None = None,
-    on_progress: Callable[[str, Progress], None] = lambda _, __: None,
-    on_runner: Callable[[Runner], None] = lambda _: None,
-) -> list[Summary | Failed]:
+    on_progress: Callable[[str, RunProgress], None] = lambda _, __: None,
+    on_execution: Callable[[FlowExecution], None] = lambda _: None,
+) -> list[Summary | FailedFlow]:
     """Run flows in this process until they are stopped, or with `once` until what waits is drained.
 
     Each runs with the plan that is applied, or as its files say: see `to_run`. They share the services, the Spark
@@ -54,10 +55,10 @@ def run_flows(
         once: Stop when the rows that wait at the start are in every layer.
         tier_every: Fill the further tiers so often, with `once` when all else is done; None: leave that to others.
         on_progress: Called with the flow's name after each epoch and when the stage changes.
-        on_runner: Gets each runner before it starts, so that a signal handler can stop it.
+        on_execution: Gets each execution before it starts, so that a signal handler can stop it.
 
     Returns:
-        What each did, in the order of `flows`; `Failed` with `once`, and of several flows, only.
+        What each did, in the order of `flows`; `FailedFlow` with `once`, and of several flows, only.
 
     Raises:
         UnknownFlowError: nothing defines one of them; none was begun.
@@ -66,7 +67,7 @@ def run_flows(
         StreamhouseError: an epoch failed for good; the other flows are stopped. Nothing is lost: the next run
             goes on from there. A further tier that cannot be filled is a trouble of the summary instead.
     """
-    alone = not once or len(flows) == 1  # what goes wrong is told of the whole run
+    alone = not once or len(flows) == 1  # an error is one of the whole run
     found, failed = _chosen(project, flows, alone=alone)
     if not found:
         return [failed[name] for name in flows]
@@ -83,59 +84,67 @@ def run_flows(
             beside.enter_context(tiering_beside(open_, flows, tier_every))
         if not once:
             beside.enter_context(upkeep_beside(open_, flows, project.settings.upkeep_every))
-        done: dict[str, Summary | Failed] = dict(failed)
+        done: dict[str, Summary | FailedFlow] = dict(failed)
         if not once and len(plans) > 1:
-            done |= _side_by_side(open_, [found[name] for name in plans], meters, on_runner)
+            done |= _side_by_side(open_, [found[name] for name in plans], meters, on_execution)
         else:
             for name in plans:
-                done[name] = _in_turn(open_, found[name], meters[name], once=once, alone=alone, on_runner=on_runner)
+                done[name] = _in_turn(
+                    open_, found[name], meters[name], once=once, alone=alone, on_execution=on_execution
+                )
         if further and tier_every is not None and once:
             tier_here(open_, [name for name in plans if isinstance(done[name], Summary)], say)
         if once:
             upkeep_once_a_day(open_, [name for name in plans if isinstance(done[name], Summary)], say)
         for name, one in done.items():
             if isinstance(one, Summary):
-                done[name] = replace(one, troubles=tuple(open_.state.troubles.standing(name)))
+                done[name] = replace(one, troubles=tuple(open_.state.troubles.current(name)))
     return [done[name] for name in flows]
 
 
-def _chosen(project: Project, flows: Sequence[str], *, alone: bool) -> tuple[dict[str, ToRun], dict[str, Failed]]:
+def _chosen(project: Project, flows: Sequence[str], *, alone: bool) -> tuple[dict[str, ToRun], dict[str, FailedFlow]]:
     """What the flows are to run with, and which of them cannot."""
     found: dict[str, ToRun] = {}
-    failed: dict[str, Failed] = {}
+    failed: dict[str, FailedFlow] = {}
     for name in flows:
         try:
             found[name] = to_run(project, name)
         except StreamhouseError as error:
             if alone or isinstance(error, UnknownFlowError):
                 raise
-            failed[name] = Failed(name, error)
+            failed[name] = FailedFlow(name, error)
     return found, failed
 
 
 def _in_turn(
-    open_: Open, wanted: ToRun, meter: "Meter", *, once: bool, alone: bool, on_runner: Callable[[Runner], None]
-) -> Summary | Failed:
+    open_: Open,
+    wanted: ToRun,
+    meter: "Meter",
+    *,
+    once: bool,
+    alone: bool,
+    on_execution: Callable[[FlowExecution], None],
+) -> Summary | FailedFlow:
     try:
-        return carry(open_, wanted.plan, meter, once=once, follow=True, wanted=wanted, on_runner=on_runner)
+        return carry(open_, wanted.plan, meter, once=once, follow=True, wanted=wanted, on_execution=on_execution)
     except StreamhouseError as error:
         if alone:
             raise
         meter.stage(str(error).splitlines()[0])
-        return Failed(wanted.plan.flow, error)
+        return FailedFlow(wanted.plan.flow, error)
 
 
 def _side_by_side(
-    open_: Open, flows: Sequence[ToRun], meters: Mapping[str, "Meter"], on_runner: Callable[[Runner], None]
+    open_: Open, flows: Sequence[ToRun], meters: Mapping[str, "Meter"], on_execution: Callable[[FlowExecution], None]
 ) -> dict[str, Summary]:
-    runners: list[Runner] = []
+    executions: list[FlowExecution] = []
     over = Event()
 
-    def started(runner: Runner) -> None:
-        runners.append(runner)
+    def started(execution: FlowExecution) -> None:
+        executions.append(execution)
         if over.is_set():
-            runner.stop()
-        on_runner(runner)
+            execution.stop()
+        on_execution(execution)
 
     with ThreadPoolExecutor(len(flows), thread_name_prefix="flow") as pool:
         running = {
@@ -147,7 +156,7 @@ def _side_by_side(
                 once=False,
                 follow=True,
                 wanted=one,
-                on_runner=started,
+                on_execution=started,
             )
             for one in flows
         }
@@ -155,8 +164,8 @@ def _side_by_side(
             wait(running.values(), return_when=FIRST_EXCEPTION)
         finally:  # one that fails, and Ctrl-C, end them all
             over.set()
-            for runner in runners:
-                runner.stop()
+            for execution in executions:
+                execution.stop()
     return {name: future.result() for name, future in running.items()}
 
 
@@ -168,48 +177,34 @@ def carry(
     once: bool,
     follow: bool = False,
     wanted: ToRun | None = None,
-    on_runner: Callable[[Runner], None] = lambda _: None,
+    on_execution: Callable[[FlowExecution], None] = lambda _: None,
 ) -> Summary:
     """Run one flow over what is already open; see `run_flows`.
 
     Args:
         open_: Everything connected.
         plan: As compiled; where it is another one than what is applied, that is carried out first.
-        meter: Told what happens.
+        meter: Is called with what happens.
         once: Drain, then return.
         follow: Look for what changes upstream, and in the files, and follow it (docs/trigger.md).
         wanted: Where `plan` is from; None: from files, and it is wanted as it is.
-        on_runner: Gets the runner before it starts.
+        on_execution: Gets the execution before it starts.
 
     Raises:
         BlockedError: a person must decide first; with `once` also when a part of the flow waits for that.
     """
-    begun = begin(
-        open_.state,
-        plan,
-        budget=open_.project.settings.rebuild_budget,
-        definition=wanted.definition if wanted is not None else None,
-        is_applied=wanted is not None and wanted.is_applied,
-    )
-    meter.warnings = begun.warnings
-    if wanted is not None and wanted.edit is not None:
-        meter.stage(str(wanted.edit))
-    runner = runner_of(open_, begun.plan, meter.beat, meter.stage)
-    on_runner(runner)
+    execution = execution_of(open_, _begun(open_, plan, meter, wanted), meter.beat, meter.stage)
+    on_execution(execution)
     meter.stage("running")
     follower = Follower(open_, plan.flow, meter.stage) if follow else None
-
-    def stop() -> None:
-        meter.stage("ending after the epoch in hand")
-        runner.stop()
-
-    with ending(stop):
-        runner.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
-    if runner.held:
-        raise BlockedError(
-            f"{plan.flow}: {', '.join(sorted(runner.held))} waits for a person's word; its rows wait in their tables",
-            hint=f"streamhouse approvals {plan.flow}",
-        )
+    with (
+        capture_beside(open_.project, plan, once=once, say=meter.stage),
+        ending(partial(_stop, execution, meter)),
+    ):
+        execution.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
+    if execution.paused:
+        who = f"{', '.join(sorted(execution.paused))} waits for a person's word; its rows wait in their tables"
+        raise BlockedError(f"{plan.flow}: {who}", hint=f"streamhouse approvals {plan.flow}")
     return meter.summary()
 
 
@@ -274,14 +269,14 @@ class Meter:
             self.warnings,
         )
 
-    def _progress(self, beat: Beat | None, stage: str) -> Progress:
+    def _progress(self, beat: Beat | None, stage: str) -> RunProgress:
         rate = 0.0
         if len(self._recent) > 1:
             (t0, n0), (t1, n1) = self._recent[0], self._recent[-1]
             rate = (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
         elif beat:
             rate = beat.read_rows * 1000 / max(1, beat.record.finished_ms - beat.record.started_ms)
-        return Progress(
+        return RunProgress(
             epoch=beat.record.epoch if beat else -1,
             rows=self._read_rows,
             total_rows=sum(b.waiting_rows for b in self._newest.values()) if beat and self.once else None,
@@ -293,3 +288,23 @@ class Meter:
 
 def _freshness(beat: Beat) -> dict[Layer, int]:
     return {Layer(layer): ms - beat.record.at_ms for layer, ms in beat.record.layer_visible_ms.items()}
+
+
+def _stop(execution: FlowExecution, meter: "Meter") -> None:
+    meter.stage("ending after the epoch in hand")
+    execution.stop()
+
+
+def _begun(open_: Open, plan: FlowPlan, meter: "Meter", wanted: ToRun | None) -> FlowPlan:
+    """The plan that the flow runs with: the wanted one, unless a person or a rebuild comes before it."""
+    begun = begin(
+        open_.state,
+        plan,
+        budget=open_.project.settings.rebuild_budget,
+        definition=wanted.definition if wanted is not None else None,
+        is_applied=wanted is not None and wanted.is_applied,
+    )
+    meter.warnings = begun.warnings
+    if wanted is not None and wanted.edit is not None:
+        meter.stage(str(wanted.edit))
+    return begun.plan

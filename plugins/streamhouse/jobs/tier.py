@@ -1,24 +1,24 @@
 """Fills the further tiers of flows' tables: once, or again and again (design D9)."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 
 from streamhouse.errors import StreamhouseError, UnknownFlowError
-from streamhouse.jobs.asked_rounds import Round, ask_runners, dumped
+from streamhouse.jobs.asked_rounds import FlowRound, ask_runners, dumped
 from streamhouse.jobs.rounds import rounds
-from streamhouse.jobs.tier_round import TIERING, Kind, OnMoved, Tiered, TierRounds
+from streamhouse.jobs.tier_round import TIERING, OnMoved, Tiered, TierRoundKind, TierRounds
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened
 from streamhouse.state.tier_asks import TierAsk
-from streamhouse.state.troubles import Trouble
+from streamhouse.state.troubles import TableTrouble
 
-_ASKED_S = 1.0  # so often a runner looks what is asked of it
+_REQUEST_POLL_S = 1.0  # so often a runner looks what is asked of it
 _log = logging.getLogger(__name__)
 
 
@@ -43,10 +43,10 @@ def tier_flows(
         flows: Their names; empty: every flow that ever ran.
         every: Begin a round so long after the one before began, until `stop`; None: one round.
         check: Move nothing; only look what waits, and what is overdue.
-        refill: Make copies anew that are gone, are other tables or are older than what was recorded, from what the
+        refill: Create copies again that are gone, are other tables or are older than what was recorded, from what the
             first tier holds. Rows that only the copy had stay lost.
         stop: Ends it after the part of a table in hand.
-        say: Told what is being done.
+        say: Is called with what is being done.
         on_moved: Called with the flow after each part of a table that was moved.
 
     Returns:
@@ -58,7 +58,7 @@ def tier_flows(
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
     chosen = chosen_flows(project, flows, lambda table: len(table.tiers.present) > 1)
-    done = _done(project, chosen, every, Kind(check, refill), stop or Event(), say, on_moved)
+    done = _done(project, chosen, every, TierRoundKind(check, refill), stop or Event(), say, on_moved)
     for error in done.failed.values() if every is None else ():
         raise error
     return replace(done, troubles=_troubles(project, chosen))
@@ -68,34 +68,32 @@ def _done(
     project: Project,
     chosen: list[str],
     every: timedelta | None,
-    kind: Kind,
+    kind: TierRoundKind,
     stop: Event,
     say: Callable[[str], None],
     on_moved: OnMoved,
 ) -> Tiered:
     done = Tiered()
     if every is None and not kind.refill:
-        asked = ask_runners(project, chosen, check=kind.check, stop=stop, say=say)
-        done = Tiered(
-            {flow: list(one.moved) for flow, one in asked.items()},
-            tuple(one for done in asked.values() for one in done.waiting),
-            tuple(late for one in asked.values() for late in one.overdue),
-        )
-        chosen = [flow for flow in chosen if flow not in asked]
+        runner_rounds = ask_runners(project, chosen, check=kind.check, stop=stop, say=say)
+        done = _of_runners(runner_rounds)
+        chosen = [flow for flow in chosen if flow not in runner_rounds]
     if not chosen:
         return done
     with opened(project, say=say) as open_:
         tiering = TierRounds(open_, on_moved, say, stop)
         for began in rounds(every, tiering.stop):
             own = tiering.round(chosen, began, kind)
-            kept = done if every is None else Tiered()
-            done = Tiered(kept.moved | own.moved, kept.waiting + own.waiting, kept.overdue + own.overdue, own.failed)
+            previous = done if every is None else Tiered()
+            done = Tiered(
+                previous.moved | own.moved, previous.waiting + own.waiting, previous.overdue + own.overdue, own.failed
+            )
     return done
 
 
-def _troubles(project: Project, flows: Sequence[str]) -> tuple[Trouble, ...]:
+def _troubles(project: Project, flows: Sequence[str]) -> tuple[TableTrouble, ...]:
     with project.state() as state:
-        return tuple(one for flow in flows for one in state.troubles.standing(flow) if one.job == TIERING)
+        return tuple(one for flow in flows for one in state.troubles.current(flow) if one.job == TIERING)
 
 
 @contextmanager
@@ -119,17 +117,17 @@ def tier_here(open_: Open, flows: Sequence[str], say: Callable[[str], None] = la
 
 
 @contextmanager
-def tiering_when_asked(open_: Open, runner: str) -> Iterator[None]:
+def tiering_on_request(open_: Open, runner: str) -> Iterator[None]:
     """Do the rounds that others ask of a runner, in a thread, while the block runs. One in hand at its end is left."""
 
     def serve(tiering: TierRounds) -> None:
         for ask in open_.state.tier_asks.due(runner):
-            done = _asked_round(tiering, ask)
+            done = _serve_request(tiering, ask)
             if tiering.stop.is_set():
                 return
             open_.state.tier_asks.answer(ask, dumped(done))
 
-    with _beside(open_, _ASKED_S, serve):
+    with _beside(open_, _REQUEST_POLL_S, serve):
         yield
 
 
@@ -155,13 +153,13 @@ def _beside(open_: Open, every_s: float, do: Callable[[TierRounds], None]) -> It
         thread.join()
 
 
-def _asked_round(tiering: TierRounds, ask: TierAsk) -> Round:
+def _serve_request(tiering: TierRounds, ask: TierAsk) -> FlowRound:
     try:
-        done = tiering.round([ask.flow], datetime.now(UTC), Kind(check=ask.is_check))
+        done = tiering.round([ask.flow], datetime.now(UTC), TierRoundKind(check=ask.is_check))
     except Exception:  # noqa: BLE001  whatever it is, who asked waits for an answer
         _log.exception("tiering of %s", ask.flow)
-        return Round((), (), (), is_whole=False)  # who asked tries, and meets the error
-    return Round(tuple(done.moved.get(ask.flow, ())), done.waiting, done.overdue, is_whole=not done.failed)
+        return FlowRound((), (), (), is_whole=False)  # who asked tries, and meets the error
+    return FlowRound(tuple(done.moved.get(ask.flow, ())), done.waiting, done.overdue, is_whole=not done.failed)
 
 
 def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Table], bool]) -> list[str]:
@@ -180,3 +178,11 @@ def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Tab
             raise UnknownFlowError(flow, applied)
     named = list(dict.fromkeys(flows)) or list(applied)
     return [flow for flow in named if any(concerns(table) for table in applied[flow].tables.values())]
+
+
+def _of_runners(runner_rounds: Mapping[str, FlowRound]) -> Tiered:
+    return Tiered(
+        {flow: list(one.moved) for flow, one in runner_rounds.items()},
+        tuple(one for done in runner_rounds.values() for one in done.waiting),
+        tuple(late for one in runner_rounds.values() for late in one.overdue),
+    )

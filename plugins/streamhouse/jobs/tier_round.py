@@ -7,24 +7,24 @@ from datetime import datetime, timedelta
 from threading import Event
 from typing import cast
 
-from streamhouse.change.building import standing
+from streamhouse.change.building import running_plan
 from streamhouse.errors import StoreError, StreamhouseError, TableMissingError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.serving import show_copy, show_written
-from streamhouse.state.troubles import Trouble
+from streamhouse.state.troubles import TableTrouble
 from streamhouse.stores.base import LakeStore
 from streamhouse.tiering.mark import forget_lost
-from streamhouse.tiering.move import Moved, tier
+from streamhouse.tiering.move import MoveProgress, tier
 from streamhouse.tiering.overdue import Overdue, overdue
 from streamhouse.tiering.waiting import Waiting, waiting
 
 TIERING = "tiering"
 """The job under which the state store keeps what goes wrong."""
 
-OnMoved = Callable[[str, Moved], None]
+OnMoved = Callable[[str, MoveProgress], None]
 _log = logging.getLogger(__name__)
 
 
@@ -37,25 +37,25 @@ class Tiered:
         waiting: What lakes lack, when it was only looked at.
         overdue: What a lake still lacks, and its log may drop.
         failed: `table to tier` → why it could not be filled; the others were.
-        troubles: What goes wrong with the tiers of these flows, whoever met it.
+        troubles: What goes wrong with the tiers of these flows, for this and other processes.
     """
 
-    moved: dict[str, list[Moved]] = field(default_factory=dict)
+    moved: dict[str, list[MoveProgress]] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
     overdue: tuple[Overdue, ...] = ()
     failed: dict[str, StreamhouseError] = field(default_factory=dict)
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[TableTrouble, ...] = ()
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What a round does: fill copies, or `check` how far they are; `refill` makes those anew that are lost."""
+class TierRoundKind:
+    """What a round does: fill copies, or `check` how far they are; `refill` creates lost copies again."""
 
     check: bool = False
     refill: bool = False
 
 
-class StopAskedError(Exception):
+class StopRequestedError(Exception):
     """Leaves a table between two parts of what is to be moved."""
 
 
@@ -67,13 +67,13 @@ class TierRounds:
     on_moved: OnMoved
     say: Callable[[str], None]
     stop: Event
-    _late: set[tuple[str, str]] = field(default_factory=set)  # (flow, what) that is overdue and was told
+    _late: set[tuple[str, str]] = field(default_factory=set)  # (flow, what) that is overdue and was reported
 
-    def round(self, flows: Sequence[str], now: datetime, kind: Kind = Kind()) -> Tiered:
+    def round(self, flows: Sequence[str], now: datetime, kind: TierRoundKind = TierRoundKind()) -> Tiered:
         """Do one round; what fails leaves the other tables alone, and is recorded until it goes well."""
         done = Tiered()
         for flow in flows:
-            plan = standing(self.open.state, flow)
+            plan = running_plan(self.open.state, flow)
             done.moved.setdefault(flow, [])
             show_written(self.open.project, plan.tables.values())
             pairs = [(table, target) for table in plan.tables.values() for target in table.tiers.present[1:]]
@@ -86,7 +86,7 @@ class TierRounds:
             )
         return done
 
-    def _one(self, flow: str, table: Table, target: Tier, now: datetime, kind: Kind, done: Tiered) -> Tiered:
+    def _one(self, flow: str, table: Table, target: Tier, now: datetime, kind: TierRoundKind, done: Tiered) -> Tiered:
         what = f"{table_name(table.name)} to {target}"
         source = self.open.stores[table.tiers.target]
         try:
@@ -97,9 +97,9 @@ class TierRounds:
                 if kind.refill:
                     forget_lost(lake, table.replica, source.tier)
                 done.moved[flow].append(self._move(flow, table, target, lake))
-                self._mended(flow, table, target, what)
+                self.open.state.troubles.mended(flow, table_name(table.name), target, TIERING)
             found = overdue(table, source, lake, now)
-        except (TableMissingError, StopAskedError):
+        except (TableMissingError, StopRequestedError):
             return done  # the flow has not made it yet; or the rest is for the next round
         except StreamhouseError as error:
             done.failed[what] = error
@@ -111,36 +111,30 @@ class TierRounds:
         else:
             self._tell_late(flow, what, found)
             return done if found is None else replace(done, overdue=(*done.overdue, found))
-        self._failed(flow, table, target, what, done.failed[what])
+        failure = done.failed[what]
+        if self.open.state.troubles.failed(flow, table_name(table.name), target, TIERING, failure):
+            self.say(f"{what}: {failure.code} {failure.message}")
         return done
 
-    def _move(self, flow: str, table: Table, target: Tier, lake: LakeStore) -> Moved:
+    def _move(self, flow: str, table: Table, target: Tier, lake: LakeStore) -> MoveProgress:
         self.say(f"{table_name(table.name)} to {target}")
 
-        def told(moved: Moved) -> None:
+        def report_progress(moved: MoveProgress) -> None:
             self.on_moved(flow, moved)
             if self.stop.is_set():
-                raise StopAskedError
+                raise StopRequestedError
 
-        def asked_since() -> timedelta | None:
-            return self.open.state.tier_age(flow, table_name(table.name), target)
+        def tier_age() -> timedelta | None:
+            return self.open.state.tables.tier_age(flow, table_name(table.name), target)
 
-        moved = tier(table, self.open.stores[table.tiers.target], lake, on_progress=told, asked_since=asked_since)
+        moved = tier(
+            table, self.open.stores[table.tiers.target], lake, on_progress=report_progress, age_of_copy=tier_age
+        )
         show_copy(self.open.project, table, target)
         if moved.gone_rows and moved.rows:
             text = f"{moved.gone_rows:,} rows were dropped before there was a {target} tier, which begins behind them"
             self.open.state.append_event(flow, "retention", f"{table_name(table.name)}: {text}")
         return moved
-
-    def _failed(self, flow: str, table: Table, target: Tier, what: str, error: StreamhouseError) -> None:
-        if self.open.state.troubles.failed(flow, table_name(table.name), target, TIERING, error):
-            text = f"{what}: {error.code} {error.message}"
-            self.open.state.append_event(flow, TIERING, text)
-            self.say(text)
-
-    def _mended(self, flow: str, table: Table, target: Tier, what: str) -> None:
-        if self.open.state.troubles.mended(flow, table_name(table.name), target, TIERING):
-            self.open.state.append_event(flow, TIERING, f"{what}: is filled again")
 
     def _tell_late(self, flow: str, what: str, found: Overdue | None) -> None:
         """Record rows that are overdue once, however many rounds find them so."""

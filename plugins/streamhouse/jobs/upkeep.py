@@ -10,7 +10,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import cast
 
-from streamhouse.change.building import standing
+from streamhouse.change.building import running_plan
 from streamhouse.errors import RowsLostError, StreamhouseError, TableMissingError
 from streamhouse.jobs.rounds import rounds
 from streamhouse.jobs.tier import chosen_flows
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Kept:
+class TableUpkeep:
     """What upkeep did to one table in one tier.
 
     Attributes:
@@ -67,10 +67,10 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Upkept:
+class UpkeepRound:
     """What one round did; `failed` has `table in tier` → why it could not be kept, while others were."""
 
-    tables: tuple[Kept, ...] = ()
+    tables: tuple[TableUpkeep, ...] = ()
     failed: dict[str, StreamhouseError] = field(default_factory=dict)
 
 
@@ -83,7 +83,7 @@ def keep_up(
     every: timedelta | None = None,
     stop: Event | None = None,
     say: Callable[[str], None] = lambda _: None,
-) -> Upkept:
+) -> UpkeepRound:
     """Drop old partitions of flows' tables, make those of tomorrow, compact warm and cold ones, remove old snapshots.
 
     A tier that is not `forever` drops the partitions of days that are past its time, as far as colder tiers hold
@@ -94,11 +94,11 @@ def keep_up(
     Args:
         project: Holds the flows.
         flows: Their names; empty: every flow that ever ran.
-        full: Write every file anew instead of the small ones.
+        full: Write every file again instead of the small ones.
         orphans: Remove also files of no snapshot that are older than three days.
         every: Begin a round so long after the one before began, until `stop`; None: one round.
         stop: Ends it after the round in hand.
-        say: Told what is being done.
+        say: Is called with what is being done.
 
     Returns:
         The last round.
@@ -108,8 +108,8 @@ def keep_up(
         StreamhouseError: of the one round, the first table that could not be kept, after all others were.
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
-    chosen = chosen_flows(project, flows, lambda table: bool(table.kept_up))
-    done = Upkept()
+    chosen = chosen_flows(project, flows, lambda table: bool(table.upkeep_tiers))
+    done = UpkeepRound()
     if not chosen:
         return done
     with opened(project, say=say) as open_:
@@ -135,7 +135,7 @@ def upkeep_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Iterat
     stop, upkeep = Event(), _Upkeep(open_, open_upkeep(open_.project, open_.spark), lambda _: None)
 
     def repeat() -> None:
-        cleaned, told = datetime.now(UTC) - _A_DAY, ""
+        cleaned, last_error = datetime.now(UTC) - _A_DAY, ""
         while _waited(open_, flows, every.total_seconds(), stop):
             now = datetime.now(UTC)
             orphans = now - cleaned >= _A_DAY
@@ -143,10 +143,10 @@ def upkeep_beside(open_: Open, flows: Sequence[str], every: timedelta) -> Iterat
                 upkeep.round(flows, now, orphans=orphans, patience=timedelta(seconds=_READ_S), stop=stop)
                 cleaned = now if orphans else cleaned
             except Exception as error:  # noqa: BLE001  the next round may do better, and somebody shall know
-                if not stop.is_set() and str(error) != told:
-                    told = str(error)
+                if not stop.is_set() and str(error) != last_error:
+                    last_error = str(error)
                     _log.exception("upkeep")
-                    _tell_all(open_, flows, told)
+                    _tell_all(open_, flows, last_error)
 
     thread = Thread(target=repeat, name="upkeep", daemon=True)
     thread.start()
@@ -196,8 +196,8 @@ def _is_due(open_: Open, flow: str, now: datetime) -> bool:
     noted, epochs = open_.project.state_dir / "cache" / "upkeep" / flow, _epochs(open_, [flow])
     known = noted.exists()
     if known and now.timestamp() - noted.stat().st_mtime < _A_DAY.total_seconds():
-        told = noted.read_text(encoding="ascii")
-        if epochs - (int(told) if told.isdigit() else 0) < _MANY_EPOCHS:
+        text = noted.read_text(encoding="ascii")
+        if epochs - (int(text) if text.isdigit() else 0) < _MANY_EPOCHS:
             return False
     noted.parent.mkdir(parents=True, exist_ok=True)
     noted.write_text(str(epochs), encoding="ascii")
@@ -226,27 +226,27 @@ class _Upkeep:
         orphans: bool = False,
         patience: timedelta = timedelta(0),
         stop: Event | None = None,
-    ) -> Upkept:
+    ) -> UpkeepRound:
         """Keep up each table once; a snapshot that is younger than `patience` stays in any case."""
-        kept: list[Kept] = []
+        results: list[TableUpkeep] = []
         failed: dict[str, StreamhouseError] = {}
-        for flow, table, stored, tier in _kept_tables(self.open, tuple(flows)):
+        for flow, table, stored, tier in _upkeep_tables(self.open, tuple(flows)):
             if stop is not None and stop.is_set():
                 break
             what = f"{table_name(table.name)} in {tier}"
             try:
-                kept.append(self._keep(flow, table, stored, tier, now, full=full, orphans=orphans, patience=patience))
-                if self.open.state.troubles.mended(flow, table_name(table.name), tier, UPKEEP):
-                    self.open.state.append_event(flow, UPKEEP, f"{what}: is kept again")
+                results.append(
+                    self._keep(flow, table, stored, tier, now, full=full, orphans=orphans, patience=patience)
+                )
+                self.open.state.troubles.mended(flow, table_name(table.name), tier, UPKEEP)
             except TableMissingError:
                 continue  # nothing was written to it yet
             except StreamhouseError as error:
                 failed[what] = error
                 if stop is not None and stop.is_set():
                     break
-                if self.open.state.troubles.failed(flow, table_name(table.name), tier, UPKEEP, error):
-                    self.open.state.append_event(flow, UPKEEP, f"{what}: {error.code} {error.message}")
-        return Upkept(tuple(kept), failed)
+                self.open.state.troubles.failed(flow, table_name(table.name), tier, UPKEEP, error)
+        return UpkeepRound(tuple(results), failed)
 
     def _keep(
         self,
@@ -259,7 +259,7 @@ class _Upkeep:
         full: bool,
         orphans: bool,
         patience: timedelta,
-    ) -> Kept:
+    ) -> TableUpkeep:
         what = f"{table_name(table.name)} in {tier}"
         for one in table.tiers.present:  # where one tier is lost, what the others have is not removed
             verify(self.open.stores[one], table if one is table.tiers.target else table.replica)
@@ -267,7 +267,7 @@ class _Upkeep:
         dropped, waiting = _without_old(self.open, table, stored, tier, now)
         made = _with_upcoming(self.open, table, stored, tier, now)
         before = after = lost = None
-        gone = 0
+        removed_snapshots = 0
         if tier is not Tier.HOT:
             self.say(f"compacting {what}")
             keeper = self.keepers[tier]
@@ -276,10 +276,23 @@ class _Upkeep:
             unread = min(_unread(self.open, table, stored, tier), key=lambda at: at[SNAPSHOT], default={})
             wanted = self.open.project.settings.keep_snapshots
             few = now - patience if wanted is None else None
-            gone = keeper.expire(stored, now - (wanted if wanted is not None else _A_DAY), unread, unless_many=few)
+            removed_snapshots = keeper.expire(
+                stored, now - (wanted if wanted is not None else _A_DAY), unread, unless_many=few
+            )
             lost = keeper.remove_orphans(stored, now - _SURELY_LOST) if orphans else None
             after = keeper.files(stored)
-        return Kept(flow, table_name(table.name), tier, before, after, gone, lost, dropped, waiting, made)
+        return TableUpkeep(
+            flow,
+            table_name(table.name),
+            tier,
+            before,
+            after,
+            removed_snapshots,
+            lost,
+            dropped,
+            waiting,
+            made,
+        )
 
 
 def _without_old(
@@ -290,12 +303,12 @@ def _without_old(
     if table.keeps_all(tier) or not isinstance(store, PartitionedStore):
         return (), ()
     old = outlived(table, tier, store.partitions(stored), now)
-    gone: list[Partition] = []
+    dropped_partitions: list[Partition] = []
     with suppress(RowsLostError):  # nobody knows what changed since then, until tiering has moved on
-        held = covered(table, tier, open_.stores, _read_to(open_, stored)) if old else None
-        if held is not None:
-            gone = store.drop_partitions(stored, old, held.until)
-    return tuple(gone), tuple(one for one in old if one not in gone)
+        coverage = covered(table, tier, open_.stores, _read_to(open_, stored)) if old else None
+        if coverage is not None:
+            dropped_partitions = store.drop_partitions(stored, old, coverage.until)
+    return tuple(dropped_partitions), tuple(one for one in old if one not in dropped_partitions)
 
 
 def _with_upcoming(open_: Open, table: Table, stored: Table, tier: Tier, now: datetime) -> tuple[Partition, ...]:
@@ -309,11 +322,11 @@ def _with_upcoming(open_: Open, table: Table, stored: Table, tier: Tier, now: da
     return tuple(absent)
 
 
-def _kept_tables(open_: Open, flows: Sequence[str]) -> Iterator[tuple[str, Table, Table, Tier]]:
+def _upkeep_tables(open_: Open, flows: Sequence[str]) -> Iterator[tuple[str, Table, Table, Tier]]:
     """Flow, its table, that table as a tier stores it, and which tier."""
     for flow in flows:
-        for table in standing(open_.state, flow).tables.values():
-            for tier in table.kept_up:
+        for table in running_plan(open_.state, flow).tables.values():
+            for tier in table.upkeep_tiers:
                 yield flow, table, table if tier is table.tiers.target else table.replica, tier
 
 
@@ -322,7 +335,7 @@ def _read_to(open_: Open, stored: Table) -> list[Position]:
 
     A segment that its flow has no more stands nowhere.
     """
-    plans = open_.state.standing()
+    plans = open_.state.running_plans()
     segments = {(flow, segment.name): segment for flow, plan in plans.items() for segment in plan.segments}
     epochs = [
         epoch

@@ -14,7 +14,7 @@ class Outcome(StrEnum):
     NO_OP = "no-op"  # nothing restarts
     SWAP = "swap"  # the next epoch runs the new code on the same positions and tables
     FORWARD = "forward"  # as SWAP, but rows already written keep the old meaning
-    REBUILD = "rebuild"  # a new version of the table, filled anew, then served instead
+    REBUILD = "rebuild"  # a new version of the table is filled, then served instead
     BLOCK = "block"  # nothing, until a person chooses one of the others
 
     @property
@@ -105,14 +105,14 @@ class StepChange(Frozen):
         return next((f for f in self.findings if f.outcome is self.outcome), None)
 
 
-class Reading(Frozen):
-    """About how much is read to build a table anew."""
+class ReadEstimate(Frozen):
+    """About how much is read to rebuild a table."""
 
     rows: int = 0
     bytes: int = 0
 
-    def __add__(self, other: "Reading") -> "Reading":
-        return Reading(rows=self.rows + other.rows, bytes=self.bytes + other.bytes)
+    def __add__(self, other: "ReadEstimate") -> "ReadEstimate":
+        return ReadEstimate(rows=self.rows + other.rows, bytes=self.bytes + other.bytes)
 
     def __str__(self) -> str:
         """For a person: `1,469,307 rows, about 41.1 MB`."""
@@ -125,7 +125,7 @@ class TableChange(Frozen):
     table: str
     outcome: Outcome
     tiers: tuple[TierChange, ...] = ()
-    reading: Reading | None = None  # to build it anew; None: it is not
+    reading: ReadEstimate | None = None  # to rebuild it; None: it is not
 
 
 class VersionAdvice(Frozen):

@@ -8,6 +8,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from streamhouse.model.action import Expectation
+from streamhouse.model.bad_rows import KIND, letters_source
+from streamhouse.model.delta_plan import DeltaPlan
 from streamhouse.model.flow import LOCAL_EPOCH_ROWS
 from streamhouse.model.notice import Notice
 from streamhouse.model.read_as import ReadAs, as_read, as_stored
@@ -87,17 +89,32 @@ class PlannedStep(Frozen):
     isolate: bool = False
     part: tuple[str, ...] = ()  # columns it writes besides the key, when other steps write the rest; empty: whole rows
     interval: Duration | None = None  # of a `full` step; None: every epoch that changes an input
+    delta: DeltaPlan | None = Field(
+        default=None,
+        exclude_if=lambda plan: plan is None,  # plans of other strategies keep their fingerprints
+        description="of a `delta` step: how changes of its inputs become changes of its groups",
+    )
     expect: dict[str, Expectation] = Field(default_factory=dict)
     notices: tuple[Notice, ...] = Field(default=(), exclude=True)  # of its SQL; their places are no part of the plan
+    copies: dict[str, tuple[str, str]] = Field(  # column → the table and column that it is copied from unchanged
+        default_factory=dict,
+        exclude=True,  # follows from `sql`; only what columns mean is looked up by it
+    )
+    texts: dict[str, tuple[tuple[tuple[str, str], ...], tuple[str, ...]]] = Field(
+        default_factory=dict,
+        exclude=True,
+        description="column of text → the tables and columns that its values are from, and further texts it may have",
+    )
     history: History = History.KEEP  # what an edit does to rows already written
     renamed: dict[str, str] = Field(default_factory=dict)  # column → the name it had
     params: dict[str, Any] = Field(default_factory=dict)  # as the step gives them; `sql` has them filled in
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are stored as the same step: notices are remarks on its text, and are not stored."""
+        """Whether both are stored as the same step: notices and copies follow from its text, and are not stored."""
         if not isinstance(other, PlannedStep):
             return NotImplemented
-        return {**self.__dict__, "notices": ()} == {**other.__dict__, "notices": ()}
+        unstored: dict[str, Any] = {"notices": (), "copies": {}, "texts": {}}
+        return self.__dict__ | unstored == other.__dict__ | unstored
 
     __hash__ = None  # type: ignore[assignment]  # its parameters are a dictionary
 
@@ -201,7 +218,7 @@ class FlowPlan(Frozen):
         default=(),
         exclude_if=lambda found: not found,
         description="groups of steps that waited for a person while the rest of their segment went on, in the order "
-        "in which they were set aside; see `compiler.aside`",
+        "in which they were detached; see `compiler.detached`",
     )
 
     def as_known(self, table: Table) -> Table:
@@ -211,6 +228,8 @@ class FlowPlan(Frozen):
 
     def as_there(self, origin: PlannedSource | Table) -> PlannedSource | Table:
         """A source, or a table of another flow, with the columns that it has, where steps know it with others."""
+        if isinstance(origin, PlannedSource) and origin.kind == KIND:
+            return self._letters_there(origin)
         adapted = self.adapted.get(origin.name, ())
         if not adapted:
             return origin
@@ -219,6 +238,14 @@ class FlowPlan(Frozen):
             return origin.model_copy(update={"columns": columns})
         optional = tuple(dict.fromkeys(part.name for one in adapted for part in one.of))
         return origin.model_copy(update={"columns": columns, "optional": optional})
+
+    def _letters_there(self, letters: PlannedSource) -> PlannedSource:
+        """Dead letters with what is read of their source: the same columns decide what can be read."""
+        for source in self.sources:
+            if letters_source(source.name) == letters.name:
+                base = self.as_there(source).model_dump(mode="json")
+                return letters.model_copy(update={"options": {**letters.options, "base": base}})
+        return letters
 
     @property
     def steps(self) -> tuple[PlannedStep, ...]:

@@ -61,13 +61,13 @@ def as_read(columns: Iterable[Column], adapted: Iterable[ReadAs]) -> tuple[Colum
 
 def as_stored(columns: Iterable[Column], adapted: Iterable[ReadAs]) -> tuple[Column, ...]:
     """What is to be read, where steps know `columns`."""
-    made = {one.column.name: one for one in adapted}
+    by_name = {one.column.name: one for one in adapted}
     found: dict[str, Column] = {}
     for column in columns:
-        one = made.get(column.name)
+        one = by_name.get(column.name)
         parts = (column,) if one is None else one.of
         if one is not None and one.rescues:
-            parts = tuple(part for name in one.rescues if name in made for part in made[name].of)
+            parts = tuple(part for name in one.rescues if name in by_name for part in by_name[name].of)
         for part in parts:
             found.setdefault(part.name, part)
     return tuple(found.values())

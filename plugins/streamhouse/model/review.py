@@ -7,7 +7,7 @@ from pydantic import Field
 from streamhouse.model.types import Frozen
 
 
-class Gate(StrEnum):
+class SwapGate(StrEnum):
     """What lets the tables that a change built serve."""
 
     AUDIT = "audit"  # that their audit passes
@@ -15,15 +15,15 @@ class Gate(StrEnum):
     OPEN = "open"  # nothing more: a person let them, whatever the audit says
 
 
-class Verdict(StrEnum):
+class AuditVerdict(StrEnum):
     """What a check found, mildest first."""
 
     PASSED = "passed"
-    WARNING = "warning"  # told, and nothing else
+    WARNING = "warning"  # reported, and nothing else
     FAILED = "failed"  # the tables must not serve, unless a person says so
 
 
-class Check(Frozen):
+class AuditCheck(Frozen):
     """One check of a table.
 
     Attributes:
@@ -32,11 +32,11 @@ class Check(Frozen):
     """
 
     name: str
-    verdict: Verdict
+    verdict: AuditVerdict
     text: str
 
 
-class Sample(Frozen):
+class DifferingRow(Frozen):
     """A row in which two versions differ; values as text, long ones cut off.
 
     Attributes:
@@ -75,7 +75,7 @@ class Difference(Frozen):
     columns: dict[str, int] = Field(default_factory=dict)
     added: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
-    samples: dict[str, tuple[Sample, ...]] = Field(default_factory=dict)
+    samples: dict[str, tuple[DifferingRow, ...]] = Field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -84,7 +84,7 @@ class Difference(Frozen):
 
 
 class TableReview(Frozen):
-    """One table that is built anew.
+    """One table that is rebuilt.
 
     Attributes:
         old_version: That serves; None: none does.
@@ -97,7 +97,7 @@ class TableReview(Frozen):
     new_version: int
     old_rows: int | None
     new_rows: int
-    checks: tuple[Check, ...] = ()
+    checks: tuple[AuditCheck, ...] = ()
     difference: Difference | None = None
 
 
@@ -114,11 +114,11 @@ class Review(Frozen):
     tables: tuple[TableReview, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def found(self, verdict: Verdict) -> list[str]:
+    def found(self, verdict: AuditVerdict) -> list[str]:
         """What the checks with a verdict found, each with its table."""
         return [f"{one.table}: {c.text}" for one in self.tables for c in one.checks if c.verdict is verdict]
 
     @property
     def passed(self) -> bool:
         """Whether no check failed."""
-        return not self.found(Verdict.FAILED)
+        return not self.found(AuditVerdict.FAILED)

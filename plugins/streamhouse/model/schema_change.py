@@ -10,7 +10,7 @@ from streamhouse.errors import did_you_mean
 from streamhouse.model.types import Frozen, Layer
 
 QUESTION_LIFETIME = timedelta(days=7)
-"""How long a question about a change stays open; then it is asked anew, with the evidence of that day."""
+"""How long a question about a change stays open; then it is asked again, with the evidence of that day."""
 
 
 class Policy(StrEnum):
@@ -89,14 +89,14 @@ def _short(value: Any) -> Any:
 class ColumnRules(Frozen):
     """How one column of a table follows."""
 
-    policy: Policy | None = None
+    policy: Policy | None = Field(default=None, description="of this column; without it that of the table")
     on: _On = Field(default_factory=dict)
 
 
 class TableRules(Frozen):
     """How one table that the flow writes follows what its step reads."""
 
-    policy: Policy | None = None
+    policy: Policy | None = Field(default=None, description="of this table; without it that of the flow")
     on: _On = Field(default_factory=dict)
     include: _Events | None = Field(default=None, description="follow these only; others are ignored")
     exclude: _Events = Field(default=(), description="never follow these: they are ignored, whatever else is said")

@@ -1,4 +1,4 @@
-"""What somebody's table or source looks like at one moment, whoever keeps it."""
+"""What a table or source looks like at one moment."""
 
 from streamhouse.model.table import Column
 from streamhouse.model.types import Frozen, Tier
@@ -25,7 +25,7 @@ class Shape(Frozen):
 
     Attributes:
         object: A table `dwd.sales`, or a source `retail:transactions`.
-        identity: Another one when it was dropped and made again; empty: not to be told.
+        identity: Another one when it was dropped and made again; empty: unknown.
         version: Equal versions of one identity have equal columns.
         layout: Partitions, buckets, sort order, in any form.
         inferred: Types are taken from the rows there are: a narrower one says nothing.

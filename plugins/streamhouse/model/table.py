@@ -6,6 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from streamhouse.model.meaning import Described
 from streamhouse.model.types import (
     FOREVER,
     TABLE_NAME,
@@ -35,7 +36,7 @@ class Column(Frozen):
 
 
 class ComputedColumn(Frozen):
-    """A value of each row that is held beside it, to find rows by it.
+    """A value of each row that is stored beside it, to find rows by it.
 
     `sql` is canonical Spark SQL over the columns `uses`; it fails on no row.
     """
@@ -53,9 +54,9 @@ class ComputedColumn(Frozen):
 class Tiers(Frozen):
     """How long each tier holds rows; absent: the table has no such tier."""
 
-    hot: Holding | None = None
-    warm: Holding | None = None
-    cold: Holding | None = None
+    hot: Holding | None = Field(default=None, description="how long Fluss has a row", examples=["1h"])
+    warm: Holding | None = Field(default=None, description="how long Paimon has a row", examples=["30d"])
+    cold: Holding | None = Field(default=None, description="how long Iceberg has a row", examples=["forever"])
 
     @property
     def present(self) -> tuple[Tier, ...]:
@@ -106,7 +107,11 @@ class Table(Frozen):
         return tuple(c.name for c in self.columns)
 
     def column(self, name: str) -> Column:
-        """The column called `name`; KeyError when there is none."""
+        """The column called `name`.
+
+        Raises:
+            KeyError: the table has no such column.
+        """
         for column in self.columns:
             if column.name == name:
                 return column
@@ -118,14 +123,19 @@ class Table(Frozen):
         return self.bucket_key or tuple(name for name in self.primary_key if name not in self.partition_by)
 
     @property
+    def keeps_order(self) -> bool:
+        """Whether it is a log that knows which row came first: of all rows, or of those with one bucket key."""
+        return not self.primary_key and (self.buckets == 1 or bool(self.bucket_key))
+
+    @property
     def ages_by(self) -> str | None:
-        """The partition column that tells how old a partition is, in days of UTC; None: none does."""
+        """The partition column that says how old a partition is, in days of UTC; None: none does."""
         return next((name for name in self.partition_by if self.column(name).type == "date"), None)
 
     def keeps_all(self, tier: Tier) -> bool:
-        """Whether a tier holds rows for ever, as far as it drops partitions that are past their time."""
-        kept = getattr(self.tiers, tier.value)
-        return self.ages_by is None or kept is None or kept == FOREVER
+        """Whether a tier holds rows forever, as far as it drops partitions that are past their time."""
+        retention = getattr(self.tiers, tier.value)
+        return self.ages_by is None or retention is None or retention == FOREVER
 
     @property
     def forgets_after(self) -> timedelta | None:
@@ -135,7 +145,7 @@ class Table(Frozen):
 
     @property
     def deletes_after(self) -> timedelta | None:
-        """After what time rows are gone from every tier; None: the table has all its rows for ever."""
+        """After what time rows are gone from every tier; None: the table has all its rows forever."""
         last = self.tiers.present[-1]
         longest = max(getattr(self.tiers, tier.value) for tier in self.tiers.present)
         # Beside days, only the log of a table without key grows old; a lake drops no rows by itself.
@@ -143,7 +153,7 @@ class Table(Frozen):
         return longest if drops and longest != FOREVER else None
 
     @property
-    def kept_up(self) -> tuple[Tier, ...]:
+    def upkeep_tiers(self) -> tuple[Tier, ...]:
         """The tiers in which upkeep has something to do: the lakes, and a hot tier that has days."""
         return tuple(tier for tier in self.tiers.present if tier is not Tier.HOT or self.ages_by is not None)
 
@@ -176,18 +186,14 @@ class Table(Frozen):
     def _keys_are_columns(self) -> Self:
         names = set(self.column_names)
         for role, keys in (("primary_key", self.primary_key), ("bucket_key", self.bucket_key)):
-            if stray := sorted(set(keys) - names):
+            if keys and (stray := sorted(set(keys) - names)):
                 raise ValueError(f"{role} names {stray}, which the table lacks")
         # Tiering copies bucket to bucket without a shuffle, so hot and warm must hash alike.
         if self.primary_key and (stray := sorted(set(self.bucket_key) - set(self.primary_key))):
             raise ValueError(f"bucket_key has {stray}, which primary_key lacks")
         self._partitions_are_columns()
         if self.merge:
-            if not self.primary_key:
-                raise ValueError("a table that merges needs a primary_key")
-            values = names - set(self.primary_key)
-            if values != set(self.merge):
-                raise ValueError(f"merge must name every column outside the primary key: {sorted(values)}")
+            self._merges_all_values(names)
         if self.selects and not self.primary_key:
             raise ValueError("a table that selects among the rows of a key needs a primary_key")
         if sum((bool(self.merge), self.first_row, self.version_column is not None)) > 1:
@@ -196,14 +202,21 @@ class Table(Frozen):
             raise ValueError(f"version_column {self.version_column} is no column outside the primary key")
         return self
 
+    def _merges_all_values(self, names: set[str]) -> None:
+        if not self.primary_key:
+            raise ValueError("a table that merges needs a primary_key")
+        values = names - set(self.primary_key)
+        if values != set(self.merge):
+            raise ValueError(f"merge must name every column outside the primary key: {sorted(values)}")
+
     def _partitions_are_columns(self) -> None:
+        if not self.partition_by:
+            return
         names = set(self.column_names)
         if stray := sorted(set(self.partition_by) - names):
             raise ValueError(f"partition_by names {stray}, which the table lacks")
         if odd := [name for name in self.partition_by if self.column(name).type not in PARTITION_TYPES]:
             raise ValueError(f"partition_by names {odd}, which are none of {', '.join(PARTITION_TYPES)}")
-        if not self.partition_by:
-            return
         if self.primary_key and (stray := sorted(set(self.partition_by) - set(self.primary_key))):
             raise ValueError(f"partition_by has {stray}, which primary_key lacks")
         if stray := sorted(set(self.partition_by) & set(self.bucket_key)):
@@ -212,18 +225,26 @@ class Table(Frozen):
             raise ValueError("primary_key needs a column outside partition_by")
 
 
-class TableOptions(Frozen):
+class TableOptions(Described):
     """What a flow's `tables:` says about one table; the rest comes from the step that writes it."""
 
-    primary_key: tuple[str, ...] | None = None
-    bucket_key: tuple[str, ...] = ()
+    primary_key: tuple[str, ...] | None = Field(
+        default=None, description="the columns that name a row; absent: as the action says", examples=["[order_id]"]
+    )
+    bucket_key: tuple[str, ...] = Field(
+        default=(), description="rows with the same values of these columns are in one bucket; absent: the primary key"
+    )
     buckets: int = Field(default=1, ge=1, le=1024, description="the same count in hot and warm; cannot change later")
     partition_by: tuple[str, ...] = Field(
         default=(),
         description="rows with the same values of these columns are stored together; by the first that is a date, "
         "each tier drops whole days that are older than it keeps them",
     )
-    tiers: Tiers | None = None
+    tiers: Tiers | None = Field(
+        default=None,
+        description="how long each tier has a row; absent: {hot: 7d, warm: forever}",
+        examples=["{hot: 7d, warm: forever}"],
+    )
     merge_engine: MergeEngine | None = Field(
         default=None,
         description="what becomes of a row whose key is stored: it replaces that one (deduplicate), is left out "
@@ -236,4 +257,4 @@ class TableOptions(Frozen):
     history: History | None = Field(
         default=None, description="what an edit does to older rows: keep or rewrite them; else as the flow says"
     )
-    description: str = ""
+    event_time: str | None = Field(default=None, description="the event time, where the action names none")

@@ -59,7 +59,7 @@ class History(StrEnum):
     """What an edit does to rows already written."""
 
     KEEP = "keep"  # they keep the meaning they had
-    REWRITE = "rewrite"  # they are computed anew
+    REWRITE = "rewrite"  # they are recomputed
 
     @staticmethod
     def of(layer: Layer) -> "History":
@@ -100,7 +100,18 @@ class Strategy(StrEnum):
     MAP = "map"
     MERGE = "merge"
     RECOMPUTE = "recompute"
+    DELTA = "delta"
     FULL = "full"
+
+    @property
+    def reads_state(self) -> bool:
+        """Whether it reads rows that were there before the epoch, and not the changed rows alone."""
+        return self not in (Strategy.MAP, Strategy.MERGE)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether it compares the whole result with the table where it cannot know what to leave as it is."""
+        return self in (Strategy.DELTA, Strategy.FULL)
 
 
 class MergeFunction(StrEnum):
@@ -142,7 +153,7 @@ def duration_of(text: str) -> timedelta:
     """The duration that a person wrote: 0, or from a millisecond to what `FOREVER` stands for.
 
     Raises:
-        ValueError: it is none; the message tells how to write one.
+        ValueError: it is none; the message says how to write one.
     """
     if text == "forever":
         return FOREVER
@@ -195,10 +206,10 @@ Duration = Annotated[
     PlainSerializer(format_duration, return_type=str),
     Field(description="a number with its unit: 250ms, 30s, 5m, 1h, 7d, or forever"),
 ]
-"""Any time from none to for ever."""
+"""Any duration from zero to forever."""
 
 Holding = Annotated[Duration, AfterValidator(_some)]
-"""How long something is held: more than no time."""
+"""How long something is kept: more than no time."""
 
 Pace = Annotated[Duration, AfterValidator(_some), AfterValidator(_ends)]
 """How often, or how soon, something happens: more than no time, and not never."""

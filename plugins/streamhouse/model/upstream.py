@@ -36,14 +36,14 @@ class UpstreamEvent(Frozen):
     @property
     def id(self) -> str:
         """Sixteen hex digits: the same change of the same thing between the same versions has the same id."""
-        told = self.model_dump(mode="json", exclude={"detail", "proved", "held_colder", "truncations", "lost"})
-        return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+        identity = self.model_dump(mode="json", exclude={"detail", "proved", "held_colder", "truncations", "lost"})
+        return sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def column(self) -> str:
         """The column it concerns, by the name that readers know; empty: none."""
-        told = self.was or self.now
-        return told.name if told is not None else ""
+        known_column = self.was or self.now
+        return known_column.name if known_column is not None else ""
 
     @property
     def of_source(self) -> bool:
@@ -55,12 +55,12 @@ class UpstreamEvent(Frozen):
         was, now = self.was, self.now
         if was is not None and now is not None:
             same = was.name == now.name
-            told = f" {was.name} {was.type} → {now.type}" if same else f" {was.name} → {now.name} ({now.type})"
-            told = f" {was.name}" if same and was.type == now.type else told
+            change_text = f" {was.name} {was.type} → {now.type}" if same else f" {was.name} → {now.name} ({now.type})"
+            change_text = f" {was.name}" if same and was.type == now.type else change_text
         else:
             column = was or now
-            told = f" {column.name} {column.type}" if column is not None else ""
-        return f"{self.object}: {self.type}{told}{f' ({self.detail})' if self.detail else ''}"
+            change_text = f" {column.name} {column.type}" if column is not None else ""
+        return f"{self.object}: {self.type}{change_text}{f' ({self.detail})' if self.detail else ''}"
 
 
 class Values(StrEnum):
@@ -114,7 +114,7 @@ class Decision(Frozen):
         """Flow and step of each reader that waits."""
         return tuple((v.flow, v.step) for v in self.verdicts if v.pauses)
 
-    def standing(self, flow: str) -> frozenset[str]:
+    def waiting(self, flow: str) -> frozenset[str]:
         """The steps of a flow that must not read on for now: with those that wait, all that would become others.
 
         They would read rows of now with the plan of before.

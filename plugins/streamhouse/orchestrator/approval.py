@@ -14,15 +14,15 @@ from airflow.sdk.exceptions import (  # noqa: TID253
     AirflowSkipException,
     TaskDeferred,
 )
-from airflow.sdk.execution_time.hitl import (  # noqa: TID253
+from airflow.triggers.base import BaseTrigger, TriggerEvent  # noqa: TID253
+
+from streamhouse.errors import ApprovalClosedError, StreamhouseError
+from streamhouse.orchestrator.airflow_private import (
     get_hitl_detail_content_detail,
     update_hitl_detail_response,
     upsert_hitl_detail,
 )
-from airflow.triggers.base import BaseTrigger, TriggerEvent  # noqa: TID253
-
-from streamhouse.errors import ApprovalClosedError, StreamhouseError
-from streamhouse.orchestrator.state import project_state
+from streamhouse.orchestrator.state_store import project_state
 from streamhouse.state.approvals import Approval, ApprovalState
 from streamhouse.state.store import StateStore
 
@@ -52,6 +52,7 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
 
         Raises:
             TaskDeferred: until somebody answers.
+            AirflowFailException: the run does not say which approval it is about.
         """
         name = (context["dag_run"].conf or {}).get("approval")
         if not name:
@@ -66,7 +67,7 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
             kind = AirflowException if error.retryable else AirflowFailException
             raise kind(str(error)) from None
         if question.state is not ApprovalState.OPEN:
-            return self._told(question)
+            return self._outcome(question)
         if context["task_instance"].try_number > 1:
             # To ask again would remove an answer that an earlier try got and did not record: first look for one.
             raise self._waits(context, question.id, is_asked=False)
@@ -77,6 +78,7 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
 
         Raises:
             TaskDeferred: the state store is away, and Airflow keeps the answer meanwhile; or it never was asked.
+            AirflowFailException: the approval was decided by somebody else, or is unknown.
         """
         try:
             with project_state(self.project) as state:
@@ -90,7 +92,7 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
             raise self._waits(context, approval) from None
         if question.state is ApprovalState.OPEN:
             raise self._asks(context, question)
-        return self._told(question)
+        return self._outcome(question)
 
     def _asks(self, context: Any, question: Approval) -> TaskDeferred:
         self.subject = f"{question.flow}: {question.asks}"
@@ -119,12 +121,12 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
         reason = (event.get("params_input") or {}).get("reason") or None
         try:
             state.approvals.decide(
-                approval, grant=grant, by=f"{user.get('name') or 'somebody'} in Airflow", reason=reason
+                approval, grant=grant, by=f"{user.get('name') or 'a user'} in Airflow", reason=reason
             )
         except ApprovalClosedError as error:  # somebody was quicker: what was said first stands
             self.log.warning("%s", error)
 
-    def _told(self, question: Approval) -> dict[str, str | None]:
+    def _outcome(self, question: Approval) -> dict[str, str | None]:
         """What became of it, as the task's value.
 
         Raises:
@@ -132,7 +134,7 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
         """
         if question.state is ApprovalState.EXPIRED:
             raise AirflowSkipException(
-                f"approval {question.id} expired; the Flow Trigger asks anew where it still holds"
+                f"approval {question.id} expired; the Flow Trigger asks again where it is still so"
             )
         reason = f": {question.reason}" if question.reason else ""
         self.log.info("%s was %s by %s%s", question.asks, question.state, question.decided_by, reason)
@@ -140,7 +142,7 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
 
 
 class ApprovalTrigger(BaseTrigger):  # type: ignore[misc]
-    """Ends when an approval was answered: in Airflow, or anywhere else, which Airflow is then told."""
+    """Ends when an approval was answered: in Airflow, or anywhere else; Airflow then gets the answer."""
 
     def __init__(
         self, project: str, approval: str, ti_id: str, poll: float = _POLL_S, *, is_asked: bool = True
@@ -171,7 +173,7 @@ class ApprovalTrigger(BaseTrigger):  # type: ignore[misc]
         while True:
             state = await asyncio.to_thread(self._look)
             if state is ApprovalState.OPEN:
-                payload = await asyncio.to_thread(self._given)
+                payload = await asyncio.to_thread(self._airflow_answer)
             elif state is not None:
                 if state is not ApprovalState.EXPIRED:
                     await asyncio.to_thread(self._tell_airflow, state)
@@ -192,21 +194,21 @@ class ApprovalTrigger(BaseTrigger):  # type: ignore[misc]
             self.log.warning("%s", error)
             return None
 
-    def _given(self) -> dict[str, Any] | None:
+    def _airflow_answer(self) -> dict[str, Any] | None:
         """The answer that Airflow holds; one that came before the task waited did not wake it. None: not yet."""
         try:
-            given = get_hitl_detail_content_detail(ti_id=self.ti_id)
+            detail = get_hitl_detail_content_detail(ti_id=self.ti_id)
         except AirflowRuntimeError as error:
             if not self.is_asked and (error.error.detail or {}).get("status_code") == HTTPStatus.NOT_FOUND:
                 return {"state": ApprovalState.OPEN.value}
             self.log.warning("%s", error)  # a trigger that fails would lose the answer
             return None
-        if not (given.response_received and given.chosen_options):
+        if not (detail.response_received and detail.chosen_options):
             return None
-        user = given.responded_by_user
+        user = detail.responded_by_user
         return {
-            "chosen_options": list(given.chosen_options),
-            "params_input": given.params_input or {},
+            "chosen_options": list(detail.chosen_options),
+            "params_input": detail.params_input or {},
             "responded_by_user": {"id": user.id, "name": user.name} if user else None,
         }
 
@@ -222,7 +224,7 @@ def _evidence(question: Approval) -> str:
     """Markdown."""
     until = f"{question.expires_at:%Y-%m-%d %H:%M} UTC"
     return (
-        f"```\n{question.evidence}\n```\n\nUntil somebody answers, readers of what changed wait at their positions; "
+        f"```\n{question.evidence}\n```\n\nUntil a person answers, readers of what changed wait at their positions; "
         f"nothing is lost. The question expires at {until}. The same by command: `streamhouse approve {question.id}` "
         f"or `streamhouse refuse {question.id}`."
     )

@@ -82,9 +82,9 @@ class FlowBundle(BaseDagBundle):  # type: ignore[misc]
         try:
             return files_of(compile_flows(self.project))
         except StreamhouseError as error:  # of the project as a whole: its flows stay as they were
-            held = {f.name: f.read_text() for f in self.path.iterdir()} if self._head.exists() else {}
-            held.pop(ROOT_FILE, None)
-            return with_project_error(held, str(error))
+            old_files = {f.name: f.read_text() for f in self.path.iterdir()} if self._head.exists() else {}
+            old_files.pop(ROOT_FILE, None)
+            return with_project_error(old_files, str(error))
 
     def _version(self) -> str:
         if self.version is not None:
@@ -93,24 +93,24 @@ class FlowBundle(BaseDagBundle):  # type: ignore[misc]
 
     def _write(self, version: str, files: Mapping[str, str]) -> None:
         self.versions_dir.mkdir(parents=True, exist_ok=True)
-        made = Path(mkdtemp(prefix=".making-", dir=self.versions_dir))
+        folder = Path(mkdtemp(prefix=".making-", dir=self.versions_dir))
         try:
             for name, text in {**files, ROOT_FILE: str(self.project)}.items():
-                (made / name).write_text(text, encoding="utf-8")
-            made.chmod(0o755)
-            made.rename(self.versions_dir / version)
+                (folder / name).write_text(text, encoding="utf-8")
+            folder.chmod(0o755)
+            folder.rename(self.versions_dir / version)
         finally:
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _digest(files: Mapping[str, str]) -> str:
-    made = sha256()
+    hasher = sha256()
     for name, text in sorted(files.items()):
         for part in (name, text):
             data = part.encode()
-            made.update(len(data).to_bytes(8, "big"))
-            made.update(data)
-    return made.hexdigest()[:16]
+            hasher.update(len(data).to_bytes(8, "big"))
+            hasher.update(data)
+    return hasher.hexdigest()[:16]
 
 
 def _replace(file: Path, text: str) -> None:

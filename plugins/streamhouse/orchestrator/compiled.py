@@ -11,6 +11,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.orchestrator.engine_columns import EngineColumns
 from streamhouse.orchestrator.engine_command import EngineCommand, engine_command, resolve
 from streamhouse.orchestrator.spec import FlowSpec, flow_spec
+from streamhouse.project.autopilot import AutopilotMode
 from streamhouse.project.project import Project
 from streamhouse.project.settings import AutoApply
 from streamhouse.registry import Registry
@@ -26,11 +27,13 @@ class Compiled:
         yaml: Flow → the text of its file.
         broken: Flow → what is wrong with its files, each error with its place, cause and hint. One that was applied has
             its DAGs all the same.
+        autopilot: Whether the project has rounds of the autopilot.
     """
 
     flows: Mapping[str, FlowSpec]
     yaml: Mapping[str, str]
     broken: Mapping[str, str]
+    autopilot: bool = False
 
 
 def compile_flows(root: Path) -> Compiled:
@@ -58,7 +61,10 @@ def compile_flows(root: Path) -> Compiled:
         specs |= _applied(project, {*registry.flows, *registry.broken_flows})
     specs = dict(sorted(specs.items()))
     return Compiled(
-        {name: spec for name, (spec, _) in specs.items()}, {name: text for name, (_, text) in specs.items()}, broken
+        {name: spec for name, (spec, _) in specs.items()},
+        {name: text for name, (_, text) in specs.items()},
+        broken,
+        project.settings.autopilot.mode is not AutopilotMode.OFF,
     )
 
 
@@ -97,12 +103,12 @@ def _applied(project: Project, named: Collection[str]) -> dict[str, tuple[FlowSp
     state = project.existing_state()
     if state is None:
         return {}
-    from streamhouse.state.runners import Wanted  # loads SQLAlchemy, which a project that never ran need not
+    from streamhouse.state.runners import WantedState  # loads SQLAlchemy, which a project that never ran need not
 
     with state:
-        wanted = {one.flow for one in state.runners.all_wanted() if one.wanted is Wanted.RUNNING}
+        wanted = {one.flow for one in state.runners.all_wanted() if one.wanted is WantedState.RUNNING}
         plans = {n: plan for n, (_, plan) in state.plans().items() if n in named or n in wanted}
-        definitions = state.definitions()
+        definitions = state.definitions.applied()
     found: dict[str, tuple[FlowSpec, str]] = {}
     for name, plan in plans.items():
         definition = definitions.get(name)

@@ -79,9 +79,9 @@ class Components:
             now = time.monotonic()
             component.deaths = [at for at in component.deaths if now - at < _DEATHS_WITHIN_S] + [now]
             if len(component.deaths) > _DEATHS_MAX:
-                told = f"ended {len(component.deaths)} times in {_DEATHS_WITHIN_S:.0f} s"
+                problem = f"ended {len(component.deaths)} times in {_DEATHS_WITHIN_S:.0f} s"
                 raise ServiceStartError(
-                    f"Airflow's {component.name} {told}:\n{last_lines(component.log)}",
+                    f"Airflow's {component.name} {problem}:\n{last_lines(component.log)}",
                     hint=f"its log: {component.log}",
                 )
             say(f"Airflow's {component.name} has ended; starting it again (log: {component.log})")

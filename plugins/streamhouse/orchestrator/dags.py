@@ -19,7 +19,7 @@ from airflow.sdk import (  # noqa: TID253
 
 from streamhouse.model.types import Layer
 from streamhouse.orchestrator.approval import FlowApprovalOperator
-from streamhouse.orchestrator.operators import LookOperator, TierOperator, UpkeepOperator
+from streamhouse.orchestrator.operators import AutopilotOperator, LookOperator, TierOperator, UpkeepOperator
 from streamhouse.orchestrator.quality import ExpectationsCheck, FreshnessCheck, OverdueCheck, RunnerCheck
 from streamhouse.orchestrator.roots import root_beside
 from streamhouse.orchestrator.spec import AssetSpec, DagSpec, FlowSpec, TaskKind, TaskSpec
@@ -27,10 +27,12 @@ from streamhouse.orchestrator.stream import StreamOperator
 from streamhouse.orchestrator.watch import CommitsOperator, CommitTrigger, NewsTrigger
 
 TRIGGER_DAG, APPROVAL_DAG, COMMITS_DAG = "flow_trigger", "flow_approval", "flow_commits"
+AUTOPILOT_DAG = "streamhouse_autopilot"
 
 _SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 _FAILURES_IN_A_ROW = 5
 _QUESTIONS_AT_ONCE = 64
+_AUTOPILOT_EVERY = timedelta(minutes=5)
 _BEFORE_OTHERS = 100  # a person waits
 _OPERATORS: Mapping[TaskKind, type[BaseOperator]] = {
     TaskKind.STREAM: StreamOperator,
@@ -67,7 +69,7 @@ def flow_dags(spec: FlowSpec, project: str) -> dict[str, DAG]:
         spec: As compiled.
         project: Folder of the project on this machine.
     """
-    return {dag.id: _dag(dag, spec, project) for dag in spec.dags if _is_asked_for(dag.id)}
+    return {dag.id: _dag(dag, spec, project) for dag in spec.dags if _is_requested(dag.id)}
 
 
 def project_dags(project: str) -> dict[str, DAG]:
@@ -77,7 +79,17 @@ def project_dags(project: str) -> dict[str, DAG]:
         APPROVAL_DAG: _approval,
         COMMITS_DAG: _commits,
     }
-    return {name: make(project) for name, make in makers.items() if _is_asked_for(name)}
+    return {name: make(project) for name, make in makers.items() if _is_requested(name)}
+
+
+def autopilot_dag_at(file: str) -> dict[str, DAG]:
+    """The DAG of the autopilot, for a file of a bundle."""
+    return autopilot_dag(root_beside(Path(file)))
+
+
+def autopilot_dag(project: str) -> dict[str, DAG]:
+    """The DAG of a project's autopilot, where it is not off."""
+    return {AUTOPILOT_DAG: _autopilot(project)} if _is_requested(AUTOPILOT_DAG) else {}
 
 
 def broken(text: str) -> None:
@@ -89,7 +101,7 @@ def broken(text: str) -> None:
     raise BrokenFlowError(f"\n{text}")
 
 
-def _is_asked_for(dag: str) -> bool:
+def _is_requested(dag: str) -> bool:
     return get_parsing_context().dag_id in (None, dag)
 
 
@@ -183,6 +195,12 @@ def _commits(project: str) -> DAG:
     return dag
 
 
+def _autopilot(project: str) -> DAG:
+    with _project_dag(AUTOPILOT_DAG, "Autopilot", _AUTOPILOT_DOC, _AUTOPILOT_EVERY, 1) as dag:
+        AutopilotOperator(task_id="round", project=project)
+    return dag
+
+
 def _project_dag(name: str, title: str, doc: str, schedule: Any, runs: int) -> DAG:
     return DAG(
         name,
@@ -208,10 +226,16 @@ to a person becomes a run of the DAG `flow_approval`. The same by command: `stre
 _APPROVAL_DOC = """\
 One run for each question to a person; answer it in Airflow's required actions.
 
-The same as `streamhouse approvals`, `approve` and `refuse`: whoever answers first, there or here, decides.
+The same as `streamhouse approvals`, `approve` and `refuse`: the first answer, there or here, decides.
 """
 _COMMITS_DOC = """\
 Gives the asset of each table an event for each round of commits, so that other DAGs can be scheduled on tables.
 
 A round is a minute. Pause it where no DAG is scheduled on a table.
+"""
+_AUTOPILOT_DOC = """\
+Looks for faults of running flows, and mends what the settings allow.
+
+One round each five minutes, in the `mode` of `autopilot:` in streamhouse.yaml; where that is off, there is no such DAG.
+The same by command: `streamhouse autopilot round`; what it decided, and why: `streamhouse autopilot log`.
 """

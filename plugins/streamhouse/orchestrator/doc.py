@@ -1,4 +1,4 @@
-"""What the page of a flow's DAG tells: how rows go from source to sink, the flow's YAML, its SQL."""
+"""The text on the page of a flow's DAG: how rows go from source to sink, the flow's YAML, its SQL."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Columns of sources, told by the engine where this environment has no package that reads them."""
+"""Columns of sources; the engine reports them if this environment has no package that reads the sources."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ class EngineColumns:
     def __init__(self, root: Path, command: Callable[[], EngineCommand]) -> None:
         self._root = root
         self._command = command
-        self._told: dict[str, dict[str, Any]] | None = None
+        self._answers: dict[str, dict[str, Any]] | None = None
 
     def __call__(self, source: Source) -> tuple[Column, ...]:
         """The columns that a source delivers.
@@ -31,9 +31,9 @@ class EngineColumns:
             SourceError: it cannot be opened.
             MissingPackageError: the engine's command cannot be had, or does not answer.
         """
-        if self._told is None:
-            self._told = {_identity(one["source"], one["kind"], one["options"]): one for one in self._ask()}
-        found = self._told.get(_identity(source.name, source.kind, source.options))
+        if self._answers is None:
+            self._answers = {_identity(one["source"], one["kind"], one["options"]): one for one in self._ask()}
+        found = self._answers.get(_identity(source.name, source.kind, source.options))
         if found is None:
             raise _no_answer(f"it does not know the source '{source.name}'")
         if found["error"] is not None:
@@ -47,14 +47,14 @@ class EngineColumns:
             raise _no_answer(str(error)) from error
 
 
-def _error(told: dict[str, Any], source: Source) -> StreamhouseError:
-    at = source.at if source.at.file else Location(told["file"] or "", told["line"] or 1, told["column"] or 1)
-    return SourceError(told["message"], at=at, hint=told["hint"])
+def _error(answer: dict[str, Any], source: Source) -> StreamhouseError:
+    at = source.at if source.at.file else Location(answer["file"] or "", answer["line"] or 1, answer["column"] or 1)
+    return SourceError(answer["message"], at=at, hint=answer["hint"])
 
 
 def _no_answer(why: str) -> StreamhouseError:
     return MissingPackageError(
-        f"only the engine's command can tell which columns the sources of this project have: {why}",
+        f"only the engine's command can find which columns the sources of this project have: {why}",
         hint="name it in STREAMHOUSE_COMMAND, or in the Airflow connection 'streamhouse_engine'",
     )
 

@@ -21,31 +21,9 @@ _KNOWN_SPARK = ("master", "conf")
 class EngineCommand(Command):
     """The engine's command."""
 
-    def call(
-        self,
-        arguments: Sequence[str],
-        on_line: Callable[[str], None] = lambda _: None,
-        *,
-        fine: Collection[int] = (),
-        on_start: Callable[["subprocess.Popen[str]"], None] = lambda _: None,
-    ) -> dict[str, Any]:
-        """Run a command of the engine to its end.
-
-        Args:
-            arguments: Of `streamhouse`, without `--json`.
-            on_line: Told each line of its progress.
-            fine: Exit codes besides 0 that are no failure but an answer, which the document tells as well.
-            on_start: Gets the process, so that another thread or a signal handler can end it.
-
-        Returns:
-            The JSON document that it printed; empty: none.
-
-        Raises:
-            EngineCallError: it failed; the text is what a person would have read.
-            EnvironmentProblem: there is no such command.
-        """
+    def _started(self, arguments: Sequence[str]) -> "subprocess.Popen[str]":
         try:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 [*self.words, *arguments, "--json"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -58,6 +36,31 @@ class EngineCommand(Command):
                 f"the engine's command does not start: {error.strerror}: {self.words[0]}",
                 hint=f"name it in the Airflow connection '{CONNECTION}' (extra: command) or in {COMMAND_VARIABLE}",
             ) from error
+
+    def call(
+        self,
+        arguments: Sequence[str],
+        on_line: Callable[[str], None] = lambda _: None,
+        *,
+        fine: Collection[int] = (),
+        on_start: Callable[["subprocess.Popen[str]"], None] = lambda _: None,
+    ) -> dict[str, Any]:
+        """Run a command of the engine to its end.
+
+        Args:
+            arguments: Of `streamhouse`, without `--json`.
+            on_line: Is called with each line of its progress.
+            fine: Exit codes besides 0 that are no failure but an answer, which the document contains as well.
+            on_start: Gets the process, so that another thread or a signal handler can end it.
+
+        Returns:
+            The JSON document that it printed; empty: none.
+
+        Raises:
+            EngineCallError: it failed; the text is what a person would have read.
+            EnvironmentProblem: there is no such command.
+        """
+        process = self._started(arguments)
         on_start(process)
         lines: list[str] = []
 
@@ -73,7 +76,7 @@ class EngineCommand(Command):
         try:
             out = process.stdout.read()
             code = process.wait()
-        except BaseException:  # whoever ends this call ends that command
+        except BaseException:  # the end of this call ends that command
             process.terminate()
             raise
         reader.join()
@@ -111,17 +114,17 @@ def resolve(
     Raises:
         EnvironmentProblem: the connection has something else.
     """
-    given = dict(extra or {})
-    spark = given.get("spark", {})
-    for found, known, place in ((given, _KNOWN, ""), (spark, _KNOWN_SPARK, "spark.")):
+    settings = dict(extra or {})
+    spark = settings.get("spark", {})
+    for found, known, place in ((settings, _KNOWN, ""), (spark, _KNOWN_SPARK, "spark.")):
         for key in sorted(set(found) - set(known)):
             raise EnvironmentProblem(
                 f"the Airflow connection '{CONNECTION}' has an unknown key '{place}{key}' in its extra",
                 hint=f"known keys: {', '.join(known)}",
             )
-    command = given.get("command") or environment.get(COMMAND_VARIABLE) or otherwise
+    command = settings.get("command") or environment.get(COMMAND_VARIABLE) or otherwise
     words = tuple(shlex.split(command)) if isinstance(command, str) else tuple(map(str, command))
-    added = {str(key): str(value) for key, value in given.get("environment", {}).items()}
+    added = {str(key): str(value) for key, value in settings.get("environment", {}).items()}
     if spark.get("master"):
         added["STREAMHOUSE_SPARK_MASTER"] = str(spark["master"])
     if spark.get("conf"):

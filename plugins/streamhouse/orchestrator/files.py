@@ -9,6 +9,9 @@ MANIFEST = "manifest.json"
 PROJECT = "_project.py"
 """Has the DAGs that a project has once, or its error; no flow is called so."""
 
+AUTOPILOT = "_autopilot.py"
+"""Has the DAG of the autopilot, where it is not off."""
+
 _PROJECT_ERROR = "_project_error.py"
 
 _FLOW = '''\
@@ -36,11 +39,18 @@ from streamhouse.orchestrator.dags import project_dags_at
 
 globals().update(project_dags_at(__file__))
 '''
+_AUTOPILOT = '''\
+"""The Airflow DAG of the project's autopilot."""
+
+from streamhouse.orchestrator.dags import autopilot_dag_at
+
+globals().update(autopilot_dag_at(__file__))
+'''
 
 
 def files_of(compiled: Compiled) -> dict[str, str]:
     """Name → text. Equal projects give equal files."""
-    files = {PROJECT: _PROJECT}
+    files = {PROJECT: _PROJECT, **({AUTOPILOT: _AUTOPILOT} if compiled.autopilot else {})}
     for flow, spec in compiled.flows.items():
         yaml = "\n".join(f"# {line}".rstrip() for line in compiled.yaml[flow].splitlines())
         files[f"{flow}.py"] = _FLOW.format(flow=flow, yaml=yaml)
@@ -54,9 +64,9 @@ def files_of(compiled: Compiled) -> dict[str, str]:
 
 def with_project_error(files: Mapping[str, str], error: str) -> dict[str, str]:
     """Files of before, and an error that is of no single flow."""
-    told = json.loads(files[MANIFEST]) if MANIFEST in files else {"flows": []}
+    manifest = json.loads(files[MANIFEST]) if MANIFEST in files else {"flows": []}
     broken = {_PROJECT_ERROR: _BROKEN.format(what="project", text=_literal(error))}
-    return _with_manifest({PROJECT: _PROJECT, **files, **broken}, told["flows"], {"": error})
+    return _with_manifest({PROJECT: _PROJECT, **files, **broken}, manifest["flows"], {"": error})
 
 
 def _with_manifest(files: dict[str, str], flows: list[str], broken: dict[str, str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from streamhouse.errors import RunnerLostError
-from streamhouse.state.flow_state import FlowState, SeenFlow
+from streamhouse.state.flow_state import FlowReport, FlowState
 from streamhouse.state.runners import Life
 
 # Files, definitions that do not fit together, and what waits for a person: trying again changes nothing.
@@ -15,7 +15,7 @@ _TAKEN_UP_WITHIN = timedelta(minutes=2)
 _LONG = timedelta(minutes=10)  # more than Airflow waits between two tries
 
 
-class Verdict(StrEnum):
+class TaskEnd(StrEnum):
     """How a task ends."""
 
     SUCCESS = "success"
@@ -27,18 +27,18 @@ class Verdict(StrEnum):
 class End:
     """How the task ends, and what its log says, without a traceback."""
 
-    verdict: Verdict
+    verdict: TaskEnd
     text: str
 
 
-def event_of(seen: SeenFlow) -> dict[str, Any]:
+def event_of(report: FlowReport) -> dict[str, Any]:
     """What a trigger hands to its task: JSON, all of it text or null."""
-    runner = seen.runner
+    runner = report.runner
     return {
-        "flow": seen.flow,
-        "state": seen.state.value,
-        "error": seen.error,
-        "asked_by": seen.wanted.asked_by if seen.wanted is not None else None,
+        "flow": report.flow,
+        "state": report.state.value,
+        "error": report.error,
+        "asked_by": report.wanted.requested_by if report.wanted is not None else None,
         "runner": str(runner.owner) if runner is not None else None,
         "heard_at": f"{runner.beat_at:%Y-%m-%d %H:%M:%S} UTC" if runner is not None else None,
         "life": runner.life.value if runner is not None else None,
@@ -55,7 +55,7 @@ def end_of(event: dict[str, Any]) -> End:
     flow, state = event["flow"], FlowState(event["state"])
     if state is FlowState.STOPPED:
         return End(
-            Verdict.SUCCESS, f"{flow} was stopped by {event['asked_by'] or 'its runner'}; its last epoch is whole"
+            TaskEnd.SUCCESS, f"{flow} was stopped by {event['asked_by'] or 'its runner'}; its last epoch is whole"
         )
     if state is FlowState.FAILED:
         return failure(str(event["error"] or f"{flow} failed and did not say why"))
@@ -64,27 +64,27 @@ def end_of(event: dict[str, Any]) -> End:
         hint="the next run starts one, which goes on from the same positions"
         + (f"; log of this one: {event['log']}" if event["log"] else ""),
     )
-    return End(Verdict.RETRY, str(lost))
+    return End(TaskEnd.RETRY, str(lost))
 
 
 def failure(text: str) -> End:
     """How a task ends because of an error, given as the command prints it."""
     # A definition error begins with its place.
     codes = {word for line in text.splitlines() for word in line.split() if word.startswith("SH")}
-    return End(Verdict.FAIL if any(code.startswith(_NOT_AGAIN) for code in codes) else Verdict.RETRY, text)
+    return End(TaskEnd.FAIL if any(code.startswith(_NOT_AGAIN) for code in codes) else TaskEnd.RETRY, text)
 
 
-def alarm(seen: SeenFlow, now: datetime) -> str | None:
+def alarm(report: FlowReport, now: datetime) -> str | None:
     """What is wrong with a flow that should run; None: nothing, or it was asked for just now.
 
     Args:
-        seen: The flow.
+        report: The flow.
         now: The clock.
     """
-    if seen.state not in (FlowState.FAILED, FlowState.LOST):
+    if report.state not in (FlowState.FAILED, FlowState.LOST):
         return None
-    just_asked = seen.wanted is not None and now - seen.wanted.asked_at < _TAKEN_UP_WITHIN
-    return None if seen.state is FlowState.LOST and just_asked else end_of(event_of(seen)).text
+    is_new_request = report.wanted is not None and now - report.wanted.requested_at < _TAKEN_UP_WITHIN
+    return None if report.state is FlowState.LOST and is_new_request else end_of(event_of(report)).text
 
 
 def carried_long(since: str | None, now: datetime) -> bool:

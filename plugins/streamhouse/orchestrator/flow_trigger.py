@@ -8,13 +8,13 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent  # noqa: TID253  thi
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.orchestrator.flow_end import event_of
-from streamhouse.orchestrator.state import project_state
-from streamhouse.state.flow_state import FlowState, SeenFlow, see
-from streamhouse.state.runners import Wanted
+from streamhouse.orchestrator.state_store import project_state
+from streamhouse.state.flow_state import FlowReport, FlowState, see
+from streamhouse.state.runners import WantedState
 from streamhouse.state.store import StateStore
 
 BY_AIRFLOW = "airflow"
-_SEEN_TWICE = 2  # a runner that is gone is believed gone only then
+_LOST_LOOKS = 2  # a runner that is gone is believed gone only then
 
 
 class FlowStateTrigger(BaseTrigger):  # type: ignore[misc]
@@ -48,7 +48,7 @@ class FlowStateTrigger(BaseTrigger):  # type: ignore[misc]
         try:
             while True:
                 try:
-                    seen = await asyncio.to_thread(_see, store, self.flow)
+                    report = await asyncio.to_thread(_see, store, self.flow)
                 except StreamhouseError as error:
                     if not error.retryable:
                         raise
@@ -57,9 +57,9 @@ class FlowStateTrigger(BaseTrigger):  # type: ignore[misc]
                     away = True
                 else:
                     away = False
-                    lost = lost + 1 if seen.state is FlowState.LOST else 0
-                    if seen.state.is_over and (seen.state is not FlowState.LOST or lost >= _SEEN_TWICE):
-                        yield TriggerEvent(event_of(seen))
+                    lost = lost + 1 if report.state is FlowState.LOST else 0
+                    if report.state.is_over and (report.state is not FlowState.LOST or lost >= _LOST_LOOKS):
+                        yield TriggerEvent(event_of(report))
                         return
                 await asyncio.sleep(self.poll)
         finally:
@@ -73,10 +73,10 @@ class FlowStateTrigger(BaseTrigger):  # type: ignore[misc]
 def stop_flow(project: str, flow: str) -> None:
     """Record that a flow is to be stopped, where it still is to run."""
     with project_state(project) as store:
-        store.runners.ask(flow, Wanted.STOPPED, BY_AIRFLOW)
+        store.runners.ask(flow, WantedState.STOPPED, BY_AIRFLOW)
 
 
-def _see(store: StateStore, flow: str) -> SeenFlow:
+def _see(store: StateStore, flow: str) -> FlowReport:
     from streamhouse.runtime.owner import liveness
 
     return see(store, flow, alive=liveness())

@@ -30,7 +30,7 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.command import COMMAND_VARIABLE
 from streamhouse.services.ports import LOOPBACK, free_ports, require_free
 from streamhouse.services.services import Services
-from streamhouse.state.runners import Wanted
+from streamhouse.state.runners import WantedState
 
 _PORT = 8080
 _START_S = 300.0
@@ -47,7 +47,7 @@ class _EndAskedError(BaseException):
 
 
 @dataclass(frozen=True)
-class Address:
+class PageAddress:
     """Where the page is, and how to enter."""
 
     url: str
@@ -81,7 +81,7 @@ def run(project: Project, engine: EngineCommand, port: int | None, flows: Sequen
         engine: Runs them.
         port: Of the page; None: a free one.
         flows: Whose DAGs are unpaused.
-        say: Told what is done.
+        say: Is called with what is done.
 
     Raises:
         EnvironmentProblem: another one runs for this project, or a part of it does not start.
@@ -99,7 +99,7 @@ def run(project: Project, engine: EngineCommand, port: int | None, flows: Sequen
     with ExitStack() as stack:
         stack.callback(lock.release)
         try:
-            _kept(project, home, engine, port, flows, say, stack)
+            _run_until_end(project, home, engine, port, flows, say, stack)
         except _EndAskedError:
             say("stopping …")
         finally:
@@ -107,7 +107,7 @@ def run(project: Project, engine: EngineCommand, port: int | None, flows: Sequen
     say("stopped")
 
 
-def _kept(
+def _run_until_end(
     project: Project,
     home: Path,
     engine: EngineCommand,
@@ -121,7 +121,7 @@ def _kept(
     write_private(home / "passwords.json", json.dumps({USER: keys.password}))
     chosen = _port(port)
     environment = airflow_settings(
-        home=home, project=project.root, plugins=_plugins(home), port=chosen, keys=keys, given=os.environ
+        home=home, project=project.root, plugins=_plugins(home), port=chosen, keys=keys, environment=os.environ
     )
     airflow = [sys.executable, "-m", "airflow"]
     components = Components([_component(name, airflow, home) for name in _COMPONENTS], home, environment)
@@ -137,7 +137,7 @@ def _kept(
     stack.callback(components.stop)
     say("starting Airflow (its processes need about a minute) …")
     components.start()
-    address = Address(f"http://{LOOPBACK}:{chosen}", USER, keys.password)
+    address = PageAddress(f"http://{LOOPBACK}:{chosen}", USER, keys.password)
     stack.callback((home / "address.json").unlink, missing_ok=True)
     _wait(address, components, say)
     for flow in flows:
@@ -206,7 +206,7 @@ def _stop_runners(project: Project, engine: EngineCommand, say: Say) -> None:
     by = "make airflow"
     with state:
         for wanted in state.runners.all_wanted():  # also of a runner that is being born
-            state.runners.ask(wanted.flow, Wanted.STOPPED, by)
+            state.runners.ask(wanted.flow, WantedState.STOPPED, by)
         alive = [runner.name for runner in state.runners.all(alive=is_alive) if runner.life.takes_up]
     for name in alive:
         say(f"stopping the runner {name}, after the epoch in hand …")
@@ -226,8 +226,8 @@ def _stop_services(project: Project, say: Say) -> None:
 # --- Airflow's API --------------------------------------------------------------------------------
 
 
-def _wait(address: Address, components: Components, say: Say) -> None:
-    until, told = time.monotonic() + _START_S, ""
+def _wait(address: PageAddress, components: Components, say: Say) -> None:
+    until, last_text = time.monotonic() + _START_S, ""
     while True:
         parts = _health(address)
         waits = [part for part in _PARTS if parts.get(part, {}).get("status") != "healthy"]
@@ -239,13 +239,13 @@ def _wait(address: Address, components: Components, say: Say) -> None:
                 hint="see the logs in .streamhouse/airflow/logs",
             )
         text = f"waiting for {', '.join(waits)} …" if parts else "waiting for the API …"
-        if text != told:
-            say(told := text)
+        if text != last_text:
+            say(last_text := text)
         components.check(say)
         time.sleep(_LOOK_S)
 
 
-def _health(address: Address) -> dict[str, Any]:
+def _health(address: PageAddress) -> dict[str, Any]:
     try:
         found = request(f"{address.url}/api/v2/monitor/health")
     except (OSError, ValueError):
@@ -253,7 +253,7 @@ def _health(address: Address) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _unpause(address: Address, flow: str, say: Say) -> None:
+def _unpause(address: PageAddress, flow: str, say: Say) -> None:
     """Unpause what there is of a flow's DAGs, which may not be parsed yet."""
     login = {"username": address.user, "password": address.password}
     token = _patiently(lambda: request(f"{address.url}/auth/token", login))["access_token"]

@@ -31,14 +31,14 @@ def secrets_in(folder: Path) -> Secrets:
     try:
         return Secrets(**json.loads(file.read_text()))
     except (OSError, ValueError, TypeError):
-        made = Secrets(
+        new_secrets = Secrets(
             jwt=secrets.token_urlsafe(64),
             fernet=_fernet_key(),
             session=secrets.token_urlsafe(32),
             password=secrets.token_urlsafe(12),
         )
-    write_private(file, json.dumps(made.__dict__))
-    return made
+    write_private(file, json.dumps(new_secrets.__dict__))
+    return new_secrets
 
 
 def _fernet_key() -> str:
@@ -57,7 +57,7 @@ def write_private(file: Path, text: str) -> None:
 
 
 def airflow_settings(
-    *, home: Path, project: Path, plugins: Path, port: int, keys: Secrets, given: Mapping[str, str]
+    *, home: Path, project: Path, plugins: Path, port: int, keys: Secrets, environment: Mapping[str, str]
 ) -> dict[str, str]:
     """Environment variables of all of Airflow's processes.
 
@@ -67,7 +67,7 @@ def airflow_settings(
         plugins: Its folder of plugins.
         port: Of the page and the APIs, on the loopback interface.
         keys: Of this folder.
-        given: The environment of this process; what it says of Airflow wins, but for where things are.
+        environment: The environment of this process; what it says of Airflow wins, but for where things are.
     """
     url = f"http://{LOOPBACK}:{port}"
     bundle = {"name": BUNDLE, "classpath": _CLASS, "kwargs": {"project": str(project), "refresh_interval": 10}}
@@ -105,4 +105,4 @@ def airflow_settings(
         "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(home / "logs" / "tasks"),
         PROJECT_VARIABLE: str(project),
     }
-    return {**chosen, **given, **fixed}
+    return {**chosen, **environment, **fixed}

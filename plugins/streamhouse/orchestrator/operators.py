@@ -14,11 +14,11 @@ from airflow.sdk.exceptions import (  # noqa: TID253
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.orchestrator.engine_command import engine_command
-from streamhouse.orchestrator.flow_end import Verdict, failure
-from streamhouse.orchestrator.state import existing_state
+from streamhouse.orchestrator.flow_end import TaskEnd, failure
+from streamhouse.orchestrator.state_store import existing_state
 from streamhouse.state.store import StateStore
 
-SOMETHING_CHANGES, SOMEBODY_IS_ASKED, ROWS_ARE_OVERDUE = 10, 11, 12
+SOMETHING_CHANGES, APPROVAL_IS_OPEN, ROWS_ARE_OVERDUE = 10, 11, 12
 """Exit codes of the engine's command that are answers."""
 
 _GRACE_S = 15.0
@@ -49,7 +49,7 @@ class ProjectOperator(BaseOperator):  # type: ignore[misc]
             return self.work(context)
         except StreamhouseError as error:
             end = failure(str(error))
-            kind = AirflowFailException if end.verdict is Verdict.FAIL else AirflowException
+            kind = AirflowFailException if end.verdict is TaskEnd.FAIL else AirflowException
             raise kind(end.text) from None
 
     def work(self, context: Any) -> Any:
@@ -68,7 +68,7 @@ class ProjectOperator(BaseOperator):  # type: ignore[misc]
             process.kill()
 
     def engine(self, *arguments: str, fine: Collection[int] = ()) -> dict[str, Any]:
-        """What a command of the engine told, its progress in the task's log.
+        """What a command of the engine printed, its progress in the task's log.
 
         Raises:
             EngineCallError: it failed.
@@ -102,7 +102,11 @@ class FlowOperator(ProjectOperator):
         self.flow = flow
 
     def skip_unless_it_ran(self) -> None:
-        """End the task as skipped where the flow never ran: it has no tables yet."""
+        """End the task as skipped where the flow never ran: it has no tables yet.
+
+        Raises:
+            AirflowSkipException: it never ran.
+        """
         with self.state() as state:
             if state.plan(self.flow) is None:
                 raise AirflowSkipException(f"{self.flow} never ran, so it has no tables yet")
@@ -114,15 +118,19 @@ class TierOperator(FlowOperator):
     ui_color = "#e8f0d8"
 
     def work(self, context: Any) -> dict[str, int]:
-        """Move rows; the assets of the copies tell how many each got."""
+        """Move rows; the assets of the copies tell how many each got.
+
+        Raises:
+            AirflowSkipException: no row waited to be moved.
+        """
         self.skip_unless_it_ran()
-        told = self.engine("tier", self.flow, fine=(ROWS_ARE_OVERDUE,))
+        document = self.engine("tier", self.flow, fine=(ROWS_ARE_OVERDUE,))
         rows: dict[str, int] = {}
-        for moved in (one for flow in told.get("flows", []) for one in flow["moved"]):
+        for moved in (one for flow in document.get("flows", []) for one in flow["moved"]):
             self.log.info("%(table)s %(source)s → %(target)s: %(rows)s rows", moved)
             name = f"{moved['table']} ({moved['target']})"
             rows[name] = rows.get(name, 0) + moved["rows"]
-        for late in told.get("overdue", []):
+        for late in document.get("overdue", []):
             self.log.warning("%s", overdue_text(late))
         if not any(rows.values()):
             raise AirflowSkipException("no row waited to be moved")
@@ -141,8 +149,8 @@ class UpkeepOperator(FlowOperator):
         self.skip_unless_it_ran()
         for one in self.engine("upkeep", self.flow).get("tables", []):
             if one["dropped"] or one["waiting"]:
-                told = (one["table"], one["tier"], len(one["dropped"]), len(one["waiting"]))
-                self.log.info("%s, %s: %s old partitions dropped, %s wait for colder tiers or readers", *told)
+                counts = (one["table"], one["tier"], len(one["dropped"]), len(one["waiting"]))
+                self.log.info("%s, %s: %s old partitions dropped, %s wait for colder tiers or readers", *counts)
             if one["before"] is None:
                 continue  # hot
             before, after = one["before"]["files"], one["after"]["files"]
@@ -154,6 +162,29 @@ class UpkeepOperator(FlowOperator):
                 after,
                 one["snapshots"],
             )
+
+
+class AutopilotOperator(ProjectOperator):
+    """One round of the autopilot, as the project's settings say. Skipped when it decided nothing.
+
+    Killed at any moment, the next round goes on from what the state store says.
+    """
+
+    ui_color = "#dfe6f0"
+
+    def work(self, context: Any) -> list[str]:  # noqa: ARG002  Airflow's signature
+        """Do the round, and tell what it decided.
+
+        Raises:
+            AirflowSkipException: nothing was decided.
+        """
+        self.state().close()
+        decided = self.engine("autopilot", "round").get("decisions", [])
+        for one in decided:
+            self.log.info("%(flow)s: %(state)s (%(id)s): %(remedy)s; %(text)s; %(reason)s", one)
+        if not decided:
+            raise AirflowSkipException("nothing new")
+        return [f"{one['flow']}: {one['state']}: {one['remedy']}" for one in decided]
 
 
 class LookOperator(ProjectOperator):
@@ -168,8 +199,8 @@ class LookOperator(ProjectOperator):
     def work(self, context: Any) -> list[dict[str, Any]]:  # noqa: ARG002  Airflow's signature
         """Look, tell what was found, and list the questions that wait."""
         self.state().close()
-        told = self.engine("trigger", "--once", fine=(SOMETHING_CHANGES, SOMEBODY_IS_ASKED))
-        for flow in told.get("flows", []):
+        document = self.engine("trigger", "--once", fine=(SOMETHING_CHANGES, APPROVAL_IS_OPEN))
+        for flow in document.get("flows", []):
             self._tell(flow)
         with self.state() as state:
             return [run_of(question.id) for question in state.approvals.list()]
@@ -189,9 +220,11 @@ def run_of(approval: str) -> dict[str, Any]:
 
 
 def overdue_text(late: dict[str, Any]) -> str:
-    """One sentence about rows that a lake lacks, as `tier --json` tells them."""
-    kept = _hours(late["kept"])
-    return f"{late['table']}: {late['rows']} rows are not in the {late['target']} tier, and are dropped after {kept}"
+    """One sentence about rows that a lake lacks, as `tier --json` reports them."""
+    retention = _hours(late["kept"])
+    return (
+        f"{late['table']}: {late['rows']} rows are not in the {late['target']} tier, and are dropped after {retention}"
+    )
 
 
 def _hours(seconds: float) -> str:

@@ -7,17 +7,17 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException  #
 
 from streamhouse.orchestrator.flow_end import alarm
 from streamhouse.orchestrator.operators import ROWS_ARE_OVERDUE, FlowOperator, overdue_text
-from streamhouse.state.flow_state import FlowState, SeenFlow, see
+from streamhouse.state.flow_state import FlowReport, FlowState, see
 
 _EVENTS = 1_000  # looked at
 
 
-class Check(FlowOperator):
+class QualityCheck(FlowOperator):
     """Fails when something is wrong; no retry would tell something else."""
 
     ui_color = "#f3f0d8"
 
-    def seen(self) -> SeenFlow:
+    def flow_report(self) -> FlowReport:
         """The flow as it is now."""
         from streamhouse.runtime.owner import liveness
 
@@ -25,22 +25,27 @@ class Check(FlowOperator):
             return see(state, self.flow, alive=liveness())
 
 
-class RunnerCheck(Check):
+class RunnerCheck(QualityCheck):
     """Fails when the flow failed, or has no runner though it should."""
 
     def work(self, context: Any) -> str:  # noqa: ARG002  Airflow's signature
-        """Look at the runner."""
-        seen = self.seen()
-        if seen.state is FlowState.STOPPED:
+        """Look at the runner.
+
+        Raises:
+            AirflowSkipException: the flow was stopped.
+            AirflowFailException: the flow should run and does not.
+        """
+        report = self.flow_report()
+        if report.state is FlowState.STOPPED:
             raise AirflowSkipException(f"{self.flow} is stopped")
-        wrong = alarm(seen, datetime.now(UTC))
+        wrong = alarm(report, datetime.now(UTC))
         if wrong is not None:
             raise AirflowFailException(wrong)
-        self.log.info("%s is %s", self.flow, seen.state)
-        return seen.state.value
+        self.log.info("%s is %s", self.flow, report.state)
+        return report.state.value
 
 
-class FreshnessCheck(Check):
+class FreshnessCheck(QualityCheck):
     """Fails when, in half of the last epochs, a layer was readable later than the flow promises.
 
     Args:
@@ -53,22 +58,27 @@ class FreshnessCheck(Check):
         self.target_ms = target_ms
 
     def work(self, context: Any) -> dict[str, int]:  # noqa: ARG002  Airflow's signature
-        """Compare; the value is layer → median in milliseconds."""
-        found = self.seen().progress.freshness
+        """Compare; the value is layer → median in milliseconds.
+
+        Raises:
+            AirflowSkipException: the flow has finished no epoch yet.
+            AirflowFailException: a layer is further behind than the flow promises.
+        """
+        found = self.flow_report().progress.freshness
         if not found:
             raise AirflowSkipException(f"{self.flow} finished no epoch yet")
-        told = [
+        lines = [
             f"{layer} lags {lag.p50_ms} ms behind the source (p95 {lag.p95_ms} ms) over {lag.epochs} epochs"
             for layer, lag in found.items()
         ]
         if any(lag.p50_ms > self.target_ms for lag in found.values()):
             promised = f"{self.flow} promises {self.target_ms} ms"
-            raise AirflowFailException("\n".join([promised, *told]))
-        self.log.info("%s", "\n".join(told))
+            raise AirflowFailException("\n".join([promised, *lines]))
+        self.log.info("%s", "\n".join(lines))
         return {layer: lag.p50_ms for layer, lag in found.items()}
 
 
-class ExpectationsCheck(Check):
+class ExpectationsCheck(QualityCheck):
     """Fails when rows violated an expectation since the last look.
 
     Args:
@@ -83,25 +93,33 @@ class ExpectationsCheck(Check):
         self.every_s = every_s
 
     def work(self, context: Any) -> None:
-        """Look for violations."""
+        """Look for violations.
+
+        Raises:
+            AirflowFailException: rows violated an expectation.
+        """
         now = context["dag_run"].start_date or datetime.now(UTC)
         since = now - timedelta(seconds=self.every_s)
         with self.state() as state:
             events = state.events(self.flow, limit=_EVENTS)
-        told = [e.text for e in events if e.kind == "expectation" and e.at >= since and self._is_mine(e.text)]
-        if told:
-            raise AirflowFailException("\n".join(told[-20:]))
+        violations = [e.text for e in events if e.kind == "expectation" and e.at >= since and self._is_mine(e.text)]
+        if violations:
+            raise AirflowFailException("\n".join(violations[-20:]))
         self.log.info("every row met its expectations since %s", since)
 
     def _is_mine(self, text: str) -> bool:
         return any(f" violate {step}." in text for step in self.steps)
 
 
-class OverdueCheck(Check):
+class OverdueCheck(QualityCheck):
     """Fails when a further tier lacks rows that the hot tier will drop before long."""
 
     def work(self, context: Any) -> None:  # noqa: ARG002  Airflow's signature
-        """Ask the engine; nothing is moved."""
+        """Ask the engine; nothing is moved.
+
+        Raises:
+            AirflowFailException: rows are overdue in a lake.
+        """
         self.skip_unless_it_ran()
         late = self.engine("tier", self.flow, "--check", fine=(ROWS_ARE_OVERDUE,)).get("overdue", [])
         if late:

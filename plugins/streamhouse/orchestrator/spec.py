@@ -4,13 +4,14 @@ Nothing here changes unless the flow does: no hash, time or absolute path, so th
 DAG that is the same.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
 from pydantic import Field
 
+from streamhouse.model.bad_rows import KIND
 from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.table import Table
 from streamhouse.model.types import FOREVER, Frozen, Layer, Tier, format_duration
@@ -106,7 +107,8 @@ def _source_asset(flow: str, source: PlannedSource) -> AssetSpec:
 
 
 def _stream(plan: FlowPlan, doc: str) -> DagSpec:
-    reads = (*(_source_asset(plan.flow, s) for s in plan.sources), *(table_asset(t) for t in plan.external))
+    sources = [one for one in plan.sources if one.kind != KIND]  # dead letters are in the sources they are of
+    reads = (*(_source_asset(plan.flow, s) for s in sources), *(table_asset(t) for t in plan.external))
     steps = "\n".join(
         f"| {segment.name} | {', '.join(table for table in segment.tables)} | {_clock(plan, segment.interval)} |"
         for segment in plan.segments
@@ -130,42 +132,40 @@ def _tier(plan: FlowPlan) -> DagSpec | None:
     if not tables:
         return None
     copies = tuple(table_asset(table, tier) for table in tables for tier in table.tiers.present[1:])
-    told = "\n".join(f"- {t.name}: {' → '.join(tier.value for tier in t.tiers.present)}" for t in tables)
+    listing = "\n".join(f"- {t.name}: {' → '.join(tier.value for tier in t.tiers.present)}" for t in tables)
     task = TaskSpec(
         id="tier",
         kind=TaskKind.TIER,
-        doc=f"Brings the further tiers to where the flow is:\n\n{told}",
+        doc=f"Brings the further tiers to where the flow is:\n\n{listing}",
         inlets=tuple(table_asset(table) for table in tables),
         outlets=copies,
     )
     text = f"Fills the warm and cold tiers of {plan.flow}"
-    return _dag(plan, "tier", text, f"{text}.\n\n{told}", _tier_every(tables), [task])
+    return _dag(plan, "tier", text, f"{text}.\n\n{listing}", _tier_every(tables), [task])
 
 
 def _tier_every(tables: Iterable[Table]) -> timedelta:
-    held = [t.tiers.hot for t in tables if t.tiers.hot is not None and t.tiers.hot != FOREVER]
-    shortest = min(held, default=FOREVER)
+    retentions = [t.tiers.hot for t in tables if t.tiers.hot is not None and t.tiers.hot != FOREVER]
+    shortest = min(retentions, default=FOREVER)
     return max(_TIER_OFTEN, min(_TIER_SELDOM, shortest / _ROUNDS_IN_RETENTION))
 
 
 def _upkeep(plan: FlowPlan) -> DagSpec | None:
-    kept = [(t, tier) for t in plan.tables.values() for tier in t.kept_up]
-    if not kept:
+    targets = [(t, tier) for t in plan.tables.values() for tier in t.upkeep_tiers]
+    if not targets:
         return None
     text = f"Compacts the warm and cold tables of {plan.flow} and removes old snapshots"
-    told = "\n".join(f"- {table.name}, {tier.value}" for table, tier in kept)
+    listing = "\n".join(f"- {table.name}, {tier.value}" for table, tier in targets)
     task = TaskSpec(
-        id="upkeep", kind=TaskKind.UPKEEP, doc=told, inlets=tuple(table_asset(table, tier) for table, tier in kept)
+        id="upkeep",
+        kind=TaskKind.UPKEEP,
+        doc=listing,
+        inlets=tuple(table_asset(table, tier) for table, tier in targets),
     )
-    return _dag(plan, "upkeep", text, f"{text}.\n\n{told}", _UPKEEP_EVERY, [task])
+    return _dag(plan, "upkeep", text, f"{text}.\n\n{listing}", _UPKEEP_EVERY, [task])
 
 
-def _quality(plan: FlowPlan) -> DagSpec:
-    tasks = [TaskSpec(id="runner", kind=TaskKind.RUNNER, doc="The flow's runner lives and did not fail.")]
-    within = format_duration(plan.freshness)
-    doc = f"Rows are readable in every layer within {within}, in half of the last epochs at least."
-    target = round(plan.freshness.total_seconds() * 1000)
-    tasks.append(TaskSpec(id="freshness", kind=TaskKind.FRESHNESS, doc=doc, options={"target_ms": target}))
+def _expectations(plan: FlowPlan) -> Iterator[TaskSpec]:
     for layer in plan.layers:
         rules = {
             f"{step.id}: {name}": rule.check
@@ -176,7 +176,16 @@ def _quality(plan: FlowPlan) -> DagSpec:
         if rules:
             doc = "\n".join(f"- {name}: `{check}`" for name, check in rules.items())
             options = {"steps": sorted({step.id for step in plan.steps if step.writes.layer is layer and step.expect})}
-            tasks.append(TaskSpec(id="expectations", kind=TaskKind.EXPECTATIONS, doc=doc, layer=layer, options=options))
+            yield TaskSpec(id="expectations", kind=TaskKind.EXPECTATIONS, doc=doc, layer=layer, options=options)
+
+
+def _quality(plan: FlowPlan) -> DagSpec:
+    tasks = [TaskSpec(id="runner", kind=TaskKind.RUNNER, doc="The flow's runner lives and did not fail.")]
+    within = format_duration(plan.freshness)
+    doc = f"Rows are readable in every layer within {within}, in half of the last epochs at least."
+    target = round(plan.freshness.total_seconds() * 1000)
+    tasks.append(TaskSpec(id="freshness", kind=TaskKind.FRESHNESS, doc=doc, options={"target_ms": target}))
+    tasks += _expectations(plan)
     if _tiered(plan):
         doc = "No row waits for a further tier longer than half of the time that its hot tier keeps it."
         tasks.append(TaskSpec(id="overdue", kind=TaskKind.OVERDUE, doc=doc))

@@ -9,10 +9,10 @@ from airflow.sdk.exceptions import AirflowException, AirflowFailException  # noq
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.orchestrator.engine_command import engine_command
-from streamhouse.orchestrator.flow_end import End, Verdict, carried_long, end_of, failure
+from streamhouse.orchestrator.flow_end import End, TaskEnd, carried_long, end_of, failure
 from streamhouse.orchestrator.flow_trigger import BY_AIRFLOW, FlowStateTrigger, stop_flow
 from streamhouse.project.project import Project
-from streamhouse.state.runners import Wanted
+from streamhouse.state.runners import WantedState
 
 
 class StreamOperator(BaseOperator):  # type: ignore[misc]
@@ -54,7 +54,7 @@ class StreamOperator(BaseOperator):  # type: ignore[misc]
         """
         end = end_of(event)
         # Else the failed tries and runs of months add up, until Airflow pauses the DAG.
-        if end.verdict is Verdict.RETRY and carried_long(since, datetime.now(UTC)):
+        if end.verdict is TaskEnd.RETRY and carried_long(since, datetime.now(UTC)):
             self.log.error("%s", end.text)
             self._carry(context)
         _finish(end, self.log)
@@ -77,7 +77,7 @@ class StreamOperator(BaseOperator):  # type: ignore[misc]
 
         project = Project.at(Path(self.project))
         with project.state() as store:
-            wanted = store.runners.ask(self.flow, Wanted.RUNNING, by)
+            wanted = store.runners.ask(self.flow, WantedState.RUNNING, by)
             runner = store.runners.runner(wanted.runner, alive=liveness())
         if runner is not None and runner.life.takes_up:
             self.log.info("%s is carried by the runner that lives: %s", self.flow, runner.owner)
@@ -96,8 +96,8 @@ def _finish(end: End, log: Any) -> None:
         AirflowFailException: it fails, and tries no more.
         AirflowException: it fails.
     """
-    if end.verdict is Verdict.SUCCESS:
+    if end.verdict is TaskEnd.SUCCESS:
         log.info("%s", end.text)
         return
     log.error("%s", end.text)  # whatever Airflow prints around what is raised
-    raise (AirflowFailException if end.verdict is Verdict.FAIL else AirflowException)(end.text) from None
+    raise (AirflowFailException if end.verdict is TaskEnd.FAIL else AirflowException)(end.text) from None

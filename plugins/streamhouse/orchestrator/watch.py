@@ -10,7 +10,7 @@ from airflow.triggers.base import BaseEventTrigger, TriggerEvent  # noqa: TID253
 from streamhouse.errors import StreamhouseError
 from streamhouse.orchestrator.operators import ProjectOperator
 from streamhouse.orchestrator.spec import table_asset
-from streamhouse.orchestrator.state import existing_state
+from streamhouse.orchestrator.state_store import existing_state
 from streamhouse.state.store import StateStore
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ T = TypeVar("T")
 COMMITTED = "streamhouse.committed"
 """Name of the alias through which tables get their events."""
 
-_SEEN = "seen"
+_STATE_KEY = "seen"
 
 
 class _StateTrigger(BaseEventTrigger):  # type: ignore[misc]
@@ -37,12 +37,12 @@ class _StateTrigger(BaseEventTrigger):  # type: ignore[misc]
         """Look without end. What was seen is remembered after its event: after a crash one may come twice."""
         while True:
             now = await asyncio.to_thread(self._look)
-            before = await self.asset_state_store.aget(_SEEN)
+            before = await self.asset_state_store.aget(_STATE_KEY)
             if now is not None and now != before:
                 payload = self.payload(before, now)
                 if payload:
                     yield TriggerEvent(payload)
-                await self.asset_state_store.aset(_SEEN, now)
+                await self.asset_state_store.aset(_STATE_KEY, now)
             await asyncio.sleep(self.poll)
 
     def look(self, state: StateStore) -> Any:
@@ -50,7 +50,7 @@ class _StateTrigger(BaseEventTrigger):  # type: ignore[misc]
         raise NotImplementedError
 
     def payload(self, before: Any, now: Any) -> dict[str, Any] | None:
-        """What the event tells; None: it is no event."""
+        """The content of the event; None: it is no event."""
         raise NotImplementedError
 
     def _look(self) -> Any:
@@ -69,8 +69,8 @@ class NewsTrigger(_StateTrigger):
 
     def payload(self, before: Any, now: Any) -> dict[str, Any] | None:
         """Which of the two it is; of a project where nothing ever changed there is nothing to tell."""
-        told = before or {}
-        found = [what for what, stamp in now.items() if stamp[0] and stamp != told.get(what)]
+        previous = before or {}
+        found = [what for what, stamp in now.items() if stamp[0] and stamp != previous.get(what)]
         return {"news": found} if found else None
 
 
@@ -82,17 +82,19 @@ class CommitTrigger(_StateTrigger):
 
     def look(self, state: StateStore) -> Any:
         """Table → rows ever written."""
-        return state.rows_written()
+        return state.overview.rows_written()
 
     def payload(self, before: Any, now: Any) -> dict[str, Any] | None:
         """Table → rows that came since."""
-        told = before or {}
-        rows = {table: count - told.get(table, 0) for table, count in now.items() if count != told.get(table, 0)}
+        previous = before or {}
+        rows = {
+            table: count - previous.get(table, 0) for table, count in now.items() if count != previous.get(table, 0)
+        }
         return {"rows": rows} if rows else None
 
 
 class CommitsOperator(ProjectOperator):
-    """Gives the asset of each table that got rows in a round an event, which tells how many."""
+    """Gives the asset of each table that got rows in a round an event with their number."""
 
     ui_color = "#e3e3f3"
 
@@ -103,8 +105,8 @@ class CommitsOperator(ProjectOperator):
         """Emit; several rounds that Airflow handed over at once are one."""
         rows: dict[str, int] = {}
         for event in (e for events in context["triggering_asset_events"].values() for e in events):
-            told = (event.extra or {}).get("payload") or event.extra or {}
-            for table, count in (told.get("rows") or {}).items():
+            payload = (event.extra or {}).get("payload") or event.extra or {}
+            for table, count in (payload.get("rows") or {}).items():
                 rows[table] = rows.get(table, 0) + count
         with self.state() as state:
             tables = {name: table for _, plan in state.plans().values() for name, table in plan.tables.items()}

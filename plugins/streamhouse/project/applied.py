@@ -11,8 +11,8 @@ from pathlib import Path
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Frozen
-from streamhouse.project.cache import Cache
-from streamhouse.project.kept import packed, unpacked
+from streamhouse.project.cache.models import packed, unpacked
+from streamhouse.project.cache.results import Cache
 from streamhouse.project.project import Project
 from streamhouse.registry.files import text_hash
 
@@ -34,7 +34,7 @@ class AppliedPlan:
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
-class KeptPlan(Frozen):
+class CachedPlan(Frozen):
     """An `AppliedPlan`, its plan as JSON."""
 
     revision: int
@@ -43,10 +43,10 @@ class KeptPlan(Frozen):
     texts: dict[str, str]
 
 
-class KeptApplied(Frozen):
+class CachedApplied(Frozen):
     """An `AppliedState`, its plans as JSON."""
 
-    flows: dict[str, KeptPlan]
+    flows: dict[str, CachedPlan]
     rows: dict[str, int]
     tables: tuple[str, ...]
 
@@ -82,17 +82,17 @@ def applied_state(project: Project, compiled: Mapping[str, FlowPlan]) -> Applied
         StoreUnavailableError, StateConflictError: as `StateStore` does.
     """
     with Cache.at(project.state_dir / "cache" / "plan") as cache:
-        seen = _traces(project.state_url)
-        key = cache.key("applied", seen.encode()) if seen is not None else None
-        held = cache.get([key]).get(key) if key is not None else None
-        kept = unpacked(KeptApplied, held) if held is not None else None
-        if kept is not None:
-            flows = {flow: _parsed(one, compiled.get(flow)) for flow, one in kept.flows.items()}
-            return AppliedState(flows, kept.rows, kept.tables)
+        traces = _traces(project.state_url)
+        key = cache.key("applied", traces.encode()) if traces is not None else None
+        cached_bytes = cache.get([key]).get(key) if key is not None else None
+        cached_state = unpacked(CachedApplied, cached_bytes) if cached_bytes is not None else None
+        if cached_state is not None:
+            flows = {flow: _parsed(one, compiled.get(flow)) for flow, one in cached_state.flows.items()}
+            return AppliedState(flows, cached_state.rows, cached_state.tables)
         found = _read(project)
-        if key is not None and seen == _traces(project.state_url):  # nobody wrote meanwhile
-            plans = {flow: _kept(one) for flow, one in found.flows.items()}
-            cache.put(key, packed(KeptApplied(flows=plans, rows=dict(found.rows), tables=found.tables)))
+        if key is not None and traces == _traces(project.state_url):  # nobody wrote meanwhile
+            plans = {flow: _cached_plan(one) for flow, one in found.flows.items()}
+            cache.put(key, packed(CachedApplied(flows=plans, rows=dict(found.rows), tables=found.tables)))
         return found
 
 
@@ -103,24 +103,24 @@ def _read(project: Project) -> AppliedState:
     with state:
         texts = {
             flow: {name: text_hash(text) for name, text in one.files.items()}
-            for flow, one in state.definitions().items()
+            for flow, one in state.definitions.applied().items()
         }
         flows = {
             flow: AppliedPlan(revision, plan, state.history(flow)[0].applied_at, texts.get(flow, {}))
             for flow, (revision, plan) in state.plans().items()
         }
-        return AppliedState(flows, state.rows_written(), tuple(sorted(state.known_tables())))
+        return AppliedState(flows, state.overview.rows_written(), tuple(sorted(state.tables.known())))
 
 
-def _kept(applied: AppliedPlan) -> KeptPlan:
+def _cached_plan(applied: AppliedPlan) -> CachedPlan:
     texts = dict(applied.texts)
-    return KeptPlan(revision=applied.revision, body=applied.plan.model_dump_json(), since=applied.since, texts=texts)
+    return CachedPlan(revision=applied.revision, body=applied.plan.model_dump_json(), since=applied.since, texts=texts)
 
 
-def _parsed(kept: KeptPlan, compiled: FlowPlan | None) -> AppliedPlan:
-    same = compiled is not None and compiled.model_dump_json() == kept.body
-    plan = compiled if compiled is not None and same else FlowPlan.model_validate_json(kept.body)
-    return AppliedPlan(kept.revision, plan, kept.since, kept.texts)
+def _parsed(cached_plan: CachedPlan, compiled: FlowPlan | None) -> AppliedPlan:
+    same = compiled is not None and compiled.model_dump_json() == cached_plan.body
+    plan = compiled if compiled is not None and same else FlowPlan.model_validate_json(cached_plan.body)
+    return AppliedPlan(cached_plan.revision, plan, cached_plan.since, cached_plan.texts)
 
 
 def _traces(url: str) -> str | None:

@@ -1,32 +1,36 @@
 """Checks definitions at once and compiles them, without Java and without opening a store.
 
-What was found out once is kept in the project's cache (`project/cache.py`): what each file says, each step's and
+What was found out once is kept in the project's cache (`project/cache/`): what each file says, each step's and
 each flow's plan, and what a whole project came to. When nothing changed, files are read and hashed, and no SQL is
 parsed. Errors are not kept, so they are always those of the files as they are.
 """
 
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from streamhouse.errors import DefinitionErrors, Location, StreamhouseError
+from streamhouse.errors import DefinitionErrors, Location, SourceError, StreamhouseError, did_you_mean
+from streamhouse.model.bad_rows import with_dead_letters
+from streamhouse.model.connection import DATABASES
 from streamhouse.model.flow import Flow, Source
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Column
 from streamhouse.model.types import Frozen
-from streamhouse.project.cache import Cache
-from streamhouse.project.kept import facts, packed, unpacked
+from streamhouse.project.cache.models import facts, packed, unpacked
+from streamhouse.project.cache.parallel import rarely_collected
+from streamhouse.project.cache.results import Cache
 from streamhouse.project.project import Project
+from streamhouse.project.settings import FILE_NAME
 from streamhouse.registry.files import DefinitionFiles, read_files
 from streamhouse.registry.problems import flat
 
 if TYPE_CHECKING:
-    from streamhouse.project.memory import Memory
-    from streamhouse.project.seen import Seen
+    from streamhouse.project.cache.compiled import CachedCompiler
+    from streamhouse.project.known_inputs import KnownInputs
     from streamhouse.registry import Registry
 
 Columns = dict[str, dict[str, tuple[Column, ...]]]
@@ -39,6 +43,7 @@ class Checked:
 
     Attributes:
         errors: Each once, by place.
+        meaning: What is wrong with the meanings of tables, each once, by place; no plan follows from them.
         notices: What is allowed but rarely meant, by place.
         plans: Flow → its plan, each after the flows it reads from; empty when there are errors.
         actions: How many there are.
@@ -46,19 +51,20 @@ class Checked:
     """
 
     errors: tuple[StreamhouseError, ...] = ()
+    meaning: tuple[StreamhouseError, ...] = ()
     notices: tuple[Notice, ...] = ()
     plans: Mapping[str, FlowPlan] = field(default_factory=dict)
     actions: int = 0
     flows: int = 0
 
 
-class KeptSources(Frozen):
+class CachedSources(Frozen):
     """Flow → its sources, of a project whose files are all sound."""
 
     flows: dict[str, dict[str, Source]]
 
 
-class KeptCheck(Frozen):
+class CachedCheck(Frozen):
     """What a project without errors came to; `plans` are keys of what the flows came to, each by itself."""
 
     notices: tuple[Notice, ...]
@@ -74,20 +80,20 @@ def load_registry(project: Project, files: DefinitionFiles | None = None) -> "Re
         project: Its cache is used and filled.
         files: Those of the project, where they are read already.
     """
-    from streamhouse.project.memory import Memory
+    from streamhouse.project.cache.compiled import CachedCompiler
     from streamhouse.registry import Registry
 
     files = files or read_files(project.root)
     if not project.state_dir.exists():  # a look at a project leaves nothing behind in it
         return Registry.of_files(files)
     with _cache(project) as cache:
-        return Memory(cache).registry(files)
+        return CachedCompiler(cache).registry(files)
 
 
 def check_project(
     project: Project,
     registry: "Registry | None" = None,
-    seen: "Seen | None" = None,
+    known_inputs: "KnownInputs | None" = None,
     *,
     files: DefinitionFiles | None = None,
     processes: int = 1,
@@ -95,22 +101,22 @@ def check_project(
     """Everything that is wrong with the project's actions, sources and flows.
 
     A flow whose source is broken, and one that reads a table of a broken flow, is not compiled: it
-    would be told errors that are none.
+    would be shown errors that are none.
 
     Args:
         project: Its cache is used and filled.
         registry: Its actions and flows, where they are loaded already.
-        seen: What flows that run are told of what they read; None: everything there is.
+        known_inputs: What running flows know of their inputs; None: everything there is.
         files: Those of the project, where they are read already and not loaded.
         processes: May work at the same time; more than one only where this process has a single thread.
     """
-    if seen is not None:
-        return _checked(project, registry or load_registry(project, files), None, seen)[0]
+    if known_inputs is not None:
+        return _checked(project, registry or load_registry(project, files), None, known_inputs)[0]
     with _cache(project) as cache:
         if registry is not None:
-            from streamhouse.project.memory import Memory
+            from streamhouse.project.cache.compiled import CachedCompiler
 
-            return _checked(project, registry, Memory(cache))[0]
+            return _checked(project, registry, CachedCompiler(cache))[0]
         files = files or read_files(project.root)
         tree = files.digest.encode()
         return _known(project, tree, cache) or _found_out(project, files, tree, cache, processes)
@@ -127,38 +133,46 @@ def compile_one(project: Project, flow: str, files: DefinitionFiles | None = Non
         known = _known(project, files.digest.encode(), cache)
         if known is not None and flow in known.plans:
             return known.plans[flow]
-        from streamhouse.project.memory import Memory
+        from streamhouse.project.cache.compiled import CachedCompiler
 
-        memory = Memory(cache)
-        return _with_upstream(project, memory.registry(files), flow, memory)
+        compiler = CachedCompiler(cache)
+        return _with_upstream(project, compiler.registry(files), flow, compiler)
 
 
-def compile_with_upstream(project: Project, registry: "Registry", flow: str, seen: "Seen | None" = None) -> FlowPlan:
-    """The plan of one flow; flows that it reads nothing from may be broken. `seen` is as for `check_project`.
+def compile_with_upstream(
+    project: Project, registry: "Registry", flow: str, known_inputs: "KnownInputs | None" = None
+) -> FlowPlan:
+    """The plan of one flow; flows that it reads nothing from may be broken. `known_inputs` is as for `check_project`.
 
     Raises:
         UnknownFlowError: no file defines it.
         DefinitionError: it, or a flow it reads from, is wrong.
         DefinitionErrors: several things are.
     """
-    from streamhouse.project.memory import Memory
+    from streamhouse.project.cache.compiled import CachedCompiler
 
     with _cache(project) as cache:
-        return _with_upstream(project, registry, flow, Memory(cache), seen)
+        return _with_upstream(project, registry, flow, CachedCompiler(cache), known_inputs)
 
 
 def _with_upstream(
-    project: Project, registry: "Registry", flow: str, memory: "Memory", seen: "Seen | None" = None
+    project: Project,
+    registry: "Registry",
+    flow: str,
+    compiler: "CachedCompiler",
+    known_inputs: "KnownInputs | None" = None,
 ) -> FlowPlan:
     from streamhouse.compiler import compile_project
 
     needed = _upstream(registry, registry.flow(flow))
-    columns, errors = _columns(project, {flow.flow: flow.sources for flow in needed}, seen)
+    columns, errors = _columns(project, {flow.flow: flow.sources for flow in needed}, known_inputs)
     if not errors:
         try:
-            if seen is not None:
-                return compile_project(needed, registry, columns, views=seen.views(needed), apart=registry.parts)[flow]
-            return compile_project(needed, registry, columns, memory.compile_flow, apart=registry.parts)[flow]
+            if known_inputs is not None:
+                return compile_project(
+                    needed, registry, columns, views=known_inputs.views(needed), apart=registry.parts
+                )[flow]
+            return compile_project(needed, registry, columns, compiler.compile_flow, apart=registry.parts)[flow]
         except StreamhouseError as error:
             errors = flat([error])
     if registry.broken_flows:  # a table that seems to be missing may be one of theirs
@@ -174,39 +188,45 @@ def _cache(project: Project) -> AbstractContextManager[Cache]:
 def _known(project: Project, tree: bytes, cache: Cache) -> Checked | None:
     """What `_found_out` found of the same files and the same columns of sources; None: it did not, or found errors."""
     key = cache.key("sources", tree)
-    held = cache.get([key]).get(key)
-    sources = unpacked(KeptSources, held) if held is not None else None
+    data = cache.get([key]).get(key)
+    sources = unpacked(CachedSources, data) if data is not None else None
     if sources is None:
         return None
     columns, errors = _columns(project, sources.flows)
     key = _check_key(cache, tree, columns)
-    held = cache.get([key]).get(key)
-    check = unpacked(KeptCheck, held) if held is not None and not errors else None
+    data = cache.get([key]).get(key)
+    check = unpacked(CachedCheck, data) if data is not None and not errors else None
     if check is None:
         return None
-    kept = cache.get(check.plans.values())
-    plans = {flow: unpacked(FlowPlan, kept[key]) for flow, key in check.plans.items() if key in kept}
+    cached_plans = cache.get(check.plans.values())
+    plans = {flow: unpacked(FlowPlan, cached_plans[key]) for flow, key in check.plans.items() if key in cached_plans}
     sound = {flow: plan for flow, plan in plans.items() if plan is not None}
     if len(sound) != len(check.plans):
         return None
     from streamhouse.compiler.shared import with_whole_tables
 
-    return Checked((), check.notices, with_whole_tables(sound), check.actions, check.flows)
+    return Checked((), (), check.notices, with_whole_tables(sound), check.actions, check.flows)
 
 
 def _found_out(project: Project, files: DefinitionFiles, tree: bytes, cache: Cache, processes: int) -> Checked:
-    from streamhouse.project.memory import Memory
+    from streamhouse.project.cache.compiled import CachedCompiler
 
-    memory = Memory(cache, processes)
-    registry = memory.registry(files)
-    checked, columns = _checked(project, registry, memory)
-    if not checked.errors and memory.keys.keys() == checked.plans.keys():
-        sources = KeptSources(flows={name: flow.sources for name, flow in registry.flows.items()})
+    compiler = CachedCompiler(cache, processes)
+    with rarely_collected() if processes > 1 else nullcontext(_nothing) as keep_all:
+        registry = compiler.registry(files)
+        keep_all()
+        checked, columns = _checked(project, registry, compiler)
+    if not checked.errors and not checked.meaning and compiler.keys.keys() == checked.plans.keys():
+        sources = CachedSources(flows={name: flow.sources for name, flow in registry.flows.items()})
         cache.put(cache.key("sources", tree), packed(sources))
-        plans = {flow: memory.keys[flow] for flow in checked.plans}
-        check = KeptCheck(notices=checked.notices, plans=plans, actions=checked.actions, flows=checked.flows)
+        plans = {flow: compiler.keys[flow] for flow in checked.plans}
+        check = CachedCheck(notices=checked.notices, plans=plans, actions=checked.actions, flows=checked.flows)
         cache.put(_check_key(cache, tree, columns), packed(check))
     return checked
+
+
+def _nothing() -> None:
+    pass
 
 
 def _check_key(cache: Cache, tree: bytes, columns: Columns) -> str:
@@ -214,30 +234,34 @@ def _check_key(cache: Cache, tree: bytes, columns: Columns) -> str:
 
 
 def _checked(
-    project: Project, registry: "Registry", memory: "Memory | None", seen: "Seen | None" = None
+    project: Project, registry: "Registry", compiler: "CachedCompiler | None", known_inputs: "KnownInputs | None" = None
 ) -> tuple[Checked, Columns]:
     """What a check finds, and the columns of sources."""
     from streamhouse.compiler import compile_project
+    from streamhouse.compiler.meaning import check_meanings
 
     errors = list(registry.errors)
-    columns, unreadable = _columns(project, {name: flow.sources for name, flow in registry.flows.items()}, seen)
+    columns, unreadable = _columns(project, {name: flow.sources for name, flow in registry.flows.items()}, known_inputs)
     errors += unreadable
     sound = _sound(registry, columns)
     plans: Mapping[str, FlowPlan] = {}
-    if memory is not None:
-        memory.compile_ahead(sound, registry, columns)
+    if compiler is not None:
+        compiler.compile_ahead(sound, registry, columns)
     try:
-        if memory is not None:
-            plans = compile_project(sound, registry, columns, memory.compile_flow, apart=registry.parts)
+        if compiler is not None:
+            plans = compile_project(sound, registry, columns, compiler.compile_flow, apart=registry.parts)
         else:
-            views = seen.views(sound) if seen is not None else None
+            views = known_inputs.views(sound) if known_inputs is not None else None
             plans = compile_project(sound, registry, columns, views=views, apart=registry.parts)
     except StreamhouseError as error:
         errors += flat([error])
     notices = {n: None for plan in plans.values() for step in plan.steps for n in step.notices}
-    notices = dict.fromkeys([*registry.warnings, *notices])
+    # Flows that run, as `seen` has them, do not follow from meanings.
+    wrong, odd = check_meanings(registry, plans, compiler) if compiler is not None else ((), ())
+    notices = dict.fromkeys([*registry.warnings, *notices, *odd])
     checked = Checked(
         _ordered(errors),
+        _ordered(wrong),
         tuple(sorted(notices, key=lambda n: n.at)),
         {} if errors else plans,
         len(registry.action_names),
@@ -247,7 +271,7 @@ def _checked(
 
 
 def _columns(
-    project: Project, flows: Mapping[str, Mapping[str, Source]], seen: "Seen | None" = None
+    project: Project, flows: Mapping[str, Mapping[str, Source]], known_inputs: "KnownInputs | None" = None
 ) -> tuple[Columns, list[StreamhouseError]]:
     """Flow → source → its columns, and what is wrong with the sources of the flows that are left out."""
     columns: Columns = {}
@@ -256,12 +280,42 @@ def _columns(
     same: dict[bytes, dict[str, tuple[Column, ...]]] = {}  # many flows read the same files
     for flow, sources in flows.items():
         try:
-            asked = facts(sources)
-            found = same.get(asked) or same.setdefault(asked, remembered.of(sources))
-            columns[flow] = seen.source_columns(flow, sources, found) if seen is not None else found
+            source_facts = facts(sources)
+            found = same.get(source_facts) or same.setdefault(source_facts, remembered.of(sources))
+            columns[flow] = known_inputs.source_columns(flow, sources, found) if known_inputs is not None else found
+            _check_connections(project, sources)
         except StreamhouseError as error:
             errors += flat([error])
     return columns, errors
+
+
+def _check_connections(project: Project, sources: Mapping[str, Source]) -> None:
+    """Check that the settings have each database and schema registry that a flow names.
+
+    Raises:
+        SourceError: they lack one, or it is of another kind.
+    """
+    for source in sources.values():
+        for kind in DATABASES if source.kind == "cdc" else ():
+            place = source.options.get(kind)
+            _check_connection(project, source, place.get("connection") if isinstance(place, dict) else None, kind)
+        if source.kind == "kafka":
+            _check_connection(project, source, source.options.get("registry"), "schema_registry")
+
+
+def _check_connection(project: Project, source: Source, name: Any, kind: str) -> None:
+    connections = project.settings.connections
+    at = source.at if source.at.file else None
+    if name is None:
+        return
+    if name not in connections:
+        known = tuple(one for one, connection in connections.items() if connection.kind == kind)
+        hint = did_you_mean(name, known, f"name it under 'connections' in {FILE_NAME} (docs/sources.md)")
+        raise SourceError(f"there is no connection '{name}'", at=at, hint=hint)
+    of = connections[name].kind
+    if of != kind:
+        hint = f"write '{of}: {{connection: {name}, …}}'" if {of, kind} <= set(DATABASES) else "name another"
+        raise SourceError(f"the connection '{name}' is of kind {of}, and not {kind}", at=at, hint=hint)
 
 
 def _upstream(registry: "Registry", flow: Flow) -> list[Flow]:
@@ -271,7 +325,7 @@ def _upstream(registry: "Registry", flow: Flow) -> list[Flow]:
     pending = [flow]
     while pending:
         met = pending.pop()
-        for table in _tables_read(met) | {step.writes for step in met.steps}:
+        for table in _tables_read(met) | {step.writes for step in with_dead_letters(met).steps}:
             for use in writers.get(table, ()):
                 if use.flow not in needed:
                     needed[use.flow] = registry.flows[use.flow]
@@ -284,7 +338,7 @@ def _sound(registry: "Registry", readable: Iterable[str]) -> list[Flow]:
     sound = {name: registry.flows[name] for name in readable}
     known = set(registry.writers())
     while True:
-        written = {step.writes for flow in sound.values() for step in flow.steps}
+        written = {step.writes for flow in map(with_dead_letters, sound.values()) for step in flow.steps}
         # A table that no flow writes is the compiler's to report, unless a broken file may define it.
         missing = {t for f in sound.values() for t in _tables_read(f) if t not in written}
         missing = missing if registry.broken_flows else missing & known
@@ -300,5 +354,5 @@ def _tables_read(flow: Flow) -> set[str]:
 
 
 def _ordered(errors: Iterable[StreamhouseError]) -> tuple[StreamhouseError, ...]:
-    unique = {str(error): error for error in errors}  # a broken action is told again by each flow that uses it
+    unique = {str(error): error for error in errors}  # each flow that uses a broken action reports it again
     return tuple(sorted(unique.values(), key=lambda error: error.at or Location("")))

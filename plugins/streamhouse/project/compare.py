@@ -25,7 +25,7 @@ Choices = Mapping[str, Outcome]
 
 
 @dataclass(frozen=True)
-class Compared:
+class PlanComparison:
     """A plan against what is applied.
 
     Attributes:
@@ -87,7 +87,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Written:
+class TableContents:
     """What tables hold.
 
     Attributes:
@@ -99,7 +99,7 @@ class Written:
     tables: Collection[str]
 
 
-_NOTHING = Written({}, ())
+_NOTHING = TableContents({}, ())
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,14 @@ class Applied:
 
     plans: Mapping[str, tuple[int, FlowPlan]]
     ages: Mapping[str, timedelta]
-    written: Callable[[], Written] = lambda: _NOTHING
+    written: Callable[[], TableContents] = lambda: _NOTHING
 
     @classmethod
     def of(cls, state: "StateStore") -> "Applied":
         """What the state store says."""
         plans, now = state.plans(), datetime.now(UTC)
         ages = {name: now - state.history(name)[0].applied_at for name in plans}
-        return cls(plans, ages, lambda: Written(state.rows_written(), state.known_tables()))
+        return cls(plans, ages, lambda: TableContents(state.overview.rows_written(), state.tables.known()))
 
     @classmethod
     def found(cls, found: AppliedState) -> "Applied":
@@ -130,23 +130,26 @@ class Applied:
         return cls(
             {name: (one.revision, one.plan) for name, one in found.flows.items()},
             {name: now - one.since for name, one in found.flows.items()},
-            lambda: Written(found.rows, found.tables),
+            lambda: TableContents(found.rows, found.tables),
         )
 
 
-def compare_project(project: Project, flow: str | None = None, *, processes: int = 1) -> list[Compared]:
+def compare_project(
+    project: Project, flow: str | None = None, *, processes: int = 1, files: DefinitionFiles | None = None
+) -> list[PlanComparison]:
     """What applying the files of a project would do, flow by flow; no state store is created.
 
     Args:
         project: Its files, and its state store, are read.
         flow: Look at this one alone; others need not be sound then, as far as it reads nothing from them.
         processes: As for `check_project`.
+        files: In place of those of the project, such as these with a proposal's in them.
 
     Raises:
         UnknownFlowError: no file defines the flow.
         DefinitionError, DefinitionErrors: a file is wrong.
     """
-    looked = desired(project, processes=processes) if flow is None else desired_flow(project, flow)
+    looked = desired(project, processes=processes, files=files) if flow is None else desired_flow(project, flow, files)
     applied, budget = Applied.found(looked.applied), project.settings.rebuild_budget
     found = [
         replace(compare(plan, applied, looked.plans, budget=budget), files=looked.files)
@@ -169,60 +172,62 @@ def _other_rules(project: Project, looked: Desired, flows: Collection[str]) -> f
     if state is None:
         return frozenset()
     with state:
-        held = state.definitions()
+        definitions = state.definitions.applied()
     return frozenset(
         flow
         for flow, names in edited.items()
-        if flow in held
-        and any(n not in by_name or _meaning(n, held[flow].files[n]) != _meaning(n, by_name[n].text()) for n in names)
+        if flow in definitions
+        and any(
+            n not in by_name or _rules(n, definitions[flow].files[n]) != _rules(n, by_name[n].text()) for n in names
+        )
     )
 
 
 @lru_cache(maxsize=4096)  # an action that many flows use differs in each of them
-def _meaning(name: str, text: str) -> str:
+def _rules(name: str, text: str) -> str:
     from streamhouse.registry.fingerprint import fingerprint  # parses SQL: not for a look at unchanged plans
     from streamhouse.registry.registry import understood
 
     read = understood(DefinitionFile(name, text.encode()))
-    return fingerprint(read if isinstance(read, Flow) else read.action)
+    return fingerprint(read if isinstance(read, Flow) else read.action, meaning=False)
 
 
 def compare(
     plan: FlowPlan, applied: Applied, desired: Mapping[str, FlowPlan], *, budget: int | None = None
-) -> Compared:
+) -> PlanComparison:
     """What applying a plan would do.
 
     Args:
         plan: As compiled from the files.
         applied: What runs.
         desired: Flows as their files have them; read of those that never ran.
-        budget: Bytes that building a table anew may read without a person's word; None: any number.
+        budget: Bytes that rebuilding a table may read without a person's word; None: any number.
     """
     revision, old = applied.plans.get(plan.flow, (None, None))
     others: dict[str, FlowPlan] = {}
-    if old is not plan:  # of a plan and itself nothing is found, whoever reads its tables
+    if old is not plan:  # a plan never differs from itself, also in the tables that others read
         others = {name: other for name, other in desired.items() if name not in applied.plans}
         others |= {name: other for name, (_, other) in applied.plans.items()}
         others.pop(plan.flow, None)
     age = applied.ages.get(plan.flow, timedelta(0))
 
     def found(choices: Choices) -> FlowDiff:
-        made = diff(old, plan, others, age=age, choices=choices)
-        if old is None or made.outcome is Outcome.NO_OP:
-            return made
-        return _guarded(made, plan, applied, budget, choices)
+        difference = diff(old, plan, others, age=age, choices=choices)
+        if old is None or difference.outcome is Outcome.NO_OP:
+            return difference
+        return _guarded(difference, plan, applied, budget, choices)
 
-    return Compared(plan, revision, old, found({}), found)
+    return PlanComparison(plan, revision, old, found({}), found)
 
 
 def _guarded(found: FlowDiff, plan: FlowPlan, applied: Applied, budget: int | None, choices: Choices) -> FlowDiff:
     """The difference with what it reads, and what therefore nobody or only a person may do."""
-    from streamhouse.compiler.change import blocked, decided, shared, tables_anew
     from streamhouse.compiler.cost import over_budget, with_cost
+    from streamhouse.compiler.migration import blocked, decided, shared, tables_to_rebuild
 
     written = applied.written()
-    anew = tables_anew(found, plan, written.tables)
-    found = with_cost(found, plan, anew, written.rows)
+    to_rebuild = tables_to_rebuild(found, plan, written.tables)
+    found = with_cost(found, plan, to_rebuild, written.rows)
     running = {name: other for name, (_, other) in applied.plans.items()}
     found = blocked(found, over_budget(found, budget))
-    return decided(blocked(found, shared(plan, anew, running), final=True), choices)
+    return decided(blocked(found, shared(plan, to_rebuild, running), final=True), choices)

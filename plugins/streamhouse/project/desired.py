@@ -10,6 +10,7 @@ from streamhouse.errors import DefinitionErrors
 from streamhouse.model.plan import FlowPlan
 from streamhouse.project.applied import AppliedState, applied_state
 from streamhouse.project.check import check_project, compile_one, compile_with_upstream, load_registry
+from streamhouse.project.contracts import check_contracts
 from streamhouse.project.project import Project
 from streamhouse.registry.files import DefinitionFiles, read_files
 
@@ -28,25 +29,31 @@ class Desired:
     files: DefinitionFiles
 
 
-def desired(project: Project, *, processes: int = 1) -> Desired:
-    """What the files of all flows say; `processes` is as for `check_project`.
+def desired(project: Project, *, processes: int = 1, files: DefinitionFiles | None = None) -> Desired:
+    """What the files of all flows say.
+
+    Args:
+        project: Its state store is read.
+        processes: As for `check_project`.
+        files: In place of those of the project, such as these with a proposal's in them.
 
     Raises:
         DefinitionErrors: a file is wrong.
     """
-    files = read_files(project.root)
+    files = files or read_files(project.root)
     checked = check_project(project, files=files, processes=processes)
     if checked.errors:
         raise DefinitionErrors(checked.errors)
     applied = applied_state(project, checked.plans)
     running = applied.plans
     if _sees_more(checked.plans, running):
-        from streamhouse.project.seen import Seen
+        from streamhouse.project.known_inputs import KnownInputs
 
-        checked = check_project(project, seen=Seen(running), files=files)
+        checked = check_project(project, known_inputs=KnownInputs(running), files=files)
         if checked.errors:
             raise DefinitionErrors(checked.errors)
         applied = applied_state(project, checked.plans)
+    _refuse_broken_contracts(project, checked.plans, files)
     return Desired(checked.plans, applied, files)
 
 
@@ -59,28 +66,29 @@ def desired_plans(project: Project) -> dict[str, FlowPlan]:
     return dict(desired(project).plans)
 
 
-def desired_flow(project: Project, flow: str) -> Desired:
-    """As `desired`, of one flow; what is applied is told of all.
+def desired_flow(project: Project, flow: str, files: DefinitionFiles | None = None) -> Desired:
+    """As `desired`, with the plan of one flow only; the applied state is that of all flows.
 
     Raises:
         UnknownFlowError: no file defines it.
         DefinitionError: it, or a flow it reads from, is wrong.
         DefinitionErrors: several things are.
     """
-    files = read_files(project.root)
+    files = files or read_files(project.root)
     plan = compile_one(project, flow, files)
     applied = applied_state(project, {flow: plan})
     running = applied.plans
     if _sees_more({flow: plan}, running):
-        from streamhouse.project.seen import Seen
+        from streamhouse.project.known_inputs import KnownInputs
 
-        plan = compile_with_upstream(project, load_registry(project, files), flow, Seen(running))
+        plan = compile_with_upstream(project, load_registry(project, files), flow, KnownInputs(running))
         applied = applied_state(project, {flow: plan})
+    _refuse_broken_contracts(project, {flow: plan}, files)
     return Desired({flow: plan}, applied, files)
 
 
 def desired_plan(project: Project, flow: str) -> FlowPlan:
-    """The plan of one flow.
+    """The plan that the files of a project give one flow, which need not be the applied one.
 
     Raises:
         UnknownFlowError: no file defines it.
@@ -88,6 +96,12 @@ def desired_plan(project: Project, flow: str) -> FlowPlan:
         DefinitionErrors: several things are.
     """
     return desired_flow(project, flow).plans[flow]
+
+
+def _refuse_broken_contracts(project: Project, plans: Mapping[str, FlowPlan], files: DefinitionFiles) -> None:
+    errors = check_contracts(project, plans, files).errors
+    if errors:
+        raise errors[0] if len(errors) == 1 else DefinitionErrors(errors)
 
 
 def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:

@@ -18,7 +18,7 @@ from streamhouse.model.definition import Definition
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.project.applied import applied_state
-from streamhouse.project.compare import Compared, compare_project
+from streamhouse.project.compare import PlanComparison, compare_project
 from streamhouse.project.project import Project
 from streamhouse.project.settings import AutoApply
 from streamhouse.registry.files import text_hash
@@ -98,7 +98,7 @@ def is_taken(outcome: Outcome | None, takes: AutoApply) -> bool:
     return takes is AutoApply.ALL or (takes is AutoApply.SAFE and outcome in _SAFE)
 
 
-def edit_of(compared: Compared) -> Edit | None:
+def edit_of(compared: PlanComparison) -> Edit | None:
     """What applying the files would do; None: nothing, or the flow was never applied."""
     if compared.applied is None or not compared.differs:
         return None
@@ -129,17 +129,17 @@ def edits(project: Project) -> dict[str, Edit]:
         found = {one.plan.flow: edit_of(one) for one in compare_project(project)}
     except (DefinitionError, DefinitionErrors, EnvironmentProblem):
         found = {flow: _standing(project, one.plan, AutoApply.OFF).edit for flow, one in applied.items()}
-    found |= {flow: _gone(flow) for flow in applied.keys() - found.keys()}
+    found |= {flow: _removal(flow) for flow in applied.keys() - found.keys()}
     return {flow: edit for flow, edit in sorted(found.items()) if edit is not None and flow in applied}
 
 
 def _broken(flow: str, error: StreamhouseError) -> Edit:
     if isinstance(error, UnknownFlowError):
-        return _gone(flow)
+        return _removal(flow)
     text, known = str(error), isinstance(error, DefinitionError | DefinitionErrors)
     what = "its files are wrong" if known else "its files cannot be compared with what is applied"
     return Edit(flow, None, f"{what}: {text.splitlines()[0]}", text_hash(text))
 
 
-def _gone(flow: str) -> Edit:
+def _removal(flow: str) -> Edit:
     return Edit(flow, None, "no file defines it any more", "gone")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from streamhouse.errors import NotAProjectError
 from streamhouse.model.flow import Flow
 from streamhouse.model.table import Column
-from streamhouse.project.columns import ColumnCache, Elsewhere
+from streamhouse.project.cache.source_columns import ColumnCache, Elsewhere
 from streamhouse.project.settings import FILE_NAME, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Project:
 
     Attributes:
         root: Absolute.
-        elsewhere: Who tells the columns of sources where the packages that read them are not installed; None: nobody.
+        elsewhere: Finds the columns of sources where the packages that read them are not installed; None: nobody.
     """
 
     root: Path
@@ -136,13 +136,13 @@ class Project:
         return self.column_cache().of(flow.sources)
 
     def column_cache(self) -> ColumnCache:
-        """Remembers columns of sources; to be used at once, and made anew after anything may have changed."""
+        """Remembers columns of sources; to be used at once, and created again after anything may have changed."""
         return ColumnCache(self.root, self.state_dir / "cache" / "columns", self.elsewhere)
 
-    def _warehouse(self, given: str | None, tier: str) -> str:
-        if given is not None and "://" in given:
-            return given
-        return str(self.root / Path(given).expanduser()) if given else str(self.state_dir / tier)
+    def _warehouse(self, location: str | None, tier: str) -> str:
+        if location is not None and "://" in location:
+            return location
+        return str(self.root / Path(location).expanduser()) if location else str(self.state_dir / tier)
 
 
 def _is_project(folder: Path) -> bool:

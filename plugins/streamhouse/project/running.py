@@ -10,8 +10,8 @@ from streamhouse.model.flow import Flow
 from streamhouse.model.plan import FlowPlan
 from streamhouse.project.check import compile_with_upstream, load_registry
 from streamhouse.project.edits import Edit, edits, is_taken
+from streamhouse.project.known_inputs import KnownInputs
 from streamhouse.project.project import Project
-from streamhouse.project.seen import Seen
 from streamhouse.project.settings import AutoApply
 from streamhouse.registry import Registry
 from streamhouse.registry.registry import Broken
@@ -24,12 +24,12 @@ class Defined:
 
     Attributes:
         registry: Every flow that was applied, as it runs or, where edits are taken, as its files have it.
-        standing: Flows whose files do not count: what they say waits, if it is something else.
+        by_record: Flows whose files do not count: what they say waits, if it is something else.
         waiting: Of these, flow → what waits.
     """
 
     registry: Registry
-    standing: frozenset[str] = frozenset()
+    by_record: frozenset[str] = frozenset()
     waiting: Mapping[str, Edit] = field(default_factory=dict)
 
 
@@ -55,29 +55,25 @@ def _running(
     project: Project, state: StateStore, files: Registry, applied: Mapping[str, FlowPlan], edited: Collection[str]
 ) -> Registry:
     """Flows as they were when they were applied; those in `edited` as their files have them."""
-    held = state.definitions()
+    definitions = state.definitions.applied()
     parts: dict[str, Registry] = {}
     broken: list[Broken] = []
     for flow, plan in applied.items():
         if flow in edited:
             parts[flow] = files
-        elif flow in held:
-            parts[flow] = _registry(held[flow].model_dump_json())
+        elif flow in definitions:
+            parts[flow] = _registry(definitions[flow].model_dump_json())
         elif _follows_from(project, files, plan, applied):
-            state.note_definition(plan, files.definition(flow))
+            state.definitions.note(plan, files.definition(flow))
             parts[flow] = files
         else:
-            error = StateConflictError(
-                f"the files that {flow} was applied with are not recorded, so it cannot be compiled again",
-                hint=f"apply it once: streamhouse apply {flow}",
-            )
-            broken.append(Broken(Flow, flow, None, error))
+            broken.append(Broken(Flow, flow, None, _not_recorded(flow)))
     return Registry.joined(parts, broken)
 
 
 def _follows_from(project: Project, files: Registry, plan: FlowPlan, applied: Mapping[str, FlowPlan]) -> bool:
     try:
-        return compile_with_upstream(project, files, plan.flow, Seen(applied)).fingerprint == plan.fingerprint
+        return compile_with_upstream(project, files, plan.flow, KnownInputs(applied)).fingerprint == plan.fingerprint
     except StreamhouseError:
         return False
 
@@ -85,3 +81,10 @@ def _follows_from(project: Project, files: Registry, plan: FlowPlan, applied: Ma
 @lru_cache(maxsize=1024)
 def _registry(definition: str) -> Registry:
     return Registry.of_definition(Definition.model_validate_json(definition))
+
+
+def _not_recorded(flow: str) -> StateConflictError:
+    return StateConflictError(
+        f"the files that {flow} was applied with are not recorded, so it cannot be compiled again",
+        hint=f"apply it once: streamhouse apply {flow}",
+    )

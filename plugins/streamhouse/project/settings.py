@@ -8,16 +8,20 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, ValidationError, field_validator, model_validator
 
 from streamhouse.errors import FileFormatError
 from streamhouse.install.jars import Jar, spark_jars
+from streamhouse.model.connection import Connection
+from streamhouse.model.schema_registry import SchemaRegistry
 from streamhouse.model.spark_conf import why_ours
-from streamhouse.model.types import Duration, Frozen
+from streamhouse.model.types import NAME, Duration, Frozen
+from streamhouse.project.autopilot import AutopilotSettings
 from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.problems import Problems
-from streamhouse.registry.shape import build, keep_known
+from streamhouse.registry.validate import build, keep_known
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
+from streamhouse.spark.shortcuts import NEEDS, Shortcut
 from streamhouse.stores.object_store import ObjectStore, is_object_store
 
 FILE_NAME = "streamhouse.yaml"
@@ -36,8 +40,11 @@ _FROM_ENVIRONMENT = {
     "STREAMHOUSE_IVY_SETTINGS": ("ivy_settings",),
     "STREAMHOUSE_SPARK_MASTER": ("spark", "master"),
     "STREAMHOUSE_SPARK_SECRET": ("spark", "secret"),
+    "STREAMHOUSE_SPARK_SHORTCUTS": ("spark", "shortcuts"),
     "STREAMHOUSE_PATIENCE": ("patience",),
     "STREAMHOUSE_AUTO_APPLY": ("auto_apply",),
+    "STREAMHOUSE_MODEL": ("models", "model"),
+    "STREAMHOUSE_MODEL_URL": ("models", "url"),
 }
 
 _SPARK_CONF = "STREAMHOUSE_SPARK_CONF"
@@ -55,14 +62,32 @@ def _spark_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
+def _place(text: str) -> str:
+    """A path that this machine can read; whether anything is there is another question."""
+    try:
+        Path(text).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{text} is in the home of a user whom this machine does not know") from error
+    if "\x00" in text:
+        raise ValueError("no path has a NUL")
+    return text
+
+
+Place = Annotated[str, Field(min_length=1), AfterValidator(_place)]
+
+
 class WarehouseSettings(Frozen):
     """Where the tables of a tier are: a folder (relative to the project) or an object store's URL."""
 
-    warehouse: str | None = Field(default=None, min_length=1)
+    warehouse: Place | None = Field(
+        default=None,
+        description="a folder, relative to the project, or the URL of an object store",
+        examples=["/srv/lake/warm", "s3://lake/warm"],
+    )
 
 
 class ColdSettings(WarehouseSettings):
-    """As `WarehouseSettings`; which tables there are is in a folder too, or told by a catalog."""
+    """As `WarehouseSettings`; a folder, or a catalog, also says which tables there are."""
 
     catalog: str | None = Field(
         default=None,
@@ -95,7 +120,7 @@ class ColdSettings(WarehouseSettings):
 
     @property
     def is_rest(self) -> bool:
-        """Whether a REST catalog tells which tables there are, and where."""
+        """Whether a REST catalog knows which tables there are, and where."""
         return self.catalog is not None and not self.catalog.startswith("jdbc:")
 
 
@@ -105,12 +130,28 @@ def _allowed(setting: str) -> str:
     return setting
 
 
+def _off(value: Any) -> Any:
+    return "off" if value is False else value  # YAML 1.1 reads a plain `off` as false
+
+
 class SparkSettings(Frozen):
     """Which Spark runs the flows."""
 
-    master: str = Field(default="local[*]", min_length=1)
+    master: str = Field(
+        default="local[*]",
+        min_length=1,
+        description="where Spark runs",
+        examples=["local[4]", "spark://host:7077", "yarn"],
+    )
     conf: dict[Annotated[str, AfterValidator(_allowed)], Annotated[str, BeforeValidator(_spark_text)]] = Field(
-        default_factory=dict
+        default_factory=dict,
+        description="further settings of Spark",
+        examples=["{spark.driver.memory: 4g}"],
+    )
+    shortcuts: Annotated[Literal["auto", "off"] | tuple[Shortcut, ...], BeforeValidator(_off)] = Field(
+        default="auto",
+        description="faster ways that rest on what is private to Spark: auto (each that gives what Spark's public way "
+        "gives), off (none), or the names of those to try",
     )
     secret: str | None = Field(
         default=None,
@@ -119,12 +160,27 @@ class SparkSettings(Frozen):
         description="what the processes of a standalone cluster know each other by; given as STREAMHOUSE_SPARK_SECRET",
     )
 
+    @field_validator("shortcuts")
+    @classmethod
+    def _reachable(cls, value: str | tuple[Shortcut, ...]) -> str | tuple[Shortcut, ...]:
+        for one in () if isinstance(value, str) else value:
+            if one in NEEDS and NEEDS[one] not in value:
+                raise ValueError(f"{one} goes through {NEEDS[one]}; name that one too")
+        return value
+
+    @property
+    def requested_shortcuts(self) -> frozenset[Shortcut]:
+        """Those that are to be tried."""
+        if self.shortcuts == "off":
+            return frozenset()
+        return frozenset(Shortcut) if self.shortcuts == "auto" else frozenset(self.shortcuts)
+
 
 class FlussLogin(Frozen):
     """Who logs in to an external Fluss cluster, by SASL; the password is STREAMHOUSE_FLUSS_PASSWORD."""
 
     mechanism: Literal["PLAIN"] = Field(default="PLAIN", description="of SASL; Fluss knows no other")
-    user: str | None = Field(default=None, min_length=1, description="absent: nobody logs in")
+    user: str | None = Field(default=None, min_length=1, description="absent: no login")
 
 
 class AutoApply(StrEnum):
@@ -135,8 +191,32 @@ class AutoApply(StrEnum):
     ALL = "all"  # every one; where it rebuilds or blocks, a person is asked first
 
 
-def _auto_apply(value: Any) -> Any:
-    return "off" if value is False else value  # YAML 1.1 reads a plain `off` as false
+class ModelSettings(Frozen):
+    """Which language model `streamhouse ask` may ask, and what one ask may take; its key is STREAMHOUSE_MODEL_KEY."""
+
+    model: str | None = Field(
+        default=None,
+        pattern=r"^[a-z][a-z0-9/-]*:\S+$",
+        description="provider:name, such as openai:gpt-5 or anthropic:claude-sonnet-4-5; absent: no model is asked",
+    )
+    url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^\s/]\S*$",
+        description="of a server that speaks OpenAI's protocol: http://localhost:11434/v1; absent: the provider's",
+    )
+    tries: int = Field(default=3, ge=1, le=20, description="how many answers a model may give")
+    tokens: int = Field(default=60_000, ge=1, description="in and out, over all tries")
+    seconds: float = Field(default=60, gt=0, description="of waiting for the model, over all tries")
+    cost_usd: float = Field(default=0.5, ge=0, description="over all tries, as far as the price is known")
+
+    @model_validator(mode="after")
+    def _where(self) -> Self:
+        if self.url is not None and (self.model or "").startswith("anthropic:"):
+            raise ValueError("a server at a url speaks OpenAI's protocol; write 'model: openai:NAME'")
+        return self
+
+
+AnyConnection = Annotated[Connection | SchemaRegistry, Field(discriminator="kind")]
 
 
 class Settings(Frozen):
@@ -147,20 +227,26 @@ class Settings(Frozen):
         pattern=r"^[^\s:,]+:\d+(,[^\s:,]+:\d+)*$",
         description="host:port of an external Fluss cluster; absent: an embedded one",
     )
-    fluss_login: FlussLogin = FlussLogin()
-    warm: WarehouseSettings = WarehouseSettings()
-    cold: ColdSettings = ColdSettings()
-    object_store: ObjectStore = ObjectStore()
+    fluss_login: FlussLogin = Field(default=FlussLogin(), description="who logs in to an external Fluss cluster")
+    warm: WarehouseSettings = Field(default=WarehouseSettings(), description="where the Paimon tables are")
+    cold: ColdSettings = Field(default=ColdSettings(), description="where the Iceberg tables are")
+    object_store: ObjectStore = Field(default=ObjectStore(), description="how the lakes reach an object store")
     state: str | None = Field(
         default=None, min_length=1, repr=False, description="database URL; absent: SQLite in the project"
     )
-    ivy_settings: Path | None = Field(default=None, description="Ivy settings file of a company mirror")
-    spark: SparkSettings = SparkSettings()
-    data_folders: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+    ivy_settings: Annotated[Path, BeforeValidator(lambda value: _place(str(value)))] | None = Field(
+        default=None, description="Ivy settings file of a company mirror"
+    )
+    spark: SparkSettings = Field(default=SparkSettings(), description="which Spark runs the flows")
+    connections: dict[Annotated[str, Field(pattern=NAME)], AnyConnection] = Field(
+        default_factory=dict,
+        description="databases whose changes flows read, and registries of schemas, by the names that sources give",
+    )
+    data_folders: tuple[Place, ...] = Field(
         default=(),
         description="folders outside of the project whose files sources may read, such as [/srv/landing]",
     )
-    auto_apply: Annotated[AutoApply, BeforeValidator(_auto_apply)] = Field(
+    auto_apply: Annotated[AutoApply, BeforeValidator(_off)] = Field(
         default=AutoApply.OFF,
         description="which edits of files flows take by themselves: off (all wait for 'streamhouse apply'), safe "
         "(no-op and swap are taken) or all",
@@ -168,11 +254,11 @@ class Settings(Frozen):
     rebuild_budget: ByteSize | None = Field(
         default=None,
         ge=0,
-        description="a table whose history is larger, such as 50GB, is built anew only when a person says so",
+        description="a table whose history is larger, such as 50GB, is rebuilt only when a person says so",
     )
     keep_old_versions: Duration = Field(
         default=timedelta(days=1),
-        description="how long a table that was built anew keeps the version that served before",
+        description="how long a rebuilt table keeps the version that served before",
     )
     keep_snapshots: Duration | None = Field(
         default=None,
@@ -188,6 +274,16 @@ class Settings(Frozen):
         description="how long a flow tries again while a store does not answer, before it stops",
     )
 
+    models: ModelSettings = Field(
+        default=ModelSettings(), description="the language model that may read wishes which cannot be read without one"
+    )
+    autopilot: AutopilotSettings = Field(default=AutopilotSettings(), description="the limits of the autopilot")
+
+    @property
+    def databases(self) -> dict[str, Connection]:
+        """The connections that captures read from."""
+        return {name: one for name, one in self.connections.items() if isinstance(one, Connection)}
+
     @model_validator(mode="after")
     def _who_asks_for_a_login(self) -> Self:
         if self.fluss_login.user is not None and self.fluss is None:
@@ -195,8 +291,13 @@ class Settings(Frozen):
         return self
 
 
+def settings_of_environment() -> dict[str, tuple[str, ...]]:
+    """Variable of the environment → path of the setting that it replaces."""
+    return dict(_FROM_ENVIRONMENT)
+
+
 def jars_of(settings: Settings) -> tuple[Jar, ...]:
-    """What Spark needs for the lakes of a project."""
+    """The jars that Spark needs for the lakes of a project, by where these are: folder, object store, catalog."""
     cold = settings.cold
     return spark_jars(
         warm_in_store=is_object_store(settings.warm.warehouse or ""),
@@ -218,19 +319,21 @@ def load_settings(root: Path, environment: Mapping[str, str] | None = None) -> S
         DefinitionErrors: several of these.
     """
     settings = _from_file(root / FILE_NAME)
-    given = os.environ if environment is None else environment
+    variables = os.environ if environment is None else environment
     for variable, path in _FROM_ENVIRONMENT.items():
-        if given.get(variable):
-            settings = _replaced(settings, path, given[variable], variable)
-    if given.get(_SPARK_CONF):
-        settings = _with_spark_conf(settings, given[_SPARK_CONF])
+        if variables.get(variable):
+            settings = _replaced(settings, path, variables[variable], variable)
+    if variables.get(_SPARK_CONF):
+        settings = _with_spark_conf(settings, variables[_SPARK_CONF])
     if settings.ivy_settings is not None:
         settings = settings.model_copy(update={"ivy_settings": root / settings.ivy_settings.expanduser()})
     return settings
 
 
 _OF_SETTINGS = {path: variable for variable, path in _FROM_ENVIRONMENT.items()} | {
-    ("fluss_login", "password"): "STREAMHOUSE_FLUSS_PASSWORD"
+    ("fluss_login", "password"): "STREAMHOUSE_FLUSS_PASSWORD",
+    ("models", "key"): "STREAMHOUSE_MODEL_KEY",
+    ("models", "api_key"): "STREAMHOUSE_MODEL_KEY",
 }
 
 
@@ -240,6 +343,8 @@ def _refuse_secrets(document: Document, problems: Problems) -> None:
 
 
 def _remedy(path: KeyPath) -> str:
+    if path[0] == "connections":
+        return "say where it is: password: {environment: NAME} or {file: PATH}"
     variable = _SPARK_CONF if path[:2] == ("spark", "conf") else _OF_SETTINGS.get(tuple(map(str, path)))
     return f"give it as the environment variable {variable}" if variable else "give it by the environment"
 
@@ -312,8 +417,8 @@ def _no_conf() -> FileFormatError:
     )
 
 
-def _conf(given: object) -> dict[str, str]:
-    return SparkSettings.model_validate({"conf": given}).conf
+def _conf(value: object) -> dict[str, str]:
+    return SparkSettings.model_validate({"conf": value}).conf
 
 
 def _keys() -> list[str]:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from streamhouse.errors import (
     DefinitionError,
+    Location,
     MissingParameterError,
     PortError,
     StreamhouseError,
@@ -20,50 +21,53 @@ from streamhouse.model.table import Column
 from streamhouse.registry.yaml_nodes import Document, KeyPath
 from streamhouse.sql.dialect import parse_query
 from streamhouse.sql.parameters import fill_parameters, typed_literal
-from streamhouse.sql.ports import Port
+from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
 from streamhouse.sql.types import canonical_type, parse_type
 from streamhouse.sql.values import typed_value
 
 
 def example_errors(action: Action, document: Document) -> Iterator[DefinitionError]:
-    """What is wrong with the examples of an action, as far as it can be told without running them."""
+    """What is wrong with the examples of an action, as far as it shows without running them."""
     results = _result_types(action) if any(example.expect for example in action.examples) else {}
     for index, example in enumerate(action.examples):
         path: KeyPath = ("examples", index)
         yield from _parameter_errors(action, example, path, document)
         for port, rows in example.given.items():
-            given = (*path, "given", port)
+            rows_path = (*path, "given", port)
             if port not in action.inputs:
                 hint = did_you_mean(port, action.inputs, f"inputs: {', '.join(action.inputs)}")
                 yield PortError(
-                    f"the example gives rows of '{port}', which is no input", at=document.key_at(given), hint=hint
+                    f"the example gives rows of '{port}', which is no input", at=document.key_at(rows_path), hint=hint
                 )
             elif known := action.inputs[port]:
-                yield from _unknown_columns(f"input '{port}'", rows, known, given, document)
-                yield from _misfits(rows, known, given, document)
+                yield from _unknown_columns(f"input '{port}'", rows, known, rows_path, document)
+                yield from _misfits(rows, known, rows_path, document)
         expected = (*path, "expect")
         if results:
             yield from _unknown_columns("the result", example.expect, results, expected, document)
         yield from _misfits(example.expect, results, expected, document)
 
 
+def _value_errors(name: str, kind: str, value: Any, at: Location) -> Iterator[DefinitionError]:
+    try:
+        typed_literal(name, kind, value, at)
+    except TypeMismatchError as error:
+        yield error
+    except (DefinitionError, ValueError):  # the type is none; that is reported where it is written
+        return
+
+
 def _parameter_errors(action: Action, example: Example, path: KeyPath, document: Document) -> Iterator[DefinitionError]:
     for name, value in example.params.items():
-        if name not in action.params:
+        if name in action.params:
+            yield from _value_errors(name, action.params[name].type, value, document.value_at((*path, "params", name)))
+        else:
             yield MissingParameterError(
                 f"the example sets '{name}', which is not declared",
                 at=document.key_at((*path, "params", name)),
                 hint=did_you_mean(name, action.params, "declare it in the header's `params`"),
             )
-            continue
-        at = document.value_at((*path, "params", name))
-        try:
-            typed_literal(name, action.params[name].type, value, at)
-        except TypeMismatchError as error:
-            yield error
-        except (DefinitionError, ValueError):  # the type is none; that is reported where it is written
-            continue
     for name, parameter in action.params.items():
         if parameter.required and name not in example.params:
             yield MissingParameterError(
@@ -117,7 +121,7 @@ def _result_types(action: Action) -> dict[str, str]:
         values = {name: _some_value(action, name) for name in action.params}
         fill_parameters(query, action.params, values, action.sql, action.sql_at)
         ports = {
-            name: Port(
+            name: ActionPort(
                 tuple(Column(name=column, type=canonical_type(kind)) for column, kind in columns.items()), columns
             )
             for name, columns in action.inputs.items()
@@ -132,6 +136,6 @@ def _some_value(action: Action, name: str) -> exp.Expr:
     kind = action.params[name].type
     for value in (action.params[name].default, *(example.params.get(name) for example in action.examples)):
         if value is not None:
-            with suppress(StreamhouseError):  # told where it is written
+            with suppress(StreamhouseError):  # reported where it is written
                 return typed_literal(name, kind, value, action.at)
     return exp.Cast(this=exp.Null(), to=parse_type(kind))

@@ -11,7 +11,7 @@ from streamhouse.errors import FileFormatError, Location
 
 @dataclass(frozen=True)
 class DefinitionFile:
-    """One file, read once, so that all that is told about it is about the same bytes.
+    """One file, read once, so that everything known about it is about the same bytes.
 
     Attributes:
         name: Its path from the project's folder, as a person would type it.
@@ -68,13 +68,13 @@ class DefinitionFiles:
     @property
     def digest(self) -> str:
         """Another one when some file says something else."""
-        made = blake2b(digest_size=20)
+        hasher = blake2b(digest_size=20)
         for file in (*self.actions, *self.flows):
             content = b"-" + file.cause.encode() if file.content is None else b"+" + file.content
             for part in (file.name.encode(), content):
-                made.update(len(part).to_bytes(8, "big"))
-                made.update(part)
-        return made.hexdigest()
+                hasher.update(len(part).to_bytes(8, "big"))
+                hasher.update(part)
+        return hasher.hexdigest()
 
 
 def read_files(root: Path) -> DefinitionFiles:

@@ -8,7 +8,7 @@ from streamhouse.model.action import Action
 from streamhouse.model.types import NAME
 from streamhouse.registry.declared import default_error
 from streamhouse.registry.example_checks import example_errors
-from streamhouse.registry.shape import name_error
+from streamhouse.registry.validate import name_error
 from streamhouse.registry.yaml_nodes import Document
 
 
@@ -26,9 +26,9 @@ def _input_errors(action: Action, document: Document) -> Iterator[DefinitionErro
     for port, columns in action.inputs.items():
         if not re.match(NAME, port):
             yield name_error("an input", port, ("inputs", port), document)
-        seen: dict[str, str] = {}
+        first_spellings: dict[str, str] = {}
         for column in columns:
-            first = seen.setdefault(column.lower(), column)
+            first = first_spellings.setdefault(column.lower(), column)
             if first != column:
                 yield FileFormatError(
                     f"'{first}' and '{column}' are one name to Spark",

@@ -5,6 +5,8 @@ before FROM, templating, a second statement) is refused here, with its place and
 """
 
 import re
+from collections.abc import Callable
+from itertools import zip_longest
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
@@ -15,6 +17,7 @@ from streamhouse.registry.declared import SIMPLE_TYPES
 from streamhouse.sql import dialect
 from streamhouse.sql.arity import miscounts
 from streamhouse.sql.header import place_in
+from streamhouse.sql.scopes import is_aggregate
 
 _SCAN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|/\*.*?\*/|.""", re.DOTALL)
 _NO_COMMA_BEFORE = {
@@ -28,7 +31,7 @@ _TEMPLATE_TOKENS = {TokenType.L_BRACE, TokenType.BLOCK_START, TokenType.PARAMETE
 
 
 def parse_query(sql: str, at: Location) -> exp.Query:
-    """The syntax tree of an action's SQL, a copy for the caller to change.
+    """The syntax tree of an action's SQL, which nobody may change.
 
     Args:
         sql: Without the header.
@@ -46,16 +49,7 @@ def parse_query(sql: str, at: Location) -> exp.Query:
         hint = did_you_mean(first.text.upper(), ("SELECT", "WITH"), _ONE_SELECT)
         raise SqlSyntaxError(f"the SQL begins with '{first.text}'", at=at, hint=hint)
     _refuse_what_sqlglot_lets_pass(tokens, sql, at)
-    try:
-        query = dialect.parse_query(sql, at)
-    except SqlSyntaxError as error:
-        if isinstance(error.__cause__, ParseError) and error.__cause__.errors:
-            raise _plain(error.__cause__, sql, at) from error.__cause__
-        for token in tokens:
-            if token.token_type in _WRITES:
-                place = place_in(sql, token.start, at)
-                raise SqlSyntaxError(f"'{token.text}' makes this no query", at=place, hint=_ONE_SELECT) from error
-        raise
+    query = _query(tokens, sql, at)
     for name, problem in miscounts(tokens):
         hint = "compare it with Spark's list of functions"
         raise UntypedColumnError(problem, at=place_in(sql, name.start, at), hint=hint)
@@ -68,18 +62,53 @@ def parse_check(check: str, at: Location) -> exp.Expr:
     Raises:
         SqlSyntaxError: it is no condition on one row; placed at `at`, whatever follows in it.
     """
-    try:
-        tokens = _tokens(check, at)
-        _refuse_what_sqlglot_lets_pass(tokens, check, at)
-        tree = dialect.parse_condition(check, at)
-    except SqlSyntaxError as error:
-        if error.__cause__ is None:
-            raise _no_condition(at) from error
-        plain = _plain(error.__cause__, check, at) if isinstance(error.__cause__, ParseError) else error
-        raise SqlSyntaxError(plain.message, at=at, hint=plain.hint) from error
+    tree = _expression(check, at, dialect.parse_condition, _no_condition)
     if tree.find(exp.Query, exp.AggFunc, exp.Window):
         raise _no_condition(at)
     return tree
+
+
+def parse_measure(sql: str, at: Location) -> exp.Expr:
+    """The syntax tree of an aggregate over the rows of one table, a new one at each call.
+
+    Raises:
+        SqlSyntaxError: it is no expression, it has a query or a window in it, it aggregates nothing, or it has a column
+            outside of an aggregate; placed at `at`.
+    """
+    tree = _expression(sql, at, dialect.parse_expression, _no_measure)
+    if isinstance(tree, exp.Alias):
+        raise SqlSyntaxError("a measure has its name before the SQL", at=at, hint=f"leave out 'AS {tree.alias}'")
+    if tree.find(exp.Query, exp.Window):
+        raise SqlSyntaxError(
+            "a measure has no query and no window in it", at=at, hint="make an action of it, and a measure over that"
+        )
+    # What stands under an aggregate, or in its FILTER or WITHIN GROUP, is folded.
+    outside = tree.walk(prune=lambda node: is_aggregate(node) or isinstance(node, (exp.Filter, exp.WithinGroup)))
+    bare = [node for node in outside if isinstance(node, (exp.Column, exp.Star))]
+    if bare or not any(is_aggregate(node) for node in tree.walk()):
+        raise _no_measure(at)
+    return tree
+
+
+def _expression(
+    text: str, at: Location, parse: Callable[[str, Location], exp.Expr], otherwise: Callable[[Location], SqlSyntaxError]
+) -> exp.Expr:
+    try:
+        tokens = _tokens(text, at)
+        if not tokens:
+            raise otherwise(at)
+        _refuse_what_sqlglot_lets_pass(tokens, text, at)
+        return parse(text, at)
+    except SqlSyntaxError as error:
+        if error.__cause__ is None:
+            raise otherwise(at) from error
+        plain = _plain(error.__cause__, text, at) if isinstance(error.__cause__, ParseError) else error
+        raise SqlSyntaxError(plain.message, at=at, hint=plain.hint) from error
+
+
+def _no_measure(at: Location) -> SqlSyntaxError:
+    hint = "fold every column it names, such as 'SUM(amount_cents) / 100' or 'COUNT(*)'"
+    return SqlSyntaxError("this is no aggregate over rows", at=at, hint=hint)
 
 
 def _no_condition(at: Location) -> SqlSyntaxError:
@@ -115,7 +144,7 @@ def _tokens(sql: str, at: Location) -> list[Token]:
 
 
 def _refuse_what_sqlglot_lets_pass(tokens: list[Token], sql: str, at: Location) -> None:
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, following in zip_longest(tokens, tokens[1:]):
         kind = token.token_type
         if kind == TokenType.SEMICOLON:
             second = place_in(sql, following.start if following else token.start, at)
@@ -132,6 +161,19 @@ def _refuse_what_sqlglot_lets_pass(tokens: list[Token], sql: str, at: Location) 
             raise SqlSyntaxError("this SELECT has no columns", at=place, hint="name them, or write *")
 
 
+def _query(tokens: list[Token], sql: str, at: Location) -> exp.Query:
+    try:
+        return dialect.read_alone(sql, at)
+    except SqlSyntaxError as error:
+        if isinstance(error.__cause__, ParseError) and error.__cause__.errors:
+            raise _plain(error.__cause__, sql, at) from error.__cause__
+        for token in tokens:
+            if token.token_type in _WRITES:
+                place = place_in(sql, token.start, at)
+                raise SqlSyntaxError(f"'{token.text}' makes this no query", at=place, hint=_ONE_SELECT) from error
+        raise
+
+
 def _plain(error: ParseError, sql: str, at: Location) -> SqlSyntaxError:
     detail = error.errors[0]
     text, near = str(detail["description"]), str(detail.get("highlight") or "")
@@ -141,26 +183,29 @@ def _plain(error: ParseError, sql: str, at: Location) -> SqlSyntaxError:
     place = place_in(sql, max(line_start + int(detail["col"]) - len(near), 0), at)
     if "hint" in detail:
         return SqlSyntaxError(text, at=place, hint=detail["hint"])
-    if text.startswith("Invalid expression / Unexpected token"):
-        message, hint = f"'{near}' is not expected here", "a comma, an operator or AS may be missing before it"
-    elif text.startswith("Expected TYPE"):
-        message = f"'{near}' is no Spark SQL type"
-        hint = did_you_mean(near.lower(), SIMPLE_TYPES) or f"such as {', '.join(SIMPLE_TYPES[:-3])}"
-    elif expecting := re.match(r"Expecting (\S+)$", text):
-        message, hint = f"'{expecting[1]}' is missing after '{near}'", "close what you opened"
-    elif text.startswith("Expected table name"):
-        message, hint = f"a table name is missing after '{near}'", "read an input by its name"
-    elif text.startswith("Expected END"):
-        message, hint = f"END is missing after {near}", "close the CASE with END"
-    elif text.startswith("Required keyword"):
-        message, hint = f"something is missing at '{near}'", "complete it, or remove it"
-    else:
-        said = text.partition(" but got ")[0]
-        said = said[:1].lower() + said[1:] if said[1:2].islower() and not said.startswith("Spark") else said
-        shown = near if near[:1] in _QUOTES else repr(near)
-        message = f"{said}, at {shown}" if near else said
-        hint = "compare it with Spark's SQL reference"
+    message, hint = _plain_words(text, near)
     return SqlSyntaxError(message, at=place, hint=hint)
+
+
+def _plain_words(text: str, near: str) -> tuple[str, str]:
+    """Message and hint for what sqlglot says of the token `near`."""
+    if text.startswith("Invalid expression / Unexpected token"):
+        return f"'{near}' is not expected here", "a comma, an operator or AS may be missing before it"
+    if text.startswith("Expected TYPE"):
+        known = did_you_mean(near.lower(), SIMPLE_TYPES) or f"such as {', '.join(SIMPLE_TYPES[:-3])}"
+        return f"'{near}' is no Spark SQL type", known
+    if expecting := re.match(r"Expecting (\S+)$", text):
+        return f"'{expecting[1]}' is missing after '{near}'", "close what you opened"
+    if text.startswith("Expected table name"):
+        return f"a table name is missing after '{near}'", "read an input by its name"
+    if text.startswith("Expected END"):
+        return f"END is missing after {near}", "close the CASE with END"
+    if text.startswith("Required keyword"):
+        return f"something is missing at '{near}'", "complete it, or remove it"
+    said = text.partition(" but got ")[0]
+    said = said[:1].lower() + said[1:] if said[1:2].islower() and not said.startswith("Spark") else said
+    shown = near if near[:1] in _QUOTES else repr(near)
+    return f"{said}, at {shown}" if near else said, "compare it with Spark's SQL reference"
 
 
 def _open_quote(sql: str) -> int:

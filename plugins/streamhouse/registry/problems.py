@@ -23,7 +23,12 @@ class Problems:
         return self.errors[0] if len(self.errors) == 1 else DefinitionErrors(self.errors)
 
     def raise_any(self) -> None:
-        """Raise what was noted, if anything; see `error`."""
+        """Raise what was noted, if anything; see `error`.
+
+        Raises:
+            StreamhouseError: the one error that was noted.
+            DefinitionErrors: several were.
+        """
         if self.errors:
             raise self.error()
 

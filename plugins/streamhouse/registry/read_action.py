@@ -4,15 +4,17 @@ from typing import Any, NamedTuple
 
 from streamhouse.errors import DefinitionError, FileFormatError, StreamhouseError
 from streamhouse.model.action import Action
+from streamhouse.model.meaning import Meaning
 from streamhouse.model.notice import Notice
 from streamhouse.registry.declared import declared_type, join_cut_types
 from streamhouse.registry.header_checks import header_errors
 from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.parse_sql import parse_check, parse_query
 from streamhouse.registry.problems import Problems
-from streamhouse.registry.shape import build, keep_known
 from streamhouse.registry.sql_names import check_params, check_tables, placeholders
+from streamhouse.registry.validate import build, keep_known
 from streamhouse.registry.yaml_nodes import Document, read_yaml
+from streamhouse.sql.dialect import hand_on
 from streamhouse.sql.header import SplitFile, split_header
 
 
@@ -51,19 +53,16 @@ def read_action(text: str, file: str) -> ReadAction:
     if not isinstance(document.data, dict):
         raise FileFormatError("the header is no mapping", at=document.value_at(()), hint="write 'key: value' lines")
     refuse_secrets(document, problems, lambda _: "leave it out: a parameter is no place for one", under=("params",))
-    written = document.data
-    if isinstance(written.get("params"), dict):
-        written = {**written, "params": {name: join_cut_types(one) for name, one in written["params"].items()}}
-    data = keep_known(written, Action, document, problems)
-    if isinstance(data.get("inputs"), dict):
-        data["inputs"] = {port: join_cut_types(columns) for port, columns in data["inputs"].items()}
-    _canonicalise_types(data, document, problems)
-    renamed = _mapping(_mapping(data.get("output")).get("renamed"))
-    if renamed:
-        data["output"]["places"] = {name: document.value_at(("output", "renamed", name)) for name in renamed}
+    data = _header(document, problems)
     action = build(
         Action,
-        {**data, "sql": split.sql, "sql_at": split.sql_at, "at": document.value_at(("action",))},
+        {
+            **data,
+            "sql": split.sql,
+            "sql_at": split.sql_at,
+            "at": document.value_at(("action",)),
+            "places": document.places_below(*Meaning.model_fields),
+        },
         document,
         problems,
     )
@@ -76,7 +75,7 @@ def read_action(text: str, file: str) -> ReadAction:
 
 
 def name_in(text: str, file: str) -> tuple[str | None, str | None]:
-    """Name and version that a broken action file seems to have; None: not to be told."""
+    """Name and version that a broken action file seems to have; None: unknown."""
     try:
         split = split_header(text, file)
         data = read_yaml(split.yaml, file, first_line=split.yaml_line).data
@@ -100,11 +99,25 @@ def _canonicalise_types(data: dict[str, Any], document: Document, problems: Prob
             problems.add(*error)
 
 
-def _check_sql(split: SplitFile, data: dict[str, Any], document: Document, problems: Problems) -> tuple[Notice, ...]:
-    """Check SQL and conditions against the header, also when the header has other faults."""
-    inputs, params, expect = (_mapping(data.get(key)) for key in ("inputs", "params", "expect"))
+def _header(document: Document, problems: Problems) -> dict[str, Any]:
+    """What the header says, in the model's form."""
+    written = document.data
+    if isinstance(written.get("params"), dict):
+        written = {**written, "params": {name: join_cut_types(one) for name, one in written["params"].items()}}
+    data: dict[str, Any] = keep_known(written, Action, document, problems)
+    if isinstance(data.get("inputs"), dict):
+        data["inputs"] = {port: join_cut_types(columns) for port, columns in data["inputs"].items()}
+    _canonicalise_types(data, document, problems)
+    renamed = _mapping(_mapping(data.get("output")).get("renamed"))
+    if renamed:
+        data["output"]["places"] = {name: document.value_at(("output", "renamed", name)) for name in renamed}
+    return data
+
+
+def _check_expectations(data: dict[str, Any], document: Document, problems: Problems) -> set[str]:
+    """Check conditions against the header; the parameters that they use."""
     used: set[str] = set()
-    for name, expectation in expect.items():
+    for name, expectation in _mapping(data.get("expect")).items():
         check = _mapping(expectation).get("check")
         if not isinstance(check, str):
             continue
@@ -115,7 +128,14 @@ def _check_sql(split: SplitFile, data: dict[str, Any], document: Document, probl
             problems.add(error)
         else:
             used |= placeholders(condition)
-            problems.add(*check_params(condition, check, at, params, exact=False))
+            problems.add(*check_params(condition, check, at, _mapping(data.get("params")), exact=False))
+    return used
+
+
+def _check_sql(split: SplitFile, data: dict[str, Any], document: Document, problems: Problems) -> tuple[Notice, ...]:
+    """Check SQL and conditions against the header, also when the header has other faults."""
+    inputs, params = (_mapping(data.get(key)) for key in ("inputs", "params"))
+    used = _check_expectations(data, document, problems)
     try:
         query = parse_query(split.sql, split.sql_at)
     except DefinitionError as error:
@@ -126,6 +146,7 @@ def _check_sql(split: SplitFile, data: dict[str, Any], document: Document, probl
         problems.add(*check_tables(query, split.sql, split.sql_at, ports))
     problems.add(*check_params(query, split.sql, split.sql_at, params))
     used |= placeholders(query)
+    hand_on(split.sql, query)  # to the code that plans a step with it
     return tuple(
         Notice(f"the parameter '{name}' is never used", document.key_at(("params", name)), "use it, or remove it")
         for name in params

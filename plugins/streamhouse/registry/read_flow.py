@@ -7,7 +7,7 @@ a path always gives the key.
 | on | paths |
 |---|---|
 | `Step.places` | `use`, `writes`, `strategy`, `reads`, `reads.lines`, `reads.lines.table`, `reads.lines.as`, `with`, `with.min_quantity`; `key:reads.lines`, `key:with.min_quantity`, ... |
-| `Flow.places` | `flow`, `freshness`, ..., `sources.transactions`, `sources.transactions.replay`, `sources.transactions.replay.package`, `tables.dwd.sales`, `tables.dwd.sales.primary_key`, `tables.dwd.sales.tiers.hot`, list items as `tags.0`; `key:` likewise |
+| `Flow.places` | `flow`, `freshness`, ..., `sources.transactions`, `sources.transactions.replay`, `sources.transactions.replay.package`, `tables.dwd.sales`, `tables.dwd.sales.primary_key`, `tables.dwd.sales.tiers.hot`, list items as `tags.0`; `key:` in the same way |
 
 `Step.at` is where the step begins, `Read.at` its table's name, `Source.at` the source's name, `Flow.at` the flow's name.
 """  # noqa: E501  a table
@@ -15,13 +15,13 @@ a path always gives the key.
 import re
 from typing import Any
 
-from streamhouse.errors import FileFormatError, Location, StreamhouseError
+from streamhouse.errors import FileFormatError, StreamhouseError
 from streamhouse.model.flow import Flow
 from streamhouse.model.types import NAME, TABLE_NAME
 from streamhouse.registry.declared import declared_type, join_cut_types
 from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.problems import Problems
-from streamhouse.registry.shape import build, keep_known, name_error, table_name_error
+from streamhouse.registry.validate import build, keep_known, name_error, table_name_error
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
 
 _USE = re.compile(r"[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?")
@@ -53,15 +53,11 @@ def read_flow(text: str, file: str) -> Flow:
         data["sources"] = _sources(document, problems)
     if isinstance(data.get("steps"), list):
         data["steps"] = [_placed(step, ("steps", i), document, problems) for i, step in enumerate(data["steps"])]
-    for table in data["tables"] if isinstance(data.get("tables"), dict) else ():
-        if not re.fullmatch(TABLE_NAME, table):
-            problems.add(table_name_error(table, ("tables", table), document))
+    _check_names(data.get("tables"), ("tables",), document, problems)
     rules = data.get("schema_change")
     ruled = rules.get("tables") if isinstance(rules, dict) else None
-    for table in ruled if isinstance(ruled, dict) else ():
-        if not re.fullmatch(TABLE_NAME, table):
-            problems.add(table_name_error(table, ("schema_change", "tables", table), document))
-    places = {path: at for path, at in _places((), document).items() if not path.startswith(("steps", "key:steps"))}
+    _check_names(ruled, ("schema_change", "tables"), document, problems)
+    places = document.places_below(*(key for key in document.data if key != "steps"))
     flow = build(Flow, {**data, "at": document.value_at(("flow",)), "places": places}, document, problems)
     if flow is None or problems:
         raise problems.error()
@@ -69,7 +65,7 @@ def read_flow(text: str, file: str) -> Flow:
 
 
 def name_in(text: str, file: str) -> str | None:
-    """The name that a broken flow file seems to have; None: not to be told."""
+    """The name that a broken flow file seems to have; None: unknown."""
     try:
         data = read_yaml(text, file).data
     except StreamhouseError:
@@ -99,6 +95,12 @@ def _expand_reads(step: Any) -> Any:
     return {**step, "reads": reads}
 
 
+def _check_names(tables: Any, path: KeyPath, document: Document, problems: Problems) -> None:
+    for table in tables if isinstance(tables, dict) else ():
+        if not re.fullmatch(TABLE_NAME, table):
+            problems.add(table_name_error(table, (*path, table), document))
+
+
 def _sources(document: Document, problems: Problems) -> Any:
     """Sources in the model's form: `{name: {kind: options}}` names the kind by its key."""
     written = document.data["sources"]
@@ -106,29 +108,32 @@ def _sources(document: Document, problems: Problems) -> Any:
         return written
     sources = {}
     for name, source in written.items():
-        path = ("sources", name)
-        at = document.key_at(path)
         if not re.fullmatch(NAME, name):
-            problems.add(name_error("a source", name, path, document))
-        if not isinstance(source, dict) or len(source) != 1:
-            many = isinstance(source, dict) and len(source) > 1
-            cause = f"has {len(source)} kinds: {', '.join(source)}" if many else "does not say its kind"
-            hint = "write one kind and its options: 'orders: {files: {path: data/orders}}'"
-            problems.add(FileFormatError(f"the source '{name}' {cause}", at=at, hint=hint))
-            continue
-        ((kind, options),) = source.items()
-        if options is not None and not isinstance(options, dict):
-            problems.add(
-                FileFormatError(
-                    f"the options of '{kind}' must be a mapping",
-                    at=document.value_at((*path, kind)),
-                    hint=f"write '{kind}: {{option: value}}'",
-                )
-            )
-            continue
-        options = _typed_columns(options or {}, (*path, kind), document, problems)
-        sources[name] = {"name": name, "kind": kind, "options": options, "at": at}
+            problems.add(name_error("a source", name, ("sources", name), document))
+        try:
+            sources[name] = _source(name, source, document, problems)
+        except FileFormatError as error:
+            problems.add(error)
     return sources
+
+
+def _source(name: str, source: Any, document: Document, problems: Problems) -> dict[str, Any]:
+    path: KeyPath = ("sources", name)
+    at = document.key_at(path)
+    if not isinstance(source, dict) or len(source) != 1:
+        many = isinstance(source, dict) and len(source) > 1
+        cause = f"has {len(source)} kinds: {', '.join(source)}" if many else "does not say its kind"
+        hint = "write one kind and its options: 'orders: {files: {path: data/orders}}'"
+        raise FileFormatError(f"the source '{name}' {cause}", at=at, hint=hint)
+    ((kind, options),) = source.items()
+    if options is not None and not isinstance(options, dict):
+        raise FileFormatError(
+            f"the options of '{kind}' must be a mapping",
+            at=document.value_at((*path, kind)),
+            hint=f"write '{kind}: {{option: value}}'",
+        )
+    options = _typed_columns(options or {}, (*path, kind), document, problems)
+    return {"name": name, "kind": kind, "options": options, "at": at}
 
 
 def _typed_columns(options: dict[str, Any], path: KeyPath, document: Document, problems: Problems) -> dict[str, Any]:
@@ -161,21 +166,8 @@ def _placed(step: Any, path: KeyPath, document: Document, problems: Problems) ->
             **step,
             "reads": {port: _placed_read(read, (*path, "reads", port), document) for port, read in reads.items()},
         }
-    return {**step, "at": document.value_at(path), "places": _places(path, document)}
+    return {**step, "at": document.value_at(path), "places": document.places_in(path)}
 
 
 def _placed_read(read: Any, path: KeyPath, document: Document) -> Any:
     return {**read, "at": document.value_at((*path, "table"))} if isinstance(read, dict) else read
-
-
-def _places(root: KeyPath, document: Document) -> dict[str, Location]:
-    """Places of all that is written below `root`, by their paths from there."""
-    found: dict[str, Location] = {}
-    depth = len(root)
-    for path in document.values:
-        if len(path) > depth and path[:depth] == root:
-            name = ".".join(str(part) for part in path[depth:])
-            found[name] = document.best_at(path)
-            if path in document.keys:
-                found[f"key:{name}"] = document.keys[path]
-    return found

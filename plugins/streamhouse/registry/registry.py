@@ -15,6 +15,7 @@ from streamhouse.errors import (
     UnknownFlowError,
 )
 from streamhouse.model.action import Action
+from streamhouse.model.bad_rows import DEAD_LETTER_ACTION, with_dead_letters
 from streamhouse.model.definition import Definition
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.notice import Notice
@@ -25,8 +26,8 @@ from streamhouse.registry.fingerprint import fingerprint
 from streamhouse.registry.problems import flat
 from streamhouse.registry.read_action import ReadAction, read_action
 from streamhouse.registry.read_flow import read_flow
-from streamhouse.registry.search import Hit, search
-from streamhouse.sql.last_resort import told_at
+from streamhouse.registry.search import SearchHit, search
+from streamhouse.sql.last_resort import guard_analysis
 
 D = TypeVar("D", Action, Flow)
 
@@ -67,8 +68,12 @@ class KnownAction:
         return self.load()
 
 
+_OWN = KnownAction.of(DEAD_LETTER_ACTION)
+"""What writes dead-letter tables: an action without a file."""
+
+
 @dataclass(frozen=True)
-class Use:
+class ActionUse:
     """One step that uses an action."""
 
     flow: str
@@ -80,6 +85,17 @@ class Registry:
 
     A broken file hides no other: what it defines raises its error when asked for, the rest works.
     """
+
+    flows: dict[str, Flow]
+    """Each flow by name."""
+    warnings: tuple[Notice, ...]
+    """What is odd about files without being wrong, by place."""
+    read: Mapping[str, ReadAction | Flow]
+    """File → what it defines, of the actions that had to be understood again, and of all flows."""
+    files: Mapping[str, DefinitionFile]
+    """Every file that was read, by its name."""
+    parts: "Mapping[str, Registry]"
+    """Flow → where its actions come from, of one that was joined."""
 
     def __init__(
         self,
@@ -99,28 +115,26 @@ class Registry:
         """
         self._versions: dict[str, dict[tuple[int, ...], KnownAction]] = {}
         self._broken = list(broken)
-        for given in actions:
-            known = given if isinstance(given, KnownAction) else KnownAction.of(given)
-            first = self._versions.setdefault(known.name, {}).setdefault(_numbers(known.version), known)
-            if first is not known:
-                what = f"action '{known.name}' {known.version}"
-                error = _twice(what, first.action, known.action, "rename one of them, or give it another version")
-                self._broken.append(Broken(Action, known.name, known.version, error))
-        self.flows: dict[str, Flow] = {}
-        """Each flow by name."""
+        for action in actions:
+            self._add_action(action if isinstance(action, KnownAction) else KnownAction.of(action))
+        self.flows = {}
         for flow in sorted(flows, key=lambda f: (f.flow, f.at)):
-            other = self.flows.setdefault(flow.flow, flow)
-            if other is not flow:
-                error = _twice(f"flow '{flow.flow}'", other, flow, "rename one of them")
-                self._broken.append(Broken(Flow, flow.flow, None, error))
-        self.warnings: tuple[Notice, ...] = tuple(sorted(warnings, key=lambda n: n.at))
-        """What is odd about files without being wrong, by place."""
-        self.read: Mapping[str, ReadAction | Flow] = {}
-        """File → what it defines, of the actions that had to be understood anew, and of all flows."""
-        self.files: Mapping[str, DefinitionFile] = {}
-        """Every file that was read, by its name."""
-        self.parts: Mapping[str, Registry] = {}
-        """Flow → where its actions come from, of one that was joined."""
+            self._add_flow(flow)
+        self.warnings = tuple(sorted(warnings, key=lambda n: n.at))
+        self.read, self.files, self.parts = {}, {}, {}
+
+    def _add_action(self, known: KnownAction) -> None:
+        first = self._versions.setdefault(known.name, {}).setdefault(_numbers(known.version), known)
+        if first is not known:
+            what = f"action '{known.name}' {known.version}"
+            error = _twice(what, first.action, known.action, "rename one of them, or give it another version")
+            self._broken.append(Broken(Action, known.name, known.version, error))
+
+    def _add_flow(self, flow: Flow) -> None:
+        other = self.flows.setdefault(flow.flow, flow)
+        if other is not flow:
+            error = _twice(f"flow '{flow.flow}'", other, flow, "rename one of them")
+            self._broken.append(Broken(Flow, flow.flow, None, error))
 
     @classmethod
     def load(cls, root: Path) -> "Registry":
@@ -147,7 +161,7 @@ class Registry:
         warnings: list[Notice] = []
         for file in (*files.actions, *files.flows):
             try:
-                with told_at(Location(file.name), "the file"):
+                with guard_analysis(Location(file.name), "the file"):
                     found = known.get(file.name) or understood(file)
             except StreamhouseError as error:
                 broken.append(_broken(file, error))
@@ -204,12 +218,12 @@ class Registry:
     @cached_property
     def actions(self) -> dict[str, Action]:
         """Each action in its newest version, by name."""
-        return {name: held[max(held)].action for name, held in sorted(self._versions.items())}
+        return {name: by_version[max(by_version)].action for name, by_version in sorted(self._versions.items())}
 
     @property
     def found(self) -> tuple[KnownAction, ...]:
         """Every version of each action, by name, then by file; none of them is read for it."""
-        return tuple(known for _, held in sorted(self._versions.items()) for known in held.values())
+        return tuple(known for _, by_version in sorted(self._versions.items()) for known in by_version.values())
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -249,22 +263,28 @@ class Registry:
         return self.find(use, at=at).action
 
     def find(self, use: str, *, at: Location | None = None) -> KnownAction:
-        """As `action`, without reading it."""
+        """As `action`, without reading it.
+
+        Raises:
+            UnknownActionError: there is none of this name, or none of this version.
+        """
         name, _, wanted = use.partition("@")
         self._raise_broken(Action, name, wanted)
-        held = self._versions.get(name, {})
+        by_version = self._versions.get(name, {})
+        if name == _OWN.name and not by_version:
+            return _OWN
         prefix = _numbers(wanted) if wanted else ()
-        fitting = [version for version in held if version[: len(prefix)] == prefix]
+        fitting = [version for version in by_version if version[: len(prefix)] == prefix]
         if fitting:
-            return held[max(fitting)]
-        if not held:
+            return by_version[max(fitting)]
+        if not by_version:
             raise UnknownActionError(use, self.action_names, at=at)
-        raise UnknownActionError(use, [f"{name}@{known.version}" for known in held.values()], at=at)
+        raise UnknownActionError(use, [f"{name}@{known.version}" for known in by_version.values()], at=at)
 
     def versions(self, name: str) -> tuple[Action, ...]:
         """Every version of an action, oldest first; empty when there is none."""
-        held = self._versions.get(name, {})
-        return tuple(held[version].action for version in sorted(held))
+        by_version = self._versions.get(name, {})
+        return tuple(by_version[version].action for version in sorted(by_version))
 
     def flow(self, name: str, *, at: Location | None = None) -> Flow:
         """The flow called `name`.
@@ -282,24 +302,24 @@ class Registry:
         """Sixteen hex digits that change when the definition does; layout and comments do not count."""
         return fingerprint(definition)
 
-    def used_by(self, action: str) -> tuple[Use, ...]:
+    def used_by(self, action: str) -> tuple[ActionUse, ...]:
         """Each step that uses any version of `action`, by flow, then as written."""
         return tuple(
-            Use(flow.flow, step)
+            ActionUse(flow.flow, step)
             for flow in self.flows.values()
             for step in flow.steps
             if step.use.partition("@")[0] == action
         )
 
-    def writers(self) -> dict[str, tuple[Use, ...]]:
+    def writers(self) -> dict[str, tuple[ActionUse, ...]]:
         """Table → the steps that write it, in any flow; more than one is an error that the compiler reports."""
-        found: dict[str, tuple[Use, ...]] = {}
-        for flow in self.flows.values():
+        found: dict[str, tuple[ActionUse, ...]] = {}
+        for flow in map(with_dead_letters, self.flows.values()):
             for step in flow.steps:
-                found[step.writes] = (*found.get(step.writes, ()), Use(flow.flow, step))
+                found[step.writes] = (*found.get(step.writes, ()), ActionUse(flow.flow, step))
         return found
 
-    def search(self, text: str) -> tuple[Hit, ...]:
+    def search(self, text: str) -> tuple[SearchHit, ...]:
         """Actions and flows that hold every word of `text`, best first; see `registry/search.py`."""
         return search(text, self.actions.values(), self.flows.values())
 

@@ -1,7 +1,8 @@
 """JSON Schemas of the two kinds of files, for editors.
 
-They come from the models, so they cannot fall behind. What people write differs from the models in two
-places only: a read may be a plain table name, and a source names its kind by a key.
+They come from the models, so they cannot fall behind. What people write differs from the models in few
+places: a read may be a plain table name, a source names its kind by a key, and a column's meaning may be its
+description alone, a measure its SQL, a dimension its levels.
 """
 
 from typing import Any
@@ -14,6 +15,15 @@ from streamhouse.model.types import NAME, TABLE_NAME, USE
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _Schema = dict[str, Any]
+_SHORT_FORMS: dict[str, _Schema] = {
+    "ColumnMeaning": {"type": "string", "description": "its description"},
+    "MeasureMeaning": {"type": "string", "description": "its SQL"},
+    "DimensionMeaning": {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "its levels, from coarse to fine",
+    },
+}
 
 
 def action_schema() -> _Schema:
@@ -56,7 +66,13 @@ def _written(model: type[BaseModel], title: str) -> _Schema:
     for nested in _models(model):
         if nested.__name__ in schema.get("$defs", {}):
             _drop_excluded(schema["$defs"][nested.__name__], nested)
-    schema.get("$defs", {}).pop("Location", None)
+    definitions = schema.get("$defs", {})
+    definitions.pop("Location", None)
+    for name in _SHORT_FORMS.keys() & definitions.keys():
+        definitions[name] = {
+            "description": definitions[name].pop("description", ""),
+            "anyOf": [_SHORT_FORMS[name], definitions[name]],
+        }
     return {"$schema": _DRAFT, **schema, "title": title}
 
 

@@ -12,7 +12,7 @@ _EXACT, _NAME, _DESCRIPTION, _REST = 8, 4, 2, 1
 
 
 @dataclass(frozen=True)
-class Hit:
+class SearchHit:
     """One definition that holds every word."""
 
     kind: Literal["action", "flow"]
@@ -22,7 +22,7 @@ class Hit:
     score: int  # higher is better; comparable within one search
 
 
-def search(text: str, actions: Iterable[Action], flows: Iterable[Flow]) -> tuple[Hit, ...]:
+def search(text: str, actions: Iterable[Action], flows: Iterable[Flow]) -> tuple[SearchHit, ...]:
     """Definitions in which every word of `text` stands somewhere, as part of a word, in any case.
 
     A name counts more than a description, and that more than columns, parameters, tables, tags and SQL.
@@ -40,9 +40,9 @@ def search(text: str, actions: Iterable[Action], flows: Iterable[Flow]) -> tuple
 
 def _hit(
     kind: Literal["action", "flow"], name: str, description: str, at: Location, rest: str, words: list[str]
-) -> Hit | None:
+) -> SearchHit | None:
     scores = [_score(word, name, description.lower(), rest) for word in words]
-    return Hit(kind, name, description, at, sum(scores)) if all(scores) else None
+    return SearchHit(kind, name, description, at, sum(scores)) if all(scores) else None
 
 
 def _score(word: str, name: str, description: str, rest: str) -> int:

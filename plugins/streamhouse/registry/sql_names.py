@@ -1,6 +1,6 @@
 """Names that an action's SQL uses, against those its header declares."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from sqlglot import exp
 
@@ -24,6 +24,15 @@ def placeholders(tree: exp.Expr) -> set[str]:
     return {p.name for p in tree.find_all(exp.Placeholder) if p.this}
 
 
+def _no_input(table: exp.Table, at: Location, ports: Iterable[str], own: Iterable[str]) -> UnknownTableError:
+    shown = ".".join(part.name for part in table.parts)
+    hint: str | None = "read an input; the flow says which table it is"
+    if not table.args.get("db"):
+        inputs = ", ".join(ports)
+        hint = did_you_mean(table.name, [*ports, *own], f"inputs: {inputs}" if inputs else "declare it in `inputs`")
+    return UnknownTableError(f"the SQL reads '{shown}', which is no input", at=at, hint=hint)
+
+
 def check_tables(query: exp.Query, sql: str, at: Location, ports: Mapping[str, Location]) -> list[DefinitionError]:
     """Tables that the query reads and the header lacks; else inputs that the query never reads.
 
@@ -33,32 +42,22 @@ def check_tables(query: exp.Query, sql: str, at: Location, ports: Mapping[str, L
         at: Where `sql` begins.
         ports: Inputs of the header and their places; Spark looks tables up in any case.
     """
+    nodes = list(query.walk())
     unknown: list[DefinitionError] = [
         UnknownTableError(found.message, at=place_of(found.node, sql, at), hint=found.hint)
-        for found in refused_relations(query)
+        for found in refused_relations(nodes)
         if not isinstance(found.node.this, exp.Placeholder)  # `check_params` says it better
     ]
-    read: set[str] = set()
-    known = {port.lower() for port in ports}
-    own = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
-    for table in query.find_all(exp.Table):
-        if not isinstance(table.this, exp.Identifier):  # a table function
-            continue
-        name = table.name
-        read.add(name.lower())
-        place = place_of(table, sql, at)
-        if table.args.get("db"):
-            shown = ".".join(part.name for part in table.parts)
-            message, hint = (
-                f"the SQL reads '{shown}', which is no input",
-                "read an input; the flow says which table it is",
-            )
-            unknown.append(UnknownTableError(message, at=place, hint=hint))
-        elif name.lower() not in known | own:
-            close = did_you_mean(
-                name, [*ports, *own], f"inputs: {', '.join(ports)}" if ports else "declare it in `inputs`"
-            )
-            unknown.append(UnknownTableError(f"the SQL reads '{name}', which is no input", at=place, hint=close))
+    own = {cte.alias.lower() for cte in nodes if isinstance(cte, exp.CTE)}
+    known = own | {port.lower() for port in ports}
+    # Others than those with a name are table functions.
+    tables = [node for node in nodes if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)]
+    unknown += [
+        _no_input(table, place_of(table, sql, at), ports, own)
+        for table in tables
+        if table.args.get("db") or table.name.lower() not in known
+    ]
+    read = {table.name.lower() for table in tables}
     # A mistyped name is unknown, and leaves the input it means unread: one message is enough.
     return unknown or [
         PortError(f"the SQL never reads the input '{port}'", at=place, hint="read it, or remove it from `inputs`")

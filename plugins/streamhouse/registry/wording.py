@@ -17,6 +17,8 @@ MISSING = {
     "check": "write a condition: 'check: \"amount >= 0\"'",
     "given": "give the rows of each input: 'given: {orders: [{order_id: 1}]}'",
     "expect": "list the rows that come out: 'expect: [{order_id: 1}]'",
+    "sql": "write what is computed: 'sql: SUM(revenue_cents) / 100'",
+    "until": "write the day from which it may be missing: 'until: 2027-01-31'",
 }
 SHAPES_OF_KEYS = {
     "reads": "map each input of the action to a table: 'reads: {orders: ods.orders}'",

@@ -6,6 +6,7 @@ zero stays text, a key stands once, and tags such as `!!python/object` are refus
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +94,28 @@ class Document:
                 return self.value_at(path)
         return self.key_at(path) if isinstance(value, dict) else self.value_at(path)
 
+    def places_below(self, *keys: str) -> dict[str, Location]:
+        """As `places_in` of the whole document, of what stands at and below some of its keys."""
+        wanted = set(keys)
+        return self._named(path for path in self.values if path and path[0] in wanted)
+
+    def places_in(self, root: KeyPath) -> dict[str, Location]:
+        """Places of all that is written below `root`, by their paths from there joined by dots.
+
+        A mapping's place is that of its key; `key:` before a path always gives the key.
+        """
+        depth = len(root)
+        return self._named((path for path in self.values if len(path) > depth and path[:depth] == root), depth)
+
+    def _named(self, paths: Iterable[KeyPath], depth: int = 0) -> dict[str, Location]:
+        found: dict[str, Location] = {}
+        for path in paths:
+            name = ".".join(str(part) for part in path[depth:])
+            found[name] = self.best_at(path)
+            if path in self.keys:
+                found[f"key:{name}"] = self.keys[path]
+        return found
+
 
 def read_yaml(text: str, file: str, *, first_line: int = 1) -> Document:
     """Read one YAML document.
@@ -114,21 +137,21 @@ def read_yaml(text: str, file: str, *, first_line: int = 1) -> Document:
     except yaml.MarkedYAMLError as error:
         raise _translated(error, text, file, shift) from error
     except yaml.reader.ReaderError as error:
-        before = text.encode()[: error.position].decode(errors="ignore")  # libyaml counts bytes
-        raise FileFormatError(
-            f"the character U+{ord(text[len(before)]):04X} is not allowed",
-            at=Location(file, before.count("\n") + 1 + shift, len(before) - before.rfind("\n")),
-            hint="remove it; it may have come with a copy and paste",
-        ) from error
+        raise _strange_character(error, text, file, shift) from error
     if root is None:
         raise FileFormatError("nothing is written here", at=Location(file, first_line), hint="write 'key: value' lines")
-    walk = _Walk(file, shift)
+    walk = _NodeReader(file, shift)
     data = walk.value(root, ())
     walk.problems.raise_any()
     return Document(file, data, walk.keys, walk.values)
 
 
-class _Walk:
+def compose(text: str) -> Any:
+    """The nodes of a document that `read_yaml` has read without an error."""
+    return yaml.compose(text, Loader=_Loader)
+
+
+class _NodeReader:
     """Turns nodes into data once, noting places and problems on the way."""
 
     def __init__(self, file: str, shift: int) -> None:
@@ -224,6 +247,23 @@ def _too_deep(at: Location) -> FileFormatError:
     return FileFormatError("the file nests too deep", at=at, hint="write it flatter")
 
 
+def _strange_character(error: yaml.reader.ReaderError, text: str, file: str, shift: int) -> StreamhouseError:
+    before = text.encode()[: error.position].decode(errors="ignore")  # libyaml counts bytes
+    return FileFormatError(
+        f"the character U+{ord(text[len(before)]):04X} is not allowed",
+        at=Location(file, before.count("\n") + 1 + shift, len(before) - before.rfind("\n")),
+        hint="remove it; it may have come with a copy and paste",
+    )
+
+
+def _within(text: str, mark: yaml.Mark, shift: int) -> tuple[int, int]:
+    """Line and column of a mark; where libyaml looked for more behind the text, of the end of its last line."""
+    lines = text.splitlines() or [""]
+    if mark.line < len(lines):
+        return mark.line + 1 + shift, mark.column + 1
+    return len(lines) + shift, max(1, len(lines[-1]))
+
+
 def _translated(error: yaml.MarkedYAMLError, text: str, file: str, shift: int) -> StreamhouseError:
     problem = (error.problem or error.context or "it cannot be read").strip()
     mark = error.problem_mark or error.context_mark
@@ -236,7 +276,7 @@ def _translated(error: yaml.MarkedYAMLError, text: str, file: str, shift: int) -
         at = Location(file, begin.line + 1 + shift, begin.column + 1)
         closing = {"[": "]", "{": "}"}.get(opening, opening)
         return FileFormatError(f"not valid YAML: this {opening} does not end", at=at, hint=f"close it with {closing}")
-    at = Location(file, mark.line + 1 + shift, mark.column + 1) if mark else Location(file, shift + 1)
+    at = Location(file, *_within(text, mark, shift)) if mark else Location(file, shift + 1)
     if problem.startswith("found undefined alias"):
         return FileFormatError("this alias (*name) is not defined", at=at, hint="quote text that begins with *")
     plain = _PLAIN_WORDS.get(problem, problem)

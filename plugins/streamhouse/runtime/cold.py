@@ -1,4 +1,4 @@
-"""The catalog of the cold tables: what Spark is told of it, and who reads it without Spark."""
+"""The catalog of the cold tables: what Spark knows of it, and what reads it without Spark."""
 
 from typing import TYPE_CHECKING
 
@@ -27,21 +27,20 @@ def cold_catalog(
     """
     cold, objects = cold or ColdSettings(), objects or ObjectStore()
     # Each session has a cache of its own: with one, rows just committed beside it are not seen.
-    given = {"warehouse": warehouse, "cache-enabled": "false", "uri": cold.catalog}
+    options = {"warehouse": warehouse, "cache-enabled": "false", "uri": cold.catalog}
     if cold.catalog is None:
-        given["type"] = "hadoop"
+        options["type"] = "hadoop"
     elif not cold.is_rest:
-        given |= {"type": "jdbc", "jdbc.schema-version": "V1"}
+        options |= {"type": "jdbc", "jdbc.schema-version": "V1"}
     else:
         # Where its tables are, only the catalog knows, so each path is read by what can.
-        given |= {"type": "rest", "credential": cold.credential, "scope": cold.scope, **objects.iceberg_client()}
+        options |= {"type": "rest", "credential": cold.credential, "scope": cold.scope, **objects.iceberg_client()}
     if not cold.is_rest and is_object_store(warehouse):
-        given |= objects.iceberg_options()
-    options = {key: value for key, value in given.items() if value}
+        options |= objects.iceberg_options()
     return {
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         _CATALOG: "org.apache.iceberg.spark.SparkCatalog",
-        **{f"{_CATALOG}.{key}": value for key, value in options.items()},
+        **{f"{_CATALOG}.{key}": value for key, value in options.items() if value},
     }
 
 

@@ -1,4 +1,4 @@
-"""What the process does whose JVM writes the archive of Spark's classes (`runtime/class_archive.py`)."""
+"""What the process does whose JVM writes the archive of Spark's classes (`spark/class_archive.py`)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.session import local_session
+from streamhouse.spark.java_process import end_java
+from streamhouse.spark.results import collected_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
 
 def exercise() -> None:
     """Do in the working directory what flows do, so that their classes are loaded; then end the JVM."""
-    from pyspark import SparkContext
-
     here = Path.cwd()
     spark = local_session(Project(here, Settings.model_validate({"spark": {"master": "local[2]"}})))
     try:
@@ -22,9 +22,7 @@ def exercise() -> None:
         _stream(spark, here)
     finally:
         spark.stop()
-        process = SparkContext._gateway.proc  # type: ignore[union-attr]
-        process.stdin.close()  # its JVM ends then, and writes the archive
-        process.wait()
+        end_java()  # its JVM writes the archive then
 
 
 def _answer(spark: "SparkSession") -> None:
@@ -35,7 +33,7 @@ def _answer(spark: "SparkSession") -> None:
     spark.sql("CREATE NAMESPACE IF NOT EXISTS cold.x")
     spark.sql("CREATE TABLE cold.x.t (k BIGINT, v BIGINT)")
     spark.sql("INSERT INTO cold.x.t SELECT k, v FROM t")
-    spark.sql(
+    joined = spark.sql(
         """
         WITH s AS (SELECT k, SUM(v) AS total, COUNT(*) AS n, MAX(name) AS name FROM t GROUP BY k HAVING COUNT(*) > 1)
         SELECT t.k, upper(t.name) AS name, CASE WHEN v > 5 THEN 'much' ELSE 'little' END AS much, s.total,
@@ -45,7 +43,8 @@ def _answer(spark: "SparkSession") -> None:
         LATERAL VIEW explode(tags) e AS tag
         UNION ALL SELECT k, name, '', total, 1, 0, current_timestamp() FROM s ORDER BY 1, 2 LIMIT 20
         """
-    ).toArrow()
+    )
+    collected_arrow(joined)
     spark.table("t").mapInArrow(lambda batches: batches, "k BIGINT, v BIGINT, name STRING, tags ARRAY<STRING>").count()
 
 

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, cast
 
-from streamhouse.engine.runner import Runner
-from streamhouse.engine.spark_gone import stop_spark
-from streamhouse.engine.stream import Beat
+from streamhouse.engine.execution import FlowExecution
+from streamhouse.engine.surroundings import Beat
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import is_alive, this_owner
-from streamhouse.runtime.session import local_session
+from streamhouse.runtime.session import spark_session
 from streamhouse.runtime.stores import LazyStores, places
 from streamhouse.services.services import running
 from streamhouse.services.termination import sigterm_unwinds
@@ -35,7 +34,7 @@ class Open:
 
     project: Project
     spark: "SparkSession"
-    fluss: str | None  # host:port, where others run it; None: the hot store tells, once a table needs it
+    fluss: str | None  # host:port, where others run it; None: the hot store says it, once a table needs it
     stores: Mapping[Tier, Store]
     state: StateStore
 
@@ -76,7 +75,7 @@ def opened(
 
     Args:
         project: Whose.
-        say: Told what is waited for.
+        say: Is called with what is waited for.
         fluss_up: Starts the embedded Fluss, gives its host:port and sees to its end; None: so does this.
     """
     known = project.settings.fluss
@@ -93,29 +92,28 @@ def opened(
             return late.enter_context(services).fluss
 
         say("starting Spark")
-        spark = local_session(project, say=say)
-        stack.callback(stop_spark, spark)
+        spark = stack.enter_context(spark_session(project, say=say))
         stores = LazyStores(project, spark, up)
         stack.callback(stores.close)
         state = stack.enter_context(project.state())
         yield Open(project, spark, known, stores, state)
 
 
-def runner_of(
+def execution_of(
     open_: Open,
     plan: FlowPlan,
     on_beat: Callable[[Beat], None] = lambda _: None,
     on_wait: Callable[[str], None] = lambda _: None,
-) -> Runner:
-    """A runner of one flow over what is open; this process carries it.
+) -> FlowExecution:
+    """The execution of one flow over what is open, by this process.
 
     Args:
         open_: Everything connected.
         plan: Over the names that stores hold.
         on_beat: Called after each epoch.
-        on_wait: Told in words for a person when a store does not answer.
+        on_wait: Is called with a text for a person when a store does not answer.
     """
-    return Runner(
+    return FlowExecution(
         plan,
         open_.spark,
         open_.stores,

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from streamhouse.state.records import Owner
 
-# Linux tells the start in ticks since boot; two readings of the same process may differ by a rounding.
+# Linux gives the start in ticks since boot; two readings of the same process may differ by a rounding.
 _SAME_START = timedelta(seconds=2)
 
 

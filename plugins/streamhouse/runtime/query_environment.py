@@ -58,8 +58,8 @@ def query_environment(environment: Mapping[str, str], settings: Settings) -> dic
 def only_what_a_query_needs(settings: Settings) -> Iterator[None]:
     """Let this process, and what it starts, have no other variables within the block."""
     before = dict(os.environ)
-    kept = query_environment(before, settings)
-    hidden = before.keys() - kept.keys()
+    needed_variables = query_environment(before, settings)
+    hidden = before.keys() - needed_variables.keys()
     for name in hidden:
         del os.environ[name]
     try:

@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from streamhouse.compiler.segments import loses_order
 from streamhouse.engine.adapt import adapted_frame, stored_names
 from streamhouse.engine.frames import Frames
-from streamhouse.engine.row_order import ROW
-from streamhouse.engine.rows_source import spread_changes
+from streamhouse.engine.row_order import ROW, unplaced, without_places
+from streamhouse.engine.rows_source import can_spread_changes, spread_changes
 from streamhouse.errors import RestateError
 from streamhouse.ingest.base import KeyedSource
 from streamhouse.ingest.kinds import open_source
@@ -16,12 +17,22 @@ from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, Planned
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, ReadMode, Strategy
 from streamhouse.model.version import table_name
+from streamhouse.runtime.left_out import LeftOut
 from streamhouse.runtime.open import Open
+from streamhouse.spark.frame import arrow_frame
+from streamhouse.spark.results import collected_rows
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.arrow import conform
-from streamhouse.stores.base import UNPLACED, WriteContext
-from streamhouse.stores.frame import arrow_frame
-from streamhouse.tiering.restate import EVERYTHING, Difference, Span, apply, difference, filling
+from streamhouse.stores.base import WriteContext
+from streamhouse.tiering.restate import (
+    EVERYTHING,
+    TableDifference,
+    TimeSpan,
+    apply,
+    difference,
+    filling,
+    refuse_deletes,
+)
 from streamhouse.tiering.union import union_frame
 
 if TYPE_CHECKING:
@@ -36,11 +47,20 @@ class Restated:
         table: Its name.
         upserts: Rows added or replaced.
         deletes: Keys removed.
+        unordered: Rows added to a log that keeps an order, whose own order a lake does not know any more.
     """
 
     table: str
     upserts: int
     deletes: int
+    unordered: int = 0
+
+    @property
+    def lost(self) -> str:
+        """For people: whether rows came without their order; empty: they did not."""
+        if not self.unordered:
+            return ""
+        return f"{self.table}: the order of {self.unordered:,} rows, which upkeep wrote together in a lake"
 
 
 class Restating:
@@ -51,10 +71,11 @@ class Restating:
         open_: Open,
         plan: FlowPlan,
         last: Mapping[str, EpochRecord],
-        span: Span = EVERYTHING,
+        span: TimeSpan = EVERYTHING,
         say: Callable[[str], None] = lambda _: None,
         *,
         dry_run: bool = False,
+        left_out: LeftOut | None = None,
     ) -> None:
         """Begin.
 
@@ -63,9 +84,11 @@ class Restating:
             plan: Over the names that stores hold.
             last: Segment → how far it has read; rows beyond are not looked at.
             span: Only rows of this event time.
-            say: Told what is being done.
+            say: Is called with what is being done.
             dry_run: Compare, and write nothing.
+            left_out: Rows that tables which are filled do not get; None: they get all.
         """
+        self._left_out = left_out or LeftOut()
         self._open = open_
         self.plan = plan
         self._last = last
@@ -73,14 +96,15 @@ class Restating:
         self._say = say
         self._dry_run = dry_run
         self._frames = Frames(open_.spark)
-        self._made: dict[str, DataFrame] = {}
+        self._rows_by_table: dict[str, DataFrame] = {}
+        self._unordered: set[str] = set()  # logs that were given rows whose order is not known
 
     def fill(self, segment: Segment, step: PlannedStep) -> Restated:
         """Fill the table of a step and its quarantine table, which are empty; those it reads must be done."""
         results = self._results(segment, step)
         if step.quarantine is not None:
             self._put(segment, step, step.quarantine, self._frames.quarantined(step, results))
-        return self._put(segment, step, step.writes, self._kept(step, results))
+        return self._put(segment, step, step.writes, self._expected_rows(step, results))
 
     def copy(self, segment: Segment, step: PlannedStep, table: Table, old: Table, at: Position) -> Restated:
         """Fill a table, which is empty, with the rows that another version of it has.
@@ -95,7 +119,7 @@ class Restating:
         from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
         self._say(f"{table.name}: copying {old.name}")
-        rows, had = union_frame(self._open.spark, old, self._open.stores, at=at), old.column_names
+        rows, had = union_frame(self._open.spark, old, self._open.stores, at=at, order=ROW), old.column_names
         names = {c.name: c.name if c.name in had else step.renamed.get(c.name, c.name) for c in table.columns}
         return self._put(
             segment,
@@ -105,45 +129,59 @@ class Restating:
                 *(
                     (F.col(names[c.name]) if names[c.name] in had else F.lit(None)).cast(c.type).alias(c.name)
                     for c in table.columns
-                )
+                ),
+                *({ROW} & set(rows.columns)),
             ),
         )
 
     def _put(self, segment: Segment, step: PlannedStep, table: Table, rows: "DataFrame") -> Restated:
+        rows = self._left_out.of_table(table, rows)
         with filling(table, rows) as found:
             self._write(segment, step, table, found)
-        return Restated(table_name(table.name), found.rows, 0)
+        return self._done(table, rows, found)
 
     def step(self, segment: Segment, step: PlannedStep) -> Restated:
-        """Restate the table of a step; those it reads must be done."""
-        table, expected = step.writes, self._kept(step, self._results(segment, step))
+        """Restate the table of a step; those it reads must be done.
+
+        Raises:
+            RestateError: it cannot be restated; a dry run finds so too.
+        """
+        table, expected = step.writes, self._expected_rows(step, self._results(segment, step))
         columns = tuple(column.name for column in step.columns)
         current = union_frame(self._open.spark, table, self._open.stores, columns)
         with difference(step, expected, current, self._span) as found:
-            if self._dry_run:
-                self._made[table.name] = expected
-            else:
+            refuse_deletes(self.plan.flow, table, found)
+            if not self._dry_run:
                 self._write(segment, step, table, found)
-        return Restated(table_name(table.name), found.rows, found.gone)
+        return self._done(table, expected, found)
+
+    def _done(self, table: Table, rows: "DataFrame", found: TableDifference) -> Restated:
+        self._rows_by_table[table.name] = rows
+        unordered = found.unordered if table.keeps_order else 0
+        if unordered:
+            self._unordered.add(table.name)
+        return Restated(table_name(table.name), found.rows, found.deletes, unordered)
 
     def _results(self, segment: Segment, step: PlannedStep) -> "DataFrame":
         """What the SQL makes of the whole history, with a flag for each expectation."""
         last = self._last[segment.name]
         self._say(f"{step.writes.name}: reading its history")
         ordered = [read.port for read in step.reads if read.mode is ReadMode.CHANGES and step.strategy is Strategy.MAP]
-        bound = {read.port: self._history(segment, read, last, ordered=read.port in ordered) for read in step.reads}
+        bound = {
+            read.port: self._history(segment, step, read, last, ordered=read.port in ordered) for read in step.reads
+        }
         return self._frames.run(step, bound, last.at_ms)
 
-    def _kept(self, step: PlannedStep, results: "DataFrame") -> "DataFrame":
+    def _expected_rows(self, step: PlannedStep, results: "DataFrame") -> "DataFrame":
         """The rows that the table should hold; each key once."""
-        expected = self._frames.kept(step, results)
+        expected = self._frames.valid_rows(step, results)
         if step.writes.primary_key:
             self._refuse_unplaced(step, expected)
             return self._frames.winners(expected, step.writes)
         return expected
 
     def _refuse_unplaced(self, step: PlannedStep, rows: "DataFrame") -> None:
-        """Raise where the order of a key's rows decides which one is kept, and a compaction lost it.
+        """Raise where the order of a key's rows decides which one is kept, and a compaction or buckets lost it.
 
         Raises:
             RestateError: so it is.
@@ -153,23 +191,20 @@ class Restating:
         table = step.writes
         if ROW not in rows.columns or table.version_column is not None:
             return
-        unplaced = F.col(ROW).between(UNPLACED.start, UNPLACED.stop - 1)
-        last = F.max(ROW).between(UNPLACED.start, UNPLACED.stop - 1)
-        found = rows.groupBy(*table.primary_key).agg(
-            F.count("*").alias("n"), (F.max(unplaced) if table.first_row else last).alias("unplaced")
-        )
-        for row in found.where("unplaced AND n > 1").limit(1).collect():
+        decides = F.max(unplaced()) if table.first_row else F.max_by(unplaced(), ROW)
+        found = rows.groupBy(*table.primary_key).agg(F.count("*").alias("n"), decides.alias("unplaced"))
+        for row in collected_rows(found.where("unplaced AND n > 1"), limit=1):
             key = ", ".join(f"{name} = {row[name]!r}" for name in table.primary_key)
             raise RestateError(
-                f"{table.name}: which of {row['n']} rows with {key} is the newest cannot be told: "
-                "the files of the lake that they are read from were written together by upkeep",
+                f"{table.name}: which of {row['n']} rows with {key} is the newest is unknown: they are from "
+                "several buckets or partitions, or from files of a lake that upkeep wrote together",
                 hint="name a version_column for the table, whose highest value wins",
             )
 
-    def _write(self, segment: Segment, step: PlannedStep, table: Table, found: Difference) -> None:
+    def _write(self, segment: Segment, step: PlannedStep, table: Table, found: TableDifference) -> None:
         began = time.time_ns() // 1_000_000
         writer = f"{self.plan.flow}/{segment.name}/backfill"
-        total, done = found.rows + found.gone, 0
+        total, done = found.rows + found.deletes, 0
 
         def tell(rows: int) -> None:
             nonlocal done
@@ -185,13 +220,19 @@ class Restating:
             tell,
         )
 
-    def _history(self, segment: Segment, read: PlannedRead, last: EpochRecord, *, ordered: bool) -> "DataFrame":
+    def _history(
+        self, segment: Segment, step: PlannedStep, read: PlannedRead, last: EpochRecord, *, ordered: bool
+    ) -> "DataFrame":
         """All rows of a source or table up to where the segment has read; if `ordered`, `ROW` may tell their order."""
-        if read.table in self._made:
-            return self._made[read.table] if ordered else self._made[read.table].drop(ROW)
-        at = last.end.get(read.table, {})
         origins: list[PlannedSource | Table] = [*self.plan.sources, *self.plan.readable]
         origin = next(origin for origin in origins if origin.name == read.table)
+        loses = ordered and isinstance(origin, Table) and loses_order(step, origin)
+        # The written rows no longer have the order of their input, or the record that this order is lost.
+        if read.table in self._rows_by_table and (
+            self._dry_run or loses or (ordered and read.table in self._unordered)
+        ):
+            return self._rows_by_table[read.table] if ordered else self._rows_by_table[read.table].drop(ROW)
+        at = last.end.get(read.table, {})
         names = dict.fromkeys((*read.columns, *origin.primary_key)) or {origin.columns[0].name: None}
         wanted = tuple(column for column in origin.columns if column.name in names)
         adapted = self.plan.adapted.get(origin.name, ())
@@ -205,17 +246,28 @@ class Restating:
             )
         else:
             rows = self._source_rows(stored, columns, at)
+        if loses:
+            rows = without_places(rows)
         if adapted:
             number = [Column(name=ROW, type="bigint")] if ROW in rows.columns else []
             return adapted_frame(rows, (*wanted, *number), adapted)
         return rows
 
     def _source_rows(self, planned: PlannedSource, columns: tuple[str, ...], at: Position) -> "DataFrame":
+        """The rows of a source up to a position, without those that are left out."""
+        further = [name for name in self._left_out.columns(planned) if name not in columns]
+        if not further:
+            return self._left_out.of_source(planned, self._all_source_rows(planned, columns, at))
+        rows = self._all_source_rows(planned, (*columns, *further), at)
+        kept = self._left_out.of_source(planned, rows)
+        return kept.select(*columns) if columns else kept
+
+    def _all_source_rows(self, planned: PlannedSource, columns: tuple[str, ...], at: Position) -> "DataFrame":
         open_, root = self._open, self._open.project.root
         source = open_source(planned, root)
         if isinstance(source, KeyedSource):
             return arrow_frame(open_.spark, source.state(at, columns))
-        if source.rows_between({}, at) > self.plan.local_epoch_rows:
+        if source.rows_between({}, at) > self.plan.local_epoch_rows and can_spread_changes(planned):
             return spread_changes(open_.spark, planned, open_.places(), root, {}, at, columns)
         names = columns or (planned.columns[0].name,)
         wanted = [column for column in planned.columns if column.name in names]

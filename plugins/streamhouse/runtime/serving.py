@@ -11,24 +11,24 @@ from streamhouse.errors import StoreError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
-from streamhouse.stores.serving import Serving
+from streamhouse.stores.serving import ServingLinks
 
 _log = logging.getLogger(__name__)
-_told: set[str] = set()
+_logged_errors: set[str] = set()
 
 
-def serving(project: Project, tier: Tier) -> Serving | None:
+def serving(project: Project, tier: Tier) -> ServingLinks | None:
     """The links to what serves in a tier; None: it is no lake in a folder."""
     if tier is Tier.HOT or (tier is Tier.COLD and project.settings.cold.catalog is not None):
         return None
     lake = project.warm if tier is Tier.WARM else project.cold
-    return None if "://" in lake else Serving(tier, Path(lake))
+    return None if "://" in lake else ServingLinks(tier, Path(lake))
 
 
 def show_written(project: Project, tables: Iterable[Table]) -> None:
     """Show the tables of a running plan in the lakes that flows write themselves.
 
-    Called again it repairs what a kill left. A copy of a table is shown by whoever has filled it (`show_copy`).
+    Called again it repairs what a kill left. A copy of a table is shown by the process that filled it (`show_copy`).
     """
     for table in tables:
         show_copy(project, table, table.tiers.target)
@@ -42,8 +42,8 @@ def show_copy(project: Project, table: Table, tier: Tier) -> None:
     try:
         links.show(table.name)
     except StoreError as error:
-        if str(error) not in _told:
-            _told.add(str(error))
+        if str(error) not in _logged_errors:
+            _logged_errors.add(str(error))
             _log.warning("%s", error)
 
 

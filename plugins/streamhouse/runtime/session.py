@@ -5,25 +5,32 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamhouse.engine.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.errors import EnvironmentProblem
 from streamhouse.install.jars import cache_folder, fetch
-from streamhouse.install.java import Java, find_java
+from streamhouse.install.java import JavaInstallation, find_java
 from streamhouse.model.spark_conf import SHUT
 from streamhouse.project.project import Project
 from streamhouse.project.settings import SparkSettings, jars_of
-from streamhouse.runtime.class_archive import archive
+from streamhouse.project.shortcuts import TakenShortcuts, note_shortcuts
 from streamhouse.runtime.cold import cold_catalog
-from streamhouse.runtime.launch import no_java_left, start
-from streamhouse.runtime.spark_home import use_installed_python
-from streamhouse.runtime.spark_log import quiet_python_log
+from streamhouse.runtime.no_java_left import no_java_left
 from streamhouse.services.guardian import watch
+from streamhouse.spark.class_archive import archive
+from streamhouse.spark.home import use_installed_python
+from streamhouse.spark.java_process import is_running, spark_answers, stop_spark
+from streamhouse.spark.launch import start
+from streamhouse.spark.log_files import PLAIN_LOGS
+from streamhouse.spark.probe import tried
+from streamhouse.spark.shortcuts import use_shortcuts
+from streamhouse.spark.stack_traces import quiet_python_log
+from streamhouse.spark.worker_daemon import MODULE as WORKER_DAEMON
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +44,6 @@ JIT = (
     "-XX:Tier4BackEdgeThreshold=160000",
 )
 _ALONE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}  # nobody else calls the driver
-_STREAMING = "org.apache.spark.sql.execution.streaming.checkpointing"
 DRIVER_MEMORY = "2g"
 _TUNED = {
     "spark.ui.enabled": "false",
@@ -53,9 +59,7 @@ _TUNED = {
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.ui.retainedExecutions": "50",
     "spark.sql.streaming.minBatchesToRetain": "20",
-    # One runner holds the lease of a flow, so nothing else renames or writes in its checkpoint.
-    "spark.sql.streaming.checkpointFileManagerClass": f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
-    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    **PLAIN_LOGS,
     "spark.python.daemon.module": WORKER_DAEMON,
     # Tasks write into tables: one that ran twice would write twice. A failed epoch is replayed instead.
     "spark.task.maxFailures": "1",
@@ -93,13 +97,49 @@ appender.file.strategy.max = 3
 """
 
 
+class _Users:
+    """Who uses the process' Spark session now, and whether the first of them started it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+        self.started = False
+
+
+_USERS = _Users()
+
+
+@contextmanager
+def spark_session(
+    project: Project, *, name: str = "streamhouse", say: Callable[[str], None] = lambda _: None
+) -> "Iterator[SparkSession]":
+    """The process' Spark session while a block runs; see `local_session` for arguments and errors.
+
+    A process has one session, and several blocks may use it at a time. It stops with the last of these blocks, and
+    only if a block started it: a session that was there before stays.
+    """
+    with _USERS.lock:
+        there = is_running()
+        spark = local_session(project, name=name, say=say)
+        _USERS.started |= not there
+        _USERS.count += 1
+    try:
+        yield spark
+    finally:
+        with _USERS.lock:
+            _USERS.count -= 1
+            if not _USERS.count and _USERS.started:
+                _USERS.started = False
+                stop_spark(spark)
+
+
 def local_session(
     project: Project, *, name: str = "streamhouse", say: Callable[[str], None] = lambda _: None
 ) -> "SparkSession":
     """The process' Spark session, made at the first call.
 
     Its catalog `cold` holds the Iceberg tables; its class path has Paimon, for upkeep of its tables.
-    Spark writes its log to `.streamhouse/logs/spark.log`. `say` is told which jars are being fetched.
+    Spark writes its log to `.streamhouse/logs/spark.log`. `say` is called with the jars that are being fetched.
 
     Raises:
         JavaMissingError: no Java 17 or later.
@@ -107,10 +147,9 @@ def local_session(
         EnvironmentProblem: Spark does not start.
         EngineError: its Java process was killed while it started.
     """
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    if SparkContext._active_spark_context is not None:
+    if is_running():
         return SparkSession.builder.getOrCreate()  # as it is: options given now would change it for all who use it
     java = find_java()
     placed = "PYSPARK_GATEWAY_PORT" in os.environ  # by a cluster, whose JVM is there already, with the jars
@@ -139,10 +178,15 @@ def local_session(
     if not placed:
         watch(project.root)
     with no_java_left(project.state_dir):
-        classes = [] if placed else archive(place, say)
+        classes = [] if placed else archive(place, "streamhouse.runtime.exercise", say)
         options = _options(project, name, jars, classes, log4j, alone=alone, placed=placed)
         with _stderr_to(logs / "spark.err"):
-            return start(options, errors=logs / "spark.err")
+            spark = start(options, errors=logs / "spark.err")
+    with spark_answers():
+        chosen = tried(spark, project.settings.spark.requested_shortcuts, place, say)
+        use_shortcuts(spark, chosen)
+        note_shortcuts(project.state_dir, TakenShortcuts.of(spark.version, chosen))
+    return spark
 
 
 def _options(
@@ -184,7 +228,7 @@ def _cluster_secret(spark: SparkSettings) -> dict[str, str]:
 def worker_sockets(parent: Path | None = None) -> dict[str, str]:
     """Settings by which Spark and its Python workers on this machine talk over Unix sockets.
 
-    Over TCP each task waits 40 ms for a delayed acknowledgement. Whoever can open these sockets can run code in the
+    Over TCP each task waits 40 ms for a delayed acknowledgement. Who can open these sockets can run code in the
     workers, so they are in a folder of our own that only this user enters; it goes when this process ends.
 
     Args:
@@ -219,15 +263,15 @@ def _stderr_to(file: Path) -> Iterator[None]:
         os.close(ours)
 
 
-def _place(java: Java) -> Path:
+def _place(java: JavaInstallation) -> Path:
     """Where what is made of this Java and the installed Spark is kept, for all projects of this user."""
     import pyspark
 
     spark = Path(os.environ.get("SPARK_HOME", pyspark.__path__[0]), "jars")
-    made_of = [pyspark.__version__]
-    for file in (spark, java.home / "lib" / "modules"):  # one that is installed anew at its place is another
-        made_of += [str(file), str(file.stat().st_mtime_ns if file.exists() else None)]
-    return cache_folder().with_name("spark") / sha256("\n".join(made_of).encode()).hexdigest()[:16]
+    inputs = [pyspark.__version__]
+    for file in (spark, java.home / "lib" / "modules"):  # one that is installed again at its place is another
+        inputs += [str(file), str(file.stat().st_mtime_ns if file.exists() else None)]
+    return cache_folder().with_name("spark") / sha256("\n".join(inputs).encode()).hexdigest()[:16]
 
 
 def _java_options(log4j: Path, classes: Sequence[str]) -> str:

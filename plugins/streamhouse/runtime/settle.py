@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from streamhouse.errors import EnvironmentProblem, ProjectCopiedError
-from streamhouse.project.place import record, recorded
+from streamhouse.project.identity import record, recorded
 from streamhouse.project.project import Project
 from streamhouse.services.layout import ServicesFolder
+from streamhouse.services.record import load
 from streamhouse.services.relocate import note_move
-from streamhouse.services.state import load
 from streamhouse.stores.relocation import Relocation
 
 
@@ -42,7 +42,7 @@ def adopt(project: Project, say: Callable[[str], None] = lambda _: None, *, shar
 
     Args:
         project: The copy; what it was copied from is left alone, and may run.
-        say: Told what is being done.
+        say: Is called with what is being done.
         shared: It may share with the other project what lies outside of both.
 
     Returns:
@@ -62,10 +62,7 @@ def adopt(project: Project, say: Callable[[str], None] = lambda _: None, *, shar
             hint="name others in streamhouse.yaml, or say --shared where the two never run at once",
         )
     say(f"making this copy of {place.root} a project of its own")
-    folder = ServicesFolder.of(project.root)
-    for file in (folder.state, folder.ports, folder.lock):
-        file.unlink(missing_ok=True)  # of the other project's processes
-    shutil.rmtree(project.state_dir / "locks", ignore_errors=True)
+    _forget_processes(project)
     _repair(project, place.root)
     if project.state_url.startswith("sqlite") and "state" not in outside and (state := project.existing_state()):
         with state:
@@ -112,3 +109,11 @@ def _outside(project: Project) -> list[str]:
         "state": not url.startswith("sqlite") or is_outside(url.partition(":///")[2]),
     }
     return [name for name, outside in named.items() if outside]
+
+
+def _forget_processes(project: Project) -> None:
+    """Remove what the processes of the other project left in the copy."""
+    folder = ServicesFolder.of(project.root)
+    for file in (folder.state, folder.ports, folder.lock):
+        file.unlink(missing_ok=True)
+    shutil.rmtree(project.state_dir / "locks", ignore_errors=True)

@@ -11,7 +11,7 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.project.project import Project
 from streamhouse.stores.base import Store
-from streamhouse.stores.ledger import Known
+from streamhouse.stores.ledger import LedgerEntry
 from streamhouse.stores.places import Places, open_store
 from streamhouse.stores.upkeep import LakeUpkeep
 
@@ -34,39 +34,41 @@ class ProjectLedger:
         self._opened: tuple[tuple[int, ...], StateStore] | None = None  # which database it is, and the way to it
         self._lock = threading.Lock()
 
-    def known(self, table: Table, tier: Tier) -> Known | None:
+    def known(self, table: Table, tier: Tier) -> LedgerEntry | None:
         """See `Ledger`."""
         state = self._state()
         return None if state is None else state.stored_tables.known(table, tier)
 
-    def made(self, table: Table, tier: Tier, identity: str) -> None:
+    def record_table(self, table: Table, tier: Tier, identity: str) -> None:
         """See `Ledger`."""
-        self._made_state().stored_tables.made(table, tier, identity)
+        self._create_state().stored_tables.record_table(table, tier, identity)
 
     def filled(self, table: Table, tier: Tier, round_: int, end: Position) -> None:
         """See `Ledger`."""
-        self._made_state().stored_tables.filled(table, tier, round_, end)
+        self._create_state().stored_tables.filled(table, tier, round_, end)
 
     def dropped(self, name: str, tier: Tier) -> None:
         """See `Ledger`."""
-        self._made_state().stored_tables.dropped(name, tier)
+        self._create_state().stored_tables.dropped(name, tier)
 
     def _state(self) -> "StateStore | None":
         """The state store, or None when nothing ever ran here: a question must not create it."""
         with self._lock:
             which = self._which()
             if self._opened is None or self._opened[0] != which:
-                self._opened = self._kept(which, self._project.existing_state())
+                self._opened = self._register(which, self._project.existing_state())
             return None if self._opened is None else self._opened[1]
 
-    def _made_state(self) -> "StateStore":
+    def _create_state(self) -> "StateStore":
         state = self._state()
         if state is None:
             state = self._project.state()
             weakref.finalize(self, state.close)  # the first call on it makes it, and the next question finds it
         return state
 
-    def _kept(self, which: tuple[int, ...], state: "StateStore | None") -> "tuple[tuple[int, ...], StateStore] | None":
+    def _register(
+        self, which: tuple[int, ...], state: "StateStore | None"
+    ) -> "tuple[tuple[int, ...], StateStore] | None":
         if state is None:
             return None
         weakref.finalize(self, state.close)
@@ -118,7 +120,7 @@ def open_stores(
 
 
 def warm_reader(project: Project) -> "PaimonReader":
-    """Who reads the warm tables of a project for a query, whose first answer shall be quick."""
+    """A reader of the warm tables of a project without Spark, which answers a first query fast."""
     from streamhouse.stores.paimon.light import PaimonReader
 
     where = places(project, None)
@@ -151,7 +153,7 @@ class LazyStores(Mapping[Tier, Store]):
             EnvironmentProblem: Fluss does not start.
         """
         found = self._opened.get(tier)
-        if found is not None:  # whoever has what it needs does not wait until another's Fluss is up
+        if found is not None:  # a thread that has what it needs does not wait until another's Fluss is up
             return found
         with self._guard:
             if tier not in self._opened:

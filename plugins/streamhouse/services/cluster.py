@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamhouse.install.java import Java
+from streamhouse.install.java import JavaInstallation
 from streamhouse.model.types import Frozen
 from streamhouse.secret import names_secret
 from streamhouse.services.layout import ServicesFolder
@@ -17,7 +17,7 @@ STOP_ORDER = (TABLET, COORDINATOR, ZOOKEEPER)
 TABLET_ID = "0"
 
 _SHADED = "org.apache.fluss.shaded.zookeeper3.org.apache.zookeeper"
-# A server that lost its session registers anew, so a short timeout would be safe, but a laptop that pauses
+# A server that lost its session registers again, so a short timeout would be safe, but a laptop that pauses
 # for seconds should not notice at all. What kill -9 leaves behind is removed at the next start instead.
 _TICK_MS = 1000
 _SESSION_S = 20
@@ -83,7 +83,7 @@ class Cluster:
     """How to start the servers of one project with one Java, on given ports."""
 
     folder: ServicesFolder
-    java: Java
+    java: JavaInstallation
     jars: Sequence[Path]
     ports: Ports
 

@@ -32,7 +32,7 @@ class ServicesFolder:
 
     @property
     def conf(self) -> Path:
-        """Written anew at every start."""
+        """Written again at every start."""
         return self.base / "conf"
 
     @property
@@ -47,12 +47,12 @@ class ServicesFolder:
 
     @property
     def state(self) -> Path:
-        """Which processes run; absent: none, and the last ones ended in order."""
+        """The file that lists the processes that run; absent: none runs, and the last ones ended in order."""
         return self.base / "services.json"
 
     @property
     def ports(self) -> Path:
-        """Where the servers listened last: they come back there, so that whoever knows them finds them again."""
+        """Where the servers listened last: they come back there, so that clients find them again."""
         return self.base / "ports.json"
 
     @property
@@ -62,7 +62,7 @@ class ServicesFolder:
 
     @property
     def lock(self) -> Path:
-        """Held by the process that starts or stops services."""
+        """The lock of the process that starts or stops services."""
         return self.base / "lock"
 
     def log(self, service: str) -> Path:

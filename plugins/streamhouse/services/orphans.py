@@ -46,7 +46,7 @@ def orphans(folder: Path) -> list[Process]:
 
 
 def servers_below(base: Path) -> list[Process]:
-    """Living servers, and tools of them, that keep their scratch files below `base`, whoever started them."""
+    """Living servers, and tools of them, that keep their scratch files below `base`, also those that others started."""
     import psutil
 
     mark = f"-Djava.io.tmpdir={base}/"

@@ -21,17 +21,17 @@ def free_ports(count: int) -> list[int]:
 
     A server that is down for a while finds its port again: the kernel takes those of outgoing connections from a range
     of its own, and these are below it. Chosen at random, so that two who choose at once seldom meet; as another process
-    may take one before its user does, who binds it later must be ready to choose anew.
+    may take one before its user does, who binds it later must be ready to choose again.
 
     Raises:
         PortTakenError: there are not so many.
     """
-    with ExitStack() as held:
+    with ExitStack() as stack:
         ports: list[int] = []
         for port in _candidates():
             if len(ports) == count:
                 break
-            probe = held.enter_context(socket.socket())
+            probe = stack.enter_context(socket.socket())
             with suppress(OSError):
                 probe.bind((LOOPBACK, port))
                 ports.append(probe.getsockname()[1])
@@ -49,7 +49,7 @@ def _candidates() -> Iterator[int]:
 
 
 def _outgoing_from(file: Path) -> int:
-    """The first port that the kernel gives to outgoing connections, as Linux tells it; else where IANA has it."""
+    """The first port that the kernel gives to outgoing connections, from Linux; else the one of IANA."""
     try:
         return int(file.read_text(encoding="ascii").split()[0])
     except (OSError, ValueError, IndexError):
@@ -79,7 +79,7 @@ def require_free(port: int) -> None:
     bound(port).close()
 
 
-def bound(port: int | None) -> socket.socket:
+def bound(port: int | None, host: str = LOOPBACK) -> socket.socket:
     """A socket that listens on a port, for its user to close; None: on any that is free.
 
     Raises:
@@ -89,12 +89,12 @@ def bound(port: int | None) -> socket.socket:
     # As servers do: a connection that has just ended there is no reason to refuse.
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((LOOPBACK, port or 0))
+        listening.bind((host, port or 0))
         listening.listen()
     except OSError as error:
         listening.close()
         raise PortTakenError(
-            f"port {port} of {LOOPBACK} cannot be used: {error.strerror}",
+            f"port {port} of {host} cannot be used: {error.strerror}",
             hint="stop what listens there, choose another port, or leave the port out: a free one is found",
         ) from error
     return listening

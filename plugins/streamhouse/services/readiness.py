@@ -37,7 +37,7 @@ async def _ask(address: str, tablet_port: int) -> str | None:
         import fluss
     except ImportError as error:
         raise MissingPackageError("pyfluss is not installed", hint="pip install 'streamhouse[engine]'") from error
-    asked = "the coordinator"
+    subject = "the coordinator"
     try:
         async with asyncio.timeout(_PATIENCE_S):
             connection = await fluss.FlussConnection.create(fluss.Config({"bootstrap.servers": address}))
@@ -49,15 +49,15 @@ async def _ask(address: str, tablet_port: int) -> str | None:
                 return "the tablet server has not registered"
             for database in await admin.list_databases():
                 for name in await admin.list_tables(database):
-                    asked = f"table {database}.{name}"
+                    subject = f"table {database}.{name}"
                     async with asyncio.timeout(_PATIENCE_S):
                         await _find_leaders(connection, fluss.TablePath(database, name))
         finally:
             await connection.close()
     except fluss.FlussError as error:
-        return f"{asked}: {error.message.splitlines()[0]}"  # the server sends its stack trace along
+        return f"{subject}: {error.message.splitlines()[0]}"  # the server sends its stack trace along
     except TimeoutError:
-        return f"{asked} does not answer"
+        return f"{subject} does not answer"
     return None
 
 

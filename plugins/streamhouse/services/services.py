@@ -9,7 +9,7 @@ from streamhouse.errors import PortTakenError
 from streamhouse.install.disk import require_room, writing_to
 from streamhouse.install.jars import SERVER_JARS, fetch
 from streamhouse.install.java import find_java
-from streamhouse.install.only_one import held
+from streamhouse.install.only_one import locked
 from streamhouse.install.stage import OnStage, Stage, silent
 from streamhouse.services.cluster import Cluster, Ports
 from streamhouse.services.guardian import watch
@@ -17,8 +17,8 @@ from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.orphans import orphans, servers_below
 from streamhouse.services.ports import free_again, free_ports, require_free
 from streamhouse.services.process import Process
+from streamhouse.services.record import ServiceState, last_ports, load, save
 from streamhouse.services.startup import PortLostError, start, stop
-from streamhouse.services.state import ServiceState, last_ports, load, save
 from streamhouse.services.termination import sigterm_unwinds
 
 _PORT_TRIES = 3
@@ -44,7 +44,7 @@ class ServiceStatus:
 
 
 @dataclass(frozen=True)
-class Status:
+class ServicesStatus:
     """All services as they are now; `endpoints` is None when they cannot be used."""
 
     endpoints: Endpoints | None
@@ -76,7 +76,7 @@ class Services:
         self._least_free_bytes = least_free_bytes
 
     def up(self, progress: OnStage = silent) -> Endpoints:
-        """Start what does not run, and wait until it takes requests. They stay until `down`, whoever needs them.
+        """Start what does not run, and wait until it takes requests. They stay until `down`, also if nobody needs them.
 
         Tables and rows of before are there again. Services that run are left as they are, also when they listen on
         another port than the one asked for. Where only some of the servers live, these are stopped and all start again.
@@ -103,13 +103,13 @@ class Services:
                 process.stop(_GRACE_S)
             return was_alive
 
-    def status(self) -> Status:
+    def status(self) -> ServicesStatus:
         """What runs. Touches nothing and waits for nobody."""
         state = load(self.folder.state)
         if state is None:
-            return Status(None, ())
+            return ServicesStatus(None, ())
         services = tuple(ServiceStatus(s.name, s.process.alive, s.process.pid, s.port, s.log) for s in state.services)
-        return Status(Endpoints(state.fluss) if state.alive else None, services)
+        return ServicesStatus(Endpoints(state.fluss) if state.alive else None, services)
 
     def orphans(self) -> tuple[Process, ...]:
         """Processes that somebody started for this project and that nobody needs any more; `down` ends them."""
@@ -180,7 +180,7 @@ class Services:
     @contextmanager
     def _alone(self, progress: OnStage) -> Iterator[None]:
         waiting = Stage("waiting for another process that starts or stops services")
-        with held(self.folder.lock, waiting, progress):
+        with locked(self.folder.lock, waiting, progress):
             yield
 
     def _start(self, users: ServiceState, *, orderly: bool, progress: OnStage) -> ServiceState:

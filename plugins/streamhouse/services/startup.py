@@ -9,13 +9,13 @@ from streamhouse.errors import DiskFullError, ServiceStartError
 from streamhouse.install.stage import OnStage, Stage
 from streamhouse.services.cluster import COORDINATOR, STOP_ORDER, TABLET, ZOOKEEPER, Cluster
 from streamhouse.services.layout import ServicesFolder
-from streamhouse.services.log import last_words
 from streamhouse.services.orphans import servers_below
 from streamhouse.services.ports import answers
 from streamhouse.services.process import spawn
 from streamhouse.services.readiness import what_is_missing
+from streamhouse.services.record import Service, ServiceState, save
 from streamhouse.services.relocate import finish, pending
-from streamhouse.services.state import Service, ServiceState, save
+from streamhouse.services.server_log import last_words
 from streamhouse.services.watermarks import keep_whole_logs
 
 _TIMEOUT_S = 120.0
@@ -41,7 +41,7 @@ def start(cluster: Cluster, users: ServiceState, *, orderly: bool, progress: OnS
         users: Who needs them; nothing else of it counts.
         orderly: The last servers were stopped in order. If not, their registrations are removed
             from ZooKeeper before the others start, which takes two seconds more.
-        progress: Told what is waited for.
+        progress: Is called with what is waited for.
 
     Raises:
         ServiceStartError: a server ended, or did not answer in time. None is left running.
@@ -82,13 +82,16 @@ class _Start:
         self._progress = progress
         self._until = time.monotonic() + _TIMEOUT_S
 
+    def _clear(self) -> None:
+        self._progress(Stage("clearing what the last servers left", 0.1))
+        self._await({ZOOKEEPER})
+        self._forget_registrations()
+
     def run(self, *, orderly: bool) -> ServiceState:
         self._cluster.prepare()
         self._spawn(ZOOKEEPER)
         if not orderly:
-            self._progress(Stage("clearing what the last servers left", 0.1))
-            self._await({ZOOKEEPER})
-            self._forget_registrations()
+            self._clear()
         if (to := pending(self._cluster.folder)) is not None:
             self._progress(Stage("rewriting the paths of a project that was moved", 0.2))
             self._await({ZOOKEEPER})
@@ -149,7 +152,7 @@ class _Start:
         commands = "".join(f"delete {node}\n" for node in _REGISTRATIONS)
         log = self._cluster.folder.logs / "clearing.log"
         with log.open("wb") as output:
-            # Its exit code tells nothing, and a node that is not there is well. Should it fail,
+            # Its exit code says nothing, and a node that is not there is well. Should it fail,
             # the servers wait for the old sessions to end: slower, but right.
             subprocess.run(
                 self._cluster.zookeeper_shell(),

@@ -4,7 +4,7 @@ Both lists are of what is allowed. What Spark reads besides tables (a file, a st
 whatever it learns to read, is on neither.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -79,7 +79,7 @@ _WORDS_OF_THE_PROCESS = words("user current_user session_user current_catalog cu
 _SAYS = "a query reads tables, and nothing else"
 
 
-_MADE = Kinds(exp.Query, exp.UDTF, exp.DerivedTable)
+_DERIVED_KINDS = Kinds(exp.Query, exp.UDTF, exp.DerivedTable)
 _FUNCTION = Kinds(exp.Func)
 _OTHERWISE = Kinds(
     exp.Table, exp.Lateral, *_READS, exp.Hint, exp.Parameter, exp.SessionParameter,
@@ -105,18 +105,21 @@ class Refused:
     reads: bool = False
 
 
-def refused_relations(tree: exp.Expr) -> Iterator[Refused]:
-    """What stands in place of a table and is none, wherever in the tree.
+def refused_relations(nodes: Iterable[exp.Expr]) -> Iterator[Refused]:
+    """What stands in place of a table and is none.
+
+    Args:
+        nodes: All of a tree.
 
     Example:
         >>> from sqlglot import parse_one
-        >>> [found.message for found in refused_relations(parse_one("SELECT * FROM STREAM(a)", dialect="spark"))]
+        >>> [found.message for found in refused_relations(parse_one("SELECT * FROM STREAM(a)", dialect="spark").walk())]
         ['STREAM(…) is no table']
     """
-    for node in tree.walk():
+    for node in nodes:
         kind = type(node)
-        made = _MADE[kind] and not _FUNCTION[kind]
-        if made and kind not in (*_RELATIONS, exp.CTE):
+        is_derived = _DERIVED_KINDS[kind] and not _FUNCTION[kind]
+        if is_derived and kind not in (*_RELATIONS, exp.CTE):
             yield Refused(node, f"{node.key.upper()} is no table", _SAYS, reads=True)
             continue
         for name, value in node.args.items() if kind in _ARGUMENTS else ():
@@ -133,9 +136,9 @@ def refused_relations(tree: exp.Expr) -> Iterator[Refused]:
             yield Refused(node.this, f"{_short(node.this)} is no table", _SAYS, reads=True)
         elif isinstance(node, exp.Hint) and node.find(exp.Query):
             yield Refused(node, "a hint names tables", "write it without a sub-query", reads=True)
-        elif isinstance(node, exp.Parameter | exp.SessionParameter):
+        elif isinstance(node, (exp.Parameter, exp.SessionParameter)):
             yield Refused(node, "this is no Spark SQL", "write the value itself")
-        elif isinstance(node, exp.Command | exp.DDL | exp.DML | exp.Into | exp.QueryTransform) and not isinstance(
+        elif isinstance(node, (exp.Command, exp.DDL, exp.DML, exp.Into, exp.QueryTransform)) and not isinstance(
             node, exp.Query
         ):
             yield Refused(node, "a query may not run a program or write", _SAYS)
@@ -157,14 +160,14 @@ def _row_maker(call: exp.Expr) -> Iterator[Refused]:
         yield Refused(call, f"{_short(call)} is no table", hint, reads=True)
 
 
-def refused_calls(tree: exp.Expr, known: Collection[str]) -> Iterator[Refused]:
+def refused_calls(nodes: Iterable[exp.Expr], known: Collection[str]) -> Iterator[Refused]:
     """Calls of functions that are not among the known ones.
 
     Args:
-        tree: Any part of a query.
+        nodes: All of any part of a query.
         known: Lower-case names of the functions that may be called.
     """
-    for node in tree.walk():
+    for node in nodes:
         kind = type(node)
         if _DOT[kind] and isinstance(node.expression, exp.Func):
             yield Refused(node, f"unknown function '{node.sql('spark').partition('(')[0]}'", _BUILT_IN)
@@ -188,12 +191,12 @@ def process_words(tree: exp.Expr, columns: Collection[str]) -> Iterator[Refused]
     """
     for node in tree.walk():
         name = ""
-        if isinstance(node, exp.CurrentUser | exp.SessionUser | exp.CurrentDatabase | exp.CurrentCatalog):
+        if isinstance(node, (exp.CurrentUser, exp.SessionUser, exp.CurrentDatabase, exp.CurrentCatalog)):
             name = node.key
         elif isinstance(node, exp.Column) and not node.table and node.name.lower() not in columns:
             name = node.name.lower() if node.name.lower() in _WORDS_OF_THE_PROCESS else ""
         if name:
-            yield Refused(node, f"'{name}' tells of the process, which no query may", _SAYS)
+            yield Refused(node, f"'{name}' shows facts of the process, which no query may see", _SAYS)
 
 
 def _short(node: exp.Expr) -> str:

@@ -93,18 +93,18 @@ ARITY: dict[str, tuple[int, int | None]] = {
 # fmt: on
 
 
-def misfit(name: str, given: int) -> str | None:
+def misfit(name: str, count: int) -> str | None:
     """What is wrong with a call of a function with so many arguments; None: nothing, or it is not known.
 
     >>> misfit("max_by", 1)
     'max_by() takes 2 arguments, and 1 stands here'
     """
     fewest, most = ARITY.get(name, (0, None))
-    if fewest <= given and (most is None or given <= most):
+    if fewest <= count and (most is None or count <= most):
         return None
     wanted = f"{fewest}" if fewest == most else f"{fewest} or more" if most is None else f"{fewest} to {most}"
     noun = "argument" if wanted == "1" else "arguments"
-    return f"{name}() takes {wanted} {noun}, and {given or 'none'} {'stands' if given < 2 else 'stand'} here"
+    return f"{name}() takes {wanted} {noun}, and {count or 'none'} {'stands' if count < 2 else 'stand'} here"
 
 
 def miscounts(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
@@ -113,7 +113,7 @@ def miscounts(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
     The parser drops arguments that it does not know, so that they are counted in the text. Calls whose arguments a
     keyword separates, and those with a star among them, are left to the parser.
     """
-    calls: list[_Call | None] = []
+    calls: list[_OpenCall | None] = []
     before, name = None, None
     for token in tokens:
         kind = token.token_type
@@ -122,7 +122,9 @@ def miscounts(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
         if kind in _OPENS:
             is_call = kind is TokenType.L_PAREN and name is not None and before not in _NO_CALL_AFTER
             text = name.text.lower() if name is not None else ""
-            calls.append(_Call(name) if is_call and name is not None and text in ARITY and text not in _TYPES else None)
+            calls.append(
+                _OpenCall(name) if is_call and name is not None and text in ARITY and text not in _TYPES else None
+            )
         elif kind in _CLOSES and calls:
             call = calls.pop()
             if call is not None and (problem := call.problem()) is not None:
@@ -130,7 +132,7 @@ def miscounts(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
         before, name = (name.token_type if name is not None else None), token
 
 
-class _Call:
+class _OpenCall:
     """The arguments of one call, as its tokens come; of calls in it only the brackets do."""
 
     def __init__(self, name: Token) -> None:

@@ -20,7 +20,7 @@ _CASTS = words(
 
 
 def call_type(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
-    """The type of a call of a function; None: it cannot be told."""
+    """The type of a call of a function; None: it is unknown."""
     name = function_name(node)
     fixed = functions.FIXED.get(name)
     if fixed is not None:
@@ -60,20 +60,20 @@ def _shaped(types: Types, name: str, arguments: list[exp.Expr], scope: Scope, na
     if name == "date_part" and isinstance(arguments[0], exp.Literal):
         return date_part_type(arguments[0].name)
     if name == "transform" and len(arguments) == 2 and isinstance(arguments[1], exp.Lambda):
-        given = types.type_of(arguments[0], scope, names)
-        body = _lambda(types, arguments[1], [given.element if given else None, t.INT], scope, names)
+        array_type = types.type_of(arguments[0], scope, names)
+        body = _lambda(types, arguments[1], [array_type.element if array_type else None, t.INT], scope, names)
         return t.array_of(body) if body else None
     if name in {"aggregate", "reduce"} and len(arguments) == 3 and isinstance(arguments[2], exp.Lambda):
-        given, start = (types.type_of(a, scope, names) for a in arguments[:2])
-        merged = _lambda(types, arguments[2], [start, given.element if given else None], scope, names)
+        array_type, start = (types.type_of(a, scope, names) for a in arguments[:2])
+        merged = _lambda(types, arguments[2], [start, array_type.element if array_type else None], scope, names)
         return start if start == merged else None
     return None
 
 
 def _lambda(
-    types: Types, node: exp.Lambda, given: list[SparkType | None], scope: Scope, names: Lambda
+    types: Types, node: exp.Lambda, parameter_types: list[SparkType | None], scope: Scope, names: Lambda
 ) -> SparkType | None:
-    own = {p.name: kind for p, kind in zip(node.expressions, given, strict=False)}
+    own = {p.name: kind for p, kind in zip(node.expressions, parameter_types, strict=False)}
     return types.type_of(node.this, scope, {**names, **own})
 
 

@@ -14,15 +14,15 @@ from streamhouse.sql.dialect import SPARK, parse_query, render
 from streamhouse.sql.flatten import flatten
 from streamhouse.sql.lineage import lineage
 from streamhouse.sql.origins import Origins, origins_of
-from streamhouse.sql.ports import Port
+from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.relations import (
-    Block,
     Combined,
     Generated,
+    JoinedRelation,
     Leaf,
     Node,
     Relation,
-    Source,
+    SelectBlock,
     UnfollowedError,
     aggregates_in,
     columns_in,
@@ -30,17 +30,17 @@ from streamhouse.sql.relations import (
     has,
     leaves_of,
 )
-from streamhouse.sql.schema import Query, analyse
+from streamhouse.sql.schema import CheckedQuery, analyse
 from streamhouse.sql.unfold import unfold
-from streamhouse.sql.wording import Names, column_text, rows_text, text_of
+from streamhouse.sql.wording import SourceNames, column_text, rows_text, text_of
 
-__all__ = ["Canonical", "Condition", "Input", "Joined", "Output", "Rows", "canonical"]
+__all__ = ["Canonical", "CanonicalCondition", "CanonicalInput", "CanonicalOutput", "Joined", "Rows", "canonical"]
 
 _AT = Location("")
 
 
 @dataclass(frozen=True)
-class Input:
+class CanonicalInput:
     """What one port reads.
 
     Attributes:
@@ -55,7 +55,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Output:
+class CanonicalOutput:
     """One output column: its expression, and what it takes to compute it."""
 
     text: str
@@ -66,7 +66,7 @@ class Output:
 
 
 @dataclass(frozen=True, order=True)
-class Condition:
+class CanonicalCondition:
     """One part of a WHERE, ON or HAVING.
 
     Attributes:
@@ -100,7 +100,7 @@ class Joined:
     text: str
     table: str = ""
     label: str = ""
-    on: frozenset[Condition] = frozenset()
+    on: frozenset[CanonicalCondition] = frozenset()
     rows: "Rows | None" = None
     equated: frozenset[str] = frozenset()
 
@@ -115,7 +115,7 @@ class Rows:
         where: Parts that all hold.
         group: Keys; None: rows are not folded; empty: into one.
         having: Parts that all hold of a group.
-        made: Generators among the output columns: each row gives several.
+        generators: Generators among the output columns: each row gives several.
         distinct: Columns, when equal rows are one.
         cut: ORDER BY and LIMIT.
         operator: `union all`, `union`, `except`, `intersect`; empty: it is no set operation.
@@ -124,10 +124,10 @@ class Rows:
 
     text: str
     sources: tuple[Joined, ...] = ()
-    where: frozenset[Condition] = frozenset()
+    where: frozenset[CanonicalCondition] = frozenset()
     group: frozenset[str] | None = None
-    having: frozenset[Condition] = frozenset()
-    made: frozenset[str] = frozenset()
+    having: frozenset[CanonicalCondition] = frozenset()
+    generators: frozenset[str] = frozenset()
     distinct: frozenset[str] | None = None
     cut: tuple[str, ...] = ()
     operator: str = ""
@@ -148,7 +148,7 @@ class Canonical:
         decides: The `(table, column)`s that decide which rows there are.
     """
 
-    outputs: Mapping[str, Output]
+    outputs: Mapping[str, CanonicalOutput]
     rows: Rows | None
     text: str = ""
     types: frozenset[tuple[str, str]] = frozenset()
@@ -167,7 +167,7 @@ class Canonical:
         return self.key == other.key
 
 
-def canonical(sql: str, inputs: Mapping[str, Input]) -> Canonical:
+def canonical(sql: str, inputs: Mapping[str, CanonicalInput]) -> Canonical:
     """The meaning of a step's SQL.
 
     Args:
@@ -181,26 +181,35 @@ def canonical(sql: str, inputs: Mapping[str, Input]) -> Canonical:
 
 
 @lru_cache(maxsize=4096)
-def _canonical(sql: str, inputs: tuple[tuple[str, Input], ...]) -> Canonical:
+def _canonical(sql: str, inputs: tuple[tuple[str, CanonicalInput], ...]) -> Canonical:
     return _canonical_of(analysed(sql, inputs), dict(inputs), sql)
 
 
 @lru_cache(maxsize=1024)
-def analysed(sql: str, inputs: tuple[tuple[str, Input], ...]) -> Query:
+def analysed(sql: str, inputs: tuple[tuple[str, CanonicalInput], ...]) -> CheckedQuery:
     """A step's SQL with its scopes; not to be changed."""
-    ports = {port.lower(): Port(given.columns, {}, given.mode == "lookup") for port, given in inputs}
+    ports = {
+        port.lower(): ActionPort(canonical_input.columns, {}, canonical_input.mode == "lookup")
+        for port, canonical_input in inputs
+    }
     return analyse(parse_query(sql, _AT), ports, sql, _AT)
 
 
-def _canonical_of(query: Query, inputs: Mapping[str, Input], sql: str) -> Canonical:
-    leaves = {port.lower(): Leaf(given.table, given.mode) for port, given in inputs.items()}
-    known = {f"{given.table}.{c.name.lower()}": c.type for given in inputs.values() for c in given.columns}
+def _canonical_of(query: CheckedQuery, inputs: Mapping[str, CanonicalInput], sql: str) -> Canonical:
+    leaves = {
+        port.lower(): Leaf(canonical_input.table, canonical_input.mode) for port, canonical_input in inputs.items()
+    }
+    known = {
+        f"{canonical_input.table}.{c.name.lower()}": c.type
+        for canonical_input in inputs.values()
+        for c in canonical_input.columns
+    }
     try:
         relation = unfold(query.scope, leaves, query.inference)
     except UnfollowedError as error:
         return _as_text(query, leaves, frozenset(known.items()), sql, str(error))
     relation = flatten(relation)
-    names, tables = Names(), {owner: leaf.table for owner, leaf in leaves_of(relation)}
+    names, tables = SourceNames(), {owner: leaf.table for owner, leaf in leaves_of(relation)}
     read = {
         (tables[owner], name)
         for node in expressions_of(relation)
@@ -214,10 +223,10 @@ def _canonical_of(query: Query, inputs: Mapping[str, Input], sql: str) -> Canoni
 
 
 def _as_text(
-    query: Query, leaves: Mapping[str, Leaf], types: frozenset[tuple[str, str]], sql: str, why: str
+    query: CheckedQuery, leaves: Mapping[str, Leaf], types: frozenset[tuple[str, str]], sql: str, why: str
 ) -> Canonical:
     read = sorted((port, leaf.table, leaf.mode) for port, leaf in leaves.items())
-    outputs = {item.alias_or_name: Output(render(item)) for item in query.tree.selects}
+    outputs = {item.alias_or_name: CanonicalOutput(render(item)) for item in query.tree.selects}
     values = {
         name: frozenset((leaves[port].table, column) for port, column in origins)
         for name, origins in lineage(query).items()
@@ -238,26 +247,26 @@ def _written(sql: str) -> str:
 def _columns(relation: Relation) -> tuple[str, ...]:
     if isinstance(relation, Combined):
         return relation.names
-    return tuple(relation.outputs) if isinstance(relation, Block) else ()
+    return tuple(relation.outputs) if isinstance(relation, SelectBlock) else ()
 
 
-def _output(relation: Relation, name: str, names: Names) -> Output:
+def _output(relation: Relation, name: str, names: SourceNames) -> CanonicalOutput:
     text = column_text(relation, name, names)
-    if not isinstance(relation, Block):
-        return Output(text)
+    if not isinstance(relation, SelectBlock):
+        return CanonicalOutput(text)
     node, own = relation.outputs[name], names.within(relation)
     casts = None
     if node.op == "cast" and isinstance(node.args[0], Node) and isinstance(node.args[1], Node):
         casts = (text_of(node.args[0], own), text_of(node.args[1], own))
     constant = not any(part.op in {"col", "query"} for part in _walk(node)) and not aggregates_in(node)
-    return Output(text, aggregates_in(node), has(node, "win"), constant, casts)
+    return CanonicalOutput(text, aggregates_in(node), has(node, "win"), constant, casts)
 
 
 def _walk(node: Node) -> list[Node]:
     return [node, *(inner for part in node.args if isinstance(part, Node) for inner in _walk(part))]
 
 
-def _rows(relation: Relation, names: Names) -> Rows | None:
+def _rows(relation: Relation, names: SourceNames) -> Rows | None:
     text = rows_text(relation, names)
     if isinstance(relation, Combined):
         arms = tuple(
@@ -269,10 +278,10 @@ def _rows(relation: Relation, names: Names) -> Rows | None:
         )
         operator = relation.op if relation.distinct or relation.op != "union" else "union all"
         return Rows(text, operator=operator, arms=arms)
-    if not isinstance(relation, Block):
+    if not isinstance(relation, SelectBlock):
         return None
     own = names.within(relation)
-    made = [node for node in relation.outputs.values() if has(node, "gen")]
+    generators = [node for node in relation.outputs.values() if has(node, "gen")]
     shown = frozenset(text_of(node, own) for node in relation.outputs.values())
     return Rows(
         text,
@@ -280,16 +289,16 @@ def _rows(relation: Relation, names: Names) -> Rows | None:
         frozenset(_condition(node, own) for node in relation.where),
         None if relation.group is None else frozenset(text_of(node, own) for node in relation.group),
         frozenset(_condition(node, own) for node in relation.having),
-        frozenset(text_of(node, own) for node in made),
+        frozenset(text_of(node, own) for node in generators),
         shown if relation.distinct else None,
         tuple(text_of(node, own) for node in relation.cut),
     )
 
 
-def _joined(source: Source, own: Names) -> Joined:
+def _joined(source: JoinedRelation, own: SourceNames) -> Joined:
     relation = source.relation
     table = relation.table if isinstance(relation, Leaf) else ""
-    inner = _rows(relation, own) if isinstance(relation, Block | Combined) else None
+    inner = _rows(relation, own) if isinstance(relation, (SelectBlock, Combined)) else None
     text = text_of(relation.call, own) if isinstance(relation, Generated) else rows_text(relation, own)
     on = frozenset(_condition(node, own) for node in source.on)
     equated = frozenset(
@@ -303,12 +312,12 @@ def _joined(source: Source, own: Names) -> Joined:
     return Joined(source.kind, text, table, own.label(source.id), on, inner, equated)
 
 
-def _condition(node: Node, own: Names) -> Condition:
+def _condition(node: Node, own: SourceNames) -> CanonicalCondition:
     sides = [_sources(part, own) for part in node.args if isinstance(part, Node)]
     both = node.op == "eq" and len(sides) == 2 and all(sides) and not sides[0] & sides[1]
     looks = any(part.op == "col" and own.looks(str(part.args[0]), str(part.args[1])) for part in _walk(node))
-    return Condition(text_of(node, own), len(_sources(node, own)), both, looks)
+    return CanonicalCondition(text_of(node, own), len(_sources(node, own)), both, looks)
 
 
-def _sources(node: Node, own: Names) -> frozenset[str]:
+def _sources(node: Node, own: SourceNames) -> frozenset[str]:
     return frozenset(str(part.args[0]) for part in _walk(node) if part.op == "col" and own.knows(str(part.args[0])))

@@ -1,4 +1,4 @@
-"""Carries a column of a table through a query, so that each output row tells the row it was made of. Pure."""
+"""Carries a column of a table through a query, so that each output row names the row it was made of. Pure."""
 
 from collections.abc import Collection
 
@@ -59,5 +59,5 @@ def _is_star(item: exp.Expr, alias: str) -> bool:
 
 def _named_columns(query: exp.Expr) -> exp.TableAlias | None:
     """The `AS t(a, b)` in which a query's columns are counted, if it has one."""
-    alias = query.parent.args.get("alias") if isinstance(query.parent, exp.CTE | exp.Subquery) else None
+    alias = query.parent.args.get("alias") if isinstance(query.parent, (exp.CTE, exp.Subquery)) else None
     return alias if isinstance(alias, exp.TableAlias) and alias.columns else None

@@ -1,6 +1,6 @@
 """What a person can get wrong in a query, each at its place in the file."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -33,6 +33,8 @@ from streamhouse.sql.scopes import function_name, own_nodes, selects_of
 from streamhouse.sql.spark_type import STRING, VOID
 
 _STRANGE = Kinds(exp.Pivot, exp.QueryTransform, exp.MatchRecognize)
+_TABLE, _CTE = Kinds(exp.Table), Kinds(exp.CTE)
+_SORTS, _CUTS, _WHERE = Kinds(exp.Group, exp.Order), Kinds(exp.Limit, exp.Offset), Kinds(exp.Where)
 _ANONYMOUS, _FUNCTION, _PREDICATE = Kinds(exp.Anonymous), Kinds(exp.Func), Kinds(exp.Predicate)
 
 
@@ -47,8 +49,13 @@ def _placed(kind: type[DefinitionError], found: Refused, sql: str, at: Location)
     return kind(found.message, at=place_of(found.node, sql, at), hint=found.hint)
 
 
-def check_relations(query: exp.Query, sql: str, at: Location) -> None:
+def check_relations(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
     """Only names and sub-queries stand where a table does, and a name says no moment.
+
+    Args:
+        nodes: All of a query.
+        sql: Its text.
+        at: Where that begins.
 
     Raises:
         UnknownTableError: something else does.
@@ -56,9 +63,9 @@ def check_relations(query: exp.Query, sql: str, at: Location) -> None:
     """
     errors = [
         _placed(UnknownTableError if found.reads else StrategyError, found, sql, at)
-        for found in refused_relations(query)
+        for found in refused_relations(nodes)
     ]
-    for table in [] if errors else query.find_all(exp.Table):
+    for table in [] if errors else [node for node in nodes if _TABLE[type(node)]]:
         if not isinstance(table.this, exp.Identifier):
             message = f"{function_name(table.this).upper()}(…) is no input"
         elif table.args.get("version") or table.args.get("when"):
@@ -72,25 +79,35 @@ def check_relations(query: exp.Query, sql: str, at: Location) -> None:
 _INPUTS = "an action reads its inputs by name; LATERAL VIEW explode(…) makes rows of their arrays"
 
 
-def check_tables(query: exp.Query, ports: Collection[str], sql: str, at: Location) -> None:
+def check_tables(nodes: Sequence[exp.Expr], ports: Collection[str], sql: str, at: Location) -> None:
     """Every name in a FROM is a port or a CTE, and every port is read.
+
+    Args:
+        nodes: All of a query, itself first.
+        ports: What it may read.
+        sql: Its text.
+        at: Where that begins.
 
     Raises:
         UnknownTableError: a name is neither.
         PortError: a CTE hides a port, or a port is never read.
     """
-    check_relations(query, sql, at)
-    errors: list[StreamhouseError] = []
-    ctes = {cte.alias.lower(): cte for cte in query.find_all(exp.CTE)}
-    for name, cte in ctes.items():
-        if name in ports:
-            place = place_of(cte.args["alias"], sql, at)
-            errors.append(PortError(f"the CTE '{name}' hides the port of that name", at=place, hint="rename the CTE"))
-    with_ = query.args.get("with_")
+    check_relations(nodes, sql, at)
+    ctes = {cte.alias.lower(): cte for cte in nodes if _CTE[type(cte)]}
+    errors: list[StreamhouseError] = [
+        PortError(
+            f"the CTE '{name}' hides the port of that name",
+            at=place_of(cte.args["alias"], sql, at),
+            hint="rename the CTE",
+        )
+        for name, cte in ctes.items()
+        if name in ports
+    ]
+    with_ = nodes[0].args.get("with_")
     if with_ is not None and with_.args.get("recursive"):
         errors.append(StrategyError("a recursive CTE cannot be kept up to date", at=place_of(with_, sql, at)))
     read = set()
-    for table in query.find_all(exp.Table):
+    for table in (node for node in nodes if isinstance(node, exp.Table)):
         name = table.name.lower()
         read.add(name)
         if table.db or (name not in ports and name not in ctes):
@@ -99,12 +116,23 @@ def check_tables(query: exp.Query, ports: Collection[str], sql: str, at: Locatio
             if table.db:
                 hint = "an action reads its inputs by port; the flow says which table that is"
             errors.append(UnknownTableError(f"unknown table '{shown}'", at=place_of(table, sql, at), hint=hint))
-    errors = errors or [
-        PortError(f"the SQL never reads the port '{port}'", at=at, hint="remove it from 'inputs'")
-        for port in ports
-        if port not in read
-    ]
     _raise(errors)
+    check_ports_are_read(ports, read, at)
+
+
+def check_ports_are_read(ports: Collection[str], read: Collection[str], at: Location) -> None:
+    """Every port is read; a CTE that nothing uses reads nothing.
+
+    Args:
+        ports: What the query may read.
+        read: What it reads.
+        at: Where its text begins.
+
+    Raises:
+        PortError: a port is never read.
+    """
+    hint = "remove it from 'inputs', and a CTE that nothing uses from the SQL"
+    _raise([PortError(f"the SQL never reads the port '{p}'", at=at, hint=hint) for p in ports if p not in read])
 
 
 def check_names(query: exp.Query, sql: str, at: Location) -> None:
@@ -115,7 +143,7 @@ def check_names(query: exp.Query, sql: str, at: Location) -> None:
     """
     errors: list[StreamhouseError] = []
     for i, item in enumerate(query.selects, 1):
-        named = isinstance(item, exp.Alias | exp.Column | exp.Dot | exp.Star) or bool(item.alias_or_name)
+        named = isinstance(item, (exp.Alias, exp.Column, exp.Dot, exp.Star)) or bool(item.alias_or_name)
         if isinstance(item, exp.Aliases) or not named or isinstance(item, exp.Literal):
             hint = f"write {short(item)} AS name"
             if isinstance(item, exp.Aliases):
@@ -124,15 +152,20 @@ def check_names(query: exp.Query, sql: str, at: Location) -> None:
     _raise(errors)
 
 
-def check_functions(query: exp.Query, sql: str, at: Location) -> None:
+def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
     """Every function is known, and gives the same answer when an epoch is replayed.
+
+    Args:
+        nodes: All of a query.
+        sql: Its text.
+        at: Where that begins.
 
     Raises:
         UntypedColumnError: a function that is not known.
         StrategyError: a function that is not deterministic.
     """
     errors: list[StreamhouseError] = []
-    for node in query.walk():
+    for node in nodes:
         kind = type(node)
         if (problem := fault(node)) is not None:
             errors.append(StrategyError(problem, at=place_of(node, sql, at), hint=_REPLAY))
@@ -141,21 +174,21 @@ def check_functions(query: exp.Query, sql: str, at: Location) -> None:
             errors.append(UntypedColumnError(f"{word} is not understood", at=place_of(node, sql, at), hint=_PIVOT))
         elif _ANONYMOUS[kind] or (_FUNCTION[kind] and kind not in TYPED and not _PREDICATE[kind]):
             name = function_name(node)
-            if name in functions.KNOWN and (problem := misfit(name, _given(node))) is not None:
+            if name in functions.KNOWN and (problem := misfit(name, _argument_count(node))) is not None:
                 hint = "compare it with Spark's list of functions"
                 errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
     errors += [
         _placed(UntypedColumnError, found, sql, at)
-        for found in refused_calls(query, functions.KNOWN)
+        for found in refused_calls(nodes, functions.KNOWN)
         if fault(found.node) is None
     ]
     _raise(errors)
 
 
-def _given(node: exp.Expr) -> int:
+def _argument_count(node: exp.Expr) -> int:
     if isinstance(node, exp.Anonymous):
         return len(node.expressions)
-    if isinstance(node, exp.Max | exp.Min):
+    if isinstance(node, (exp.Max, exp.Min)):
         return 1 + len(node.expressions)
     # The parser has counted the arguments of other calls with a class of their own.
     return ARITY.get(function_name(node), (0, None))[0]
@@ -165,23 +198,28 @@ _PIVOT = "write one aggregate with FILTER (WHERE …) for each column"
 _REPLAY = "a replayed epoch must give the same rows; derive the value from columns of the input"
 
 
-def check_limits(query: exp.Query, sql: str, at: Location) -> None:
+def check_limits(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
     """LIMIT and OFFSET take a whole number, or arithmetic of some; a column named by its place is there.
+
+    Args:
+        nodes: All of a query.
+        sql: Its text.
+        at: Where that begins.
 
     Raises:
         StrategyError: one takes something else.
     """
     errors: list[StreamhouseError] = []
-    for clause in query.find_all(exp.Group, exp.Order):
+    for clause in (node for node in nodes if _SORTS[type(node)]):
         for item in clause.expressions:
             key = item.this if isinstance(item, exp.Ordered) else item
             if isinstance(key, exp.Neg) and isinstance(key.this, exp.Literal) and key.this.is_int:
                 message = f"{clause.key.upper()} BY names the column {short(key)}, and there is none"
                 hint = "the first column is 1"
                 errors.append(StrategyError(message, at=place_of(key, sql, at), hint=hint))
-    for node in query.find_all(exp.Limit, exp.Offset):
+    for node in (node for node in nodes if _CUTS[type(node)]):
         most = node.expression
-        if most is None or (isinstance(most, exp.Column | exp.Var) and most.name.upper() == "ALL"):
+        if most is None or (isinstance(most, (exp.Column, exp.Var)) and most.name.upper() == "ALL"):
             continue
         if not all(_is_count(part) for part in most.walk()):
             word = node.key.upper()
@@ -195,16 +233,21 @@ def _is_count(node: exp.Expr) -> bool:
         return not node.is_string and node.name.isdigit() and int(node.name) < 1 << 31
     if isinstance(node, exp.Cast):
         return bool(node.to.is_type(exp.DType.INT, exp.DType.SMALLINT, exp.DType.TINYINT, exp.DType.BIGINT))
-    return isinstance(node, exp.Add | exp.Mul | exp.Paren | exp.DataType | exp.Placeholder)
+    return isinstance(node, (exp.Add, exp.Mul, exp.Paren, exp.DataType, exp.Placeholder))
 
 
-def check_places(query: exp.Query, sql: str, at: Location) -> None:
+def check_places(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
     """Aggregates, window functions and generators stand where Spark takes them.
+
+    Args:
+        nodes: All of a query.
+        sql: Its text.
+        at: Where that begins.
 
     Raises:
         StrategyError: one does not.
     """
-    _raise([_placed(StrategyError, found, sql, at) for found in misplaced(query)])
+    _raise([_placed(StrategyError, found, sql, at) for found in misplaced(nodes)])
 
 
 def check_types(root: Scope, inference: Inference, sql: str, at: Location) -> None:
@@ -225,10 +268,11 @@ class Filters:
     The resolver puts the expression of an output column in place of its name there; Spark knows no such name.
     """
 
-    def __init__(self, query: exp.Query) -> None:
+    def __init__(self, nodes: Iterable[exp.Expr]) -> None:
+        """Look at all nodes of a query."""
         self._columns = [
             node
-            for where in query.find_all(exp.Where)
+            for where in (node for node in nodes if _WHERE[type(node)])
             for node in own_nodes(where)
             if isinstance(node, exp.Column) and not node.table
         ]
@@ -252,11 +296,11 @@ class Filters:
         )
 
 
-def check_windows(query: exp.Query, sql: str, at: Location) -> None:
+def check_windows(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
     """No SELECT puts its rows into time windows in two ways, which Spark refuses.
 
     Args:
-        query: Qualified, so that one window is spelt in one way.
+        nodes: All of a query, qualified, so that one window is spelt in one way.
         sql: Its text.
         at: Where that begins.
 
@@ -264,7 +308,7 @@ def check_windows(query: exp.Query, sql: str, at: Location) -> None:
         StrategyError: one does.
     """
     errors: list[StreamhouseError] = []
-    for select in query.find_all(exp.Select):
+    for select in _timed(nodes):
         calls: dict[str, exp.Expr] = {}
         for clause in ("expressions", "group", "having", "qualify"):
             value = select.args.get(clause)
@@ -278,6 +322,13 @@ def check_windows(query: exp.Query, sql: str, at: Location) -> None:
     _raise(errors)
 
 
+def _timed(nodes: Iterable[exp.Expr]) -> list[exp.Expr]:
+    """Each SELECT; none where nothing is a time window."""
+    found = list(nodes)
+    timed = any(_FUNCTION[type(node)] and function_name(node) in functions.TIME_WINDOWS for node in found)
+    return [node for node in found if isinstance(node, exp.Select)] if timed else []
+
+
 _WINDOWS = "compute one of them in a sub-query, and the other from its rows"
 
 
@@ -288,15 +339,36 @@ def check_columns(root: Scope, inference: Inference, sql: str, at: Location) -> 
         UnknownColumnError: it is not.
     """
     errors: list[StreamhouseError] = []
-    seen: set[int] = set()
+    visited: set[int] = set()
     for scope in root.traverse():
         for column in scope.columns:
-            if id(column) in seen or inference.resolve(column, scope) is not None or _is_output(column, scope):
-                seen.add(id(column))
+            if id(column) in visited or inference.resolve(column, scope) is not None or _is_output(column, scope):
+                visited.add(id(column))
                 continue
-            seen.add(id(column))
+            visited.add(id(column))
             errors.append(_unknown(column, scope, inference, place_of(column, sql, at)))
-    _raise(errors)
+    _raise(errors or [*_taken_for_fields(root, inference, sql, at)])
+
+
+def _taken_for_fields(root: Scope, inference: Inference, sql: str, at: Location) -> Iterator[UnknownColumnError]:
+    """Columns of an outer query whose table is called as a column of the sub-query: Spark looks for a field of that."""
+    for scope in root.traverse():
+        own = {name: {c.lower() for c in _offered(scope, name, inference)} for name in scope.selected_sources}
+        for column in scope.columns:
+            table = column.table.lower()
+            holders = [] if not table or column.table in own else [name for name in own if table in own[name]]
+            if holders:
+                text = f"for Spark, {column.sql()} is a field of the column {table} of {holders[0]} in the sub-query"
+                hint = f"give the table {column.table} of the outer query another name with AS"
+                yield UnknownColumnError(text, at=place_of(_written(column), sql, at), hint=hint)
+
+
+def _written(column: exp.Column) -> exp.Expr:
+    """What a person wrote of a column: its name alone, where the analysis found the table."""
+    table, name = column.args.get("table"), column.this
+    begins, ends = name.meta_get("start"), table.meta_get("end") if table is not None else None
+    is_whole = begins is not None and ends is not None and 0 < begins - ends <= len(" . ")
+    return column if is_whole else name
 
 
 def _is_output(column: exp.Column, scope: Scope) -> bool:
@@ -351,34 +423,26 @@ def check_outputs(root: Scope, inference: Inference, sql: str, at: Location) -> 
 
     Raises:
         OutputColumnError: two columns have one name.
-        UntypedColumnError: a type cannot be told, or cannot be stored.
+        UntypedColumnError: a type cannot be derived, or cannot be stored.
     """
     errors: list[StreamhouseError] = []
-    seen: set[str] = set()
+    names: set[str] = set()
     for column in inference.outputs(root):
-        place = place_of(column.node, sql, at)
-        if column.name in seen:
+        if column.name in names:
             hint = "give one of them another name with AS; after a join, name the columns instead of '*'"
+            place = place_of(column.node, sql, at)
             errors.append(OutputColumnError(f"two output columns are named '{column.name}'", at=place, hint=hint))
-        seen.add(column.name)
+        names.add(column.name)
         if column.type is None:
             node, where = _culprit(column.node, root, inference)
-            errors.append(
-                UntypedColumnError(
-                    f"the type of column '{column.name}' cannot be told from {short(node)}",
-                    at=place_of(node, sql, at),
-                    hint=f"write CAST({short(where)} AS type)",
-                )
-            )
+            cause = f"the type of column '{column.name}' cannot be derived from {short(node)}"
+            place, hint = place_of(node, sql, at), f"write CAST({short(where)} AS type)"
+            errors.append(UntypedColumnError(cause, at=place, hint=hint))
         elif column.type == VOID or not column.type.storable:
             kind = "NULL" if column.type == VOID else column.type.kind.replace("_", " ")
-            errors.append(
-                UntypedColumnError(
-                    f"column '{column.name}' is {kind}, which no table can hold",
-                    at=place,
-                    hint=f"write CAST({short(column.node.unalias())} AS type)",
-                )
-            )
+            cause = f"column '{column.name}' is {kind}, which no table can hold"
+            place, hint = place_of(column.node, sql, at), f"write CAST({short(column.node.unalias())} AS type)"
+            errors.append(UntypedColumnError(cause, at=place, hint=hint))
     _raise(errors)
 
 
@@ -386,9 +450,9 @@ def _culprit(node: exp.Expr, scope: Scope, inference: Inference) -> tuple[exp.Ex
     """The innermost expression without a type, and where a CAST would help."""
     node = node.unalias()
     for part in node.iter_expressions():
-        if isinstance(part, exp.Condition) and not isinstance(part, exp.Identifier | exp.DataType):
+        if isinstance(part, exp.Condition) and not isinstance(part, (exp.Identifier, exp.DataType)):
             inner = part.unalias()
-            if inference.type_of(inner, scope) is None and not isinstance(inner, exp.Lambda | exp.Query):
+            if inference.type_of(inner, scope) is None and not isinstance(inner, (exp.Lambda, exp.Query)):
                 return _culprit(inner, scope, inference)
     for part in node.iter_expressions() if isinstance(node, exp.Binary) else ():
         if inference.type_of(part, scope) == STRING:

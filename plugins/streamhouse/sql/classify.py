@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from streamhouse.errors import Location, StrategyError
+from streamhouse.model.delta_plan import DeltaPlan
 from streamhouse.model.table import ComputedColumn
 from streamhouse.model.types import MergeFunction, ReadMode, Strategy
-from streamhouse.sql.determinism import decides_by_clock
+from streamhouse.sql.delta import delta_plan
 from streamhouse.sql.fold import Fold, fold, group_keys, key_text
 from streamhouse.sql.rows import Arm, InputInfo, Inputs, NotProvenError, arms_of
-from streamhouse.sql.schema import Query
+from streamhouse.sql.schema import CheckedQuery
 from streamhouse.sql.scopes import peel
 from streamhouse.sql.touch import key_columns
 from streamhouse.sql.traces import Own
@@ -28,6 +29,7 @@ class Classification:
         merge: Strategy `merge` only: every column outside the key → how the store folds it.
         key_columns: Port → output column → input column. `recompute`: for every driving port the same
             columns, of the key where it has some. `map` of an updated input: the whole key.
+        delta: Strategy `delta` only: how changes become changes of groups; columns of ports in lower case.
         computed: Port → those of its input columns in `key_columns` that are expressions over its rows.
     """
 
@@ -36,11 +38,12 @@ class Classification:
     primary_key: tuple[str, ...] = ()
     merge: dict[str, MergeFunction] = field(default_factory=dict)
     key_columns: dict[str, dict[str, str]] = field(default_factory=dict)
+    delta: DeltaPlan | None = None
     computed: dict[str, tuple[ComputedColumn, ...]] = field(default_factory=dict)
 
 
 def classify(
-    query: Query,
+    query: CheckedQuery,
     inputs: Inputs,
     *,
     primary_key: tuple[str, ...] = (),
@@ -74,7 +77,7 @@ def classify(
             failures[candidate] = without[candidate]
             continue
         try:
-            if candidate is not Strategy.FULL and decides_by_clock(query.tree):
+            if candidate is not Strategy.FULL and query.decides_by_clock:
                 raise NotProvenError("it changes with the time alone, for a clock stands outside the output columns")
             return prove(query, inputs, primary_key, failures)
         except NotProvenError as failure:
@@ -92,7 +95,7 @@ def classify(
     )
 
 
-def _prove_map(query: Query, inputs: Inputs, key: tuple[str, ...], _: dict[Strategy, str]) -> Classification:
+def _prove_map(query: CheckedQuery, inputs: Inputs, key: tuple[str, ...], _: dict[Strategy, str]) -> Classification:
     arms = arms_of(query.scope, inputs, query.inference)
     drivers = " and ".join(dict.fromkeys(arm.port for arm in arms))
     one = f"each output row comes from one row of {drivers}"
@@ -128,24 +131,24 @@ def _traced_key(arm: Arm, own: tuple[str, ...], key: tuple[str, ...]) -> dict[st
     return mapped
 
 
-def _prove_merge(query: Query, inputs: Inputs, key: tuple[str, ...], _: dict[Strategy, str]) -> Classification:
-    kept: Fold = fold(query.scope, inputs, query.inference)
-    if key and set(key) != set(kept.key):
-        raise NotProvenError(f"the primary key ({', '.join(key)}) is not the GROUP BY ({', '.join(kept.key)})")
-    functions = sorted({str(f) for f in kept.functions.values()})
+def _prove_merge(query: CheckedQuery, inputs: Inputs, key: tuple[str, ...], _: dict[Strategy, str]) -> Classification:
+    merge_fold: Fold = fold(query.scope, inputs, query.inference)
+    if key and set(key) != set(merge_fold.key):
+        raise NotProvenError(f"the primary key ({', '.join(key)}) is not the GROUP BY ({', '.join(merge_fold.key)})")
+    functions = sorted({str(f) for f in merge_fold.functions.values()})
     folded = ", ".join(functions) if functions else "nothing"
-    reason = f"rows are only ever added, and the store folds {folded} by ({', '.join(kept.key)})"
-    if kept.nullable:
-        reason += f"; a NULL in {' or '.join(kept.nullable)} fails the epoch, for a key cannot be NULL"
-    return Classification(Strategy.MERGE, reason, key or kept.key, kept.functions)
+    reason = f"rows are only ever added, and the store folds {folded} by ({', '.join(merge_fold.key)})"
+    if merge_fold.nullable:
+        reason += f"; a NULL in {' or '.join(merge_fold.nullable)} fails the epoch, for a key cannot be NULL"
+    return Classification(Strategy.MERGE, reason, key or merge_fold.key, merge_fold.functions)
 
 
 def _prove_recompute(
-    query: Query, inputs: Inputs, key: tuple[str, ...], failures: dict[Strategy, str]
+    query: CheckedQuery, inputs: Inputs, key: tuple[str, ...], failures: dict[Strategy, str]
 ) -> Classification:
     key = key or _derived_key(query)
     owns = key_columns(query.scope, key, inputs, query.inference)
-    columns = {port: {name: _held(own) for name, own in found.items()} for port, found in owns.items()}
+    columns = {port: {name: _column_name(own) for name, own in found.items()} for port, found in owns.items()}
     computed = {
         port: tuple(_computed(own) for own in found.values() if own.column is None) for port, found in owns.items()
     }
@@ -156,7 +159,7 @@ def _prove_recompute(
     return Classification(Strategy.RECOMPUTE, reason, key, key_columns=columns, computed=computed)
 
 
-def _held(own: Own) -> str:
+def _column_name(own: Own) -> str:
     return own.column if own.column is not None else _computed(own).name
 
 
@@ -164,14 +167,30 @@ def _computed(own: Own) -> ComputedColumn:
     return ComputedColumn(sql=own.text, type=str(own.type), uses=own.columns)
 
 
-def _prove_full(query: Query, _: Inputs, key: tuple[str, ...], failures: dict[Strategy, str]) -> Classification:
+def _prove_delta(
+    query: CheckedQuery, inputs: Inputs, key: tuple[str, ...], failures: dict[Strategy, str]
+) -> Classification:
     key = key or _derived_key(query)
+    plan = delta_plan(query, inputs, key)
+    groups = f"group of ({', '.join(plan.shown)})" if plan.shown else "result"
+    state = "totals" if plan.totals else "joined rows"
+    reason = f"changed rows are joined with the rows that they match, and the state has the {state} of each {groups}"
+    if plan.stages:
+        number = len(plan.stages)
+        reason += f"; {number} inner {'query is' if number == 1 else 'queries are'} kept up to date in the same way"
     why = failures.get(Strategy.RECOMPUTE)
-    reason = f"every row may change with every epoch: {why}" if why else "asked for"
+    return Classification(Strategy.DELTA, f"{reason}; {why}" if why else reason, key, delta=plan)
+
+
+def _prove_full(query: CheckedQuery, _: Inputs, key: tuple[str, ...], failures: dict[Strategy, str]) -> Classification:
+    key = key or _derived_key(query)
+    found = dict.fromkeys(failures[s] for s in (Strategy.RECOMPUTE, Strategy.DELTA) if s in failures)
+    whys = [why for why in found if not any(other != why and other.startswith(why) for other in found)]
+    reason = f"every row may change with every epoch: {'; '.join(whys)}" if whys else "asked for"
     return Classification(Strategy.FULL, reason, key)
 
 
-def _derived_key(query: Query) -> tuple[str, ...]:
+def _derived_key(query: CheckedQuery) -> tuple[str, ...]:
     """The key that a GROUP BY shows.
 
     Raises:
@@ -191,15 +210,16 @@ def _derived_key(query: Query) -> tuple[str, ...]:
     return tuple(item.alias_or_name for item in query.tree.selects if item.alias_or_name in key)
 
 
-def _groups(query: Query) -> bool:
+def _groups(query: CheckedQuery) -> bool:
     return bool(peel(query.scope)[0].expression.args.get("group"))
 
 
-_Proof = Callable[[Query, Inputs, tuple[str, ...], dict[Strategy, str]], Classification]
+_Proof = Callable[[CheckedQuery, Inputs, tuple[str, ...], dict[Strategy, str]], Classification]
 _PROOFS: dict[Strategy, _Proof] = {
     Strategy.MAP: _prove_map,
     Strategy.MERGE: _prove_merge,
     Strategy.RECOMPUTE: _prove_recompute,
+    Strategy.DELTA: _prove_delta,
     Strategy.FULL: _prove_full,
 }
 

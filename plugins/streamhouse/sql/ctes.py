@@ -8,7 +8,7 @@ def name_apart(root: Scope) -> bool:
     """Give every WITH query that is named like another a name of its own; changes the tree.
 
     Returns:
-        Whether a name was changed, so that scopes must be built anew.
+        Whether a name was changed, so that scopes must be built again.
 
     Example:
         >>> from sqlglot import parse_one
@@ -19,16 +19,7 @@ def name_apart(root: Scope) -> bool:
         >>> tree.sql("spark")
         'WITH q_2 AS (SELECT 1 AS a), q AS (SELECT q.a FROM q_2 AS q) SELECT q.a FROM q'
     """
-    named: dict[int, str] = {}
-    taken: set[str] = set()
-    for cte in root.expression.find_all(exp.CTE):
-        name, number = cte.alias, 1
-        while name in taken:
-            number += 1
-            name = f"{cte.alias}_{number}"
-        taken.add(name)
-        if name != cte.alias:
-            named[id(cte)] = name
+    named = _other_names(root)
     for scope in root.traverse():
         for node, source in scope.selected_sources.values():
             holder = source.expression.parent if isinstance(source, Scope) else None
@@ -40,3 +31,18 @@ def name_apart(root: Scope) -> bool:
         if id(cte) in named:
             cte.args["alias"].set("this", exp.to_identifier(named[id(cte)]))
     return bool(named)
+
+
+def _other_names(root: Scope) -> dict[int, str]:
+    """The `id` of each WITH query that is named like another → a name that no other has."""
+    named: dict[int, str] = {}
+    taken: set[str] = set()
+    for cte in root.expression.find_all(exp.CTE):
+        name, number = cte.alias, 1
+        while name in taken:
+            number += 1
+            name = f"{cte.alias}_{number}"
+        taken.add(name)
+        if name != cte.alias:
+            named[id(cte)] = name
+    return named

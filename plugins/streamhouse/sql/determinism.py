@@ -25,7 +25,7 @@ def fault(node: exp.Expr) -> str | None:
         isinstance(node, exp.Anonymous) and function_name(node) in functions.NONDETERMINISTIC
     ):
         return f"{function_name(node)}() gives another answer each time"
-    if isinstance(node, exp.Cast) and node.to.is_type(*_TIMES) and isinstance(node.this, exp.Literal):
+    if isinstance(node, exp.Cast) and node.to.this in _TIMES and isinstance(node.this, exp.Literal):
         word = node.this.name.lower().split()[:1]  # a zone may follow
         if word and word[0] in _MOMENTS:
             return (

@@ -18,7 +18,7 @@ from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import short
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.scopes import function_name
-from streamhouse.sql.spark_type import SparkType
+from streamhouse.sql.spark_type import BOOLEAN, SparkType
 from streamhouse.sql.words import words
 
 _NESTED = frozenset({"array", "map", "struct"})
@@ -55,6 +55,10 @@ _KINDS = words("int bigint decimal double string timestamp timestamp_ntz date bo
 _CONSTANT = frozenset({"constant"})
 _CAST = "convert it with CAST, or in another way"
 _APART = Kinds(exp.Query, exp.Lambda, exp.From, exp.With)
+_LOOKED_AT = Kinds(
+    exp.Where, exp.Join, exp.And, exp.Or, exp.Not, exp.If, exp.Cast, exp.Neg, exp.In, exp.Between, exp.Like, exp.ILike,
+    exp.RegexpLike, exp.Is, exp.Bracket, exp.Ordered, *_COMPARED, *_ARITHMETIC, exp.Func,
+)  # fmt: skip
 _CALLED = {
     "number": frozenset({"int", "bigint", "decimal", "double"}),
     "whole number": frozenset({"int", "bigint"}),
@@ -80,7 +84,8 @@ def misfits(root: Scope, inference: Inference) -> Iterator[Refused]:
         if isinstance(scope.expression, exp.Select):
             fit = _Fit(scope, inference)
             for node in _typed_nodes(scope.expression):
-                yield from fit.found(node)
+                if _LOOKED_AT[type(node)]:
+                    yield from fit.found(node)
 
 
 def _typed_nodes(select: exp.Select) -> Iterator[exp.Expr]:
@@ -105,6 +110,8 @@ class _Fit:
             case exp.And() | exp.Or():
                 for part in (node.left, node.right):
                     yield from self._condition(part, node.key.upper(), strict=False)
+                if not (type(node.parent) is type(node) and node.parent.left is node):
+                    yield from self._booleans(_chain(node), node.key.upper())
             case exp.Not():
                 yield from self._condition(node.this, "NOT", strict=False)
             case exp.If():  # an arm of CASE; a call of IF keeps its name
@@ -146,10 +153,24 @@ class _Fit:
         kind = self._type(node)
         if kind is None or kind.kind == "boolean" or (not strict and kind.kind in ("void", "string")):
             return
-        if kind.kind == "void" and place != "WHERE":
+        if kind.kind == "void" and place == "IF":
             return
         shown = "NULL" if kind.kind == "void" else str(kind)
         yield Refused(node, f"{place} takes a boolean, and {short(node)} is {shown}", "compare it with a value")
+
+    def _booleans(self, parts: list[exp.Expr], word: str) -> Iterator[Refused]:
+        """Where Spark joins two parts of `a OR b OR c` of which one is a string, and none a boolean."""
+        if len(parts) == 1:
+            return
+        middle = (len(parts) - 1) // 2 + 1  # Spark's parser makes a balanced tree
+        left, right = parts[:middle], parts[middle:]
+        yield from self._booleans(left, word)
+        yield from self._booleans(right, word)
+        kinds = [self._type(side[0]) if len(side) == 1 else BOOLEAN for side in (left, right)]
+        names = {kind.kind for kind in kinds if kind is not None}
+        if None not in kinds and "string" in names <= {"string", "void"}:
+            shown = f"neither {short(left[0])} nor {short(right[0])} is one"
+            yield Refused(left[0], f"{word} takes a boolean, and {shown}", "compare them with a value")
 
     def _compared(self, at: exp.Expr, left: exp.Expr, right: exp.Expr) -> Iterator[Refused]:
         one, other = self._type(left), self._type(right)
@@ -185,11 +206,11 @@ class _Fit:
             yield Refused(node, f"the keys of {kind} are no {index}", f"write CAST({short(key)} AS …)")
 
     def _key(self, node: exp.Expr, of: exp.Expr, key: exp.Expr) -> Iterator[Refused]:
-        kind, given = self._type(of), self._type(key)
-        if kind is None or given is None or kind.kind != "map":
+        kind, key_type = self._type(of), self._type(key)
+        if kind is None or key_type is None or kind.kind != "map":
             return
-        if (kind.fields[0][1].kind == "string") != (given.kind == "string") and given.kind != "void":
-            yield Refused(node, f"the keys of {kind} are no {given}", f"write {short(of)}[…], or cast the key")
+        if (kind.fields[0][1].kind == "string") != (key_type.kind == "string") and key_type.kind != "void":
+            yield Refused(node, f"the keys of {kind} are no {key_type}", f"write {short(of)}[…], or cast the key")
 
     def _call(self, node: exp.Func) -> Iterator[Refused]:
         name = function_name(node)
@@ -200,14 +221,14 @@ class _Fit:
         if name == "if":
             yield from self._condition(first, "IF", strict=True)
         elif name == "element_at":
-            given = node.expressions if isinstance(node, exp.Anonymous) else [first, node.args.get("expression")]
-            if len(given) == 2 and isinstance(given[1], exp.Expr):
-                yield from self._element(node, first, given[1])
-                yield from self._key(node, first, given[1])
+            arguments = node.expressions if isinstance(node, exp.Anonymous) else [first, node.args.get("expression")]
+            if len(arguments) == 2 and isinstance(arguments[1], exp.Expr):
+                yield from self._element(node, first, arguments[1])
+                yield from self._key(node, first, arguments[1])
         elif name == "equal_null" and len(node.expressions) == 2:
             yield from self._compared(node, *node.expressions)
         elif name in _ELEMENT_PLACES:
-            yield from self._element_given(node, name)
+            yield from self._element_argument(node, name)
         elif name == "map":
             for key in node.expressions[::2]:
                 of = self._type(key)
@@ -216,16 +237,16 @@ class _Fit:
         if name in _LAMBDAS:
             yield from self._lambdas(node, name)
 
-    def _element_given(self, node: exp.Func, name: str) -> Iterator[Refused]:
-        given = [part for part in node.iter_expressions() if not isinstance(part, exp.Var)]
+    def _element_argument(self, node: exp.Func, name: str) -> Iterator[Refused]:
+        arguments = [part for part in node.iter_expressions() if not isinstance(part, exp.Var)]
         place = _ELEMENT_PLACES[name]
-        if len(given) <= place:
+        if len(arguments) <= place:
             return
-        array, kind = self._type(given[0]), self._type(given[place])
+        array, kind = self._type(arguments[0]), self._type(arguments[place])
         if array is None or kind is None or array.element is None or _alike(array.element, kind):
             return
         message = f"the elements of {array} are no {kind}"
-        yield Refused(node, message, f"write CAST({short(given[place])} AS {array.element})")
+        yield Refused(node, message, f"write CAST({short(arguments[place])} AS {array.element})")
 
     def _lambdas(self, node: exp.Func, name: str) -> Iterator[Refused]:
         fewest, most = _LAMBDAS[name]
@@ -240,7 +261,7 @@ class _Fit:
     def _predicate(self, node: exp.Func, one: exp.Lambda, name: str) -> Iterator[Refused]:
         body = one.this
         names = [str(argument.name) for argument in one.expressions]
-        if isinstance(body, exp.Column | exp.Identifier) and names[:1] == [body.name]:
+        if isinstance(body, (exp.Column, exp.Identifier)) and names[:1] == [body.name]:
             first = node.expressions[0] if isinstance(node, exp.Anonymous) else node.args.get("this")
             kind = self._type(first)
             if kind is not None and kind.element is not None and kind.element.kind not in ("boolean", "void"):
@@ -265,6 +286,16 @@ class _Fit:
         kind = self._type(part)
         if kind is not None and _LIKE.get(kind.kind, kind.kind) in _KINDS - taken:
             yield Refused(part, f"{shown} takes {_words(taken)} here, and {short(part)} is {kind}", _CAST)
+
+
+def _chain(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of `a OR b OR c`, as written: what stands in brackets is one part."""
+    parts: list[exp.Expr] = []
+    at = node
+    while type(at) is type(node):
+        parts.append(at.args["expression"])
+        at = at.this
+    return [at, *reversed(parts)]
 
 
 def _words(kinds: frozenset[str]) -> str:

@@ -6,12 +6,12 @@ row without a match must show NULL, and its `simplify` adds up numbers past the 
 
 from streamhouse.sql.relations import (
     TRUE,
-    Block,
     Combined,
     Generated,
+    JoinedRelation,
     Node,
     Relation,
-    Source,
+    SelectBlock,
     aggregates_in,
     columns_in,
     expressions_of,
@@ -26,7 +26,7 @@ def flatten(relation: Relation) -> Relation:
     """Merge, inside out, what can be merged; changes the relation, and gives the one that stands for it."""
     if isinstance(relation, Combined):
         return _one_level(relation)
-    if not isinstance(relation, Block):
+    if not isinstance(relation, SelectBlock):
         return relation
     for source in relation.sources:
         source.relation = flatten(source.relation)
@@ -53,7 +53,7 @@ def _one_level(combined: Combined) -> Combined:
     return combined
 
 
-def _renamed(block: Block) -> Combined | None:
+def _renamed(block: SelectBlock) -> Combined | None:
     """Of a block that only renames and reorders the columns of a set operation: that operation."""
     inner = block.sources[0].relation if len(block.sources) == 1 else None
     if not isinstance(inner, Combined) or block.where or block.group is not None or block.distinct or block.cut:
@@ -63,16 +63,16 @@ def _renamed(block: Block) -> Combined | None:
         return None
     wanted = [str(node.args[1]) for node in shown]
     whole = set(wanted) == set(inner.names) and len(wanted) == len(inner.names)
-    if not whole or any(not isinstance(arm, Block) for arm in inner.arms):
+    if not whole or any(not isinstance(arm, SelectBlock) for arm in inner.arms):
         return None
     for arm in inner.arms:
-        assert isinstance(arm, Block)
-        held = dict(zip(inner.names, arm.outputs.values(), strict=True))
-        arm.outputs = {name: held[old] for name, old in zip(block.outputs, wanted, strict=True)}
+        assert isinstance(arm, SelectBlock)
+        old_outputs = dict(zip(inner.names, arm.outputs.values(), strict=True))
+        arm.outputs = {name: old_outputs[old] for name, old in zip(block.outputs, wanted, strict=True)}
     return Combined(inner.op, inner.distinct, inner.arms, tuple(block.outputs), inner.even)
 
 
-def _own(block: Block) -> list[Node]:
+def _own(block: SelectBlock) -> list[Node]:
     return [
         *(node for source in block.sources for node in source.on),
         *(s.relation.call for s in block.sources if isinstance(s.relation, Generated)),
@@ -92,13 +92,13 @@ def _flatten_queries(node: Node) -> None:
             flatten(part)
 
 
-def _any(block: Block, *tags: str) -> bool:
+def _any(block: SelectBlock, *tags: str) -> bool:
     return any(has(node, tag) for node in block.outputs.values() for tag in tags)
 
 
-def _merged(block: Block, source: Source) -> bool:
+def _merged(block: SelectBlock, source: JoinedRelation) -> bool:
     inner = source.relation
-    if not isinstance(inner, Block) or inner.distinct or not inner.sources or _any(inner, "gen"):
+    if not isinstance(inner, SelectBlock) or inner.distinct or not inner.sources or _any(inner, "gen"):
         return False
     passes = inner.group is None and not inner.cut and not _any(inner, "win")
     if passes:
@@ -108,7 +108,7 @@ def _merged(block: Block, source: Source) -> bool:
     return False
 
 
-def _splice(block: Block, source: Source, inner: Block) -> bool:
+def _splice(block: SelectBlock, source: JoinedRelation, inner: SelectBlock) -> bool:
     """The sources of a block that only filters and computes stand among those of the block around it."""
     kinds = {s.kind for s in block.sources}
     first, one = source is block.sources[0], len(inner.sources) == 1
@@ -134,7 +134,7 @@ def _splice(block: Block, source: Source, inner: Block) -> bool:
     return True
 
 
-def _absorb(block: Block, source: Source, inner: Block) -> bool:
+def _absorb(block: SelectBlock, source: JoinedRelation, inner: SelectBlock) -> bool:
     """A block that only computes from, or filters, the one block it reads becomes a part of that block."""
     if block.group is not None or block.cut or block.distinct or _any(block, "gen"):
         return False
@@ -152,12 +152,12 @@ def _absorb(block: Block, source: Source, inner: Block) -> bool:
     return True
 
 
-def _referenced(block: Block, source: Source, inner: Block) -> Outputs:
+def _referenced(block: SelectBlock, source: JoinedRelation, inner: SelectBlock) -> Outputs:
     used = {name for node in expressions_of(block) for owner, name in columns_in(node) if owner == source.id}
     return {name: node for name, node in inner.outputs.items() if name in used}
 
 
-def _inner_conditions(block: Block) -> None:
+def _inner_conditions(block: SelectBlock) -> None:
     """With inner joins and LEFT JOINs alone, what an inner join asks for may be asked at the end."""
     if {s.kind for s in block.sources} & {"right", "full"}:
         return
@@ -167,40 +167,40 @@ def _inner_conditions(block: Block) -> None:
             source.on = []
 
 
-def _constant_keys(block: Block) -> None:
+def _constant_keys(block: SelectBlock) -> None:
     """A constant parts no group from another; alone it says that without rows there is no group."""
     if block.group:
         block.group = [key for key in block.group if key.op not in _CONSTANTS] or [TRUE]
 
 
-def _conditions_on_keys(block: Block) -> None:
+def _conditions_on_keys(block: SelectBlock) -> None:
     """A HAVING that looks at nothing but group keys chooses rows as well as groups."""
     if not block.group:
         return
     keys = list(block.group)
-    moved = [node for node in block.having if _made_of(node, keys)]
+    moved = [node for node in block.having if _depends_only_on(node, keys)]
     block.where += moved
     block.having = [node for node in block.having if node not in moved]
 
 
-def _made_of(node: Node, keys: list[Node]) -> bool:
+def _depends_only_on(node: Node, keys: list[Node]) -> bool:
     if node in keys:
         return not has(node, "gen")
     if node.op in {"col", "query"} or aggregates_in(node) or has(node, "win"):
         return False
-    return all(_made_of(part, keys) for part in node.args if isinstance(part, Node))
+    return all(_depends_only_on(part, keys) for part in node.args if isinstance(part, Node))
 
 
 # --- substitution ---
 
 
-def _substitute(block: Block, source: str, outputs: Outputs) -> None:
+def _substitute(block: SelectBlock, source: str, outputs: Outputs) -> None:
     def changed(node: Node) -> Node:
         if node.op == "col":
             return outputs[str(node.args[1])] if node.args[0] == source else node
         parts = tuple(changed(part) if isinstance(part, Node) else part for part in node.args)
         for part in parts:
-            if not isinstance(part, Node | str):
+            if not isinstance(part, (Node, str)):
                 below(part)
         return node if parts == node.args else Node(node.op, parts, node.tag)
 
@@ -210,7 +210,7 @@ def _substitute(block: Block, source: str, outputs: Outputs) -> None:
         elif isinstance(relation, Combined):
             for arm in relation.arms:
                 below(arm)
-        elif isinstance(relation, Block):
+        elif isinstance(relation, SelectBlock):
             for inner in relation.sources:
                 inner.on = [changed(node) for node in inner.on]
                 below(inner.relation)

@@ -66,7 +66,7 @@ def group_keys(query: exp.Select) -> list[exp.Expr]:
 def key_text(node: exp.Expr) -> str:
     """What two expressions share when one value of one means one value of the other.
 
-    The start of a time window tells the window, so `window(ts, '1 hour').start` stands for it.
+    The start of a time window identifies the window, so `window(ts, '1 hour').start` stands for it.
     """
     inner = node.unnest()
     return render(inner.this.unnest() if is_bound(inner) else inner)
@@ -126,7 +126,7 @@ def _is_function_of(node: exp.Expr, texts: list[str]) -> bool:
         return False
     if key_text(node) in texts:
         return True
-    if isinstance(node, exp.Column | exp.Query):
+    if isinstance(node, (exp.Column, exp.Query)):
         return False
     return all(_is_function_of(child, texts) for child in node.iter_expressions())
 

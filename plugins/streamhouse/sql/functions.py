@@ -1,7 +1,7 @@
 """What Streamhouse knows of Spark's functions: result type, and whether a call is one of many rows.
 
 A function that is not here is refused: its type, and whether it gives the same answer when an epoch
-is replayed, cannot be told.
+is replayed, is unknown.
 """
 
 from collections.abc import Callable, Sequence
@@ -117,21 +117,23 @@ def _widest(types: Types) -> SparkType | None:
 
 
 def _sum(types: Types) -> SparkType | None:
-    given = _first(types)
-    if given is None:
+    argument_type = _first(types)
+    if argument_type is None:
         return None
-    if given.kind == "decimal":
-        return t.decimal(given.precision + 10, given.scale)
-    if given.integral:
+    if argument_type.kind == "decimal":
+        return t.decimal(argument_type.precision + 10, argument_type.scale)
+    if argument_type.integral:
         return t.BIGINT
-    return t.DOUBLE if given.numeric else None
+    return t.DOUBLE if argument_type.numeric else None
 
 
 def _avg(types: Types) -> SparkType | None:
-    given = _first(types)
-    if given is None or not given.numeric:
+    argument_type = _first(types)
+    if argument_type is None or not argument_type.numeric:
         return None
-    return t.decimal(given.precision + 4, given.scale + 4) if given.kind == "decimal" else t.DOUBLE
+    return (
+        t.decimal(argument_type.precision + 4, argument_type.scale + 4) if argument_type.kind == "decimal" else t.DOUBLE
+    )
 
 
 def _percentile(types: Types) -> SparkType | None:
@@ -141,37 +143,37 @@ def _percentile(types: Types) -> SparkType | None:
 
 
 def _approx_percentile(types: Types) -> SparkType | None:
-    given = _first(types)
+    argument_type = _first(types)
     several = len(types) > 1 and types[1] is not None and types[1].kind == "array"
-    return t.array_of(given) if given and several else given
+    return t.array_of(argument_type) if argument_type and several else argument_type
 
 
 def _list(types: Types) -> SparkType | None:
-    given = _first(types)
-    return t.array_of(given) if given else None
+    argument_type = _first(types)
+    return t.array_of(argument_type) if argument_type else None
 
 
 def _element(types: Types) -> SparkType | None:
-    given = _first(types)
-    return given.element if given else None
+    argument_type = _first(types)
+    return argument_type.element if argument_type else None
 
 
 def _element_at(types: Types) -> SparkType | None:
-    given = _first(types)
-    if given and given.kind == "map":
-        return given.fields[1][1]
-    return given.element if given else None
+    argument_type = _first(types)
+    if argument_type and argument_type.kind == "map":
+        return argument_type.fields[1][1]
+    return argument_type.element if argument_type else None
 
 
 def _concat(types: Types) -> SparkType | None:
-    if any(given is None for given in types):
+    if any(argument_type is None for argument_type in types):
         return None
-    known = [given for given in types if given is not None]
-    if any(given.kind == "array" for given in known):
+    known = [argument_type for argument_type in types if argument_type is not None]
+    if any(argument_type.kind == "array" for argument_type in known):
         return t.widest(*known)
-    if known and all(given == t.BINARY for given in known):
+    if known and all(argument_type == t.BINARY for argument_type in known):
         return t.BINARY
-    return None if any(given.fields for given in known) else t.STRING
+    return None if any(argument_type.fields for argument_type in known) else t.STRING
 
 
 def _array(types: Types) -> SparkType | None:
@@ -185,18 +187,18 @@ def _map(types: Types) -> SparkType | None:
 
 
 def _map_keys(types: Types) -> SparkType | None:
-    given = _first(types)
-    return t.array_of(given.fields[0][1]) if given and given.kind == "map" else None
+    argument_type = _first(types)
+    return t.array_of(argument_type.fields[0][1]) if argument_type and argument_type.kind == "map" else None
 
 
 def _map_values(types: Types) -> SparkType | None:
-    given = _first(types)
-    return t.array_of(given.fields[1][1]) if given and given.kind == "map" else None
+    argument_type = _first(types)
+    return t.array_of(argument_type.fields[1][1]) if argument_type and argument_type.kind == "map" else None
 
 
 def _map_entries(types: Types) -> SparkType | None:
-    given = _first(types)
-    return t.array_of(t.struct_of(*given.fields)) if given and given.kind == "map" else None
+    argument_type = _first(types)
+    return t.array_of(t.struct_of(*argument_type.fields)) if argument_type and argument_type.kind == "map" else None
 
 
 def _map_from_arrays(types: Types) -> SparkType | None:
@@ -222,23 +224,25 @@ def _if(types: Types) -> SparkType | None:
 
 def _rounded(digits: int) -> Rule:
     def rule(types: Types) -> SparkType | None:
-        given = _first(types)
-        if given is None or given.kind != "decimal":
-            return given if given and given.numeric else None
-        whole = given.precision - given.scale + 1
+        argument_type = _first(types)
+        if argument_type is None or argument_type.kind != "decimal":
+            return argument_type if argument_type and argument_type.numeric else None
+        whole = argument_type.precision - argument_type.scale + 1
         if digits < 0:
             return t.decimal(max(whole, -digits + 1), 0)
-        scale = min(given.scale, digits)
+        scale = min(argument_type.scale, digits)
         return t.decimal(whole + scale, scale)
 
     return rule
 
 
 def _whole(types: Types) -> SparkType | None:
-    given = _first(types)
-    if given is None or not given.numeric or len(types) != 1:
+    argument_type = _first(types)
+    if argument_type is None or not argument_type.numeric or len(types) != 1:
         return None
-    return t.decimal(given.precision - given.scale + 1, 0) if given.kind == "decimal" else t.BIGINT
+    return (
+        t.decimal(argument_type.precision - argument_type.scale + 1, 0) if argument_type.kind == "decimal" else t.BIGINT
+    )
 
 
 def _operator(symbol: str) -> Rule:
@@ -251,13 +255,13 @@ def _operator(symbol: str) -> Rule:
 
 
 def _text(types: Types) -> SparkType | None:
-    given = _first(types)
-    return given if given in (t.STRING, t.BINARY) else None
+    argument_type = _first(types)
+    return argument_type if argument_type in (t.STRING, t.BINARY) else None
 
 
 def _number(types: Types) -> SparkType | None:
-    given = _first(types)
-    return given if given and given.numeric else None
+    argument_type = _first(types)
+    return argument_type if argument_type and argument_type.numeric else None
 
 
 def _decode(types: Types) -> SparkType | None:

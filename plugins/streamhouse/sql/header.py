@@ -47,14 +47,7 @@ def split_header(text: str, file: str) -> SplitFile:
     begin = Location(file)
     opened = _OPEN.match(text)
     if opened is None:
-        stray = re.match(r"(?:\s|--[^\n]*\n)*/\*[ \t]*---[ \t]*", text)
-        if stray is not None:
-            raise HeaderError(
-                "YAML stands on the line of '/* ---'",
-                at=place_in(text, stray.end(), begin),
-                hint="begin the YAML on the next line",
-            )
-        raise HeaderError("the file has no header", at=begin, hint=_HEADER_HINT)
+        raise _no_header(text, begin)
     opened_at = place_in(text, text.index("/*", opened.end() - len(opened.group().lstrip())), begin)
     closed = _CLOSE.search(text, opened.end())
     comment_end = text.find("*/", opened.end())
@@ -75,3 +68,11 @@ def split_header(text: str, file: str) -> SplitFile:
         sql=sql,
         sql_at=place_in(text, sql_offset, begin),
     )
+
+
+def _no_header(text: str, begin: Location) -> HeaderError:
+    stray = re.match(r"(?:\s|--[^\n]*\n)*/\*[ \t]*---[ \t]*", text)
+    if stray is None:
+        return HeaderError("the file has no header", at=begin, hint=_HEADER_HINT)
+    place = place_in(text, stray.end(), begin)
+    return HeaderError("YAML stands on the line of '/* ---'", at=place, hint="begin the YAML on the next line")

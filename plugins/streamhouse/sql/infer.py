@@ -20,7 +20,7 @@ from streamhouse.sql.typed import Lambda, Typed
 
 
 class Inference:
-    """Types one query.
+    """Types one query, which is not changed meanwhile: what is found out is kept.
 
     Args:
         ports: Port → its columns by lower-case name.
@@ -29,45 +29,68 @@ class Inference:
     def __init__(self, ports: Mapping[str, Mapping[str, Column]]) -> None:
         self._ports = ports
         self._outputs: dict[int, tuple[Typed, ...]] = {}
+        # By the ids of a node and of its scope; a reference to each is kept, so that no other gets its id.
+        self._types: dict[tuple[int, int], tuple[exp.Expr, Scope, SparkType | None]] = {}
+        self._resolved: dict[tuple[int, int], tuple[exp.Column, Scope, Typed | None]] = {}
+
+    def of_another_query(self) -> "Inference":
+        """Of the same ports, for another query."""
+        return Inference(self._ports)
+
+    def with_ports(self, more: Mapping[str, Mapping[str, Column]]) -> "Inference":
+        """Of another query, which reads further ports."""
+        return Inference({**self._ports, **more})
+
+    def columns_of(self, port: str) -> Mapping[str, Column]:
+        """The columns of a port, by lower-case name."""
+        return self._ports[port]
 
     def outputs(self, scope: Scope) -> tuple[Typed, ...]:
         """The output columns of a scope, in order."""
         known = self._outputs.get(id(scope))
         if known is None:
+            self._outputs[id(scope)] = ()  # while its own expressions name it: it does not have those columns yet
             known = self._outputs[id(scope)] = self._type_scope(scope)
         return known
 
     def type_of(self, node: exp.Expr, scope: Scope, names: Lambda | None = None) -> SparkType | None:
-        """The type of an expression that stands in `scope`; None: it cannot be told."""
+        """The type of an expression that stands in `scope`; None: it is unknown."""
+        if names:
+            return self._type_of(node, scope, names)
+        key = (id(node), id(scope))
+        known = self._types.get(key)
+        if known is None:
+            known = self._types[key] = (node, scope, self._type_of(node, scope, {}))
+        return known[2]
+
+    def _type_of(self, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
         rule = RULES.get(type(node))
         if rule is not None:
-            return rule(self, node, scope, names or {})
+            return rule(self, node, scope, names)
         if isinstance(node, exp.Predicate):
             return t.BOOLEAN
         if isinstance(node, exp.Func):
-            return call_type(self, node, scope, names or {})
+            return call_type(self, node, scope, names)
         return None
 
     # --- scopes ---
 
+    def _combined(self, scope: Scope) -> tuple[Typed, ...]:
+        left, right = (self.outputs(s) for s in scope.set_operation_scopes)
+        if len(left) != len(right):
+            return tuple(Typed(c.name, None, True, c.node) for c in left)
+        return tuple(
+            Typed(a.name, t.widest(a.type, b.type), a.nullable or b.nullable, a.node)
+            for a, b in zip(left, right, strict=True)
+        )
+
     def _type_scope(self, scope: Scope) -> tuple[Typed, ...]:
         query = scope.expression
         if isinstance(query, exp.SetOperation):
-            left, right = (self.outputs(s) for s in scope.set_operation_scopes)
-            if len(left) != len(right):
-                return tuple(Typed(c.name, None, True, c.node) for c in left)
-            return tuple(
-                Typed(a.name, t.widest(a.type, b.type), a.nullable or b.nullable, a.node)
-                for a, b in zip(left, right, strict=True)
-            )
+            return self._combined(scope)
         if isinstance(query, exp.Select):
             return tuple(
-                Typed(
-                    item.alias_or_name,
-                    self.type_of(item, scope),
-                    self.nullable(item.unalias(), scope),
-                    item,
-                )
+                Typed(item.alias_or_name, self.type_of(item, scope), self.nullable(item.unalias(), scope), item)
                 for item in query.selects
             )
         if isinstance(query, exp.Lateral):
@@ -94,12 +117,12 @@ class Inference:
     def generator(self, call: exp.Expr, scope: Scope) -> list[SparkType | None]:
         """The types of the columns that a call like `explode(…)` makes."""
         argument = call.expressions[0] if isinstance(call, exp.Anonymous) and call.expressions else call.this
-        given = self.type_of(argument, scope) if isinstance(argument, exp.Expr) else None
+        argument_type = self.type_of(argument, scope) if isinstance(argument, exp.Expr) else None
         kinds: list[SparkType | None] = []
-        if given is not None and given.kind in {"array", "map"}:
-            kinds = [kind for _, kind in given.fields]
+        if argument_type is not None and argument_type.kind in {"array", "map"}:
+            kinds = [kind for _, kind in argument_type.fields]
         if function_name(call).startswith("inline"):
-            rows = given.element if given else None
+            rows = argument_type.element if argument_type else None
             return [kind for _, kind in rows.fields] if rows and rows.kind == "struct" else []
         return [t.INT, *kinds] if isinstance(call, exp.Posexplode) else kinds
 
@@ -113,6 +136,13 @@ class Inference:
 
     def resolve(self, column: exp.Column, scope: Scope) -> Typed | None:
         """The column of a source that a qualified column means; None: there is none."""
+        key = (id(column), id(scope))
+        known = self._resolved.get(key)
+        if known is None:
+            known = self._resolved[key] = (column, scope, self._resolve(column, scope))
+        return known[2]
+
+    def _resolve(self, column: exp.Column, scope: Scope) -> Typed | None:
         at: Scope | None = scope
         while at is not None:
             source = at.sources.get(column.table)

@@ -3,23 +3,23 @@
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from streamhouse.sql.schema import Query
+from streamhouse.sql.schema import CheckedQuery
 from streamhouse.sql.scopes import inner_query, selects_of
 
 Origins = frozenset[tuple[str, str]]
 
 
-def lineage(query: Query) -> dict[str, Origins]:
+def lineage(query: CheckedQuery) -> dict[str, Origins]:
     """Output column → the `(port, column)`s its value is computed from.
 
-    Columns that only decide which rows there are (WHERE, ON, GROUP BY) are not among them; `Query.reads`
+    Columns that only decide which rows there are (WHERE, ON, GROUP BY) are not among them; `CheckedQuery.reads`
     has those too. One walk: each column of each scope is traced once, however often it is used.
     """
-    walk = _Walk()
+    walk = _OriginWalk()
     return {item.alias_or_name: walk.column(query.scope, item.alias_or_name) for item in selects_of(query.scope)}
 
 
-class _Walk:
+class _OriginWalk:
     def __init__(self) -> None:
         self._known: dict[tuple[int, str], Origins] = {}
 

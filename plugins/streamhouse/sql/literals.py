@@ -55,7 +55,7 @@ def json_type(schema: str) -> SparkType | None:
 
 
 def time_arithmetic(operator: str, left: SparkType, right: SparkType) -> SparkType | None:
-    """The type of a sum or difference of dates, times and intervals; None: it is none."""
+    """The type of `left + right` or `left - right` of dates, times and intervals; None: Spark refuses them."""
     if right.kind.endswith("_interval") and left.kind in {"date", "timestamp", "timestamp_ntz"}:
         return t.TIMESTAMP if left == t.DATE and right.kind == "time_interval" else left
     if operator == "+" and left.kind.endswith("_interval") and right.kind in {"timestamp", "timestamp_ntz", "date"}:

@@ -14,17 +14,15 @@ def nullable(types: Types, node: exp.Expr, scope: Scope) -> bool:
             return False
         found = types.resolve(node, scope)
         return found is None or found.nullable or _may_be_absent(node.table, scope)
-    if isinstance(node, exp.Literal | exp.Boolean | exp.Count | exp.RowNumber | exp.CountIf):
+    if isinstance(node, (exp.Literal, exp.Boolean, exp.Count, exp.RowNumber, exp.CountIf)):
         return False
     if isinstance(node, exp.Coalesce):
         return all(nullable(types, e, scope) for e in (node.this, *node.expressions))
-    if isinstance(node, exp.Window):
-        return nullable(types, node.this, scope)
-    if isinstance(node, exp.Paren):
+    if isinstance(node, (exp.Window, exp.Paren)):
         return nullable(types, node.this, scope)
     if isinstance(node, exp.Cast):
-        given = types.type_of(node.this, scope)
-        sure = given is not None and given.kind != "string" and not node.args.get("safe")
+        source_type = types.type_of(node.this, scope)
+        sure = source_type is not None and source_type.kind != "string" and not node.args.get("safe")
         return not sure or nullable(types, node.this, scope)
     if isinstance(node, exp.Anonymous) and function_name(node) in {"date_trunc", "hour", "year", "month"}:
         return any(nullable(types, e, scope) for e in node.expressions)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamhouse.sql.relations import Block, Combined, Generated, Leaf, Node, Relation, Source
+from streamhouse.sql.relations import Combined, Generated, JoinedRelation, Leaf, Node, Relation, SelectBlock
 
 Origins = frozenset[tuple[str, str]]
 """`(table, column)`s."""
@@ -22,7 +22,7 @@ def origins_of(relation: Relation) -> Traced:
     return _trace(relation, {})
 
 
-def _trace(relation: Relation, outer: Mapping[str, tuple[Source, Traced]]) -> Traced:
+def _trace(relation: Relation, outer: Mapping[str, tuple[JoinedRelation, Traced]]) -> Traced:
     if isinstance(relation, Combined):
         arms = [_trace(arm, outer) for arm in relation.arms]
         values = {
@@ -32,30 +32,30 @@ def _trace(relation: Relation, outer: Mapping[str, tuple[Source, Traced]]) -> Tr
         deciding = frozenset[tuple[str, str]]().union(*(arm.decides for arm in arms))
         whole = relation.distinct or relation.op != "union"
         return Traced(values, deciding.union(*values.values()) if whole else deciding)
-    if not isinstance(relation, Block):
+    if not isinstance(relation, SelectBlock):
         return Traced({}, frozenset())
-    seen = dict(outer)
+    sources = dict(outer)
     decides: Origins = frozenset()
     for source in relation.sources:
         below = _trace(source.relation, outer)
         if isinstance(source.relation, Generated):
-            below = Traced({}, _of(source.relation.call, seen))
-        seen[source.id] = (source, below)
+            below = Traced({}, _of(source.relation.call, sources))
+        sources[source.id] = (source, below)
         decides |= below.decides
     rows = [*relation.where, *(relation.group or ()), *relation.having, *relation.cut]
     rows += [node for source in relation.sources for node in source.on]
     rows += [node for node in relation.outputs.values() if relation.distinct or _makes(node)]
-    decides = decides.union(*(_of(node, seen) for node in rows))
-    return Traced({name: _of(node, seen) for name, node in relation.outputs.items()}, decides)
+    decides = decides.union(*(_of(node, sources) for node in rows))
+    return Traced({name: _of(node, sources) for name, node in relation.outputs.items()}, decides)
 
 
 def _makes(node: Node) -> bool:
     return node.tag == "gen" or any(_makes(part) for part in node.args if isinstance(part, Node))
 
 
-def _of(node: Node, seen: Mapping[str, tuple[Source, Traced]]) -> Origins:
+def _of(node: Node, sources: Mapping[str, tuple[JoinedRelation, Traced]]) -> Origins:
     if node.op == "col":
-        source, below = seen[str(node.args[0])]
+        source, below = sources[str(node.args[0])]
         relation, name = source.relation, str(node.args[1])
         if isinstance(relation, Leaf):
             return frozenset({(relation.table, name)})
@@ -63,8 +63,8 @@ def _of(node: Node, seen: Mapping[str, tuple[Source, Traced]]) -> Origins:
     found: Origins = frozenset()
     for part in node.args:
         if isinstance(part, Node):
-            found |= _of(part, seen)
+            found |= _of(part, sources)
         elif not isinstance(part, str):
-            inner = _trace(part, seen)
+            inner = _trace(part, sources)
             found = found.union(inner.decides, *inner.values.values())
     return found

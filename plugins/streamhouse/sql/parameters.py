@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
@@ -35,7 +36,7 @@ def typed_literal(name: str, declared: str, value: Any, at: Location) -> exp.Exp
 
 
 def _array(name: str, kind: SparkType, value: Any, at: Location) -> exp.Expr | None:
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, (list, tuple)):
         return None
     items = [typed_literal(name, str(kind.element), item, at) for item in value]
     return _cast(exp.Array(expressions=items), kind)
@@ -56,9 +57,9 @@ def _scalar(kind: SparkType, value: Any) -> exp.Expr | None:
             return None
         number = _number(str(value))
         return number if kind.kind == "int" and value > -(2**31) else _cast(number, kind)
-    if kind.kind in {"float", "double"} and isinstance(value, int | float):
+    if kind.kind in {"float", "double"} and isinstance(value, (int, float)):
         return _cast(exp.Literal.string(repr(float(value))), kind)
-    if kind.kind == "decimal" and isinstance(value, int | float | str | Decimal):
+    if kind.kind == "decimal" and isinstance(value, (int, float, str, Decimal)):
         return _decimal(kind, value)
     return None
 
@@ -113,7 +114,12 @@ def _number(text: str) -> exp.Expr:
 
 def _cast(value: exp.Expr, kind: SparkType) -> exp.Expr:
     # Not exp.cast: it leaves the CAST out where it believes the type is right already.
-    return exp.Cast(this=value, to=exp.DataType.build(str(kind), dialect=SPARK))
+    return exp.Cast(this=value, to=_type(str(kind)).copy())
+
+
+@lru_cache(maxsize=256)
+def _type(name: str) -> exp.DataType:
+    return exp.DataType.build(name, dialect=SPARK)
 
 
 def _hint(kind: SparkType) -> str | None:

@@ -1,16 +1,18 @@
 """Where Spark takes aggregates, window functions and generators, and which columns a grouped SELECT has."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql import functions
 from streamhouse.sql.admit import Refused
+from streamhouse.sql.classes import Kinds
 from streamhouse.sql.scopes import (
     aggregates_in,
     function_name,
     generators_in,
+    has_grouping_sets,
     is_aggregate,
     is_generator,
     own_nodes,
@@ -18,8 +20,7 @@ from streamhouse.sql.scopes import (
 )
 from streamhouse.sql.words import words
 
-_ORDERED = frozenset({*functions.RANKS, "lag", "lead"})
-_OVER_ROWS = _ORDERED | {"nth_value"}
+_ORDERED = frozenset({*functions.RANKS, "lag", "lead", "nth_value"})
 _FIELDS = words(
     """
     year y years yr yrs yearofweek quarter qtr month mon mons months week w weeks day d days dayofweek dow
@@ -27,33 +28,67 @@ _FIELDS = words(
     """
 )
 _OF_SETS = frozenset({"grouping", "grouping_id"})
+_NAMED = _ORDERED | _OF_SETS
+_PLACED = Kinds(exp.Window, exp.Filter, exp.Extract)
+_CALLS = Kinds(exp.Window, exp.Filter, exp.Func)
 _OVER = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
 
 
-def misplaced(query: exp.Query) -> Iterator[Refused]:
+def misplaced(nodes: Sequence[exp.Expr]) -> Iterator[Refused]:
     """What stands where Spark does not take it; see `CheckAnalysis` of Spark 4.1.
 
     Args:
-        query: As parsed; nothing needs to be resolved.
+        nodes: All of a query as parsed; nothing needs to be resolved.
     """
-    for select in query.find_all(exp.Select):
+    if not any(map(_has_its_place, nodes)):
+        return
+    for select in (node for node in nodes if type(node) is exp.Select):
         yield from _clauses(select)
         yield from _generated(select)
         windows = {window.name.lower() for window in select.args.get("windows") or ()}
-        has_sets = _has_sets(select)
+        has_sets = has_grouping_sets(select)
         for item in _parts(select):
             for node in own_nodes(item):
+                if not _CALLS[type(node)]:
+                    continue
                 if not has_sets and (name := function_name(node)) in _OF_SETS:
                     hint = "group by several sets of keys"
                     yield Refused(node, f"{name}() needs ROLLUP, CUBE or GROUPING SETS", hint)
                 yield from _call(node, windows)
 
 
+def _has_its_place(node: exp.Expr) -> bool:
+    """Whether a node is of those that do not stand wherever an expression does."""
+    if not _CALLS[type(node)]:
+        return False
+    if _PLACED[type(node)] or is_aggregate(node) or is_generator(node):
+        return True
+    return function_name(node) in _NAMED
+
+
 def _parts(select: exp.Select) -> Iterator[exp.Expr]:
     for value in select.args.values():
         for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, exp.Expr) and not isinstance(item, exp.Query | exp.With | exp.From):
+            if isinstance(item, exp.Expr) and not isinstance(item, (exp.Query, exp.With, exp.From)):
                 yield item
+
+
+def _ordering(select: exp.Select) -> Iterator[Refused]:
+    having, group = select.args.get("having"), select.args.get("group")
+    for clause in _ORDERS:
+        part = select.args.get(clause)
+        for window in windows_in(part) if part is not None else ():
+            if not isinstance(window.find_ancestor(exp.Window, exp.Query), exp.Window):
+                hint = "compute it in an output column, and name that column here"
+                yield Refused(window, f"{clause.upper()} BY takes no window function", hint)
+    order = select.args.get("order")
+    if (
+        order is not None
+        and group is None
+        and not any(aggregates_in(one) for one in (*select.expressions, having) if one)
+    ):
+        for call in aggregates_in(order):
+            yield Refused(call, "ORDER BY takes no aggregate where nothing is grouped", "compute it in a sub-query")
 
 
 def _clauses(select: exp.Select) -> Iterator[Refused]:
@@ -69,39 +104,28 @@ def _clauses(select: exp.Select) -> Iterator[Refused]:
         for window in windows_in(part):
             hint = "write it in QUALIFY, or compute it in a sub-query"
             yield Refused(window, f"{place} takes no window function", hint)
-    order = select.args.get("order")
-    if (
-        order is not None
-        and group is None
-        and not any(aggregates_in(one) for one in (*select.expressions, having) if one)
-    ):
-        for call in aggregates_in(order):
-            yield Refused(call, "ORDER BY takes no aggregate where nothing is grouped", "compute it in a sub-query")
-    for place, part in [*rows, ("HAVING", having), ("ORDER BY", order)]:
+    yield from _ordering(select)
+    for place, part in [*rows, ("HAVING", having), ("ORDER BY", select.args.get("order"))]:
         for call in generators_in(part) if part is not None else ():
             yield Refused(call, f"{place} takes no {function_name(call)}()", _LATERAL)
 
 
+_ORDERS = ("order", "sort", "cluster", "distribute")
 _LATERAL = "write LATERAL VIEW explode(…) name AS column"
 
 
 def _generated(select: exp.Select) -> Iterator[Refused]:
     for item in select.expressions:
-        call = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
+        call = item.this if isinstance(item, (exp.Alias, exp.Aliases)) else item
         for node in generators_in(call):
             if node is not call:
                 yield Refused(node, f"{function_name(node)}() stands alone in a SELECT, in no expression", _LATERAL)
 
 
-def _has_sets(select: exp.Select) -> bool:
-    group = select.args.get("group")
-    return group is not None and bool(group.args.get("totals") or group.find(exp.Rollup, exp.Cube, exp.GroupingSets))
-
-
 def _call(node: exp.Expr, windows: set[str]) -> Iterator[Refused]:
     if isinstance(node, exp.Window):
         yield from _window(node, windows)
-    elif (name := function_name(node)) in _OVER_ROWS and not _is_over(node):
+    elif (name := function_name(node)) in _ORDERED and not _is_over(node):
         yield Refused(node, f"{name}() needs OVER", f"write {name}(…) OVER (PARTITION BY … ORDER BY …)")
     elif is_aggregate(node) and not is_generator(node) and not _is_over(node):
         for inner in (part for child in node.iter_expressions() for part in own_nodes(child)):
@@ -132,9 +156,15 @@ def _window(node: exp.Window, windows: set[str]) -> Iterator[Refused]:
         yield Refused(node, f"no window is named {base.name}", f"write WINDOW {base.name} AS (…)")
     if name in _ORDERED and base is None and node.args.get("order") is None:
         yield Refused(node, f"{name}() needs an ORDER BY in its window", "say which row is the first")
+    if name == "median" and (node.args.get("order") is not None or _is_cut(node.args.get("spec"))):
+        yield Refused(node, "median() takes no ORDER BY and no frame in its window", "write PARTITION BY only")
     if isinstance(call.this, exp.Distinct):
         hint = "count in a sub-query with GROUP BY"
         yield Refused(node, f"{name}(DISTINCT …) takes no OVER", hint)
+
+
+def _is_cut(frame: exp.Expr | None) -> bool:
+    return frame is not None and not frame.args.get("start") == frame.args.get("end") == "UNBOUNDED"
 
 
 def _is_over(node: exp.Expr) -> bool:
@@ -180,7 +210,7 @@ def _at_position(key: exp.Expr, select: exp.Select) -> exp.Expr | None:
 
 def _bare(part: exp.Expr, scope: Scope, covered: set[tuple[str, str]]) -> Iterator[Refused]:
     inside = {id(node) for call in aggregates_in(part) for node in call.walk()}
-    around = [one for one in own_nodes(part) if isinstance(one, exp.Filter | exp.WithinGroup) and not _is_over(one)]
+    around = [one for one in own_nodes(part) if isinstance(one, (exp.Filter, exp.WithinGroup)) and not _is_over(one)]
     inside |= {id(node) for one in around for node in one.walk()}
     for column in own_nodes(part):
         if not isinstance(column, exp.Column) or id(column) in inside or column.table not in scope.sources:

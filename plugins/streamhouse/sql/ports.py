@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sqlglot import exp
 
@@ -13,8 +13,14 @@ from streamhouse.sql.scopes import aggregates_in, generators_in, windows_in
 from streamhouse.sql.types import canonical_type
 
 
+@lru_cache(maxsize=4096)
+def column_of(name: str, kind: str, nullable: bool) -> Column:
+    """A column; the same object for the same facts, for most are asked for again and again."""
+    return Column(name=name, type=kind, nullable=nullable)
+
+
 @dataclass(frozen=True)
-class Port:
+class ActionPort:
     """One input of an action.
 
     Attributes:
@@ -34,14 +40,18 @@ class Port:
         own = {c.name.lower(): c for c in self.bound}
         if not self.declared:
             return own
-        seen = self._declared
-        return {**seen, **{n: c for n, c in own.items() if n not in seen}} if extra else dict(seen)
+        declared_columns = self._declared
+        return (
+            {**declared_columns, **{n: c for n, c in own.items() if n not in declared_columns}}
+            if extra
+            else dict(declared_columns)
+        )
 
     @cached_property
     def _declared(self) -> dict[str, Column]:
         own = {c.name.lower(): c for c in self.bound}
         return {
-            name.lower(): Column(name=name.lower(), type=canonical_type(kind), nullable=own[name.lower()].nullable)
+            name.lower(): column_of(name.lower(), canonical_type(kind), own[name.lower()].nullable)
             for name, kind in self.declared.items()
         }
 
@@ -58,7 +68,7 @@ class Port:
         return tuple(c.name.lower() for c in self.bound if c.name.lower() not in declared)
 
 
-def convert_ports(query: exp.Query, ports: Mapping[str, Port], *, extra: bool) -> None:
+def convert_ports(query: exp.Query, ports: Mapping[str, ActionPort], *, extra: bool) -> None:
     """Where a port declares a wider type than its table has, read it through a CAST.
 
     So the SQL means with every table what it means with the declared types.
@@ -69,11 +79,12 @@ def convert_ports(query: exp.Query, ports: Mapping[str, Port], *, extra: bool) -
         own = {c.name.lower(): c.type for c in port.bound}
         items = [
             exp.column(column, name)
-            if own[column] == seen.type
+            if own[column] == visible_column.type
             else exp.alias_(
-                exp.Cast(this=exp.column(column, name), to=exp.DataType.build(seen.type, dialect=SPARK)), column
+                exp.Cast(this=exp.column(column, name), to=exp.DataType.build(visible_column.type, dialect=SPARK)),
+                column,
             )
-            for column, seen in port.visible(extra=extra).items()
+            for column, visible_column in port.visible(extra=extra).items()
         ]
         for table in list(query.find_all(exp.Table)):
             if table.name.lower() == name and not table.db and not _is_cte(table):
@@ -91,7 +102,7 @@ def _is_cte(table: exp.Table) -> bool:
     return False
 
 
-def append_columns(tree: exp.Query, ports: Mapping[str, Port], at: Location) -> None:
+def append_columns(tree: exp.Query, ports: Mapping[str, ActionPort], at: Location) -> None:
     """Append the columns a table has beyond the declared ones to the outermost SELECT.
 
     Raises:
@@ -119,7 +130,7 @@ def _port_of(source: exp.Expr) -> str:
         return source.name
     if isinstance(source, exp.Subquery) and isinstance(source.this, exp.Select) and "from_" in source.this.args:
         inner = source.this.args["from_"].this
-        converted = all(isinstance(e.unalias(), exp.Column | exp.Cast) for e in source.this.selects)
+        converted = all(isinstance(e.unalias(), (exp.Column, exp.Cast)) for e in source.this.selects)
         plain = not any(source.this.args.get(k) for k in ("where", "group", "joins", "limit", "distinct", "having"))
         return inner.name if converted and plain and isinstance(inner, exp.Table) else ""
     return ""

@@ -57,20 +57,20 @@ def is_light(sql: str) -> bool:
 
 
 def _is_light(call: exp.Func) -> bool:
-    return isinstance(call, exp.Cast | exp.Case | exp.And | exp.Or) or function_name(call) in _LIGHT
+    return isinstance(call, (exp.Cast, exp.Case, exp.And, exp.Or)) or function_name(call) in _LIGHT
 
 
 def _only_table(query: exp.Query, further: Set[str] = frozenset()) -> exp.Table | None:
     """The table of `SELECT … FROM table` without any clause but `further` ones."""
-    if not isinstance(query, exp.Select) or _given(query) - further != {"expressions", "from_"}:
+    if not isinstance(query, exp.Select) or _argument_names(query) - further != {"expressions", "from_"}:
         return None
     table = query.args["from_"].this
-    if not isinstance(table, exp.Table) or not _given(table) <= {"this", "alias"} or table.alias_column_names:
+    if not isinstance(table, exp.Table) or not _argument_names(table) <= {"this", "alias"} or table.alias_column_names:
         return None
     return table
 
 
-def _given(node: exp.Expr) -> set[str]:
+def _argument_names(node: exp.Expr) -> set[str]:
     return {name for name, value in node.args.items() if value}
 
 

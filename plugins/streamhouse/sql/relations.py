@@ -52,7 +52,7 @@ class Generated:
 
 
 @dataclass(eq=False)
-class Source:
+class JoinedRelation:
     """One relation a block reads, and how it is joined to those before: `from`, `inner`, `left`, ..."""
 
     id: str
@@ -62,10 +62,10 @@ class Source:
 
 
 @dataclass(eq=False)
-class Block:
+class SelectBlock:
     """One SELECT. `group` None: rows are not folded; empty: into one."""
 
-    sources: list[Source]
+    sources: list[JoinedRelation]
     outputs: dict[str, Node]
     where: list[Node] = field(default_factory=list)
     group: list[Node] | None = None
@@ -92,7 +92,7 @@ class Combined:
         return self.op == op == "union" and self.distinct == distinct and self.even and even
 
 
-Relation: TypeAlias = Leaf | Generated | Block | Combined
+Relation: TypeAlias = Leaf | Generated | SelectBlock | Combined
 
 
 def nodes(node: Node) -> Iterator[Node]:
@@ -123,7 +123,7 @@ def expressions_of(relation: Relation) -> Iterator[Node]:
     elif isinstance(relation, Combined):
         for arm in relation.arms:
             yield from expressions_of(arm)
-    elif isinstance(relation, Block):
+    elif isinstance(relation, SelectBlock):
         for source in relation.sources:
             yield from source.on
             yield from expressions_of(source.relation)
@@ -136,7 +136,7 @@ def leaves_of(relation: Relation) -> Iterator[tuple[str, Leaf]]:
     if isinstance(relation, Combined):
         for arm in relation.arms:
             yield from leaves_of(arm)
-    elif isinstance(relation, Block):
+    elif isinstance(relation, SelectBlock):
         for source in relation.sources:
             if isinstance(source.relation, Leaf):
                 yield source.id, source.relation

@@ -87,13 +87,13 @@ class _Total:
     def of(self, node: exp.Expr) -> exp.Expr | None:
         if isinstance(node, exp.Column):
             return node.copy() if self._kind(node) in _PLAIN else None
-        if isinstance(node, exp.Literal | exp.Boolean | exp.Null):
+        if isinstance(node, (exp.Literal, exp.Boolean, exp.Null)):
             return node.copy()
         if isinstance(node, exp.Neg):
             return node.copy() if isinstance(node.this, exp.Literal) else None
         if isinstance(node, exp.Paren):
             return self._rebuilt(node)
-        if isinstance(node, exp.Not | exp.And | exp.Or):
+        if isinstance(node, (exp.Not, exp.And, exp.Or)):
             return self._rebuilt(node) if self._kinds(list(node.iter_expressions())) == {"boolean"} else None
         if isinstance(node, exp.Is):
             return self._rebuilt(node) if isinstance(node.expression, exp.Null) else None
@@ -148,15 +148,15 @@ class _Total:
 
     def _rebuilt(self, node: exp.Expr) -> exp.Expr | None:
         """The node over the total forms of its parts; None when one has none."""
-        made = node.copy()
-        for old, part in zip(list(made.iter_expressions()), list(node.iter_expressions()), strict=True):
-            if isinstance(part, exp.Identifier | exp.DataType | exp.Var):
+        total_form = node.copy()
+        for old, part in zip(list(total_form.iter_expressions()), list(node.iter_expressions()), strict=True):
+            if isinstance(part, (exp.Identifier, exp.DataType, exp.Var)):
                 continue
             new = self.of(part)
             if new is None:
                 return None
             old.replace(new)
-        return made
+        return total_form
 
     def _case(self, node: exp.Case) -> exp.Expr | None:
         branches = node.args["ifs"]
@@ -167,8 +167,8 @@ class _Total:
         sound = self._comparable([node.this, *tested]) if node.this is not None else self._kinds(tested) == {"boolean"}
         if not sound or not self._alike(results):
             return None
-        made = node.copy()
-        for old, part in zip(made.args["ifs"], branches, strict=True):
+        total_form = node.copy()
+        for old, part in zip(total_form.args["ifs"], branches, strict=True):
             for name in ("this", "true"):
                 new = self.of(part.args[name])
                 if new is None:
@@ -179,8 +179,8 @@ class _Total:
                 new = self.of(node.args[name])
                 if new is None:
                     return None
-                made.set(name, new)
-        return made
+                total_form.set(name, new)
+        return total_form
 
     def _cast(self, node: exp.Cast) -> exp.Expr | None:
         inner = self.of(node.this)
@@ -188,9 +188,9 @@ class _Total:
         # A float as text, and text as a time of day that depends on the day, are left alone.
         if inner is None or wanted is None or wanted.kind not in _PLAIN or node.args.get("format"):
             return None
-        given = self._kind(node.this)
-        if (given in _FLOATS and wanted.kind == "string") or (
-            given == "string" and wanted.kind.startswith("timestamp")
+        source_kind = self._kind(node.this)
+        if (source_kind in _FLOATS and wanted.kind == "string") or (
+            source_kind == "string" and wanted.kind.startswith("timestamp")
         ):
             return None
         return exp.TryCast(this=inner, to=node.args["to"].copy(), safe=True)
@@ -207,7 +207,7 @@ class _Total:
         allowed = _TOTAL.get(function_name(node)) if isinstance(node, exp.Func) else None
         if allowed is None:
             return None
-        parts = [p for p in node.iter_expressions() if not isinstance(p, exp.Var | exp.DataType)]
+        parts = [p for p in node.iter_expressions() if not isinstance(p, (exp.Var, exp.DataType))]
         for part in parts:
             kind = "literal" if isinstance(part, exp.Literal) else self._kind(part)
             if kind not in allowed and not (kind == "literal" and self._kind(part) in allowed):

@@ -18,6 +18,7 @@ from streamhouse.sql.scopes import (
     selects_of,
     windows_in,
 )
+from streamhouse.sql.spark_type import SparkType
 from streamhouse.sql.windows import hops
 
 
@@ -102,7 +103,7 @@ def arms_of(scope: Scope, inputs: Inputs, inference: Inference) -> tuple[Arm, ..
     refuse_regrouping(query)
     arms, multiplies = source_arms(scope, inputs, inference)
     multiplies = multiplies or hops(query) or any(generators_in(item) for item in query.selects)
-    return tuple(Arm(arm.port, _kept(scope, arm, inference), arm.single and not multiplies) for arm in arms)
+    return tuple(Arm(arm.port, _column_origins(scope, arm, inference), arm.single and not multiplies) for arm in arms)
 
 
 def _union(scope: Scope, inputs: Inputs, inference: Inference) -> tuple[Arm, ...]:
@@ -184,13 +185,13 @@ def source_arms(scope: Scope, inputs: Inputs, inference: Inference) -> tuple[tup
     driver, arms = next(iter(driving.items()))
     _refuse_joins(query, driver)
     lateral = bool(query.args.get("laterals"))
-    return arms, lateral or any(_multiplies(join, scope, inputs) for join in query.args.get("joins") or [])
+    return arms, lateral or any(_multiplies(join, scope, inputs, inference) for join in query.args.get("joins") or [])
 
 
 def _refuse_joins(query: exp.Select, driver: str) -> None:
     from_ = query.args.get("from_")
     first = from_.this.alias_or_name if from_ is not None else ""
-    seen = [first]
+    earlier_sources = [first]
     for join in query.args.get("joins") or []:
         side, kind, name = join.side, join.kind, join.alias_or_name
         if join.method:
@@ -199,12 +200,12 @@ def _refuse_joins(query: exp.Select, driver: str) -> None:
             raise NotProvenError("a FULL JOIN also keeps rows of the lookup that match nothing")
         if driver == name and (side == "LEFT" or kind in {"SEMI", "ANTI"}):
             raise NotProvenError(f"{driver} is on the optional side of a join")
-        if driver in seen and side == "RIGHT":
+        if driver in earlier_sources and side == "RIGHT":
             raise NotProvenError(f"{driver} is on the optional side of a join")
-        seen.append(name)
+        earlier_sources.append(name)
 
 
-def _multiplies(join: exp.Join, scope: Scope, inputs: Inputs) -> bool:
+def _multiplies(join: exp.Join, scope: Scope, inputs: Inputs, inference: Inference) -> bool:
     if join.kind in {"SEMI", "ANTI"}:
         return False
     source = scope.sources.get(join.alias_or_name)
@@ -216,18 +217,25 @@ def _multiplies(join: exp.Join, scope: Scope, inputs: Inputs) -> bool:
             for one, other in ((part.this, part.expression), (part.expression, part.this)):
                 mine = isinstance(one, exp.Column) and one.table == join.alias_or_name
                 theirs = not any(c.table == join.alias_or_name for c in other.find_all(exp.Column))
-                if mine and theirs:
+                if mine and theirs and _tells(inference.type_of(one, scope), inference.type_of(other, scope)):
                     equal.add(one.name)
     return not key or not set(key) <= equal
 
 
-def _kept(scope: Scope, arm: Arm, inference: Inference) -> dict[str, str]:
-    kept = {}
+def _tells(key: SparkType | None, other: SparkType | None) -> bool:
+    """Whether one value at most of a key column equals a value of another type; the texts '1' and '01' both equal 1."""
+    if key is None or other is None or {key.kind, other.kind} & {"float", "double"}:
+        return False
+    return key == other or key.kind not in ("string", "decimal")
+
+
+def _column_origins(scope: Scope, arm: Arm, inference: Inference) -> dict[str, str]:
+    origins = {}
     for item in selects_of(scope):
         column = plain_column(item, scope, inference)
         if column is not None and f"{column.table}.{column.name}" in arm.columns:
-            kept[item.alias_or_name] = arm.columns[f"{column.table}.{column.name}"]
-    return kept
+            origins[item.alias_or_name] = arm.columns[f"{column.table}.{column.name}"]
+    return origins
 
 
 def plain_column(item: exp.Expr, scope: Scope, inference: Inference) -> exp.Column | None:
@@ -236,9 +244,9 @@ def plain_column(item: exp.Expr, scope: Scope, inference: Inference) -> exp.Colu
     if isinstance(node, exp.Column):
         return node
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Column):
-        given, wanted = inference.type_of(node.this, scope), inference.type_of(node, scope)
-        if given and wanted and given.integral and wanted.integral:
+        source_type, wanted = inference.type_of(node.this, scope), inference.type_of(node, scope)
+        if source_type and wanted and source_type.integral and wanted.integral:
             order = ("tinyint", "smallint", "int", "bigint")
-            if order.index(given.kind) <= order.index(wanted.kind):
+            if order.index(source_type.kind) <= order.index(wanted.kind):
                 return node.this
     return None

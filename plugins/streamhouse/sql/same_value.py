@@ -49,8 +49,8 @@ class Same:
         if isinstance(tree, exp.Paren) and isinstance(inner, exp.Expr):
             return inner
         if isinstance(tree, exp.Cast) and isinstance(inner, exp.Expr) and tree.to.this not in _SIZED:
-            given, wanted = self._type(inner, scope), t.from_tree(tree.to)
-            return inner if given is not None and given == wanted and given.kind in _SINGLE else None
+            source_type, wanted = self._type(inner, scope), t.from_tree(tree.to)
+            return inner if source_type is not None and source_type == wanted and source_type.kind in _SINGLE else None
         return self._operand(tree, scope) if type(tree) in _NEUTRAL else None
 
     def _operand(self, tree: exp.Expr, scope: Scope) -> exp.Expr | None:
@@ -59,19 +59,23 @@ class Same:
         neutral = _NEUTRAL[type(tree)]
         if not isinstance(tree, exp.Sub):
             sides.append((tree.expression, tree.this))
-        for kept, other in sides:
-            if whole_number(other.unnest()) == neutral and whole_number(kept.unnest()) is None:
-                given = self._type(kept, scope)
-                if given is not None and given.integral and given == self._type(tree, scope):
-                    return kept
+        for operand, other in sides:
+            if whole_number(other.unnest()) == neutral and whole_number(operand.unnest()) is None:
+                operand_type = self._type(operand, scope)
+                if operand_type is not None and operand_type.integral and operand_type == self._type(tree, scope):
+                    return operand
         return None
 
     def _unwidened(self, tree: exp.Expr, scope: Scope) -> exp.Expr:
         """Of a CAST of a whole number to a wider one: that number."""
         cast = tree.unnest()
         if isinstance(cast, exp.Cast):
-            given, wanted = self._type(cast.this, scope), t.from_tree(cast.to)
-            if given is not None and given.kind in _WHOLE and wanted.kind in _WHOLE[_WHOLE.index(given.kind) :]:
+            source_type, wanted = self._type(cast.this, scope), t.from_tree(cast.to)
+            if (
+                source_type is not None
+                and source_type.kind in _WHOLE
+                and wanted.kind in _WHOLE[_WHOLE.index(source_type.kind) :]
+            ):
                 return self._unwidened(cast.this, scope)
         return tree
 

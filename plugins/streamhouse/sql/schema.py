@@ -23,23 +23,29 @@ from streamhouse.sql.check import (
     check_names,
     check_outputs,
     check_places,
+    check_ports_are_read,
     check_tables,
     check_types,
     check_unions,
     check_windows,
 )
+from streamhouse.sql.classes import Kinds
+from streamhouse.sql.copies import copies, values_from
 from streamhouse.sql.ctes import name_apart
-from streamhouse.sql.dialect import SPARK, forget_place, quote_names, render_written
+from streamhouse.sql.determinism import decides_by_clock
+from streamhouse.sql.dialect import SPARK, forget_place, quote_found, quote_names, render_written
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.ports import Port, append_columns, convert_ports
+from streamhouse.sql.ports import ActionPort, append_columns, column_of, convert_ports
 from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
 from streamhouse.sql.stars import check_stars, expand_stars
 from streamhouse.sql.ties import ties
 from streamhouse.sql.windows import spell_windows
 
+_PLACED = Kinds(exp.Identifier, exp.Func)
+
 
 @dataclass(frozen=True)
-class Query:
+class CheckedQuery:
     """A checked query over ports: stars expanded, names qualified, unused inner columns left out.
 
     Attributes:
@@ -63,10 +69,25 @@ class Query:
         """The text that Spark runs: canonical, but names that are part of values have the case they were written in."""
         return render_written(self.tree)
 
+    @cached_property
+    def copies(self) -> Mapping[str, tuple[str, str]]:
+        """As `copies.copies`."""
+        return copies(self.scope)
+
+    @cached_property
+    def values_from(self) -> Mapping[str, tuple[frozenset[tuple[str, str]], frozenset[str]]]:
+        """As `copies.values_from`."""
+        return values_from(self.scope)
+
+    @cached_property
+    def decides_by_clock(self) -> bool:
+        """As `determinism.decides_by_clock`."""
+        return decides_by_clock(self.tree)
+
 
 def analyse(
-    query: exp.Query, ports: Mapping[str, Port], sql: str, at: Location, *, extra_columns: bool = False
-) -> Query:
+    query: exp.Query, ports: Mapping[str, ActionPort], sql: str, at: Location, *, extra_columns: bool = False
+) -> CheckedQuery:
     """Check a query against the columns of its ports and tell what it gives.
 
     Args:
@@ -80,58 +101,66 @@ def analyse(
         UnknownTableError: the FROM names something that is neither port nor CTE.
         PortError: a port is never read, or `extra_columns` cannot be appended.
         UnknownColumnError: a column no input has, or that several have.
-        UntypedColumnError: a function that is not known, or a type that cannot be told.
+        UntypedColumnError: an unknown function, or a type that cannot be derived.
         OutputColumnError: an output column has no name, or the name of another.
         StrategyError: a function that gives another answer at each call, or two time windows in one SELECT.
         DefinitionErrors: several of these.
     """
-    check_tables(query, ports, sql, at)
-    spell_windows(query, {name for port in ports.values() for name in port.visible(extra=True)})
+    nodes = list(query.walk())  # once for all who look through them: that takes longer than what each looks for
+    check_tables(nodes, ports, sql, at)
+    if spell_windows(nodes, {name for port in ports.values() for name in port.visible(extra=True)}):
+        nodes = list(query.walk())
     check_names(query, sql, at)
-    check_functions(query, sql, at)
-    check_limits(query, sql, at)
-    check_stars(query, sql, at)
-    check_places(query, sql, at)
-    filters = Filters(query)
+    check_functions(nodes, sql, at)
+    check_limits(nodes, sql, at)
+    check_stars(nodes, sql, at)
+    check_places(nodes, sql, at)
+    filters = Filters(nodes)
     convert_ports(query, ports, extra=extra_columns)
     visible = {name: port.visible(extra=False) for name, port in ports.items()}
     tree = _qualified(query, visible, at)
-    check_windows(tree, sql, at)
-    expand_stars(_scope(tree, at), Inference(visible))
+    nodes = list(tree.walk())
+    quote_found(nodes)
+    check_windows(nodes, sql, at)
+    scope = _scope(tree, at)
+    if any(type(node) is exp.Star for node in nodes) and expand_stars(scope, Inference(visible)):
+        scope = _scope(tree, at)
     # A column that the port does not declare is not there, though the table has it.
-    seen = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
-    scope, inference = _scope(tree, at), Inference(seen)
+    columns_by_port = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
+    inference = Inference(columns_by_port)
     check_columns(scope, inference, sql, at)
     filters.check(tree, sql, at)
+    everything = {name: {c.name.lower(): c for c in port.bound} for name, port in ports.items()}
+    alike = all(columns.items() <= everything[name].items() for name, columns in columns_by_port.items())
+    inference = Inference(everything) if alike else inference  # only columns that are in both are left
     check_types(scope, inference, sql, at)
-    _forget_order(tree)
+    changed = _forget_order(tree)
     if extra_columns:
         append_columns(tree, ports, at)
         quote_names(tree)
-    everything = {name: {c.name.lower(): c for c in port.bound} for name, port in ports.items()}
-    inference, scope = Inference(everything), _scope(tree, at)
+    if changed or extra_columns or not alike:
+        inference, scope = Inference(everything), _scope(tree, at)
     check_unions(scope, inference, sql, at)
     check_outputs(scope, inference, sql, at)
     notices = ties(scope, {name: port.key for name, port in ports.items()}, inference, sql, at)
     # Places are not needed any more, and copying them is half the time of copying a tree.
-    for node in tree.find_all(exp.Identifier, exp.Func):
-        if node.meta_get("start") is not None:
+    for node in nodes:
+        if _PLACED[type(node)]:
             forget_place(node)
-    if name_apart(scope):
+    if any(type(node) is exp.CTE for node in nodes) and name_apart(scope):
         inference, scope = Inference(everything), _scope(tree, at)
-    if _prunable(scope):
+    if len(list(scope.traverse())) > 1 and _prunable(scope):
         tree = eliminate_ctes(pushdown_projections(tree))
         inference, scope = Inference(everything), _scope(tree, at)
-    columns = tuple(Column(name=c.name, type=str(c.type), nullable=c.nullable) for c in inference.outputs(scope))
-    return Query(tree, columns, _reads(scope, everything), scope, inference, notices)
+    columns = tuple(column_of(c.name, str(c.type), c.nullable) for c in inference.outputs(scope))
+    reads = _reads(scope, everything)
+    check_ports_are_read(ports, reads, at)
+    return CheckedQuery(tree, columns, reads, scope, inference, notices)
 
 
 def _qualified(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], at: Location) -> exp.Query:
-    schema = MappingSchema(
-        {name: dict.fromkeys(columns, "string") for name, columns in visible.items()},
-        dialect=SPARK,
-        normalize=False,
-    )
+    texts: dict[str, object] = {name: dict.fromkeys(columns, "string") for name, columns in visible.items()}
+    schema = MappingSchema(texts, dialect=SPARK, normalize=False)
     try:
         tree = qualify(
             query,
@@ -146,15 +175,17 @@ def _qualified(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], at
     except SqlglotError as error:
         raise UnknownColumnError(str(error).splitlines()[0], at=at) from error
     assert isinstance(tree, exp.Query)
-    quote_names(tree)
     return tree
 
 
-def _forget_order(tree: exp.Query) -> None:
-    # A table is a set of rows. With LIMIT the order chooses them, and stays.
-    if not any(tree.args.get(clause) for clause in ("limit", "offset", "fetch")):
-        for clause in ("order", "sort", "cluster", "distribute"):
-            tree.set(clause, None)
+def _forget_order(tree: exp.Query) -> bool:
+    """Leave out what sorts the rows of a table, which is a set of them; whether there was something."""
+    if any(tree.args.get(clause) for clause in ("limit", "offset", "fetch")):
+        return False  # the order chooses the rows
+    found = [clause for clause in ("order", "sort", "cluster", "distribute") if tree.args.get(clause) is not None]
+    for clause in found:
+        tree.set(clause, None)
+    return bool(found)
 
 
 def _scope(tree: exp.Query, at: Location) -> Scope:

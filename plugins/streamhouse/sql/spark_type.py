@@ -13,7 +13,7 @@ from sqlglot import exp
 from streamhouse.sql.types import parse_type, type_name
 
 _MAX_PRECISION = 38
-_MIN_KEPT_SCALE = 6
+_MIN_ADJUSTED_SCALE = 6
 _INTEGRAL_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 _NUMERIC_ORDER = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _INSTANTS = {
@@ -117,7 +117,11 @@ def spark_type(name: str) -> SparkType:
 
 
 def from_tree(tree: exp.DataType) -> SparkType:
-    """The type of a parsed type name, as it stands in a CAST."""
+    """The type of a parsed type name, as it stands in a CAST.
+
+    Raises:
+        ValueError: an array or a map does not say of what.
+    """
     kinds = exp.DataType.Type
     if tree.this == kinds.STRUCT:
         return struct_of(*((f.name, from_tree(f.args["kind"])) for f in tree.expressions))
@@ -137,10 +141,10 @@ def from_tree(tree: exp.DataType) -> SparkType:
 def widest(*types: SparkType | None) -> SparkType | None:
     """The type Spark gives CASE, COALESCE, UNION or an array of these; None: none is sure."""
     result: SparkType | None = VOID
-    for given in types:
-        if given is None or result is None:
+    for other in types:
+        if other is None or result is None:
             return None
-        result = _wider(result, given)
+        result = _wider(result, other)
     return result
 
 
@@ -207,7 +211,7 @@ def _decimal_arithmetic(operator: str, a: SparkType, b: SparkType) -> SparkType:
     if operator == "*":
         return _adjusted(a.precision + b.precision + 1, a.scale + b.scale)
     if operator == "/":
-        scale = max(_MIN_KEPT_SCALE, a.scale + b.precision + 1)
+        scale = max(_MIN_ADJUSTED_SCALE, a.scale + b.precision + 1)
         return _adjusted(whole_a + b.scale + scale, scale)
     return _adjusted(min(whole_a, whole_b) + scale, scale)
 
@@ -216,8 +220,8 @@ def _adjusted(precision: int, scale: int) -> SparkType:
     if precision <= _MAX_PRECISION:
         return SparkType("decimal", precision, scale)
     whole = precision - scale
-    return SparkType("decimal", _MAX_PRECISION, max(_MAX_PRECISION - whole, min(scale, _MIN_KEPT_SCALE)))
+    return SparkType("decimal", _MAX_PRECISION, max(_MAX_PRECISION - whole, min(scale, _MIN_ADJUSTED_SCALE)))
 
 
-def _as_decimal(given: SparkType) -> SparkType:
-    return given if given.kind == "decimal" else SparkType("decimal", _INTEGRAL_DIGITS[given.kind], 0)
+def _as_decimal(source_type: SparkType) -> SparkType:
+    return source_type if source_type.kind == "decimal" else SparkType("decimal", _INTEGRAL_DIGITS[source_type.kind], 0)

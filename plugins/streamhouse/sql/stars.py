@@ -1,31 +1,36 @@
 """`*` among the arguments of a function: all columns, as in `to_json(struct(*))`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from streamhouse.errors import Location, StrategyError
+from streamhouse.errors import Location, StrategyError, UnknownTableError
+from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import place_of
 from streamhouse.sql.dialect.literals import WRITTEN
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.scopes import selects_of
+from streamhouse.sql.scopes import names_in_from, selects_of
 
+_STAR = Kinds(exp.Star)
 _TAKES_MANY = (exp.Anonymous, exp.Struct, exp.Count, exp.Distinct)
 
 
-def check_stars(query: exp.Query, sql: str, at: Location) -> None:
-    """A `*` among arguments stands where it can be replaced by columns.
+def check_stars(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
+    """A `*` among arguments is at a place where columns can replace it, and `a.*` names a table of its own FROM.
 
     Args:
-        query: As written, not qualified yet.
+        nodes: All of a query as written, not qualified yet.
         sql: Its text.
         at: Where that begins.
 
     Raises:
-        StrategyError: one does not.
+        StrategyError: a `*` is at another place.
+        UnknownTableError: the FROM has no such table.
     """
-    for star in _in_calls(query):
+    stars = [node for node in nodes if _STAR[type(node)]]
+    _check_tables(stars, sql, at)
+    for star in _in_calls(stars):
         select = star.find_ancestor(exp.Select)
         joins = select.args.get("joins") or [] if select is not None else []
         mixed = any(join.args.get("using") or join.args.get("method") for join in joins)
@@ -34,15 +39,27 @@ def check_stars(query: exp.Query, sql: str, at: Location) -> None:
             raise StrategyError(message, at=place_of(star.parent or star, sql, at), hint="name the columns")
 
 
+def _check_tables(stars: Iterable[exp.Expr], sql: str, at: Location) -> None:
+    for column in [star.parent for star in stars if isinstance(star.parent, exp.Column)]:
+        select = column.find_ancestor(exp.Select)
+        known = names_in_from(select) if select is not None else []
+        if column.table.lower() not in {name.lower() for name in known}:
+            message = f"unknown table '{column.table}' before .*"
+            hint = f"the FROM has {', '.join(known) or 'no table'}"
+            raise UnknownTableError(message, at=place_of(column, sql, at), hint=hint)
+
+
 def expand_stars(root: Scope, inference: Inference) -> bool:
     """Put the columns into the place of each `*` among arguments; changes the tree.
 
     Returns:
-        Whether there was one, so that scopes must be built anew.
+        Whether there was one, so that scopes must be built again.
     """
     changed = False
     for scope in root.traverse():
-        own = [star for star in _in_calls(scope.expression) if star.find_ancestor(exp.Select) is scope.expression]
+        own = [
+            star for star in _in_calls(scope.expression.walk()) if star.find_ancestor(exp.Select) is scope.expression
+        ]
         for star in own:
             call = star.parent
             assert isinstance(call, exp.Expr)
@@ -67,11 +84,11 @@ def _put(call: exp.Expr, star: exp.Expr, columns: list[exp.Column]) -> None:
     call.set("expressions", items[len(first) :])
 
 
-def _in_calls(tree: exp.Expr) -> Iterator[exp.Expr]:
-    for star in list(tree.find_all(exp.Star)):
+def _in_calls(nodes: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
+    for star in [node for node in nodes if _STAR[type(node)]]:
         node = star.parent if isinstance(star.parent, exp.Column) else star
         counted = isinstance(node, exp.Star) and isinstance(node.parent, exp.Count)
-        if isinstance(node.parent, exp.Func | exp.Distinct) and not counted:
+        if isinstance(node.parent, (exp.Func, exp.Distinct)) and not counted:
             yield node
 
 
@@ -85,10 +102,10 @@ def _names(source: exp.Table | Scope, inference: Inference) -> Iterator[exp.Iden
     for column in inference.outputs(source):
         item = items.get(column.name)
         written: object = item.args.get("alias") or item.this if item is not None else None
-        kept = exp.to_identifier(column.name)
+        identifier = exp.to_identifier(column.name)
         if isinstance(written, exp.Identifier) and (text := written.meta_get(WRITTEN)) is not None:
-            kept.meta[WRITTEN] = text
-        yield kept
+            identifier.meta[WRITTEN] = text
+        yield identifier
 
 
 def _field(column: exp.Column) -> exp.Expr:

@@ -9,7 +9,7 @@ from streamhouse.sql.scopes import aggregates_in
 
 
 @dataclass(frozen=True)
-class Place:
+class SubqueryUse:
     """How a SELECT uses one of its sub-queries.
 
     Attributes:
@@ -23,22 +23,22 @@ class Place:
     monotone: bool
 
 
-def place_of(inner: Scope, outer: exp.Expr) -> Place:
+def place_of(inner: Scope, outer: exp.Expr) -> SubqueryUse:
     """How `outer` uses the sub-query of a scope."""
     node = inner.expression
-    while isinstance(node.parent, exp.Subquery | exp.Paren):
+    while isinstance(node.parent, (exp.Subquery, exp.Paren)):
         node = node.parent
     holder = node.parent
     in_list = isinstance(holder, exp.In) and holder.args.get("query") is node
-    if not isinstance(holder, exp.In | exp.Exists) or (isinstance(holder, exp.In) and not in_list):
-        return Place(None, required=False, monotone=False)
+    if not isinstance(holder, (exp.In, exp.Exists)) or (isinstance(holder, exp.In) and not in_list):
+        return SubqueryUse(None, required=False, monotone=False)
     required = monotone = True
     at: exp.Expr | None = holder.parent
-    while isinstance(at, exp.Paren | exp.And | exp.Or):
+    while isinstance(at, (exp.Paren, exp.And, exp.Or)):
         required = required and not isinstance(at, exp.Or)
         at = at.parent
-    clause = isinstance(at, exp.Where | exp.Having) and at.parent is outer
-    return Place(holder, required=required and clause and isinstance(at, exp.Where), monotone=monotone and clause)
+    clause = isinstance(at, (exp.Where, exp.Having)) and at.parent is outer
+    return SubqueryUse(holder, required=required and clause and isinstance(at, exp.Where), monotone=monotone and clause)
 
 
 def empty_from_nothing(query: exp.Expr) -> bool:

@@ -1,12 +1,13 @@
-"""Functions whose result depends on the order of rows, which a table does not have.
+"""Parts of a query whose result depends on the order of rows, which a table does not have.
 
 An epoch that is repeated, a backfill and a batch may each see the rows in another order. Where a key of the
 inputs decides, nothing is said. An input without a primary key may have rows that agree in every column that
 is compared: there a second column to compare by counts as the answer of somebody who thought of it.
+
+The order in which floating-point numbers are added shows in their last digits; nothing is said of that.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -14,51 +15,25 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.errors import Location
 from streamhouse.model.notice import Notice
 from streamhouse.sql.dialect import place_of, render
-from streamhouse.sql.fold import key_text
+from streamhouse.sql.frames import Needs, folded, needs
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.scopes import (
-    TangledError,
-    aggregates_in,
-    conjuncts,
-    function_name,
-    generators_in,
-    read_sources,
-    selects_of,
-    windows_in,
-)
+from streamhouse.sql.row_keys import Keys, KnownColumns, RowKeys, compared, group_keys, sources_of
+from streamhouse.sql.scopes import aggregates_in, function_name, has_grouping_sets, selects_of, windows_in
 from streamhouse.sql.traces import text_of
 
-_ANY_ROW = frozenset({"first", "last", "first_value", "last_value", "any_value"})
-_BEST_ROW = frozenset({"max_by", "min_by"})
 _LISTS = frozenset({"collect_list", "array_agg", "collect_set"})
 _TEXTS = frozenset({"listagg", "string_agg"})
-_OF_ORDER_CALLS = _ANY_ROW | _BEST_ROW | _LISTS | _TEXTS | {"mode"}
-_OF_ORDER = frozenset({"row_number", "ntile", "lag", "lead", "nth_value"}) | _ANY_ROW | _LISTS
-_WHOLE_ROW = frozenset({"row_number", "ntile"}) | _LISTS
+_APPROXIMATE = frozenset({"percentile_approx", "approx_percentile"})
 _ORDERLESS = frozenset(
     {"sort_array", "array_sort", "size", "array_size", "cardinality", "array_max", "array_min", "array_contains"}
 )
+_AROUND = (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)
 
-Keys = Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class _Told:
-    """What is known of a row of a FROM when some of its columns are.
-
-    Attributes:
-        columns: Texts of all columns that are known then.
-        row: Whether it is one row at most.
-        keyless: An input without a key stands in the way.
-    """
-
-    columns: frozenset[str]
-    row: bool
-    keyless: bool
+_Said = tuple[str, str]  # what depends on the order, and what helps
 
 
 def ties(root: Scope, keys: Keys, inference: Inference, sql: str, at: Location) -> tuple[Notice, ...]:
-    """A notice for each function of a query whose result the order of rows may change.
+    """A notice for each part of a query whose result the order of rows may change.
 
     Args:
         root: The query, qualified, with places.
@@ -67,203 +42,192 @@ def ties(root: Scope, keys: Keys, inference: Inference, sql: str, at: Location) 
         sql: Its text.
         at: Where that begins.
     """
-    walk = _Walk(keys, inference)
+    walk = _TieWalk(RowKeys(keys, inference))
     found = []
     for scope in root.traverse():
         if isinstance(scope.expression, exp.Select):
             found += [(node, *said) for node, said in walk.select(scope, scope.expression)]
+        if isinstance(scope.expression, exp.Query) and (said := walk.cut(scope, scope.expression)) is not None:
+            order = scope.expression.args.get("order")
+            found.append((scope.expression if order is None else order, *said))
     notices = [Notice(message, place_of(node, sql, at), hint) for node, message, hint in found]
     return tuple(dict.fromkeys(sorted(notices, key=lambda notice: notice.at)))
 
 
-class _Walk:
-    def __init__(self, keys: Keys, inference: Inference) -> None:
+class _TieWalk:
+    def __init__(self, keys: RowKeys) -> None:
         self._keys = keys
-        self._inference = inference
 
-    def select(self, scope: Scope, query: exp.Select) -> list[tuple[exp.Expr, tuple[str, str]]]:
+    def select(self, scope: Scope, query: exp.Select) -> list[tuple[exp.Expr, _Said]]:
         clauses = [*query.selects, *(query.args[c] for c in ("having", "qualify", "order") if query.args.get(c))]
-        group = query.args.get("group")
-        grouped = list(group.expressions) if group is not None else []
-        found: list[tuple[exp.Expr, tuple[str, str]]] = []
+        found: list[tuple[exp.Expr, _Said]] = []
         for node in (call for clause in clauses for call in aggregates_in(clause)):
-            said = self._aggregate(node, scope, {text_of(key) for key in grouped})
+            said = self._aggregate(node, scope)
             if said:
                 found.append((node, said))
         for window in (w for clause in clauses for w in windows_in(clause)):
-            said = self._window(window, scope, query, grouped)
+            said = self._window(window, scope, query)
             if said:
                 found.append((window, said))
         return found
 
-    def _aggregate(self, node: exp.Expr, scope: Scope, known: set[str]) -> tuple[str, str] | None:
-        name = function_name(node)
-        if name not in _OF_ORDER_CALLS:
-            return None
-        shown = render(node)
-        if name in _ANY_ROW:
-            if _texts(node) <= self._told(scope, known).columns:
-                return None
-            value = render(_first(node))
-            return (
-                f"{shown} depends on the order of rows",
-                f"write MIN({value}), or MAX_BY({value}, STRUCT(a time, a key))",
-            )
-        if name in _BEST_ROW:
-            chosen, by = _both(node)
-            told = self._told(scope, known | _compared(by))
-            if _texts(chosen) <= told.columns or (told.keyless and len(_compared(by)) > 1):
-                return None
-            hint = f"compare by more: {name.upper()}({render(chosen)}, STRUCT({render(by)}, a key))"
-            return f"{shown} depends on the order of rows that agree in {render(by)}", hint
-        if name in _LISTS and not _sorted(node) and not self._told(scope, known).row:
-            return f"{shown} depends on the order of rows", f"write SORT_ARRAY({shown})"
-        if name in _TEXTS and not isinstance(node.parent, exp.WithinGroup) and not self._told(scope, known).row:
-            return f"{shown} depends on the order of rows", f"write {shown} WITHIN GROUP (ORDER BY …)"
-        if name == "mode":
-            hint = "count the values, and choose one by MAX_BY(value, STRUCT(count, value))"
-            return f"{shown} depends on the order of rows where values are there equally often", hint
+    # --- aggregates ---
+
+    def _aggregate(self, node: exp.Expr, scope: Scope) -> _Said | None:
+        match folded(function_name(node)):
+            case Needs.BEST:
+                return self._best(node, scope)
+            case Needs.VALUES if not _sorted(node) and not _chooses_least(node):
+                return self._values(node, scope)
         return None
 
-    def _window(
-        self, window: exp.Window, scope: Scope, query: exp.Select, grouped: list[exp.Expr]
-    ) -> tuple[str, str] | None:
-        call = window.this
-        while isinstance(call, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
-            call = call.this
-        name = function_name(call)
-        if name not in _OF_ORDER or (name in _LISTS and _sorted(window)):
+    def _best(self, node: exp.Expr, scope: Scope) -> _Said | None:
+        chosen, by = _both(node)
+        known = self._keys.known(scope, _grouped(scope.expression) | compared(by))
+        return None if known.tells(chosen) or (known.keyless and len(compared(by)) > 1) else _better(node)
+
+    def _values(self, node: exp.Expr, scope: Scope) -> _Said | None:
+        order = node.parent.expression if isinstance(node.parent, exp.WithinGroup) else None
+        by = [item.this for item in order.expressions] if order is not None else []
+        known = self._keys.known(scope, _grouped(scope.expression).union(*map(compared, by)))
+        if _tells_values(known, node) or (known.keyless and len(by) > 1):
             return None
-        named = {w.name: w for w in query.args.get("windows") or []}
-        definition = named.get(window.alias, window) if window.alias else window
+        name, shown = function_name(node), render(node)
+        agree = ""
+        if by:
+            agree = f" that agree in {', '.join(map(render, by))}"
+            hint = "add columns to WITHIN GROUP (ORDER BY …) until no two rows agree"
+        elif name in _LISTS:
+            hint = f"write SORT_ARRAY({shown})"
+        elif name in _TEXTS:
+            hint = f"write {shown} WITHIN GROUP (ORDER BY …)"
+        elif name in _APPROXIMATE:
+            hint = "write PERCENTILE, which is exact"
+        elif name == "mode":
+            agree = " where values are there equally often"
+            hint = f"write MODE({render(next(node.iter_expressions()))}, TRUE), which gives the least of them"
+        else:
+            value = render(next(node.iter_expressions()))
+            hint = f"write MIN({value}), or MAX_BY({value}, STRUCT(a time, a key))"
+        return f"{shown} depends on the order of rows{agree}", hint
+
+    # --- windows ---
+
+    def _window(self, window: exp.Window, scope: Scope, query: exp.Select) -> _Said | None:
+        call = window.this
+        while isinstance(call, _AROUND):
+            call = call.this
+        named = {w.name.lower(): w for w in query.args.get("windows") or []}
+        definition = named.get(window.alias.lower(), window) if window.alias else window
+        needed = needs(call, definition)
+        if needed is Needs.NOTHING or (needed is Needs.VALUES and (_sorted(window) or _chooses_least(call))):
+            return None
         order = definition.args.get("order")
         ordered = [item.this for item in order.expressions] if order is not None else []
         by = [*(definition.args.get("partition_by") or []), *ordered]
-        texts = set().union(*(_compared(part) for part in by))
-        if grouped:  # a row is a group
-            row, keyless = {key_text(key) for key in grouped} <= {key_text(part) for part in by}, False
-        else:
-            told = self._told(scope, texts)
-            row, keyless = told.row, told.keyless and len(ordered) > 1
-            row = row or (name not in _WHOLE_ROW and _texts(call) <= told.columns)
-        if row or keyless:
+        known = self._keys.selected(scope, by)
+        if known.row or (known.keyless and len(ordered) > 1):
             return None
-        agree = f" that agree in {', '.join(render(part) for part in by)}" if by else ""
-        apart = f"; the groups are told apart by {', '.join(map(render, grouped))}" if grouped else self._keys_of(scope)
-        return (
-            f"{render(call)} depends on the order of rows{agree}",
-            f"add columns to the window's ORDER BY until no two rows agree{apart}",
-        )
+        if needed is Needs.VALUES and _tells_values(known, call):
+            return None
+        if needed is Needs.BEST:
+            chosen, best = _both(call)
+            known = self._keys.selected(scope, [*by, best])
+            return None if known.tells(chosen) or (known.keyless and len(compared(best)) > 1) else _better(call)
+        shown = render(call) if definition.args.get("spec") is None else render(window)
+        hint = f"add columns to the window's ORDER BY until no two rows agree{self._apart(scope)}"
+        return f"{shown} depends on the order of rows{_agreeing(by)}", hint
 
-    def _keys_of(self, scope: Scope) -> str:
-        shown = []
-        for alias, source in _sources(scope).items():
-            key = self._keys.get(source.name, ()) if isinstance(source, exp.Table) else ()
-            if key:
-                shown.append(f"the key of {alias} is ({', '.join(key)})")
+    # --- LIMIT ---
+
+    def cut(self, scope: Scope, query: exp.Query) -> _Said | None:
+        """What a LIMIT or OFFSET leaves to the order of rows."""
+        words = [query.args[clause] for clause in ("limit", "offset") if query.args.get(clause) is not None]
+        cuts = [word for word in words if not _is_whole(word)]
+        if not cuts or isinstance(query.parent, exp.Exists):
+            return None
+        by = order_of(query)
+        items = [item.unalias() for item in selects_of(scope)]
+        if isinstance(query, exp.SetOperation):
+            names = {column.name for column in by if isinstance(column, exp.Column)}
+            unique = self._keys.unique(scope)
+            decided = any(key <= names for key in [*unique, frozenset(item.alias_or_name for item in query.selects)])
+            decided = decided or (not unique and len(by) > 1)
+        else:
+            known = self._keys.selected(scope, by)
+            texts = {text_of(part) for part in by}
+            decided = known.row or (known.keyless and len(by) > 1) or any(map(_numbers_rows, by))
+            decided = decided or all(text_of(item) in texts or known.tells(item) for item in items)
+        if decided:
+            return None
+        shown = " ".join(render(word).strip() for word in cuts)
+        hint = f"add columns to ORDER BY until no two rows agree{self._apart(scope)}"
+        return f"{shown} depends on the order of rows{_agreeing(by)}", hint
+
+    def _apart(self, scope: Scope) -> str:
+        """The columns that distinguish the rows of a SELECT, as the end of a hint."""
+        query = scope.expression
+        if has_grouping_sets(query):
+            return "; the keys and GROUPING_ID() together identify the groups"
+        if keys := group_keys(query):
+            return f"; the groups are identified by {', '.join(map(render, keys))}"
+        keyed = {alias: self._keys.key_of(source) for alias, source in sources_of(scope).items()}
+        shown = [f"the key of {alias} is ({', '.join(key)})" for alias, key in keyed.items() if key]
         return f"; {' and '.join(shown)}" if shown else ""
 
-    # --- what decides a row ---
 
-    def _told(self, scope: Scope, columns: set[str]) -> _Told:
-        """What is known of a row of a scope's FROM, when `columns` of it are."""
-        query = scope.expression
-        known = set(columns)
-        equal = list(_equal(query))
-        joins = {join.alias_or_name: join for join in query.args.get("joins") or []}
-        waiting = {a: s for a, s in _sources(scope).items() if not (a in joins and joins[a].kind in {"SEMI", "ANTI"})}
-        keyless = False
-        moved = True
-        while moved:
-            moved = False
-            for one, other in equal:
-                if (one in known) != (other in known):
-                    known |= {one, other}
-                    moved = True
-            for alias, source in list(waiting.items()):
-                if any(all(f"{alias}.{name}" in known for name in key) for key in self._unique(source)):
-                    known |= {f"{alias}.{name}" for name in self._columns(source)}
-                    del waiting[alias]
-                    moved = True
-        for source in waiting.values():
-            keyless = keyless or not self._unique(source)
-        return _Told(frozenset(known), not waiting and bool(_sources(scope)), keyless)
-
-    def _columns(self, source: exp.Table | Scope) -> tuple[str, ...]:
-        if isinstance(source, exp.Table):
-            return self._inference.port_columns(source.name)
-        return tuple(column.name for column in self._inference.outputs(source))
-
-    def _unique(self, source: exp.Table | Scope) -> list[frozenset[str]]:
-        """Sets of columns of which no two rows have the same values; none: not known."""
-        if isinstance(source, exp.Table):
-            key = self._keys.get(source.name, ())
-            return [frozenset(key)] if key else []
-        query = source.expression
-        names = frozenset(item.alias_or_name for item in selects_of(source))
-        if isinstance(query, exp.SetOperation):
-            return [names] if query.args.get("distinct") else []
-        if not isinstance(query, exp.Select) or any(generators_in(item) for item in query.selects):
-            return []
-        if query.args.get("group"):
-            named = {key_text(item.unalias()): item.alias_or_name for item in query.selects}
-            held = [named.get(key_text(key)) for key in query.args["group"].expressions]
-            whole = all(name is not None for name in held) and bool(held)
-            return [frozenset(name for name in held if name is not None)] if whole else []
-        if any(aggregates_in(item) for item in query.selects):
-            return [frozenset()]  # one row
-        found = [names] if query.args.get("distinct") else []
-        plain = {text_of(i.unalias()): i.alias_or_name for i in query.selects if isinstance(i.unalias(), exp.Column)}
-        if not self._told(source, set(plain)).row:
-            return found
-        needed = dict(plain)
-        for text in plain:
-            fewer = {t: n for t, n in needed.items() if t != text}
-            if self._told(source, set(fewer)).row:
-                needed = fewer
-        return [*found, frozenset(needed.values())]
+def _grouped(query: exp.Expr) -> set[str]:
+    return {text_of(key) for key in group_keys(query)} if not has_grouping_sets(query) else set()
 
 
-def _sources(scope: Scope) -> dict[str, exp.Table | Scope]:
-    try:
-        return read_sources(scope)
-    except TangledError:
-        return {}
+def _better(call: exp.Expr) -> _Said:
+    """What to say of MAX_BY or MIN_BY."""
+    chosen, by = _both(call)
+    hint = f"compare by more: {function_name(call).upper()}({render(chosen)}, STRUCT({render(by)}, a key))"
+    return f"{render(call)} depends on the order of rows that agree in {render(by)}", hint
 
 
-def _equal(query: exp.Expr) -> list[tuple[str, str]]:
-    """Columns that every row of a SELECT has equal."""
-    clauses = [query.args["where"].this] if query.args.get("where") else []
-    clauses += [j.args["on"] for j in query.args.get("joins") or [] if j.args.get("on") and not j.side]
-    parts = [part.unnest() for clause in clauses for part in conjuncts(clause)]
-    return [
-        (text_of(part.this), text_of(part.expression))
-        for part in parts
-        if isinstance(part, exp.EQ) and isinstance(part.this, exp.Column) and isinstance(part.expression, exp.Column)
-    ]
+def _agreeing(by: Sequence[exp.Expr]) -> str:
+    return f" that agree in {', '.join(map(render, by))}" if by else ""
 
 
-def _texts(node: exp.Expr) -> set[str]:
-    return {text_of(column) for column in node.find_all(exp.Column)}
+def _tells_values(known: KnownColumns, call: exp.Expr) -> bool:
+    """Whether rows that may change places give a function the same values."""
+    return known.row or all(known.tells(part) for part in call.iter_expressions())
 
 
-def _compared(node: exp.Expr) -> set[str]:
-    """The columns that are equal in two rows when they are equal in `node`."""
-    inner = node.unnest()
-    if isinstance(inner, exp.Column):
-        return {text_of(inner)}
-    if isinstance(inner, exp.Struct) or function_name(inner) in {"named_struct", "array"}:
-        return set().union(*(_compared(_value(part)) for part in inner.expressions))
-    return set()
+def _is_whole(word: exp.Expr) -> bool:
+    """Whether a LIMIT or OFFSET takes all rows or none."""
+    most = word.expression
+    return (isinstance(most, (exp.Column, exp.Var)) and most.name.upper() == "ALL") or (
+        isinstance(most, exp.Literal) and most.name == "0"
+    )
 
 
-def _value(part: exp.Expr) -> exp.Expr:
-    inner: exp.Expr = part.expression if isinstance(part, exp.PropertyEQ) else part.unalias()
-    return inner
+def order_of(query: exp.Query) -> list[exp.Expr]:
+    """What an ORDER BY compares; the expression of an output column in place of its name."""
+    order = query.args.get("order")
+    by = [item.this for item in order.expressions] if order is not None else []
+    if isinstance(query, exp.SetOperation):
+        return [exp.column(item.alias_or_name) for item in query.selects] if _is_all(by) else by
+    if _is_all(by):
+        return [item.unalias() for item in query.selects]
+    named = {item.alias_or_name: item.unalias() for item in query.selects}
+    return [named.get(part.name, part) if isinstance(part, exp.Column) and not part.table else part for part in by]
 
 
-def _first(node: exp.Expr) -> exp.Expr:
-    return next(node.iter_expressions())
+def _is_all(by: list[exp.Expr]) -> bool:
+    return len(by) == 1 and isinstance(by[0], (exp.Column, exp.Var)) and by[0].sql().upper() == "ALL"
+
+
+def _numbers_rows(by: exp.Expr) -> bool:
+    """Whether no two rows have one value of an expression, as ROW_NUMBER() without PARTITION BY."""
+    return (
+        isinstance(by, exp.Window)
+        and function_name(by.this) == "row_number"
+        and not by.args.get("partition_by")
+        and not by.alias
+    )
 
 
 def _both(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
@@ -271,9 +235,18 @@ def _both(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
     return next(parts), next(parts)
 
 
+def _chooses_least(call: exp.Expr) -> bool:
+    """Whether a call is `MODE(value, TRUE)`."""
+    parts = [*call.iter_expressions()]
+    return function_name(call) == "mode" and any(isinstance(part, exp.Boolean) and part.this for part in parts[1:])
+
+
 def _sorted(node: exp.Expr) -> bool:
     """Whether what is done with a list does not depend on its order."""
     parent = node.parent
-    while isinstance(parent, exp.Paren | exp.Filter):
-        parent = parent.parent
-    return isinstance(parent, exp.Func) and function_name(parent) in _ORDERLESS
+    while isinstance(parent, (exp.Paren, exp.Filter)):
+        node, parent = parent, parent.parent
+    if not isinstance(parent, exp.Func) or function_name(parent) not in _ORDERLESS:
+        return False
+    arguments = [*parent.iter_expressions()]
+    return arguments[0] is node and not any(isinstance(part, exp.Lambda) for part in arguments)

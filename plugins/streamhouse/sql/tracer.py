@@ -5,6 +5,7 @@ column, DISTINCT, set operations, and sub-queries that are tied to it by equalit
 of one row has a trace where each of them has one. They end at LIMIT, and on the optional side of an outer join.
 """
 
+from functools import lru_cache
 from itertools import count
 
 from sqlglot import exp
@@ -27,7 +28,7 @@ from streamhouse.sql.scopes import (
 )
 from streamhouse.sql.spark_type import SparkType
 from streamhouse.sql.subqueries import empty_from_nothing, place_of
-from streamhouse.sql.traces import Columns, Own, Relation, Trace, coalesce_of, text_of
+from streamhouse.sql.traces import Own, Relation, Trace, TracedColumns, coalesce_of, text_of
 from streamhouse.sql.windows import bounds_of
 
 _MOST_USES = 64
@@ -39,18 +40,21 @@ class Tracer:
 
     Attributes:
         ends: Use of a port → why no column traces to it, where one clause is to blame.
-        seen: The ids of the tables met in the tree.
+        visited: The ids of the tables met in the tree.
     """
 
     def __init__(self, inputs: Inputs, inference: Inference) -> None:
         self.ends: dict[int, str] = {}
-        self.seen: set[int] = set()
+        self.visited: set[int] = set()
         self._inputs = inputs
         self._inference = inference
         self._next = count()
+        self._texts: dict[
+            int, tuple[exp.Expr, str]
+        ] = {}  # by id; a reference to each node is kept, so that no other gets its id
 
     def relation(self, scope: Scope) -> Relation:
-        """What a scope gives, anew for each place that reads it."""
+        """What a scope gives: a new copy for each place that reads it."""
         query = scope.expression
         if isinstance(query, exp.SetOperation):
             return self._set_operation(scope)
@@ -61,7 +65,7 @@ class Tracer:
         return Relation({use: port for child in inner for use, port in self.relation(child).uses.items()})
 
     def _table(self, table: exp.Table) -> Relation:
-        self.seen.add(id(table))
+        self.visited.add(id(table))
         info = self._inputs.get(table.name)
         columns = self._inference.port_columns(table.name)
         sure = set(self._inference.required_columns(table.name))
@@ -70,7 +74,7 @@ class Tracer:
         use = next(self._next)
         if use >= _MOST_USES:
             raise NotProvenError(f"the query reads its inputs more than {_MOST_USES} times")
-        own = {name: Own(exp.column(name), self._inference.port_type(table.name, name)) for name in columns}
+        own = {name: _own(name, self._inference.port_type(table.name, name)) for name in columns}
         return Relation({use: table.name}, {name: {use: own[name]} for name in columns}, sure)
 
     def _set_operation(self, scope: Scope) -> Relation:
@@ -91,7 +95,7 @@ class Tracer:
                     relation.sure.add(name)
         return relation
 
-    def _project(self, scope: Scope, query: exp.Select, columns: Columns) -> Relation:
+    def _project(self, scope: Scope, query: exp.Select, columns: TracedColumns) -> Relation:
         relation = Relation(columns.uses)
         if not columns.uses:
             return Relation(traces={item.alias_or_name: {} for item in query.selects})
@@ -103,7 +107,9 @@ class Tracer:
         self._pass_group(query, columns)
         for item in query.selects:
             column = plain_column(item, scope, self._inference)
-            text = text_of(column if column is not None else item.unalias())
+            shown = column if column is not None else item.unalias()
+            known = columns.computes or isinstance(shown.unnest(), exp.Column)
+            text = self._text(shown) if known else ""  # which no column has
             trace = columns.trace(text)
             if trace is not None:
                 relation.traces[item.alias_or_name] = dict(trace)
@@ -117,9 +123,9 @@ class Tracer:
 
     # --- FROM, JOIN, WHERE ---
 
-    def _columns(self, scope: Scope) -> Columns:
+    def _columns(self, scope: Scope) -> TracedColumns:
         query = scope.expression
-        columns = Columns()
+        columns = TracedColumns()
         try:
             read_sources(scope)
         except TangledError as error:
@@ -143,7 +149,7 @@ class Tracer:
             return self._table(source)
         return self.relation(source) if isinstance(source, Scope) else Relation()
 
-    def _join(self, join: exp.Join, scope: Scope, columns: Columns) -> None:
+    def _join(self, join: exp.Join, scope: Scope, columns: TracedColumns) -> None:
         alias = join.alias_or_name
         source = scope.sources.get(alias)
         if isinstance(source, Scope) and source.is_udtf and join.side in {"", "LEFT"}:
@@ -204,26 +210,26 @@ class Tracer:
             if isinstance(inner, exp.EQ):
                 types = (self._inference.type_of(side, scope) for side in (inner.this, inner.expression))
                 if identical(*types):
-                    found.append((text_of(inner.this), text_of(inner.expression)))
+                    found.append((self._text(inner.this), self._text(inner.expression)))
         return found
 
     # --- sub-queries ---
 
-    def _sub_query(self, inner: Scope, scope: Scope, columns: Columns) -> None:
+    def _sub_query(self, inner: Scope, scope: Scope, columns: TracedColumns) -> None:
         """Let a sub-query restrict its inputs by the columns of the rows it is asked for."""
         place = place_of(inner, scope.expression)
         relation = self._correlate(inner, columns, required=place.required)
         if not isinstance(place.holder, exp.In):
             return
-        asked, offered = place.holder.this, self._inference.outputs(inner)
-        if len(offered) != 1 or not identical(self._inference.type_of(asked, scope), offered[0].type):
+        operand, offered = place.holder.this, self._inference.outputs(inner)
+        if len(offered) != 1 or not identical(self._inference.type_of(operand, scope), offered[0].type):
             return
         # `x IN (…)` is NULL, not false, where a NULL is among the values, whichever rows they come from.
-        sure = text_of(asked) in columns.sure or not self._inference.nullable(asked, scope)
+        sure = self._text(operand) in columns.sure or not self._inference.nullable(operand, scope)
         if place.monotone or (sure and (offered[0].name in relation.sure or not offered[0].nullable)):
-            columns.extend(text_of(asked), relation.traces.get(offered[0].name), enforced=place.required)
+            columns.extend(self._text(operand), relation.traces.get(offered[0].name), enforced=place.required)
 
-    def _correlate(self, inner: Scope, outer: Columns, *, required: bool) -> Relation:
+    def _correlate(self, inner: Scope, outer: TracedColumns, *, required: bool) -> Relation:
         """Count what a sub-query reads, and tie it to the columns of `outer` that its WHERE equals.
 
         For a row with the value v there, the sub-query sees only rows with v in its own column.
@@ -245,7 +251,14 @@ class Tracer:
 
     # --- expressions ---
 
-    def _name_computed(self, query: exp.Select, scope: Scope, columns: Columns) -> None:
+    def _text(self, node: exp.Expr) -> str:
+        """As `text_of`, which is asked again and again of what a query computes; the query is not changed meanwhile."""
+        entry = self._texts.get(id(node))
+        if entry is None:
+            entry = self._texts[id(node)] = (node, text_of(node))
+        return entry[1]
+
+    def _name_computed(self, query: exp.Select, scope: Scope, columns: TracedColumns) -> None:
         """Give a trace to what a SELECT computes from columns that have one, before its rows are put together."""
         group = query.args.get("group")
         found = [item.unalias() for item in query.selects]
@@ -254,28 +267,27 @@ class Tracer:
         windows = [*(w for clause in clauses for w in windows_in(clause)), *(query.args.get("windows") or [])]
         found += [part for window in windows for part in window.args.get("partition_by") or []]
         for node in found:
-            text = text_of(node)
-            if columns.trace(text) is None and not isinstance(node.unnest(), exp.Column):
-                trace = self._computed(node.unnest(), scope, columns)
-                if trace:
-                    columns.name(text, trace)
+            inner = node.unnest()
+            trace = {} if isinstance(inner, exp.Column) else self._computed(inner, scope, columns)
+            if trace and columns.trace(self._text(node)) is None:
+                columns.name(self._text(node), trace)
 
-    def _computed(self, node: exp.Expr, scope: Scope, columns: Columns) -> Trace:
+    def _computed(self, node: exp.Expr, scope: Scope, columns: TracedColumns) -> Trace:
         total = row_function(node, scope, self._inference)
         kind = self._inference.type_of(node, scope)
         if total is None or kind is None:
             return {}
-        made_of = {text_of(column): column for column in total.find_all(exp.Column)}
-        traces = [columns.trace(text) or {} for text in made_of]
-        for column in made_of.values():
+        used_columns = {text_of(column): column for column in total.find_all(exp.Column)}
+        traces = [columns.trace(text) or {} for text in used_columns]
+        for column in used_columns.values():
             # 0.0 and -0.0 are put together by GROUP BY and DISTINCT: below them, a row has the one or the other.
             of = self._inference.type_of(column, scope)
             if of is None or (_has_float(of) and not isinstance(scope.sources.get(column.table), exp.Table)):
                 return {}
         found: Trace = {}
         for use in set.intersection(*(set(trace) for trace in traces)):
-            own = {text: trace[use] for text, trace in zip(made_of, traces, strict=True)}
-            if any(own[text].type != self._inference.type_of(column, scope) for text, column in made_of.items()):
+            own = {text: trace[use] for text, trace in zip(used_columns, traces, strict=True)}
+            if any(own[text].type != self._inference.type_of(column, scope) for text, column in used_columns.items()):
                 continue  # it is equal as a number there, and may print or overflow in another way
             tree = total.transform(lambda n: own[text_of(n)].tree.copy() if isinstance(n, exp.Column) else n)  # noqa: B023
             if len(render(tree)) <= _LONGEST:
@@ -284,7 +296,7 @@ class Tracer:
 
     # --- GROUP BY, OVER ---
 
-    def _pass_windows(self, query: exp.Select, columns: Columns) -> None:
+    def _pass_windows(self, query: exp.Select, columns: TracedColumns) -> None:
         clauses = [*query.selects, *(query.args[c] for c in ("qualify", "order") if query.args.get(c))]
         named = {w.name: w for w in query.args.get("windows") or []}
         for window in (w for clause in clauses for w in windows_in(clause)):
@@ -292,9 +304,9 @@ class Tracer:
             partition = definition.args.get("partition_by") or []
             if not partition:
                 self._end(columns.uses, "a window function without PARTITION BY depends on all rows")
-            columns.keep_only({text_of(p) for p in partition})
+            columns.keep_only({self._text(p) for p in partition})
 
-    def _pass_group(self, query: exp.Select, columns: Columns) -> None:
+    def _pass_group(self, query: exp.Select, columns: TracedColumns) -> None:
         having = query.args.get("having")
         folds = any(aggregates_in(e) for e in (*query.selects, *([having] if having else [])))
         if not query.args.get("group"):
@@ -307,7 +319,12 @@ class Tracer:
         except NotProvenError as error:
             self._end(columns.uses, str(error))
             keys = []
-        columns.keep_only({text_of(part) for key in keys for part in (key, *bounds_of(key))})
+        columns.keep_only({self._text(part) for key in keys for part in (key, *bounds_of(key))})
+
+
+@lru_cache(maxsize=4096)
+def _own(name: str, kind: SparkType) -> Own:
+    return Own(exp.column(name), kind)
 
 
 def identical(a: SparkType | None, b: SparkType | None) -> bool:

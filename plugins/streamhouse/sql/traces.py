@@ -7,6 +7,7 @@ every value that is computed from them row by row.
 """
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -64,7 +65,7 @@ class Relation:
     sure: set[str] = field(default_factory=set)
 
 
-class Columns:
+class TracedColumns:
     """Columns of a FROM clause while its joins are added; equal columns share a trace.
 
     A column is called by its text, `source.column`.
@@ -72,11 +73,13 @@ class Columns:
     Attributes:
         uses: As in `Relation`.
         sure: Columns that are never NULL.
+        computes: Whether any text may be that of an expression that is no column of a source.
     """
 
     def __init__(self) -> None:
         self.uses: dict[int, str] = {}
         self.sure: set[str] = set()
+        self.computes = False
         self._class_of: dict[str, int] = {}
         self._traces: dict[int, Trace] = {}
 
@@ -85,15 +88,20 @@ class Columns:
         self.uses |= relation.uses
         self.sure |= {f"{alias}.{name}" for name in relation.sure}
         for name, trace in relation.traces.items():
-            self.name(f"{alias}.{name}", trace)
+            self._name(f"{alias}.{name}", trace)
 
     def name(self, text: str, trace: Trace) -> None:
-        """Give a column a trace of its own."""
+        """Give what is computed a trace of its own."""
+        self.computes = True
+        self._name(text, trace)
+
+    def _name(self, text: str, trace: Trace) -> None:
         self._class_of[text] = len(self._traces)
         self._traces[len(self._traces)] = dict(trace)
 
     def alias(self, text: str, same_as: str) -> None:
         """Another text that has the value of a column."""
+        self.computes = True
         if same_as in self._class_of:
             self._class_of[text] = self._class_of[same_as]
 
@@ -103,6 +111,7 @@ class Columns:
 
     def equate(self, one: str, other: str) -> None:
         """Only rows are left in which two columns are equal."""
+        self.computes = self.computes or not {one, other} <= self._class_of.keys()
         self.sure |= {one, other}
         a, b = self._class_of.get(one), self._class_of.get(other)
         if a is None or b is None or a == b:
@@ -142,18 +151,19 @@ class Columns:
 
     def keep_only(self, texts: set[str]) -> None:
         """Take the traces away of all columns but these and those equal to them."""
-        kept = {self._class_of[t] for t in texts if t in self._class_of}
-        self.forget({t for t, of in self._class_of.items() if of not in kept})
+        classes = {self._class_of[t] for t in texts if t in self._class_of}
+        self.forget({t for t, of in self._class_of.items() if of not in classes})
 
 
 def text_of(node: exp.Expr) -> str:
-    """What an expression is called in `Columns`."""
+    """What an expression is called in `TracedColumns`."""
     inner = node.unnest()
     return f"{inner.table}.{inner.name}" if isinstance(inner, exp.Column) else render(inner)
 
 
+@lru_cache(maxsize=4096)
 def coalesce_of(one: str, other: str) -> str:
-    """What `COALESCE` of two columns is called in `Columns`."""
+    """What `COALESCE` of two columns is called in `TracedColumns`."""
     columns = [exp.column(*reversed(text.split(".", 1))) if "(" not in text else text for text in (one, other)]
     shown = [c if isinstance(c, str) else render(c) for c in columns]
     return f"COALESCE({', '.join(shown)})"

@@ -1,8 +1,7 @@
-"""What the rules for types ask of whoever walks the query."""
+"""What the rules for types need from the code that walks the query."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -13,9 +12,8 @@ Lambda = Mapping[str, SparkType | None]
 """Names of a lambda expression → their types."""
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """One output column of a scope; `type` None: it cannot be told."""
+class Typed(NamedTuple):
+    """One output column of a scope; `type` None: it is unknown."""
 
     name: str
     type: SparkType | None
@@ -27,7 +25,7 @@ class Types(Protocol):
     """The types of one query's parts."""
 
     def type_of(self, node: exp.Expr, scope: Scope, names: Lambda | None = None) -> SparkType | None:
-        """The type of an expression that stands in `scope`; None: it cannot be told."""
+        """The type of an expression that stands in `scope`; None: it is unknown."""
         ...
 
     def outputs(self, scope: Scope) -> tuple[Typed, ...]:

@@ -71,29 +71,29 @@ def canonical_type(text: str) -> str:
     return type_name(parse_type(text))
 
 
-def fits(given: str, wanted: str) -> bool:
-    """Whether every value of type `given` is one of `wanted`, without loss (both canonical)."""
-    if given == wanted or wanted in _WIDENING.get(given, ()):
+def fits(from_type: str, wanted: str) -> bool:
+    """Whether every value of type `from_type` is one of `wanted`, without loss (both canonical)."""
+    if from_type == wanted or wanted in _WIDENING.get(from_type, ()):
         return True
     if wanted.startswith("decimal("):
         precision, scale = _decimal(wanted)
-        if given in _INTEGER_DIGITS:
-            return precision - scale >= _INTEGER_DIGITS[given]
-        if given.startswith("decimal("):
-            have_precision, have_scale = _decimal(given)
+        if from_type in _INTEGER_DIGITS:
+            return precision - scale >= _INTEGER_DIGITS[from_type]
+        if from_type.startswith("decimal("):
+            have_precision, have_scale = _decimal(from_type)
             return scale >= have_scale and precision - scale >= have_precision - have_scale
     return False
 
 
-def widens(given: str, wanted: str) -> bool:
-    """Whether stores take a column of type `given` for one of `wanted` without touching a row (both canonical)."""
+def widens(from_type: str, wanted: str) -> bool:
+    """Whether stores take a column of type `from_type` for one of `wanted` without touching a row (both canonical)."""
     whole = ("tinyint", "smallint", "int", "bigint")
-    if given in whole and wanted in whole:
-        return whole.index(given) < whole.index(wanted)
-    if given.startswith("decimal(") and wanted.startswith("decimal("):
-        (precision, scale), (wider, same) = _decimal(given), _decimal(wanted)
+    if from_type in whole and wanted in whole:
+        return whole.index(from_type) < whole.index(wanted)
+    if from_type.startswith("decimal(") and wanted.startswith("decimal("):
+        (precision, scale), (wider, same) = _decimal(from_type), _decimal(wanted)
         return scale == same and wider > precision
-    return (given, wanted) == ("float", "double")
+    return (from_type, wanted) == ("float", "double")
 
 
 def _decimal(name: str) -> tuple[int, int]:

@@ -106,7 +106,7 @@ SAYS_NOTHING: Mapping[tuple[type[exp.Expr], str], object] = {
 _KNOWN = {**CLAUSES, **EXPRESSIONS}
 
 
-def given(node: exp.Expr) -> dict[str, object]:
+def arguments_of(node: exp.Expr) -> dict[str, object]:
     """The arguments of a node that say something."""
     return {
         name: value
@@ -119,9 +119,12 @@ def given(node: exp.Expr) -> dict[str, object]:
 
 
 def refuse_unknown(tree: exp.Expr) -> None:
-    """Raise UnfollowedError when a part of the tree is not understood in full.
+    """Refuse a tree with a part that is not understood in full.
 
     Hints are no part: they say how rows are computed, never which.
+
+    Raises:
+        UnfollowedError: it names the part.
     """
     for node in tree.walk(prune=_hints):
         if _hints(node):
@@ -129,7 +132,7 @@ def refuse_unknown(tree: exp.Expr) -> None:
         known = _KNOWN.get(type(node))
         if known is None:
             raise UnfollowedError(f"{node.key.upper()}, which is not analysed")
-        if strange := given(node).keys() - known:
+        if strange := arguments_of(node).keys() - known:
             raise UnfollowedError(f"{node.key.upper()} with {', '.join(sorted(strange)).strip('_').upper()}")
 
 

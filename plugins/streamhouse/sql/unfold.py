@@ -13,14 +13,14 @@ from streamhouse.sql.literals import whole_number
 from streamhouse.sql.relations import (
     FALSE,
     TRUE,
-    Block,
     Combined,
     Generated,
+    JoinedRelation,
     Leaf,
     Node,
     Part,
     Relation,
-    Source,
+    SelectBlock,
     UnfollowedError,
     aggregates_in,
     both,
@@ -38,7 +38,7 @@ from streamhouse.sql.scopes import (
     selects_of,
 )
 from streamhouse.sql.spark_type import BOOLEAN
-from streamhouse.sql.understood import given, refuse_unknown
+from streamhouse.sql.understood import arguments_of, refuse_unknown
 
 _BUDGET = 20_000  # nodes; WITH queries that read each other twice would grow without end
 _JOINS = {
@@ -102,7 +102,7 @@ class _Unfold:
             arms += arm.arms if isinstance(arm, Combined) and arm.joins(op, distinct=distinct, even=even) else [arm]
         return Combined(op, distinct, arms, tuple(item.alias_or_name for item in selects_of(scope)), even)
 
-    def _block(self, query: exp.Select, scope: Scope, outer: Mapping[str, str]) -> Block:
+    def _block(self, query: exp.Select, scope: Scope, outer: Mapping[str, str]) -> SelectBlock:
         self._shown = {}
         try:
             reads = read_sources(scope)
@@ -112,7 +112,7 @@ class _Unfold:
         env = {**outer, **names}
         joins = {join.alias_or_name: join for join in query.args.get("joins") or []}
         sources = [self._source(found, joins.get(alias), scope, env, names[alias]) for alias, found in reads.items()]
-        block = Block(_turned(sources), {})
+        block = SelectBlock(_turned(sources), {})
         for item in query.selects:
             if isinstance(item, exp.Aliases) or item.alias_or_name in block.outputs:
                 raise UnfollowedError("output columns without names of their own")
@@ -125,7 +125,7 @@ class _Unfold:
         block.cut = tuple(self._cut(query, scope, env, block))
         return block
 
-    def _group(self, query: exp.Select, scope: Scope, env: Mapping[str, str], block: Block) -> list[Node] | None:
+    def _group(self, query: exp.Select, scope: Scope, env: Mapping[str, str], block: SelectBlock) -> list[Node] | None:
         group = query.args.get("group")
         if group is None:
             folds = [*block.outputs.values(), *block.having]
@@ -139,7 +139,7 @@ class _Unfold:
             keys.append(self.node(shown, scope, env))
         return keys
 
-    def _cut(self, query: exp.Select, scope: Scope, env: Mapping[str, str], block: Block) -> Iterator[Node]:
+    def _cut(self, query: exp.Select, scope: Scope, env: Mapping[str, str], block: SelectBlock) -> Iterator[Node]:
         order = query.args.get("order")
         if order is not None:
             for key in order.expressions:
@@ -164,7 +164,7 @@ class _Unfold:
         scope: Scope,
         env: Mapping[str, str],
         own: str,
-    ) -> Source:
+    ) -> JoinedRelation:
         kind, on = "from", []
         if join is not None:
             kind = _JOINS.get((join.side.upper(), join.kind.upper()), "")
@@ -176,11 +176,13 @@ class _Unfold:
             alias = found.args.get("alias")
             if found.name not in self._bound or (alias is not None and alias.args.get("columns")):
                 raise UnfollowedError("a table that is no plain port")
-            return Source(own, kind, self._bound[found.name], on)
+            return JoinedRelation(own, kind, self._bound[found.name], on)
         if isinstance(found.expression, exp.Lateral):
-            return Source(own, "lateral", self._generated(found.expression, scope, env), on)
+            return JoinedRelation(own, "lateral", self._generated(found.expression, scope, env), on)
         # A query in FROM sees nothing of the block around it.
-        return Source(own, kind, self.relation(found, {a: s for a, s in env.items() if a not in scope.sources}), on)
+        return JoinedRelation(
+            own, kind, self.relation(found, {a: s for a, s in env.items() if a not in scope.sources}), on
+        )
 
     def _generated(self, lateral: exp.Lateral, scope: Scope, env: Mapping[str, str]) -> Generated:
         if not isinstance(lateral.this, exp.Func) or not lateral.args.get("view"):
@@ -215,7 +217,7 @@ class _Unfold:
         if isinstance(tree, exp.Between):
             value, low, high = (self.node(tree.args[k], scope, env) for k in ("this", "low", "high"))
             return both(Node("lte", (low, value)), Node("lte", (value, high)))
-        if isinstance(tree, exp.And | exp.Or):
+        if isinstance(tree, (exp.And, exp.Or)):
             left, right = (self._truth(e, scope, env) for e in (tree.this, tree.expression))
             return both(left, right) if isinstance(tree, exp.And) else either(left, right)
         if isinstance(tree, _COMPARES):
@@ -226,7 +228,7 @@ class _Unfold:
         if isinstance(tree, exp.In) and tree.expressions and all(isinstance(e, exp.Literal) for e in tree.expressions):
             listed = {self.node(e, scope, env) for e in tree.expressions}
             return Node("in", (self.node(tree.this, scope, env), *sorted(listed, key=repr)))
-        if isinstance(tree, exp.Count) and isinstance(tree.this, exp.Star | exp.Literal) and not tree.expressions:
+        if isinstance(tree, exp.Count) and isinstance(tree.this, (exp.Star, exp.Literal)) and not tree.expressions:
             return Node("count", (Node("star"),), "agg")
         if isinstance(tree, exp.Star):
             raise UnfollowedError("* as a value")
@@ -241,7 +243,7 @@ class _Unfold:
 
     def _comparison(self, tree: exp.Expr, scope: Scope, env: Mapping[str, str]) -> Node:
         left, right = (self.node(side, scope, env) for side in self._same.sides(tree, scope))
-        if isinstance(tree, exp.GT | exp.GTE):
+        if isinstance(tree, (exp.GT, exp.GTE)):
             return Node("lt" if isinstance(tree, exp.GT) else "lte", (right, left))
         kin = not isinstance(tree, exp.EQ) or self._same.kin(tree.this, tree.expression, scope)
         return Node(tree.key, (left, right), "" if kin else "mixed")
@@ -254,7 +256,7 @@ class _Unfold:
             if function_name(tree) in _TAKES_NAMES:
                 raise UnfollowedError(f"{function_name(tree)}()")
             return Node(f"{function_name(tree)}()", self._parts(tree.expressions, scope, env), tag)
-        arguments = given(tree)
+        arguments = arguments_of(tree)
         if isinstance(tree, exp.Dot) and not self._is_struct(tree.this, scope):
             # Of a map it is a key, which has a case.
             arguments["expression"] = exp.Literal.string(_as_written(tree.expression))
@@ -266,7 +268,7 @@ class _Unfold:
                 continue
             value = arguments[name]
             values: list[object] = list(value) if isinstance(value, list) else [value]
-            if isinstance(tree, exp.Struct | exp.Tuple):
+            if isinstance(tree, (exp.Struct, exp.Tuple)):
                 values = [_named(item, at) for at, item in enumerate(values, 1)]
             parts = self._parts(values, scope, env)
             if isinstance(value, list) or name not in {"this", "expression"}:
@@ -306,11 +308,15 @@ class _Unfold:
         return Node("query", (self.relation(below, env),))
 
 
-def _turned(sources: list[Source]) -> list[Source]:
+def _turned(sources: list[JoinedRelation]) -> list[JoinedRelation]:
     """`a RIGHT JOIN b`, where nothing stands before it, as `b LEFT JOIN a`."""
     if len(sources) > 1 and sources[1].kind == "right":
         left, right, *others = sources
-        return [Source(right.id, "from", right.relation), Source(left.id, "left", left.relation, right.on), *others]
+        return [
+            JoinedRelation(right.id, "from", right.relation),
+            JoinedRelation(left.id, "left", left.relation, right.on),
+            *others,
+        ]
     return sources
 
 
@@ -333,7 +339,7 @@ def _named(item: object, at: int) -> exp.Expr:
     if isinstance(item, exp.Alias):
         return exp.PropertyEQ(this=exp.to_identifier(_as_written(item.args["alias"])), expression=item.this)
     value, name = item.unnest(), f"col{at}"
-    if isinstance(value, exp.Column | exp.Identifier):
+    if isinstance(value, (exp.Column, exp.Identifier)):
         name = _as_written(value)
     elif isinstance(value, exp.Dot):
         name = _as_written(value.expression)

@@ -27,7 +27,7 @@ def typed_value(value: Any, type_: str) -> Any:
 def _typed(value: Any, tree: exp.DataType) -> Any:
     if value is None:
         return None
-    if tree.this == exp.DataType.Type.ARRAY and isinstance(value, list | tuple):
+    if tree.this == exp.DataType.Type.ARRAY and isinstance(value, (list, tuple)):
         return [_typed(inner, tree.expressions[0]) for inner in value]
     if tree.this == exp.DataType.Type.MAP and isinstance(value, Mapping):
         key_type, value_type = tree.expressions
@@ -52,7 +52,7 @@ def _scalar(value: Any, name: str) -> Any:
     if name == "boolean":
         if isinstance(value, bool):
             return value
-    elif isinstance(value, bool | list | dict):
+    elif isinstance(value, (bool, list, dict)):
         raise TypeError
     elif name in _INTEGER_BITS:
         whole, most = Decimal(str(value)), 2 ** _INTEGER_BITS[name]

@@ -11,7 +11,7 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.model.table import Column
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.schema import Query
+from streamhouse.sql.schema import CheckedQuery
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
 
@@ -40,7 +40,7 @@ class Widths:
     """
 
     def __init__(
-        self, query: Query, now: Mapping[str, tuple[Column, ...]], before: Mapping[str, tuple[Column, ...]]
+        self, query: CheckedQuery, now: Mapping[str, tuple[Column, ...]], before: Mapping[str, tuple[Column, ...]]
     ) -> None:
         self.root = query.scope
         self._types = tuple(Inference(_by_name(ports)) for ports in (before, now))
@@ -112,11 +112,11 @@ class Widths:
         """Whether an expression is known to have the value it had."""
         if isinstance(node, exp.Column):
             return self._column(node, scope)[0]
-        if isinstance(node, exp.Subquery | exp.Query):
+        if isinstance(node, (exp.Subquery, exp.Query)):
             return self._query(node, scope)
         if not self.touched(node, scope):
             return True
-        parts = [part for part in node.iter_expressions() if not isinstance(part, exp.DataType | exp.Identifier)]
+        parts = [part for part in node.iter_expressions() if not isinstance(part, (exp.DataType, exp.Identifier))]
         return all(self.steady(part, scope) for part in parts) and self._keeps(node, scope)
 
     def _keeps(self, node: exp.Expr, scope: Scope) -> bool:
@@ -135,11 +135,11 @@ class Widths:
             return self._meets(list(node.iter_expressions()), scope)
         if isinstance(node, _CHOOSES):
             return self._meets(_results(node), scope)
-        if isinstance(node, exp.Lag | exp.Lead | exp.NthValue):
+        if isinstance(node, (exp.Lag, exp.Lead, exp.NthValue)):
             return node.args.get("default") is None
         if isinstance(node, _ANY_VALUE):
             return True
-        if isinstance(node, exp.Sum | exp.Avg):
+        if isinstance(node, (exp.Sum, exp.Avg)):
             kinds = self._kinds(node.this, scope)
             exact = all(kind is not None and (kind.integral or kind.kind in _FLOATING) for kind in kinds)
             return exact or (isinstance(node, exp.Sum) and all(k is not None and k.kind == "decimal" for k in kinds))
@@ -149,7 +149,7 @@ class Widths:
 
     def _computes(self, node: exp.Expr, scope: Scope) -> bool:
         kinds = [kind for part in (node, *node.iter_expressions()) for kind in self._kinds(part, scope)]
-        if isinstance(node, exp.Div | exp.IntDiv):
+        if isinstance(node, (exp.Div, exp.IntDiv)):
             return all(kind is not None and kind.integral for kind in kinds[2:])
         if not isinstance(node, _EXACT_SUMS):
             return False
@@ -162,12 +162,12 @@ class Widths:
         return len(whole) == len(kinds) and not isinstance(node, exp.Mod)
 
     def _cast(self, node: exp.Cast, scope: Scope) -> bool:
-        given, wanted = self._kinds(node.this, scope), t.from_tree(node.to)
-        if all(kind is not None and kind.integral for kind in given):
+        source_kinds, wanted = self._kinds(node.this, scope), t.from_tree(node.to)
+        if all(kind is not None and kind.integral for kind in source_kinds):
             return wanted.numeric or wanted.kind == "string"
-        if all(kind is not None and kind.kind == "decimal" for kind in given):
+        if all(kind is not None and kind.kind == "decimal" for kind in source_kinds):
             return wanted.numeric
-        return all(kind is not None and kind.kind in _FLOATING for kind in given) and wanted.kind == "double"
+        return all(kind is not None and kind.kind in _FLOATING for kind in source_kinds) and wanted.kind == "double"
 
     def _meets(self, nodes: list[exp.Expr], scope: Scope) -> bool:
         """Whether values of these come together in a type that holds each of them, then as now."""
@@ -211,7 +211,7 @@ def _by_name(ports: Mapping[str, tuple[Column, ...]]) -> dict[str, dict[str, Col
 
 def _compares_rows(query: exp.Expr) -> bool:
     """Whether equal rows are one, or fall away."""
-    return isinstance(query, exp.Except | exp.Intersect) or bool(query.args.get("distinct"))
+    return isinstance(query, (exp.Except, exp.Intersect)) or bool(query.args.get("distinct"))
 
 
 def _deciding(query: exp.Expr) -> Iterator[exp.Expr]:

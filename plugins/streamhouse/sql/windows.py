@@ -1,6 +1,6 @@
 """Time windows: `window(ts, '1 hour')` and `session_window(ts, '1 hour')`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from sqlglot import exp
 
@@ -13,19 +13,25 @@ _ANONYMOUS = Kinds(exp.Anonymous)
 _AFTER_GROUPING = ("expressions", "having", "order", "qualify")
 
 
-def spell_windows(query: exp.Query, columns: Collection[str]) -> None:
+def spell_windows(nodes: Iterable[exp.Expr], columns: Collection[str]) -> bool:
     """Write `window.start` out as `window(ts, '1 hour').start` where a GROUP BY says which window; changes the tree.
 
     Args:
-        query: As parsed.
+        nodes: All of a query as parsed.
         columns: Names of columns that the inputs have; one of that name is not a window.
+
+    Returns:
+        Whether one does, so that `nodes` may be others now.
     """
-    for select in query.find_all(exp.Select):
+    found = False
+    for select in (node for node in nodes if type(node) is exp.Select):
         group = select.args.get("group")
         for call in group.expressions if group is not None else ():
             name = function_name(call)
             if name in TIME_WINDOWS and name not in columns:
                 _spell(select, name, call)
+                found = True
+    return found
 
 
 def _spell(select: exp.Select, name: str, call: exp.Expr) -> None:
@@ -50,7 +56,7 @@ def is_bound(node: exp.Expr) -> bool:
 
 
 def bounds_of(node: exp.Expr) -> tuple[exp.Expr, ...]:
-    """Start and end of a time window, each of which tells which window it is; none of any other expression."""
+    """Start and end of a time window, each of which identifies the window; none of any other expression."""
     call = node.unnest()
     if function_name(call) not in TIME_WINDOWS:
         return ()

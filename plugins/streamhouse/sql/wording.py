@@ -7,7 +7,7 @@ expression it stands for, so neither an alias nor a column that nothing reads le
 from collections.abc import Mapping
 from hashlib import sha256
 
-from streamhouse.sql.relations import Block, Combined, Generated, Leaf, Node, Relation, Source, has
+from streamhouse.sql.relations import Combined, Generated, JoinedRelation, Leaf, Node, Relation, SelectBlock, has
 
 _LONGEST = 80  # characters of an expression in the name of a column
 _SIGNS = {"eq": "=", "neq": "<>", "lt": "<", "lte": "<=", "add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%"}
@@ -17,14 +17,14 @@ EVERY = frozenset({"from", "inner"})
 """Kinds of joins without which there is no row."""
 
 
-class Names:
+class SourceNames:
     """What the sources in sight are called."""
 
-    def __init__(self, sources: Mapping[str, tuple[str, Source]] | None = None, depth: int = 0) -> None:
+    def __init__(self, sources: Mapping[str, tuple[str, JoinedRelation]] | None = None, depth: int = 0) -> None:
         self._sources = dict(sources or {})
         self._depth = depth
 
-    def within(self, block: Block) -> "Names":
+    def within(self, block: SelectBlock) -> "SourceNames":
         """The names inside a block."""
         used: dict[str, int] = {}
         found = {}
@@ -34,7 +34,7 @@ class Names:
             used[base] = used.get(base, 0) + 1
             number = f"#{used[base]}" if used[base] > 1 else ""
             found[source.id] = (f"{base}{number}{_NESTED * self._depth}", source)
-        return Names({**self._sources, **found}, self._depth + 1)
+        return SourceNames({**self._sources, **found}, self._depth + 1)
 
     def label(self, source: str) -> str:
         """What a source is called."""
@@ -47,12 +47,12 @@ class Names:
     def looks(self, source: str, name: str) -> bool:
         """Whether a column of a source is a function over a window of rows."""
         relation = self._sources[source][1].relation if source in self._sources else None
-        return isinstance(relation, Block) and name in relation.outputs and has(relation.outputs[name], "win")
+        return isinstance(relation, SelectBlock) and name in relation.outputs and has(relation.outputs[name], "win")
 
     def column(self, source: str, name: str) -> str:
         """What a column of a source is called."""
-        label, held = self._sources[source]
-        relation = held.relation
+        label, joined_relation = self._sources[source]
+        relation = joined_relation.relation
         if isinstance(relation, Leaf):
             return f"{label}.{_name(name)}"
         if isinstance(relation, Generated):
@@ -66,12 +66,12 @@ def _short(text: str) -> str:
     return f"{text[:_LONGEST]}…{sha256(text.encode()).hexdigest()[:24]}"
 
 
-def column_text(relation: Relation, name: str, names: Names) -> str:
+def column_text(relation: Relation, name: str, names: SourceNames) -> str:
     """The expression that an output column of a relation stands for."""
     if isinstance(relation, Combined):
         at = relation.names.index(name)
         return " | ".join(column_text(arm, _names_of(arm)[at], names) for arm in _ordered(relation, names))
-    if isinstance(relation, Block):
+    if isinstance(relation, SelectBlock):
         return text_of(relation.outputs[name], names.within(relation))
     return name
 
@@ -79,16 +79,16 @@ def column_text(relation: Relation, name: str, names: Names) -> str:
 def _names_of(relation: Relation) -> tuple[str, ...]:
     if isinstance(relation, Combined):
         return relation.names
-    return tuple(relation.outputs) if isinstance(relation, Block) else ()
+    return tuple(relation.outputs) if isinstance(relation, SelectBlock) else ()
 
 
-def _ordered(relation: Combined, names: Names) -> list[Relation]:
+def _ordered(relation: Combined, names: SourceNames) -> list[Relation]:
     if relation.op != "union":
         return relation.arms
     return sorted(relation.arms, key=lambda arm: rows_text(arm, names))
 
 
-def rows_text(relation: Relation, names: Names) -> str:
+def rows_text(relation: Relation, names: SourceNames) -> str:
     """Which rows a relation has, whatever is shown of them."""
     if isinstance(relation, Leaf):
         return relation.table if relation.mode == "changes" else f"{relation.table} as {relation.mode}"
@@ -109,15 +109,15 @@ def rows_text(relation: Relation, names: Names) -> str:
             parts.append(f"{word} {{{'; '.join(_texts(nodes, own))}}}")
     if relation.group is not None:
         parts.append(f"group by {{{'; '.join(_texts(relation.group, own))}}}")
-    if made := [text_of(node, own) for node in relation.outputs.values() if _makes(node)]:
-        parts.append(f"making {{{'; '.join(sorted(made))}}}")
+    if generators := [text_of(node, own) for node in relation.outputs.values() if _makes(node)]:
+        parts.append(f"making {{{'; '.join(sorted(generators))}}}")
     if relation.distinct:
         parts.append(f"distinct {{{'; '.join(_texts(list(relation.outputs.values()), own))}}}")
     parts += [text_of(node, own) for node in relation.cut]
     return " ".join(parts)
 
 
-def _in_order(block: Block, names: Names) -> list[Source]:
+def _in_order(block: SelectBlock, names: SourceNames) -> list[JoinedRelation]:
     """The sources, with those that every row needs first and in an order of their own.
 
     Inner joins ask for nothing but that all of them have a row, once their conditions stand in the WHERE. Two that
@@ -131,7 +131,7 @@ def _in_order(block: Block, names: Names) -> list[Source]:
     return [*needed, *(source for source in block.sources if source.kind not in EVERY)]
 
 
-def _key(relation: Relation, names: Names) -> str:
+def _key(relation: Relation, names: SourceNames) -> str:
     return " ".join([rows_text(relation, names), *(column_text(relation, name, names) for name in _names_of(relation))])
 
 
@@ -139,7 +139,7 @@ def _makes(node: Node) -> bool:
     return node.tag == "gen" or any(_makes(part) for part in node.args if isinstance(part, Node))
 
 
-def _source_text(source: Source, own: Names, *, first: bool) -> str:
+def _source_text(source: JoinedRelation, own: SourceNames, *, first: bool) -> str:
     rows = rows_text(source.relation, own)
     shown = rows if isinstance(source.relation, Leaf) else f"({rows})"
     on = f" on {{{'; '.join(_texts(source.on, own))}}}" if source.on else ""
@@ -147,11 +147,11 @@ def _source_text(source: Source, own: Names, *, first: bool) -> str:
     return f"{kind} {shown}{on}"
 
 
-def _texts(nodes: list[Node], names: Names) -> list[str]:
+def _texts(nodes: list[Node], names: SourceNames) -> list[str]:
     return sorted({text_of(node, names) for node in nodes})
 
 
-def text_of(node: Node, names: Names) -> str:
+def text_of(node: Node, names: SourceNames) -> str:
     """An expression in brackets enough to be read in one way only."""
     if node.op == "col":
         return names.column(str(node.args[0]), str(node.args[1]))
@@ -190,7 +190,7 @@ def _name(text: str) -> str:
     return text if plain else f"`{text.replace('`', '``')}`"
 
 
-def _part(part: Node | Relation | str, names: Names) -> str:
+def _part(part: Node | Relation | str, names: SourceNames) -> str:
     if isinstance(part, str):
         return part
     if not isinstance(part, Node):
@@ -201,8 +201,8 @@ def _part(part: Node | Relation | str, names: Names) -> str:
     return text_of(part, names)
 
 
-def _query_text(node: Node, names: Names) -> str:
+def _query_text(node: Node, names: SourceNames) -> str:
     relation = node.args[0]
-    assert isinstance(relation, Block | Combined)
+    assert isinstance(relation, (SelectBlock, Combined))
     shown = ", ".join(column_text(relation, name, names) for name in _names_of(relation))
     return f"(select {shown} {rows_text(relation, names)})"

@@ -46,7 +46,7 @@ class Approval:
     evidence: str
     document: dict[str, Any]
     state: ApprovalState
-    asked_at: datetime
+    requested_at: datetime
     expires_at: datetime
     decided_at: datetime | None = None
     decided_by: str | None = None
@@ -73,31 +73,12 @@ class Approvals:
     ) -> Approval:
         """The question about `subject`: asked now, or as it stands since it was asked.
 
-        What was decided stays decided. A question that nobody answered in time is asked anew, under another id.
+        What was decided stays decided. A question that nobody answered in time is asked again, under another id.
         """
         at = now or datetime.now(UTC)
-
-        def work(connection: Connection) -> Approval:
-            held = connection.execute(_about(flow, subject)).all()
-            last = _read(held[-1], at) if held else None
-            if last is not None and last.state is not ApprovalState.EXPIRED:
-                return last
-            known = f"{flow}\n{subject}\n{len(held)}"
-            row = {
-                "id": sha256(known.encode()).hexdigest()[:8],
-                "flow": flow,
-                "subject": subject,
-                "asks": asks,
-                "evidence": evidence,
-                "document": dict(document or {}),
-                "state": ApprovalState.OPEN.value,
-                "asked_ms": to_ms(at),
-                "expires_ms": to_ms(at + lifetime),
-            }
-            connection.execute(insert(table).values(**row))
-            return _read(connection.execute(select(table).where(table.c.id == row["id"])).one(), at)
-
-        return self._database.write(work)
+        question = {"flow": flow, "subject": subject, "asks": asks, "evidence": evidence}
+        row = {**question, "document": dict(document or {}), "expires_ms": to_ms(at + lifetime)}
+        return self._database.write(lambda connection: _ask(connection, row, at))
 
     def withdraw(self, flow: str, subjects: Collection[str], now: datetime | None = None) -> None:
         """Let the questions of a flow about some subjects expire, where they wait: it is not so any more."""
@@ -109,8 +90,8 @@ class Approvals:
     def about(self, flow: str, subject: str, now: datetime | None = None) -> Approval | None:
         """The newest question about a subject; None: nobody was asked."""
         with self._database.read() as connection:
-            held = connection.execute(_about(flow, subject)).all()
-        return _read(held[-1], now or datetime.now(UTC)) if held else None
+            rows = connection.execute(_about(flow, subject)).all()
+        return _read(rows[-1], now or datetime.now(UTC)) if rows else None
 
     def list(self, flow: str | None = None, *, every: bool = False, now: datetime | None = None) -> list[Approval]:
         """Questions of a flow (None: of all) that wait, or `every` one; oldest first."""
@@ -128,8 +109,8 @@ class Approvals:
             func.count(), func.count(table.c.decided_ms), func.coalesce(func.max(table.c.decided_ms), 0)
         ).select_from(table)
         with self._database.read() as connection:
-            asked, decided, last_ms = connection.execute(query).one()
-        return int(asked), int(decided), int(last_ms)
+            questions, decided, last_ms = connection.execute(query).one()
+        return int(questions), int(decided), int(last_ms)
 
     def get(self, name: str, now: datetime | None = None) -> Approval:
         """The question with this id, or with an id that alone begins so.
@@ -153,22 +134,12 @@ class Approvals:
         at = now or datetime.now(UTC)
 
         def work(connection: Connection) -> Approval:
-            held = _read(_find(connection, name), at)
-            if held.state is ApprovalState.EXPIRED:
-                raise ApprovalClosedError(
-                    f"approval {held.id} expired at {held.expires_at:%Y-%m-%d %H:%M:%S} UTC",
-                    hint="streamhouse trigger --once asks anew, with what is known now",
-                )
-            if held.state is not ApprovalState.OPEN:
-                raise ApprovalClosedError(
-                    f"approval {held.id} was {held.state} by {held.decided_by} at {held.decided_at:%Y-%m-%d %H:%M:%S} "
-                    "UTC",
-                    hint=f"see: streamhouse approvals {held.id}",
-                )
+            approval = _read(_find(connection, name), at)
+            _refuse_closed(approval)
             state = ApprovalState.GRANTED if grant else ApprovalState.REFUSED
             values = {"state": state.value, "decided_ms": to_ms(at), "decided_by": by, "reason": reason}
-            connection.execute(update(table).where(table.c.id == held.id).values(**values))
-            return _read(connection.execute(select(table).where(table.c.id == held.id)).one(), at)
+            connection.execute(update(table).where(table.c.id == approval.id).values(**values))
+            return _read(connection.execute(select(table).where(table.c.id == approval.id)).one(), at)
 
         return self._database.write(work)
 
@@ -199,9 +170,35 @@ def _read(row: Row[tuple[object, ...]], now: datetime) -> Approval:
         evidence=row.evidence,
         document=row.document,
         state=state,
-        asked_at=from_ms(row.asked_ms),
+        requested_at=from_ms(row.asked_ms),
         expires_at=expires,
         decided_at=from_ms(row.decided_ms) if row.decided_ms is not None else None,
         decided_by=row.decided_by,
         reason=row.reason,
     )
+
+
+def _ask(connection: Connection, row: Mapping[str, Any], at: datetime) -> Approval:
+    rows = connection.execute(_about(row["flow"], row["subject"])).all()
+    last = _read(rows[-1], at) if rows else None
+    if last is not None and last.state is not ApprovalState.EXPIRED:
+        return last
+    known = f"{row['flow']}\n{row['subject']}\n{len(rows)}"
+    name = sha256(known.encode()).hexdigest()[:8]
+    state = {"state": ApprovalState.OPEN.value, "asked_ms": to_ms(at)}
+    connection.execute(insert(table).values(**row, **state, id=name))
+    return _read(connection.execute(select(table).where(table.c.id == name)).one(), at)
+
+
+def _refuse_closed(approval: Approval) -> None:
+    if approval.state is ApprovalState.EXPIRED:
+        raise ApprovalClosedError(
+            f"approval {approval.id} expired at {approval.expires_at:%Y-%m-%d %H:%M:%S} UTC",
+            hint="streamhouse trigger --once asks again, with what is known now",
+        )
+    if approval.state is not ApprovalState.OPEN:
+        raise ApprovalClosedError(
+            f"approval {approval.id} was {approval.state} by {approval.decided_by}"
+            f" at {approval.decided_at:%Y-%m-%d %H:%M:%S} UTC",
+            hint=f"see: streamhouse approvals {approval.id}",
+        )

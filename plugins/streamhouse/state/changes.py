@@ -10,20 +10,26 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, ins
 
 from streamhouse.errors import StateConflictError
 from streamhouse.model.definition import Definition
+from streamhouse.model.forgetting import Forgetting
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.review import Gate, Review, Verdict
+from streamhouse.model.review import AuditVerdict, Review, SwapGate
 from streamhouse.model.types import Position
 from streamhouse.state import definitions, epochs, meanings, plans, versions
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import Change, EpochRecord, Move, Phase
 from streamhouse.state.schema import change as changes
 from streamhouse.state.schema import epoch as epoch_table
+from streamhouse.state.schema import forgetting as forgettings
 from streamhouse.state.schema import review as reviews
 from streamhouse.state.schema import segment_total, table_total
 
-_QUERY: Select[tuple[object, ...]] = select(changes, reviews.c.gate, reviews.c.body.label("review")).select_from(
-    changes.outerjoin(reviews, reviews.c.change == changes.c.id)
+_QUERY: Select[tuple[object, ...]] = select(
+    changes, reviews.c.gate, reviews.c.body.label("review"), forgettings.c.body.label("forgetting")
+).select_from(
+    changes.outerjoin(reviews, reviews.c.change == changes.c.id).outerjoin(
+        forgettings, forgettings.c.change == changes.c.id
+    )
 )
 _OPEN = (Phase.ASKED.value, Phase.BUILDING.value, Phase.WAITING.value)
 
@@ -35,7 +41,7 @@ class Wish:
     Attributes:
         plan: As compiled, over the names that people know.
         outcome: Of its difference from what is applied.
-        anew: Tables that are built anew beside those that serve; each gets its next version.
+        to_rebuild: Tables that are rebuilt beside those that serve; each gets its next version.
         moves: See `Change`.
         followers: See `Change`.
         copies: See `Change`.
@@ -45,45 +51,51 @@ class Wish:
             one that waits for a person goes on only when it is given.
         definition: The files that the plan follows from. None: those of an equal plan that was asked for or applied
             before, if there was one; else they are not known.
+        forgetting: See `Change`.
     """
 
     plan: FlowPlan
     outcome: Outcome
-    anew: frozenset[str] = frozenset()
+    to_rebuild: frozenset[str] = frozenset()
     moves: Mapping[str, Move] = field(default_factory=dict)
     followers: Mapping[str, Collection[str]] = field(default_factory=dict)
     copies: frozenset[str] = frozenset()
     marks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     environment: str | None = None
-    gate: Gate | None = None
+    gate: SwapGate | None = None
     definition: Definition | None = None
+    forgetting: Forgetting | None = None
 
 
 def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
     """Ask for a plan to be carried out.
 
-    It takes the place of what was asked for before, there, and is not done; tables that were to be built anew for
+    It takes the place of what was asked for before, there, and is not done; tables that were to be rebuilt for
     the sake of another flow's change still are.
     """
     flow = wish.plan.flow
     waiting = newest_open(connection, flow, wish.environment)
     if waiting is not None and waiting.moves:
-        anew = wish.anew | (set(waiting.versions) & set(wish.plan.tables))
-        wish = replace(wish, anew=anew, moves={**waiting.moves, **wish.moves})
+        to_rebuild = wish.to_rebuild | (set(waiting.versions) & set(wish.plan.tables))
+        wish = replace(wish, to_rebuild=to_rebuild, moves={**waiting.moves, **wish.moves})
     known = wish.definition or definitions.of_plan(connection, wish.plan)
-    wish = replace(wish, plan=_of_versions(wish.plan, {*wish.anew, *wish.moves}))
+    wish = replace(wish, plan=_of_versions(wish.plan, {*wish.to_rebuild, *wish.moves}))
     definitions.save(connection, wish.plan, known, now_ms)
     same = waiting is not None and (waiting.plan, waiting.moves) == (wish.plan, wish.moves)
-    if same and waiting is not None and set(waiting.versions) == set(wish.anew):
+    if same and waiting is not None and set(waiting.versions) == set(wish.to_rebuild):
         return waiting if wish.gate is None else _open_gate(connection, waiting, wish.gate, now_ms)
     withdraw(connection, flow, now_ms, wish.environment)
-    applied = plans.newest(connection, flow)
+    return _insert(connection, wish, by, now_ms)
+
+
+def _insert(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
+    applied = plans.newest(connection, wish.plan.flow)
     row = insert(changes).values(
-        flow=flow,
+        flow=wish.plan.flow,
         phase=Phase.ASKED.value,
         outcome=wish.outcome.value,
         body=wish.plan.model_dump_json(),
-        versions=versions.allocate(connection, wish.plan, wish.anew, now_ms),
+        versions=versions.allocate(connection, wish.plan, wish.to_rebuild, now_ms, may_go_back=wish.forgetting is None),
         moves={table: asdict(move) for table, move in wish.moves.items()},
         followers={other: sorted(tables) for other, tables in wish.followers.items()},
         copies=sorted(wish.copies),
@@ -95,8 +107,10 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
         updated_ms=now_ms,
     )
     [key] = connection.execute(row).inserted_primary_key or (0,)
-    gate = (wish.gate or Gate.AUDIT).value
+    gate = (wish.gate or SwapGate.AUDIT).value
     connection.execute(insert(reviews).values(change=int(key), gate=gate, body=None, cleared=0))
+    if wish.forgetting is not None:
+        connection.execute(insert(forgettings).values(change=int(key), body=wish.forgetting.model_dump_json()))
     return one(connection, int(key))
 
 
@@ -104,7 +118,7 @@ def _of_versions(plan: FlowPlan, changed: AbstractSet[str]) -> FlowPlan:
     """The plan without what was given up of tables of which another version is to serve: its offsets are others."""
     if changed.isdisjoint(plan.given_up):
         return plan
-    return plan.model_copy(update={"given_up": {n: gone for n, gone in plan.given_up.items() if n not in changed}})
+    return plan.model_copy(update={"given_up": {n: ranges for n, ranges in plan.given_up.items() if n not in changed}})
 
 
 def let_serve(connection: Connection, change_id: int, now_ms: int) -> Change:
@@ -121,10 +135,10 @@ def let_serve(connection: Connection, change_id: int, now_ms: int) -> Change:
             f"change {change_id} is built in '{change.environment}'",
             hint=f"streamhouse env promote {change.flow} {change.environment}",
         )
-    return _open_gate(connection, change, Gate.OPEN, now_ms)
+    return _open_gate(connection, change, SwapGate.OPEN, now_ms)
 
 
-def _open_gate(connection: Connection, change: Change, gate: Gate, now_ms: int) -> Change:
+def _open_gate(connection: Connection, change: Change, gate: SwapGate, now_ms: int) -> Change:
     """Say what lets the tables of an open change serve; one that waits goes on from where it is."""
     _note(connection, change.id, gate=gate.value)
     if change.waits:
@@ -141,17 +155,17 @@ def judge(connection: Connection, change_id: int, review: Review, now_ms: int) -
     """Record what was found of the tables of a change; whether they may serve, or else wait for a person."""
     note_review(connection, change_id, review)
     gate = one(connection, change_id).gate
-    if gate is Gate.OPEN or (gate is Gate.AUDIT and review.passed):
+    if gate is SwapGate.OPEN or (gate is SwapGate.AUDIT and review.passed):
         return True
-    failed = review.found(Verdict.FAILED)
+    failed = review.found(AuditVerdict.FAILED)
     move(connection, change_id, Phase.WAITING, "; ".join(failed) if failed else None, now_ms)
     return False
 
 
 def left_behind(connection: Connection, flow: str) -> list[Change]:
     """Changes of a flow that were given up after they may have begun to build tables, which may still be there."""
-    given_up = changes.c.phase.in_((Phase.WITHDRAWN.value, Phase.FAILED.value)) & (reviews.c.cleared == 0)
-    return [_change(row) for row in connection.execute(_QUERY.where(changes.c.flow == flow, given_up))]
+    was_abandoned = changes.c.phase.in_((Phase.WITHDRAWN.value, Phase.FAILED.value)) & (reviews.c.cleared == 0)
+    return [_change(row) for row in connection.execute(_QUERY.where(changes.c.flow == flow, was_abandoned))]
 
 
 def cleared(connection: Connection, change_id: int) -> None:
@@ -161,12 +175,21 @@ def cleared(connection: Connection, change_id: int) -> None:
 
 def _note(connection: Connection, change_id: int, **values: object) -> None:
     if not connection.execute(update(reviews).where(reviews.c.change == change_id).values(values)).rowcount:
-        row = {"change": change_id, "gate": Gate.AUDIT.value, "cleared": 0, **values}  # asked before there were audits
+        row = {
+            "change": change_id,
+            "gate": SwapGate.AUDIT.value,
+            "cleared": 0,
+            **values,
+        }  # asked before there were audits
         connection.execute(insert(reviews).values(row))
 
 
 def one(connection: Connection, change_id: int) -> Change:
-    """The change with this id; KeyError when there is none."""
+    """The change with this id.
+
+    Raises:
+        KeyError: there is none.
+    """
     row = connection.execute(_QUERY.where(changes.c.id == change_id)).one_or_none()
     if row is None:
         raise KeyError(change_id)
@@ -193,7 +216,7 @@ def in_environments(connection: Connection) -> list[Change]:
     return [_change(row) for row in connection.execute(query.order_by(changes.c.id.desc()))]
 
 
-def promote(connection: Connection, change: Change, gate: Gate, now_ms: int) -> Change:
+def promote(connection: Connection, change: Change, gate: SwapGate, now_ms: int) -> Change:
     """Ask production for what an environment has.
 
     Args:
@@ -209,7 +232,7 @@ def promote(connection: Connection, change: Change, gate: Gate, now_ms: int) -> 
     if applied is None or applied[0] != change.base:
         raise StateConflictError(
             f"{change.flow} has moved on since '{change.environment}' was made from revision {change.base}",
-            hint=f"make it anew: streamhouse apply {change.flow} --env {change.environment}",
+            hint=f"create it again: streamhouse apply {change.flow} --env {change.environment}",
         )
     withdraw(connection, change.flow, now_ms)
     this = (changes.c.id == change.id) & changes.c.phase.in_(_OPEN)
@@ -233,6 +256,7 @@ def give_up(connection: Connection, change_id: int, now_ms: int) -> Change:
 def withdraw(connection: Connection, flow: str, now_ms: int, environment: str | None = None) -> None:
     """Give up what is asked for and not done, in an environment (None: in production)."""
     mine = _open_in(flow, environment)
+    connection.execute(delete(forgettings).where(forgettings.c.change.in_(select(changes.c.id).where(mine))))
     connection.execute(update(changes).where(mine).values(phase=Phase.WITHDRAWN.value, updated_ms=now_ms))
 
 
@@ -246,6 +270,8 @@ def move(connection: Connection, change_id: int, phase: Phase, error: str | None
     """Record how far a change is; False when somebody gave it up, or it is done."""
     this = (changes.c.id == change_id) & changes.c.phase.in_(_OPEN)
     moved = connection.execute(update(changes).where(this).values(phase=phase.value, error=error, updated_ms=now_ms))
+    if moved.rowcount and phase.value not in _OPEN:
+        connection.execute(delete(forgettings).where(forgettings.c.change == change_id))
     return bool(moved.rowcount)
 
 
@@ -267,7 +293,7 @@ def complete(
         connection: In a transaction.
         change: To complete.
         records: For each segment whose positions are other than its last epoch left them: an epoch that wrote nothing.
-        at: How far the flow is: source, or table as stores call it → position; also of what was built anew.
+        at: How far the flow is: source, or table as stores call it → position; also of what was rebuilt.
         now_ms: The time.
         ends: See `StateStore.complete_change`.
         ahead: See there.
@@ -284,29 +310,38 @@ def complete(
     for segment, tables in ends.items():
         epochs.note_ends(connection, change.flow, segment, tables)
     forget(connection, change.candidate)
+    if change.forgetting is not None:  # what compared earlier versions may show rows of these persons
+        own = select(changes.c.id).where(changes.c.flow == change.flow)
+        connection.execute(update(reviews).where(reviews.c.change.in_(own)).values(body=None))
     _ask_readers(connection, change, moves, now_ms)
     return True
 
 
 def _ask_readers(connection: Connection, change: Change, moves: Mapping[str, Move], now_ms: int) -> None:
-    """Ask every other flow that reads what was built anew to go on with it, and to build anew what rests on it."""
+    """Ask every other flow that reads what was rebuilt to go on with it, and to rebuild what rests on it."""
     for flow, read in versions.readers(connection, change.versions, change.flow).items():
         own = {table: moves[table] for table in read if table in moves}
         waiting, applied = newest_open(connection, flow), plans.newest(connection, flow)
         if applied is None or not own:
             continue
-        anew = frozenset(change.followers.get(flow, ()))
+        to_rebuild = frozenset(change.followers.get(flow, ()))
         wish = Wish(
             waiting.plan if waiting is not None else applied[1],
-            Outcome.REBUILD if anew else Outcome.SWAP,
-            anew | frozenset(waiting.versions if waiting is not None else ()),
+            Outcome.REBUILD if to_rebuild else Outcome.SWAP,
+            to_rebuild | frozenset(waiting.versions if waiting is not None else ()),
             own,
             {other: tables for other, tables in change.followers.items() if other != flow},
-            waiting.copies if waiting is not None else frozenset(),
+            _copies_of_reader(change, waiting, to_rebuild),
             waiting.marks if waiting is not None else {},
-            gate=waiting.gate if waiting is not None else None,
+            gate=change.gate if change.forgetting is not None else waiting.gate if waiting is not None else None,
+            forgetting=change.forgetting,
         )
         ask(connection, wish, f"change {change.id} of {change.flow}", now_ms)
+
+
+def _copies_of_reader(change: Change, waiting: Change | None, to_rebuild: frozenset[str]) -> frozenset[str]:
+    waiting_copies = waiting.copies if waiting is not None else frozenset()
+    return waiting_copies | (to_rebuild & change.forgetting.copies if change.forgetting is not None else frozenset())
 
 
 def forget(connection: Connection, flow: str) -> None:
@@ -334,12 +369,13 @@ def _change(row: Row[tuple[object, ...]]) -> Change:
         followers=dict(row.followers),
         copies=frozenset(row.copies),
         marks={table: tuple(columns) for table, columns in row.marks.items()},
-        asked_by=row.asked_by,
-        asked_at=from_ms(row.asked_ms),
+        requested_by=row.asked_by,
+        requested_at=from_ms(row.asked_ms),
         updated_at=from_ms(row.updated_ms),
         base=row.base,
         environment=row.environment,
         error=row.error,
-        gate=Gate(row.gate) if row.gate is not None else Gate.AUDIT,  # None: asked before there were audits
+        gate=SwapGate(row.gate) if row.gate is not None else SwapGate.AUDIT,  # None: asked before there were audits
         review=Review.model_validate_json(row.review) if row.review is not None else None,
+        forgetting=Forgetting.model_validate_json(row.forgetting) if row.forgetting is not None else None,
     )

@@ -21,6 +21,7 @@ from streamhouse.errors import (
     MissingPackageError,
     StateConflictError,
     StoreUnavailableError,
+    StreamhouseError,
 )
 from streamhouse.state.schema import SCHEMA_VERSION, metadata, schema_version
 
@@ -65,7 +66,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """One consistent view; writers are not held up."""
+        """One consistent view; writers need not wait."""
         with self._translated():
             self._prepare()
             # SQLite's transactions are so by nature, and it knows no such level.
@@ -77,7 +78,7 @@ class Database:
         """What `work` gives in one transaction, which commits when it returns and rolls back when it raises.
 
         Transactions that write are as if they ran one after the other. `work` may be called again when another process
-        wrote what it read, or inserted the same key, in between; it must read anew what it decides by.
+        wrote what it read, or inserted the same key, in between; it must read again what it decides by.
         """
         with self._translated():
             self._prepare()
@@ -93,6 +94,15 @@ class Database:
                 with attempt, engine.begin() as connection:
                     return work(connection)
             raise AssertionError("tenacity ends with a result or an exception")
+
+    def remove_deleted(self) -> None:
+        """Remove from SQLite's files what was deleted: its log keeps earlier pages. PostgreSQL does so by itself."""
+        if not self._is_sqlite:
+            return
+        with self._translated(), self._engine.connect() as connection:
+            connection.exec_driver_sql("COMMIT")
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all()
+            connection.exec_driver_sql("BEGIN")
 
     def close(self) -> None:
         """Release the connections; a later call opens new ones."""
@@ -110,8 +120,8 @@ class Database:
                         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
                         connection.exec_driver_sql("BEGIN")
                 with self._engine.connect() as connection:
-                    held = set(inspect(connection).get_table_names())
-                    version = _version(connection) if schema_version.name in held else None
+                    table_names = set(inspect(connection).get_table_names())
+                    version = _version(connection) if schema_version.name in table_names else None
                 if version is None or version < SCHEMA_VERSION:
                     with self._engine.execution_options(streamhouse_write=True).begin() as connection:
                         (_upgrade if version is not None else _create_tables)(connection)
@@ -131,30 +141,10 @@ class Database:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except DBAPIError as error:
-            cause = str(error.orig)
-            if "disk is full" in cause or "No space left" in cause:
-                raise DiskFullError(
-                    f"no room left to record the state in {self.location}", hint="free some disk space, then run again"
-                ) from error
-            raise StoreUnavailableError(
-                f"the state store {self.location} does not answer: {cause.splitlines()[0]}", hint=_remedy(cause)
-            ) from error
         except SQLAlchemyError as error:
-            raise StoreUnavailableError(
-                f"the state store {self.location} does not answer: {str(error).splitlines()[0]}"
-            ) from error
-        except Timeout as error:
-            raise StoreUnavailableError(
-                f"another process has kept the state store {self.location} locked for {BUSY_TIMEOUT_MS // 1000} s"
-            ) from error
+            raise _of_database(error, self.location) from error
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise DiskFullError(f"no room left for {self.location}", hint="free some disk space") from error
-            raise EnvironmentProblem(
-                f"cannot create the state store {self.location}: {error.strerror or error}",
-                hint="check that the folder exists and that you may write to it",
-            ) from error
+            raise _of_files(error, self.location) from error
 
 
 def _is_crossed(error: BaseException) -> bool:
@@ -198,6 +188,7 @@ def _configure_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> No
     cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     # An epoch that was begun must stay begun after a power cut, or its replay would not know of the first attempt.
     cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA secure_delete=ON")  # what is deleted may name a person who was forgotten
     cursor.close()
 
 
@@ -236,6 +227,32 @@ def _check_version(connection: Connection, location: str) -> None:
             f"the state store {location} has schema version {version}; this Streamhouse reads version {SCHEMA_VERSION}",
             hint="use the version of Streamhouse that wrote it, or point `state` in streamhouse.yaml elsewhere",
         )
+
+
+def _of_database(error: SQLAlchemyError, location: str) -> StreamhouseError:
+    if not isinstance(error, DBAPIError):
+        return StoreUnavailableError(f"the state store {location} does not answer: {str(error).splitlines()[0]}")
+    cause = str(error.orig)
+    if "disk is full" in cause or "No space left" in cause:
+        return DiskFullError(
+            f"no room left to record the state in {location}", hint="free some disk space, then run again"
+        )
+    return StoreUnavailableError(
+        f"the state store {location} does not answer: {cause.splitlines()[0]}", hint=_remedy(cause)
+    )
+
+
+def _of_files(error: OSError, location: str) -> StreamhouseError:
+    if isinstance(error, Timeout):  # of the lock; a TimeoutError is an OSError, too
+        return StoreUnavailableError(
+            f"another process has kept the state store {location} locked for {BUSY_TIMEOUT_MS // 1000} s"
+        )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFullError(f"no room left for {location}", hint="free some disk space")
+    return EnvironmentProblem(
+        f"cannot create the state store {location}: {error.strerror or error}",
+        hint="check that the folder exists and that you may write to it",
+    )
 
 
 def _remedy(cause: str) -> str | None:

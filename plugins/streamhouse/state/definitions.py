@@ -1,11 +1,38 @@
 """The files that plans follow from: by these a flow is compiled again while its files in the project say more."""
 
+from datetime import UTC, datetime
+
 from sqlalchemy import Connection, delete, func, insert, select
 
 from streamhouse.model.definition import Definition
 from streamhouse.model.plan import FlowPlan
 from streamhouse.state import plans
+from streamhouse.state.connect import Database
+from streamhouse.state.instants import to_ms
 from streamhouse.state.schema import definition as definitions
+
+
+class Definitions:
+    """The files that plans of one project follow from; each method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        """Touches nothing yet."""
+        self._database = database
+
+    def applied(self) -> dict[str, Definition]:
+        """Flow → the files that its plan applied last follows from, of flows of which they are known."""
+        with self._database.read() as connection:
+            return all_applied(connection)
+
+    def note(self, plan: FlowPlan, definition: Definition) -> None:
+        """Record the files that a plan follows from, of which they were not known."""
+        now_ms = to_ms(datetime.now(UTC))
+        self._database.write(lambda connection: save(connection, plan, definition, now_ms))
+
+    def stamp(self) -> tuple[int, int]:
+        """Another one whenever `applied` may give something else for the same plans."""
+        with self._database.read() as connection:
+            return stamp(connection)
 
 
 def save(connection: Connection, plan: FlowPlan, found: Definition | None, now_ms: int) -> None:

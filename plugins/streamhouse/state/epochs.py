@@ -1,9 +1,8 @@
 """Epochs: begun before anything is written, finished when everything is readable."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 
-from sqlalchemy import Connection, Row, Table, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Table, Update, and_, bindparam, delete, func, insert, select, update
 
 from streamhouse.errors import StateConflictError
 from streamhouse.model.types import Position
@@ -11,8 +10,37 @@ from streamhouse.state.records import EpochRecord
 from streamhouse.state.schema import epoch as epochs
 from streamhouse.state.schema import segment_total, table_total
 
-KEPT_EPOCHS = 1_000
-_IN_RECORD = ("start", "end", "ends", "rows", "layer_visible_ms")
+RETAINED_EPOCHS = 1_000
+_IN_RECORD = ("start", "end", "ends", "rows", "layer_visible_ms", "computed")
+
+# What every epoch asks is put together once: that takes longer than SQLite takes to answer.
+_MINE = (epochs.c.flow == bindparam("of_flow")) & (epochs.c.segment == bindparam("of_segment"))
+_THIS = _MINE & (epochs.c.epoch == bindparam("of_epoch"))
+_NEWEST = select(epochs).where(_MINE).order_by(epochs.c.epoch.desc()).limit(1)
+_ONE = select(epochs).where(_THIS)
+_UNFINISHED = select(epochs.c.epoch).where(_MINE, epochs.c.finished_ms.is_(None))
+_BEGIN = insert(epochs)
+_BEGIN_AGAIN = update(epochs).where(_THIS).values(fencing=bindparam("now_fencing"), started_ms=bindparam("now_started"))
+_FINISH = (
+    update(epochs)
+    .where(_THIS)
+    .values(
+        at_ms=bindparam("now_at"),
+        started_ms=bindparam("now_started"),
+        finished_ms=bindparam("now_finished"),
+        record=bindparam("now_record"),
+    )
+)
+_PRUNE = delete(epochs).where(_MINE, epochs.c.epoch <= bindparam("to_epoch"))
+
+
+def _adding(table: Table, key: str, column: str) -> Update:
+    this = (table.c.flow == bindparam("of_flow")) & (table.c[key] == bindparam("of_key"))
+    return update(table).where(this).values({column: table.c[column] + bindparam("more")})
+
+
+_ADD_EPOCHS = _adding(segment_total, "segment", "epochs")
+_ADD_ROWS = _adding(table_total, "table_name", "rows")
 
 
 def begin(connection: Connection, flow: str, segment: str, epoch: int, at_ms: int, fencing: int, now_ms: int) -> int:
@@ -21,13 +49,11 @@ def begin(connection: Connection, flow: str, segment: str, epoch: int, at_ms: in
     Raises:
         StateConflictError: the epoch is finished, or an earlier one is not.
     """
-    mine = (epochs.c.flow == flow) & (epochs.c.segment == segment)
-    before = connection.execute(select(epochs).where(mine).order_by(epochs.c.epoch.desc()).limit(1)).one_or_none()
+    mine = {"of_flow": flow, "of_segment": segment}
+    before = connection.execute(_NEWEST, mine).one_or_none()
     name = f"{flow}/{segment}"
     if before is not None and before.epoch == epoch and before.finished_ms is None:
-        connection.execute(
-            update(epochs).where(mine & (epochs.c.epoch == epoch)).values(fencing=fencing, started_ms=now_ms)
-        )
+        connection.execute(_BEGIN_AGAIN, {**mine, "of_epoch": epoch, "now_fencing": fencing, "now_started": now_ms})
         return int(before.at_ms)
     if before is not None and before.epoch >= epoch:
         raise StateConflictError(
@@ -39,55 +65,48 @@ def begin(connection: Connection, flow: str, segment: str, epoch: int, at_ms: in
             f"{name}: epoch {epoch} cannot begin, epoch {before.epoch} is not finished",
             hint="the checkpoint is newer than the state store; restore both from the same moment",
         )
-    connection.execute(
-        insert(epochs).values(
-            flow=flow, segment=segment, epoch=epoch, fencing=fencing, at_ms=at_ms, started_ms=now_ms, finished_ms=None
-        )
-    )
+    attempt = {"epoch": epoch, "fencing": fencing, "at_ms": at_ms, "started_ms": now_ms, "finished_ms": None}
+    connection.execute(_BEGIN, {"flow": flow, "segment": segment, **attempt})
     return at_ms
 
 
-def finish(connection: Connection, record: EpochRecord) -> None:
-    """Record that all writes of an epoch are readable; again the same record changes nothing.
+def finish(connection: Connection, record: EpochRecord) -> bool:
+    """Record that all writes of an epoch are readable; whether it is new, for the same record changes nothing.
 
     Raises:
         StateConflictError: the epoch was not begun, or is finished otherwise.
     """
-    this = (epochs.c.flow == record.flow) & (epochs.c.segment == record.segment) & (epochs.c.epoch == record.epoch)
-    begun = connection.execute(select(epochs).where(this)).one_or_none()
+    mine = {"of_flow": record.flow, "of_segment": record.segment}
+    this = {**mine, "of_epoch": record.epoch}
+    begun = connection.execute(_ONE, this).one_or_none()
     name = f"{record.flow}/{record.segment}: epoch {record.epoch}"
     if begun is None:
         raise StateConflictError(f"{name} cannot finish, it was never begun")
     if begun.finished_ms is not None:
         if _record(begun) == record:
-            return
+            return False
         raise StateConflictError(f"{name} is already finished with another result")
-    everything = asdict(record)
-    connection.execute(
-        update(epochs)
-        .where(this)
-        .values(
-            at_ms=record.at_ms,
-            started_ms=record.started_ms,
-            finished_ms=record.finished_ms,
-            record={part: everything[part] for part in _IN_RECORD},
-        )
-    )
-    _add(connection, segment_total, {"flow": record.flow, "segment": record.segment}, epochs=1)
+    times = {"now_at": record.at_ms, "now_started": record.started_ms, "now_finished": record.finished_ms}
+    connection.execute(_FINISH, {**this, **times, "now_record": _parts(record)})
+    if not connection.execute(_ADD_EPOCHS, {"of_flow": record.flow, "of_key": record.segment, "more": 1}).rowcount:
+        connection.execute(insert(segment_total).values(flow=record.flow, segment=record.segment, epochs=1))
+    # The lease row is locked: no other transaction adds to the same totals now.
     for table, rows in record.rows.items():
-        _add(connection, table_total, {"flow": record.flow, "table_name": table}, rows=rows)
-    connection.execute(
-        delete(epochs).where(
-            epochs.c.flow == record.flow,
-            epochs.c.segment == record.segment,
-            epochs.c.epoch <= record.epoch - KEPT_EPOCHS,
-        )
-    )
+        if not connection.execute(_ADD_ROWS, {"of_flow": record.flow, "of_key": table, "more": rows}).rowcount:
+            connection.execute(insert(table_total).values(flow=record.flow, table_name=table, rows=rows))
+    connection.execute(_PRUNE, {**mine, "to_epoch": record.epoch - RETAINED_EPOCHS})
+    return True
+
+
+def replace_finished(connection: Connection, record: EpochRecord) -> None:
+    """As `insert_finished`, in place of what an attempt that was cut off recorded of the same epoch."""
+    same = (epochs.c.flow == record.flow, epochs.c.segment == record.segment, epochs.c.epoch == record.epoch)
+    connection.execute(delete(epochs).where(*same))
+    insert_finished(connection, record)
 
 
 def insert_finished(connection: Connection, record: EpochRecord) -> None:
     """Record an epoch that wrote nothing: from here on, positions are as it says."""
-    everything = asdict(record)
     connection.execute(
         insert(epochs).values(
             flow=record.flow,
@@ -97,7 +116,7 @@ def insert_finished(connection: Connection, record: EpochRecord) -> None:
             at_ms=record.at_ms,
             started_ms=record.started_ms,
             finished_ms=record.finished_ms,
-            record={part: everything[part] for part in _IN_RECORD},
+            record=_parts(record),
         )
     )
 
@@ -135,10 +154,7 @@ def newest(connection: Connection) -> list[EpochRecord]:
 
 def unfinished(connection: Connection, flow: str, segment: str) -> int | None:
     """The epoch that was begun and not finished; there is at most one."""
-    query = select(epochs.c.epoch).where(
-        epochs.c.flow == flow, epochs.c.segment == segment, epochs.c.finished_ms.is_(None)
-    )
-    found = connection.execute(query).scalar_one_or_none()
+    found = connection.execute(_UNFINISHED, {"of_flow": flow, "of_segment": segment}).scalar_one_or_none()
     return int(found) if found is not None else None
 
 
@@ -155,11 +171,8 @@ def note_ends(connection: Connection, flow: str, segment: str, ends: Mapping[str
     if known is None:
         return
     noted = {name: at for name, at in {**known.ends, **ends}.items() if at is not None}
-    everything = asdict(known)
     this = (epochs.c.flow == flow) & (epochs.c.segment == segment) & (epochs.c.epoch == known.epoch)
-    connection.execute(
-        update(epochs).where(this).values(record={part: everything[part] for part in _IN_RECORD} | {"ends": noted})
-    )
+    connection.execute(update(epochs).where(this).values(record=_parts(known) | {"ends": noted}))
 
 
 def take_over(
@@ -187,12 +200,9 @@ def take_over(
         begin(connection, flow, segment, begun[0], begun[1], 0, now_ms)
 
 
-def _add(connection: Connection, table: Table, key: dict[str, str], **more: int) -> None:
-    (column, amount), *_ = more.items()
-    this = [table.c[name] == value for name, value in key.items()]
-    # The lease row is locked: no other transaction adds to the same totals now.
-    if not connection.execute(update(table).where(*this).values({column: table.c[column] + amount})).rowcount:
-        connection.execute(insert(table).values({**key, column: amount}))
+def _parts(record: EpochRecord) -> dict[str, object]:
+    """What stands in the column `record`."""
+    return {part: getattr(record, part) for part in _IN_RECORD}
 
 
 def _record(row: Row[tuple[object, ...]]) -> EpochRecord:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from streamhouse.state.records import FlowProgress, Owner, RunnerState
-from streamhouse.state.runners import Life, RunnerRecord, Wanted, WantedFlow
+from streamhouse.state.records import EpochRecord, FlowProgress, Owner, RunnerState
+from streamhouse.state.runners import Life, RunnerRecord, WantedFlow, WantedState
 from streamhouse.state.store import StateStore
 
 
 class FlowState(StrEnum):
-    """What a flow is, for whoever supervises it."""
+    """The state of a flow, for its supervisor."""
 
     STARTING = "starting"  # wanted, and a living runner is about to carry it
     RUNNING = "running"
@@ -27,7 +27,7 @@ class FlowState(StrEnum):
 
 
 @dataclass(frozen=True)
-class SeenFlow:
+class FlowReport:
     """One flow as it was seen.
 
     Attributes:
@@ -44,7 +44,7 @@ class SeenFlow:
     error: str | None = None
 
 
-def judge(wanted: WantedFlow | None, progress: FlowProgress, runner: RunnerRecord | None) -> SeenFlow:
+def judge(wanted: WantedFlow | None, progress: FlowProgress, runner: RunnerRecord | None) -> FlowReport:
     """What a flow is.
 
     Args:
@@ -57,7 +57,7 @@ def judge(wanted: WantedFlow | None, progress: FlowProgress, runner: RunnerRecor
         error = wanted.error if wanted is not None else progress.error
     elif state is FlowState.LOST and runner is not None:
         error = runner.error
-    return SeenFlow(progress.flow, state, progress, wanted, runner, error)
+    return FlowReport(progress.flow, state, progress, wanted, runner, error)
 
 
 def _state(wanted: WantedFlow | None, progress: FlowProgress, runner: RunnerRecord | None) -> FlowState:
@@ -69,7 +69,7 @@ def _state(wanted: WantedFlow | None, progress: FlowProgress, runner: RunnerReco
             RunnerState.LOST: FlowState.LOST,
         }
         return unasked.get(progress.state, FlowState.STOPPED)
-    if wanted.wanted is Wanted.STOPPED:
+    if wanted.wanted is WantedState.STOPPED:
         # A process that somebody started beside the runner is none of its business.
         own = runner is not None and progress.owner == runner.owner
         return FlowState.STOPPING if runs and own else FlowState.STOPPED
@@ -82,9 +82,31 @@ def _state(wanted: WantedFlow | None, progress: FlowProgress, runner: RunnerReco
     return FlowState.STARTING if waits else FlowState.LOST
 
 
+def see_every(
+    store: StateStore, limit: int, now: datetime | None = None, *, alive: Callable[[Owner], bool] | None = None
+) -> dict[str, tuple[FlowReport, tuple[EpochRecord, ...]]]:
+    """Flow → what it is now, and its last finished epochs, the last one first.
+
+    Args:
+        store: Of the project.
+        limit: So many epochs of a flow are read; its freshness is theirs.
+        now: The clock.
+        alive: As of `see`.
+    """
+    wanted = {one.flow: one for one in store.runners.all_wanted()}
+    runners = {one.name: one for one in store.runners.all(now, alive=alive)}
+
+    def report(flow: str, progress: FlowProgress) -> FlowReport:
+        wish = wanted.get(flow)
+        return judge(wish, progress, runners.get(wish.runner) if wish is not None else None)
+
+    sights = store.overview.flows(limit, now, alive=alive)
+    return {flow: (report(flow, one.progress), one.recent) for flow, one in sights.items()}
+
+
 def see(
     store: StateStore, flow: str, now: datetime | None = None, *, alive: Callable[[Owner], bool] | None = None
-) -> SeenFlow:
+) -> FlowReport:
     """What a flow is now.
 
     Args:

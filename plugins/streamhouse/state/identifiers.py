@@ -6,7 +6,7 @@ _SHORTEST = 4
 """Fewer characters would meet something else by accident."""
 
 
-def begin_so(given: str, known: Collection[str], flows: Collection[str] = ()) -> list[str]:
+def begin_so(prefix: str, known: Collection[str], flows: Collection[str] = ()) -> list[str]:
     """The identifiers that a person may mean: the one that is given, else all that begin so.
 
     The name of a flow, and fewer than four characters, are the beginning of none: what they meet they meet by accident.
@@ -16,8 +16,8 @@ def begin_so(given: str, known: Collection[str], flows: Collection[str] = ()) ->
     >>> begin_so("feed", ["feed1234"], flows=["feed"])
     []
     """
-    if given in known:
-        return [given]
-    if len(given) < _SHORTEST or given in flows:
+    if prefix in known:
+        return [prefix]
+    if len(prefix) < _SHORTEST or prefix in flows:
         return []
-    return [one for one in known if one.startswith(given)]
+    return [one for one in known if one.startswith(prefix)]

@@ -10,7 +10,7 @@ from streamhouse.state import epochs
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import to_ms
 from streamhouse.state.schema import known_table as tables
-from streamhouse.stores.ledger import Known
+from streamhouse.stores.ledger import LedgerEntry
 
 _DROPPED = ""  # for an identity: what epochs left in the table until then is gone with it, as it was meant to
 
@@ -22,7 +22,7 @@ class KnownTables:
         """Touches nothing yet."""
         self._database = database
 
-    def known(self, table: Table, tier: Tier) -> Known | None:
+    def known(self, table: Table, tier: Tier) -> LedgerEntry | None:
         """See `Ledger.known`. What a flow writes ends where its last finished epoch left it, or later."""
         with self._database.read() as connection:
             row = connection.execute(select(tables).where(*_this(table.name, tier))).one_or_none()
@@ -30,11 +30,11 @@ class KnownTables:
             if tier is table.tiers.target:
                 end = _left_by_epochs(connection, table.name, row.made_ms if row is not None else 0)
         if row is None or row.identity == _DROPPED:
-            return Known(end=end) if any(end.values()) else None
-        return Known(row.identity, end, row.round)
+            return LedgerEntry(end=end) if any(end.values()) else None
+        return LedgerEntry(row.identity, end, row.round)
 
-    def made(self, table: Table, tier: Tier, identity: str) -> None:
-        """See `Ledger.made`."""
+    def record_table(self, table: Table, tier: Tier, identity: str) -> None:
+        """See `Ledger.record_table`."""
         now_ms = to_ms(datetime.now(UTC))
 
         def work(connection: Connection) -> None:
@@ -65,8 +65,8 @@ class KnownTables:
         self._database.write(work)
 
 
-def _row(name: str, tier: Tier, identity: str, made_ms: int) -> dict[str, object]:
-    return {"table_name": name, "tier": tier.value, "identity": identity, "made_ms": made_ms}
+def _row(name: str, tier: Tier, identity: str, created_ms: int) -> dict[str, object]:
+    return {"table_name": name, "tier": tier.value, "identity": identity, "made_ms": created_ms}
 
 
 def _this(name: str, tier: Tier) -> tuple[ColumnElement[bool], ...]:

@@ -1,12 +1,12 @@
 """Columns of two meanings: since when each means what is applied, where older rows hold something else."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Connection, delete, insert, select
 
 from streamhouse.state.instants import from_ms
-from streamhouse.state.records import Change, Meaning
-from streamhouse.state.schema import kept_meaning, meaning
+from streamhouse.state.records import Change, MeaningSince
+from streamhouse.state.schema import meaning, version_meaning
 
 _MARK = ("table_name", "column_name", "revision", "since_ms")
 
@@ -20,7 +20,7 @@ def mark(
     before: Mapping[str, int],
     back: Collection[str] = (),
 ) -> None:
-    """Record which columns mean something else from now on; all rows of a table computed anew mean the same.
+    """Record which columns mean something else from now on; all rows of a recomputed table mean the same.
 
     Args:
         connection: In a transaction.
@@ -37,35 +37,38 @@ def mark(
         if table in back:
             _bring_back(connection, table, version)
     for table, columns in change.marks.items():
-        if table in back:
-            continue
-        connection.execute(delete(meaning).where(meaning.c.table_name == table, meaning.c.column_name.in_(columns)))
-        for column in columns:
-            row = insert(meaning).values(table_name=table, column_name=column, revision=revision, since_ms=now_ms)
-            connection.execute(row)
+        if table not in back:
+            _mark(connection, table, columns, revision, now_ms)
+
+
+def _mark(connection: Connection, table: str, columns: Sequence[str], revision: int, now_ms: int) -> None:
+    connection.execute(delete(meaning).where(meaning.c.table_name == table, meaning.c.column_name.in_(columns)))
+    for column in columns:
+        row = insert(meaning).values(table_name=table, column_name=column, revision=revision, since_ms=now_ms)
+        connection.execute(row)
 
 
 def forget(connection: Connection, table: str, version: int) -> None:
     """Remove what is kept of a version that is dropped."""
-    this = (kept_meaning.c.table_name == table) & (kept_meaning.c.version == version)
-    connection.execute(delete(kept_meaning).where(this))
+    this = (version_meaning.c.table_name == table) & (version_meaning.c.version == version)
+    connection.execute(delete(version_meaning).where(this))
 
 
 def _keep(connection: Connection, table: str, version: int) -> None:
     forget(connection, table, version)
     for row in connection.execute(select(meaning).where(meaning.c.table_name == table)).all():
-        kept = {name: getattr(row, name) for name in _MARK}
-        connection.execute(insert(kept_meaning).values(version=version, **kept))
+        values = {name: getattr(row, name) for name in _MARK}
+        connection.execute(insert(version_meaning).values(version=version, **values))
 
 
 def _bring_back(connection: Connection, table: str, version: int) -> None:
-    this = (kept_meaning.c.table_name == table) & (kept_meaning.c.version == version)
-    for row in connection.execute(select(kept_meaning).where(this)).all():
+    this = (version_meaning.c.table_name == table) & (version_meaning.c.version == version)
+    for row in connection.execute(select(version_meaning).where(this)).all():
         connection.execute(insert(meaning).values({name: getattr(row, name) for name in _MARK}))
     forget(connection, table, version)
 
 
-def of_table(connection: Connection, table: str) -> dict[str, Meaning]:
+def of_table(connection: Connection, table: str) -> dict[str, MeaningSince]:
     """Column → since when it means what is applied; of those only that ever meant something else."""
     rows = connection.execute(select(meaning).where(meaning.c.table_name == table).order_by(meaning.c.column_name))
-    return {row.column_name: Meaning(row.revision, from_ms(row.since_ms)) for row in rows}
+    return {row.column_name: MeaningSince(row.revision, from_ms(row.since_ms)) for row in rows}

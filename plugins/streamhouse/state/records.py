@@ -4,16 +4,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from streamhouse.model.forgetting import Forgetting
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.review import Gate, Review
+from streamhouse.model.review import Review, SwapGate
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 
 
 @dataclass(frozen=True)
 class Owner:
-    """A process that may carry a flow. `started_at` tells a process from a later one with the same pid."""
+    """A process that may carry a flow. `started_at` distinguishes a process from a later one with the same pid."""
 
     host: str
     pid: int
@@ -55,6 +56,7 @@ class EpochRecord:
         ends: Table written → its end after the write.
         rows: Table written → rows written by this epoch.
         layer_visible_ms: Layer → when its last table became readable.
+        computed: `full` or `delta` step → hash of the definition by which its table was computed last.
     """
 
     flow: str
@@ -68,6 +70,7 @@ class EpochRecord:
     ends: dict[str, Position] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     layer_visible_ms: dict[str, int] = field(default_factory=dict)
+    computed: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -120,16 +123,17 @@ class Change:
 
     Attributes:
         plan: What is wanted, over the names that people know.
-        versions: Table → the version it gets; of tables that are built anew.
+        versions: Table → the version it gets; of tables that are rebuilt.
         copies: Those of them into which the rows that are there are copied; the others are computed from their history.
         marks: Table → columns that mean something else, or nothing, in rows written before.
-        moves: Table of another flow, which was built anew → where to go on reading.
-        followers: Other flow → its tables that are built anew once this change is done.
+        moves: Table of another flow, which was rebuilt → where to go on reading.
+        followers: Other flow → its tables that are rebuilt once this change is done.
         base: Revision that was applied when this was asked.
         environment: Where its tables are built and stay until it is promoted; None: production.
         error: Why it failed, or what its audit found while it waits.
         gate: What lets its tables serve.
         review: Of its tables, as they were when they were looked at last; None: not yet.
+        forgetting: Whose rows are left out of the tables that are rebuilt; None: no row is.
     """
 
     id: int
@@ -142,14 +146,15 @@ class Change:
     marks: dict[str, tuple[str, ...]] = field(default_factory=dict, kw_only=True)
     moves: dict[str, Move]
     followers: dict[str, list[str]]
-    asked_by: str
-    asked_at: datetime
+    requested_by: str
+    requested_at: datetime
     updated_at: datetime
     base: int
     environment: str | None = None
     error: str | None = None
-    gate: Gate = Gate.AUDIT
+    gate: SwapGate = SwapGate.AUDIT
     review: Review | None = None
+    forgetting: Forgetting | None = None
 
     @property
     def candidate(self) -> str:
@@ -168,8 +173,8 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """Since when a column means what the applied plan says; rows written before keep what they held.
+class MeaningSince:
+    """Since when a column means what the applied plan says; rows written before keep their values.
 
     Attributes:
         revision: Of the plan that gave it this meaning.
@@ -197,7 +202,7 @@ class RetiredVersion:
 
 
 @dataclass(frozen=True)
-class Event:
+class FlowEvent:
     """Something worth telling a person later."""
 
     flow: str
@@ -207,7 +212,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Freshness:
+class LayerDelays:
     """How long rows took from the source to readable in one layer, milliseconds, over recent epochs."""
 
     last_ms: int
@@ -229,4 +234,4 @@ class FlowProgress:
     epochs: int = 0  # finished, over all segments
     last_epoch_at: datetime | None = None
     rows: dict[str, int] = field(default_factory=dict)  # table → rows written since the flow began, upstream first
-    freshness: dict[str, Freshness] = field(default_factory=dict)  # layer → …, upstream first
+    freshness: dict[str, LayerDelays] = field(default_factory=dict)  # layer → …, upstream first

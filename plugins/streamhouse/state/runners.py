@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, select, update
 
 from streamhouse.errors import LeaseLostError, RunnerHeldError
 from streamhouse.state.connect import Database
 from streamhouse.state.instants import from_ms, to_ms
+from streamhouse.state.put import owner_values, put
 from streamhouse.state.records import Owner
 from streamhouse.state.schema import runner as runners
 from streamhouse.state.schema import wanted_flow as wishes
@@ -17,8 +18,11 @@ from streamhouse.state.schema import wanted_flow as wishes
 MAIN = "main"
 """The runner of a project that needs no more than one."""
 
+CAPTURE = "capture:"
+"""Before the name of a connection: the process that captures it, which is recorded as runners are. No runner has it."""
 
-class Wanted(StrEnum):
+
+class WantedState(StrEnum):
     """What somebody wants a flow to be."""
 
     RUNNING = "running"
@@ -37,18 +41,18 @@ class WantedFlow:
     """
 
     flow: str
-    wanted: Wanted
+    wanted: WantedState
     runner: str
     ask: int
-    asked_by: str
-    asked_at: datetime
+    requested_by: str
+    requested_at: datetime
     over: int = 0
     error: str | None = None
 
     @property
     def is_due(self) -> bool:
         """Whether a runner is to carry it: it is wanted, and did not fail since it was asked."""
-        return self.wanted is Wanted.RUNNING and self.over != self.ask
+        return self.wanted is WantedState.RUNNING and self.over != self.ask
 
 
 class Life(StrEnum):
@@ -103,7 +107,7 @@ class Claim:
 def forget_all(connection: Connection) -> None:
     """Forget every runner, and that anything is wanted to run."""
     connection.execute(delete(runners))
-    connection.execute(update(wishes).values(wanted=Wanted.STOPPED.value))
+    connection.execute(update(wishes).values(wanted=WantedState.STOPPED.value))
 
 
 class Runners:
@@ -116,7 +120,7 @@ class Runners:
     # --- what is wanted -------------------------------------------------------------------------
 
     def ask(
-        self, flow: str, wanted: Wanted, by: str, *, runner: str | None = None, now: datetime | None = None
+        self, flow: str, wanted: WantedState, by: str, *, runner: str | None = None, now: datetime | None = None
     ) -> WantedFlow:
         """Record what a flow is to be. To ask for what is wanted already changes nothing, unless its try failed.
 
@@ -128,31 +132,7 @@ class Runners:
             now: The clock.
         """
         at = to_ms(now or datetime.now(UTC))
-
-        def work(connection: Connection) -> WantedFlow:
-            held = connection.execute(select(wishes).where(wishes.c.flow == flow).with_for_update()).one_or_none()
-            before = _wanted(held) if held is not None else None
-            name = runner or (before.runner if before is not None else MAIN)
-            # A runner that is about to end because nothing is wanted of it must see this, or be seen to have ended.
-            connection.execute(select(runners.c.name).where(runners.c.name == name).with_for_update()).all()
-            as_wanted = before is not None and before.wanted is wanted and before.runner == name
-            if before is not None and as_wanted and (wanted is Wanted.STOPPED or before.is_due):
-                return before
-            values = {
-                "wanted": wanted.value,
-                "runner": name,
-                "ask": before.ask + 1 if before is not None else 1,
-                "asked_by": by,
-                "asked_ms": at,
-                "error": None,
-            }
-            if held is None:
-                connection.execute(insert(wishes).values(flow=flow, over=0, **values))
-            else:
-                connection.execute(update(wishes).where(wishes.c.flow == flow).values(**values))
-            return _wanted(connection.execute(select(wishes).where(wishes.c.flow == flow)).one())
-
-        return self._database.write(work)
+        return self._database.write(lambda connection: _ask(connection, flow, wanted, by, runner, at))
 
     def wanted(self, flow: str) -> WantedFlow | None:
         """What is wanted of a flow; None: nobody ever asked."""
@@ -202,34 +182,12 @@ class Runners:
         at = now or datetime.now(UTC)
 
         def work(connection: Connection) -> Claim:
-            held = connection.execute(select(runners).where(runners.c.name == name).with_for_update()).one_or_none()
-            if held is not None:
-                last = _record(held, at, lambda o: o.host != owner.host or alive(o))
-                if last.owner != owner and (last.life.takes_up or last.life is Life.CLOSING):
-                    raise RunnerHeldError(
-                        f"runner '{name}' is {last.owner}, since {last.since:%Y-%m-%d %H:%M:%S} UTC",
-                        hint="see: streamhouse runner status",
-                    )
-            fencing = held.fencing + 1 if held is not None else 1
-            values = {
-                "fencing": fencing,
-                "host": owner.host,
-                "pid": owner.pid,
-                "process_started_ms": to_ms(owner.started_at),
-                "claimed_ms": to_ms(at),
-                "beat_ms": to_ms(at),
-                "expires_ms": to_ms(at + ttl),
-                "life": Life.STARTING.value,
-                "life_ms": to_ms(at),
-                "stage": "starting",
-                "log": log,
-                "error": None,
-            }
-            if held is None:
-                connection.execute(insert(runners).values(name=name, **values))
-            else:
-                connection.execute(update(runners).where(runners.c.name == name).values(**values))
-            return Claim(name, owner, fencing, ttl)
+            row = connection.execute(select(runners).where(runners.c.name == name).with_for_update()).one_or_none()
+            if row is not None:
+                _refuse_living(_record(row, at, lambda o: o.host != owner.host or alive(o)), owner)
+            claim = Claim(name, owner, row.fencing + 1 if row is not None else 1, ttl)
+            put(connection, runners, {"name": name}, _claimed(claim, at, log), there=row is not None)
+            return claim
 
         return self._database.write(work)
 
@@ -294,29 +252,78 @@ class Runners:
             row = connection.execute(select(runners).where(runners.c.name == name)).one_or_none()
         return _record(row, now or datetime.now(UTC), alive) if row is not None else None
 
+    def captures(
+        self, now: datetime | None = None, *, alive: Callable[[Owner], bool] | None = None
+    ) -> list[RunnerRecord]:
+        """Every capture that ever lived, by name; arguments as of `runner`."""
+        return [one for one in self._records(now, alive) if one.name.startswith(CAPTURE)]
+
     def all(self, now: datetime | None = None, *, alive: Callable[[Owner], bool] | None = None) -> list[RunnerRecord]:
         """Every runner that ever lived, by name; arguments as of `runner`."""
+        return [one for one in self._records(now, alive) if not one.name.startswith(CAPTURE)]
+
+    def _records(self, now: datetime | None, alive: Callable[[Owner], bool] | None) -> list[RunnerRecord]:
         at = now or datetime.now(UTC)
         with self._database.read() as connection:
             return [_record(row, at, alive) for row in connection.execute(select(runners).order_by(runners.c.name))]
 
 
+def _ask(
+    connection: Connection, flow: str, wanted: WantedState, by: str, runner: str | None, now_ms: int
+) -> WantedFlow:
+    row = connection.execute(select(wishes).where(wishes.c.flow == flow).with_for_update()).one_or_none()
+    before = _wanted(row) if row is not None else None
+    name = runner or (before.runner if before is not None else MAIN)
+    # A runner that is about to end because nothing is wanted of it must see this, or be seen to have ended.
+    connection.execute(select(runners.c.name).where(runners.c.name == name).with_for_update()).all()
+    as_wanted = before is not None and before.wanted is wanted and before.runner == name
+    if before is not None and as_wanted and (wanted is WantedState.STOPPED or before.is_due):
+        return before
+    ask, over = (before.ask + 1, {}) if before is not None else (1, {"over": 0})
+    values = {"wanted": wanted.value, "runner": name, "ask": ask, "asked_by": by, "asked_ms": now_ms, "error": None}
+    put(connection, wishes, {"flow": flow}, {**values, **over}, there=row is not None)
+    return _wanted(connection.execute(select(wishes).where(wishes.c.flow == flow)).one())
+
+
+def _refuse_living(last: RunnerRecord, owner: Owner) -> None:
+    if last.owner != owner and (last.life.takes_up or last.life is Life.CLOSING):
+        raise RunnerHeldError(
+            f"runner '{last.name}' is {last.owner}, since {last.since:%Y-%m-%d %H:%M:%S} UTC",
+            hint="see: streamhouse runner status",
+        )
+
+
+def _claimed(claim: Claim, at: datetime, log: str | None) -> dict[str, object]:
+    return {
+        "fencing": claim.fencing,
+        **owner_values(claim.owner),
+        "claimed_ms": to_ms(at),
+        "beat_ms": to_ms(at),
+        "expires_ms": to_ms(at + claim.ttl),
+        "life": Life.STARTING.value,
+        "life_ms": to_ms(at),
+        "stage": "starting",
+        "log": log,
+        "error": None,
+    }
+
+
 def _check(connection: Connection, claim: Claim) -> Row[tuple[object, ...]]:
-    held = connection.execute(select(runners).where(runners.c.name == claim.name).with_for_update()).one_or_none()
-    if held is None or held.fencing != claim.fencing:
-        by = f" by {_owner(held)}" if held is not None else ""
+    row = connection.execute(select(runners).where(runners.c.name == claim.name).with_for_update()).one_or_none()
+    if row is None or row.fencing != claim.fencing:
+        by = f" by {_owner(row)}" if row is not None else ""
         raise LeaseLostError(f"runner '{claim.name}' was taken over{by}; this process ({claim.owner}) must end")
-    return held
+    return row
 
 
 def _wanted(row: Row[tuple[object, ...]]) -> WantedFlow:
     return WantedFlow(
         flow=row.flow,
-        wanted=Wanted(row.wanted),
+        wanted=WantedState(row.wanted),
         runner=row.runner,
         ask=row.ask,
-        asked_by=row.asked_by,
-        asked_at=from_ms(row.asked_ms),
+        requested_by=row.asked_by,
+        requested_at=from_ms(row.asked_ms),
         over=row.over,
         error=row.error,
     )

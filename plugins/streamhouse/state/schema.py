@@ -1,8 +1,8 @@
 """The tables of the state store. Plain types only, so that any SQL database can hold them."""
 
-from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import JSON, BigInteger, Column, Float, Index, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 9
 
 metadata = MetaData()
 
@@ -59,7 +59,7 @@ epoch = Table(
     Column("at_ms", BigInteger, nullable=False),
     Column("started_ms", BigInteger, nullable=False),
     Column("finished_ms", BigInteger),  # NULL: begun and not finished
-    Column("record", JSON),  # start, end, ends, rows, layer_visible_ms
+    Column("record", JSON),  # start, end, ends, rows, layer_visible_ms, computed
 )
 
 # Sums over all epochs, which outlive the pruned ones.
@@ -78,6 +78,16 @@ table_total = Table(
     Column("rows", BigInteger, nullable=False),
 )
 
+# Sums over the epochs that finished within a minute or an hour, for charts.
+metric = Table(
+    "streamhouse_metric",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("length_s", Integer, primary_key=True, autoincrement=False),
+    Column("start_ms", BigInteger, primary_key=True, autoincrement=False),
+    Column("body", JSON, nullable=False),  # epochs, busy_ms, longest_ms, rows, lags
+)
+
 # The journal of `apply`: one row for each change that was asked for, never deleted.
 change = Table(
     "streamhouse_change",
@@ -87,12 +97,12 @@ change = Table(
     Column("phase", String(20), nullable=False),
     Column("outcome", String(20), nullable=False),
     Column("body", Text, nullable=False),  # the FlowPlan wanted, as JSON
-    Column("versions", JSON, nullable=False),  # table → the version it gets; of tables that are built anew
+    Column("versions", JSON, nullable=False),  # table → the version it gets; of tables that are rebuilt
     Column("moves", JSON, nullable=False),  # table of another flow → the version it is read at from now on
     Column("environment", String(63)),  # NULL: production
     Column("base", Integer, nullable=False),  # revision that was applied when it was asked
-    Column("followers", JSON, nullable=False),  # other flow → its tables that are built anew when this is done
-    Column("copies", JSON, nullable=False),  # of the tables that are built anew, those whose rows are copied
+    Column("followers", JSON, nullable=False),  # other flow → its tables that are rebuilt when this is done
+    Column("copies", JSON, nullable=False),  # of the tables that are rebuilt, those whose rows are copied
     Column("marks", JSON, nullable=False),  # table → columns that mean something else in older rows
     Column("asked_by", String(255), nullable=False),
     Column("asked_ms", BigInteger, nullable=False),
@@ -109,6 +119,14 @@ review = Table(
     Column("gate", String(20), nullable=False),
     Column("body", Text),  # the Review as JSON; NULL: nothing was looked at yet
     Column("cleared", Integer, nullable=False),  # 1: the change was given up, and what it built is dropped
+)
+
+# Persons whose rows an open change leaves out. The row goes with the change: it has the values of their keys.
+forgetting = Table(
+    "streamhouse_forgetting",
+    metadata,
+    Column("change", BigInteger, primary_key=True, autoincrement=False),
+    Column("body", Text, nullable=False),  # the Forgetting as JSON
 )
 
 # Every table that was ever applied.
@@ -132,7 +150,7 @@ meaning = Table(
 )
 
 # The same of versions that no longer serve, should a change be undone.
-kept_meaning = Table(
+version_meaning = Table(
     "streamhouse_kept_meaning",
     metadata,
     Column("table_name", String(200), primary_key=True),
@@ -266,7 +284,7 @@ known_table = Table(
     metadata,
     Column("table_name", String(200), primary_key=True),  # as stores call it
     Column("tier", String(20), primary_key=True),
-    Column("identity", String(200), nullable=False),  # by which the store tells it from another one of its name
+    Column("identity", String(200), nullable=False),  # by which the store distinguishes it from another one of its name
     Column("made_ms", BigInteger, nullable=False),  # epochs that ended before were of an earlier one
     Column("round", BigInteger),  # of tiering, the last one recorded; NULL: nothing was tiered into it
     Column("ends", JSON),  # where it ended then
@@ -286,4 +304,34 @@ trouble = Table(
     Column("since_ms", BigInteger, nullable=False),
     Column("last_ms", BigInteger, nullable=False),
     Column("times", BigInteger, nullable=False),
+)
+
+# What the autopilot proposed and did. Never deleted: it does not try again at once what it had to take back.
+autopilot = Table(
+    "streamhouse_autopilot",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("flow", String(200), nullable=False),
+    Column("finding", String(500), nullable=False),  # the same for the same fault seen again
+    Column("kind", String(50), nullable=False),
+    Column("means", String(20), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("remedy", Text, nullable=False),
+    Column("numbers", JSON, nullable=False),  # what was compared
+    Column("edits", JSON, nullable=False),  # key of the flow's file → new value
+    Column("goal", String(50), nullable=False),
+    Column("outcome", String(20)),  # of the plan; NULL: there is none
+    Column("window_ms", BigInteger, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("since_ms", BigInteger, nullable=False),
+    Column("found_ms", BigInteger, nullable=False),
+    Column("applied_ms", BigInteger),
+    Column("state_ms", BigInteger, nullable=False),
+    Column("before", Float),
+    Column("after", Float),
+    Column("file", Text),  # from the project's folder
+    Column("old_text", Text),  # of that file
+    Column("new_hash", String(24)),  # of what was written into it
+    Index("streamhouse_autopilot_flow", "flow", "id"),
 )

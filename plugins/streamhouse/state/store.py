@@ -5,36 +5,36 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Self
 
-from sqlalchemy import Connection, insert, select, union
+from sqlalchemy import Connection, insert, select
 
 from streamhouse.model.definition import Definition
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.review import Gate, Review
-from streamhouse.model.types import Position, Tier
-from streamhouse.state import changes, definitions, epochs, leases, meanings, plans, progress, runners, versions
+from streamhouse.model.review import Review, SwapGate
+from streamhouse.model.types import Position
+from streamhouse.state import changes, definitions, epochs, leases, plans, progress, runners, versions
 from streamhouse.state.approvals import Approvals
+from streamhouse.state.autopilot import Decisions
 from streamhouse.state.changes import Wish
 from streamhouse.state.connect import Database
+from streamhouse.state.definitions import Definitions
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.known_tables import KnownTables
+from streamhouse.state.metrics import Metrics
+from streamhouse.state.overview import Overview
 from streamhouse.state.records import (
     Change,
     EpochRecord,
-    Event,
+    FlowEvent,
     FlowProgress,
     Lease,
-    Meaning,
     Owner,
     Phase,
     PlanRevision,
-    RetiredVersion,
     RunnerState,
-    is_candidate,
 )
 from streamhouse.state.runners import Runners
 from streamhouse.state.schema import event as events
-from streamhouse.state.schema import lease as lease_table
-from streamhouse.state.schema import plan as plan_table
+from streamhouse.state.table_records import TableRecords
 from streamhouse.state.tier_asks import TierAsks
 from streamhouse.state.troubles import Troubles
 from streamhouse.state.upstream import Upstream
@@ -59,6 +59,10 @@ class StateStore:
             MissingPackageError: the driver that the URL asks for is not installed.
         """
         self._database = Database(url)
+        self.definitions = Definitions(self._database)
+        """The files that plans follow from."""
+        self.tables = TableRecords(self._database)
+        """What is known of tables besides their rows."""
         self.upstream = Upstream(self._database)
         """What changed upstream of the flows."""
         self.approvals = Approvals(self._database)
@@ -67,10 +71,16 @@ class StateStore:
         """Runners, and what is wanted of them."""
         self.tier_asks = TierAsks(self._database)
         """Rounds of tiering that were asked of runners."""
+        self.metrics = Metrics(self._database)
+        """What epochs took and wrote, by minute and by hour."""
         self.stored_tables = KnownTables(self._database)
         """Tables that must be there."""
         self.troubles = Troubles(self._database)
         """What goes wrong with tables while their flows run on."""
+        self.autopilot = Decisions(self._database)
+        """What the autopilot proposed and did."""
+        self.overview = Overview(self._database)
+        """Every flow on one look."""
 
     def __enter__(self) -> Self:
         return self
@@ -84,7 +94,8 @@ class StateStore:
         return self._database.location
 
     def close(self) -> None:
-        """Release the connections."""
+        """Write what metrics are in memory, and release the connections."""
+        self.metrics.flush()
         self._database.close()
 
     # --- plans ---------------------------------------------------------------------------------
@@ -105,21 +116,6 @@ class StateStore:
 
         return self._database.write(work)
 
-    def definitions(self) -> dict[str, Definition]:
-        """Flow → the files that its plan applied last follows from, of flows of which they are known."""
-        with self._database.read() as connection:
-            return definitions.all_applied(connection)
-
-    def note_definition(self, plan: FlowPlan, definition: Definition) -> None:
-        """Record the files that a plan follows from, of which they were not known."""
-        now_ms = to_ms(datetime.now(UTC))
-        self._database.write(lambda connection: definitions.save(connection, plan, definition, now_ms))
-
-    def definitions_stamp(self) -> tuple[int, int]:
-        """Another one whenever `definitions` may give something else for the same plans."""
-        with self._database.read() as connection:
-            return definitions.stamp(connection)
-
     def plan(self, flow: str) -> tuple[int, FlowPlan] | None:
         """The revision and the plan applied last; None when the flow was never applied."""
         with self._database.read() as connection:
@@ -134,17 +130,6 @@ class StateStore:
         """Every revision of a flow, oldest first."""
         with self._database.read() as connection:
             return list(plans.history(connection, flow))
-
-    def columns_ever(self, flow: str) -> dict[str, set[str]]:
-        """Table → every column that some revision of a flow wrote: what its steps gave up, stores still hold."""
-        with self._database.read() as connection:
-            return plans.columns_ever(connection, flow)
-
-    def tier_age(self, flow: str, table: str, tier: Tier) -> timedelta | None:
-        """For how long a table of a flow has had a tier without a break; None: it has none."""
-        with self._database.read() as connection:
-            since = plans.tier_since(connection, flow, table, tier)
-        return None if since is None else datetime.now(UTC) - since
 
     # --- changes: the journal of `apply` --------------------------------------------------------
 
@@ -175,7 +160,7 @@ class StateStore:
         with self._database.read() as connection:
             return changes.in_environments(connection)
 
-    def promote(self, change: Change, gate: Gate = Gate.AUDIT) -> Change:
+    def promote(self, change: Change, gate: SwapGate = SwapGate.AUDIT) -> Change:
         """Ask production for what an environment has; what was asked of it before and is not done is withdrawn.
 
         Args:
@@ -275,7 +260,7 @@ class StateStore:
             lease: Of the flow.
             change: To complete.
             records: For each segment whose positions become other ones: an epoch, later than any, that wrote nothing.
-            at: How far the flow is: source, or table as stores call it → position; also of what was built anew.
+            at: How far the flow is: source, or table as stores call it → position; also of what was rebuilt.
             ends: Segment that keeps its positions → table → its end behind the last finished epoch, None to forget
                 it; of the tables that it writes now and did not before.
             ahead: The versions that served may have rows that `at` does not tell of: nobody can go back to them.
@@ -299,7 +284,7 @@ class StateStore:
 
         def work(connection: Connection) -> None:
             for record in records:
-                epochs.insert_finished(connection, record)
+                epochs.replace_finished(connection, record)
 
         self._database.write(work)
 
@@ -315,39 +300,10 @@ class StateStore:
         with self._database.read() as connection:
             return versions.versions(connection, flow)
 
-    def standing(self) -> dict[str, FlowPlan]:
+    def running_plans(self) -> dict[str, FlowPlan]:
         """Flow → the plan applied last, over the names that stores hold: `plans` at `versions`, of one moment."""
         with self._database.read() as connection:
-            return versions.standing(connection)
-
-    def meanings(self, table: str) -> dict[str, Meaning]:
-        """Column of a table → since when it means what is applied; absent: in all its rows."""
-        with self._database.read() as connection:
-            return meanings.of_table(connection, table)
-
-    def known_tables(self) -> set[str]:
-        """Every table that was ever applied."""
-        with self._database.read() as connection:
-            return versions.known(connection)
-
-    def retired_versions(self) -> list[RetiredVersion]:
-        """Versions of tables that no longer serve and are not dropped, oldest first."""
-        with self._database.read() as connection:
-            return versions.retired(connection)
-
-    def readers(self, table: str) -> dict[str, int]:
-        """Other flow → the version at which it reads a table."""
-        with self._database.read() as connection:
-            return {flow: read[table] for flow, read in versions.readers(connection, [table]).items()}
-
-    def version_dropped(self, table: str, version: int) -> None:
-        """Record that a retired version is gone."""
-
-        def work(connection: Connection) -> None:
-            versions.dropped(connection, table, version)
-            meanings.forget(connection, table, version)
-
-        self._database.write(work)
+            return versions.running_plans(connection)
 
     # --- leases --------------------------------------------------------------------------------
 
@@ -427,15 +383,17 @@ class StateStore:
         Raises:
             LeaseLostError: another runner took the flow over; nothing was recorded.
             StateConflictError: the epoch was not begun, or is finished with another result.
+            ValueError: the epoch is of another flow than the lease.
         """
         if record.flow != lease.flow:
             raise ValueError(f"an epoch of flow '{record.flow}' under a lease of '{lease.flow}'")
 
-        def work(connection: Connection) -> None:
+        def work(connection: Connection) -> bool:
             leases.check(connection, lease)
-            epochs.finish(connection, record)
+            return epochs.finish(connection, record)
 
-        self._database.write(work)
+        if self._database.write(work):
+            self.metrics.add(record)
 
     def last_epoch(self, flow: str, segment: str) -> EpochRecord | None:
         """The last finished epoch of a segment; None when none is."""
@@ -443,7 +401,7 @@ class StateStore:
             return epochs.last(connection, flow, segment)
 
     def newest_epochs(self) -> list[EpochRecord]:
-        """The last finished epoch of every segment of every flow, also of tables that are being built anew."""
+        """The last finished epoch of every segment of every flow, also of tables that are being rebuilt."""
         with self._database.read() as connection:
             return epochs.newest(connection)
 
@@ -505,13 +463,10 @@ class StateStore:
 
         self._database.write(work)
 
-    # --- what people look at -------------------------------------------------------------------
-
     def flows(self) -> list[str]:
         """Every flow that was applied or run, by name."""
         with self._database.read() as connection:
-            names = connection.execute(union(select(plan_table.c.flow), select(lease_table.c.flow))).scalars()
-            return [name for name in names if not is_candidate(name)]
+            return progress.known_flows(connection)
 
     def progress(
         self, flow: str, now: datetime | None = None, *, alive: Callable[[Owner], bool] | None = None
@@ -529,19 +484,14 @@ class StateStore:
         row = insert(events).values(flow=flow, kind=kind, text=text, at_ms=to_ms(at or datetime.now(UTC)))
         self._database.write(lambda connection: connection.execute(row))
 
-    def rows_written(self) -> dict[str, int]:
-        """Table → rows written to it since it was first applied, over all its versions."""
-        with self._database.read() as connection:
-            return progress.rows_written(connection)
-
-    def events(self, flow: str | None = None, limit: int = 50) -> list[Event]:
+    def events(self, flow: str | None = None, limit: int = 50) -> list[FlowEvent]:
         """The newest events of a flow (None: of all), oldest first."""
         query = select(events).order_by(events.c.id.desc()).limit(limit)
         if flow is not None:
             query = query.where(events.c.flow == flow)
         with self._database.read() as connection:
             rows = connection.execute(query).all()
-        return [Event(row.flow, row.kind, row.text, from_ms(row.at_ms)) for row in reversed(rows)]
+        return [FlowEvent(row.flow, row.kind, row.text, from_ms(row.at_ms)) for row in reversed(rows)]
 
 
 def _assume_alive(_: Owner) -> bool:

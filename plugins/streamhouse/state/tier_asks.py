@@ -35,12 +35,12 @@ class TierAsks:
         mine = (asks.c.flow == flow) & (asks.c.is_check == int(is_check))
 
         def work(connection: Connection) -> TierAsk:
-            held = connection.execute(select(asks).where(mine).with_for_update()).one_or_none()
-            if held is None:
+            row = connection.execute(select(asks).where(mine).with_for_update()).one_or_none()
+            if row is None:
                 connection.execute(insert(asks).values(flow=flow, is_check=int(is_check), asked=1, done=0))
                 return TierAsk(flow, is_check, 1)
-            connection.execute(update(asks).where(mine).values(asked=held.asked + 1))
-            return TierAsk(flow, is_check, held.asked + 1)
+            connection.execute(update(asks).where(mine).values(asked=row.asked + 1))
+            return TierAsk(flow, is_check, row.asked + 1)
 
         return self._database.write(work)
 

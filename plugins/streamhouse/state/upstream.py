@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
@@ -17,12 +17,12 @@ from streamhouse.state.schema import pin as pins
 from streamhouse.state.schema import upstream_event as table
 
 
-class Status(StrEnum):
+class EventStatus(StrEnum):
     """What became of a change."""
 
     SEEN = "seen"  # nothing decided yet
     NOTED = "noted"  # nothing to do
-    WAITING = "waiting"  # for a person; its readers may stand still
+    WAITING = "waiting"  # for a person; its readers may wait
     APPLIED = "applied"
     REFUSED = "refused"  # a person said no: the flow goes on without it
     FAILED = "failed"  # decided, and not carried out; tried again
@@ -31,10 +31,10 @@ class Status(StrEnum):
 
 T = TypeVar("T")
 
-OPEN = (Status.SEEN, Status.WAITING, Status.FAILED)
+OPEN = (EventStatus.SEEN, EventStatus.WAITING, EventStatus.FAILED)
 
 
-_PAUSING = (Status.WAITING, Status.REFUSED, Status.FAILED)
+_PAUSING = (EventStatus.WAITING, EventStatus.REFUSED, EventStatus.FAILED)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class UpstreamRecord:
 
     flow: str
     event: UpstreamEvent
-    status: Status
-    seen_at: datetime
+    status: EventStatus
+    observed_at: datetime
     since: datetime  # when `status` began
     decision: Decision | None = None
     plan: str | None = None
@@ -79,32 +79,18 @@ class Upstream:
         Returns:
             One for each of `events`, in their order.
         """
-        at, seen = to_ms(now or datetime.now(UTC)), list(events)
+        at, observed_events = to_ms(now or datetime.now(UTC)), list(events)
 
         def work(connection: Connection) -> list[UpstreamRecord]:
-            held = {row.id: row for row in connection.execute(select(table).where(table.c.flow == flow))}
-            for event in seen:
-                known = held.get(event.id)
-                if known is None:
-                    connection.execute(
-                        insert(table).values(
-                            flow=flow,
-                            id=event.id,
-                            status=Status.SEEN.value,
-                            event=event.model_dump_json(),
-                            seen_ms=at,
-                            status_ms=at,
-                        )
-                    )
-                elif known.status == Status.OUTDATED:  # it came back
-                    _set(connection, flow, event.id, at, status=Status.SEEN.value)
-            ids = {event.id for event in seen}
-            for row in held.values():
-                gone = row.status in OPEN and row.id not in ids
-                if gone and (not unseen or _record(row).event.object not in unseen):
-                    _set(connection, flow, row.id, at, status=Status.OUTDATED.value)
-            now_held = {row.id: row for row in connection.execute(select(table).where(table.c.flow == flow))}
-            return [_record(now_held[event.id]) for event in seen]
+            rows_by_id = _of_flow(connection, flow)
+            for event in observed_events:
+                _see(connection, flow, event, rows_by_id.get(event.id), at)
+            ids = {event.id for event in observed_events}
+            for row in rows_by_id.values():
+                if row.id not in ids and (not unseen or _record(row).event.object not in unseen):
+                    _outdate(connection, row, at)
+            updated_rows = _of_flow(connection, flow)
+            return [_record(updated_rows[event.id]) for event in observed_events]
 
         return self._database.write(work)
 
@@ -112,7 +98,7 @@ class Upstream:
         self,
         flow: str,
         event: str,
-        status: Status,
+        status: EventStatus,
         *,
         decision: Decision | None = None,
         plan: str | None = None,
@@ -126,9 +112,9 @@ class Upstream:
 
         def work(connection: Connection) -> None:
             this = (table.c.flow == flow) & (table.c.id == event)
-            held = connection.execute(select(table).where(this)).one_or_none()
-            if held is not None and any(getattr(held, name) != value for name, value in values.items()):
-                _set(connection, flow, event, held.status_ms if held.status == status else at, **values)
+            row = connection.execute(select(table).where(this)).one_or_none()
+            if row is not None and any(getattr(row, name) != value for name, value in values.items()):
+                _set(connection, flow, event, row.status_ms if row.status == status else at, **values)
 
         self._database.write(work)
 
@@ -162,14 +148,14 @@ class Upstream:
         """
         return frozenset(step for d in self._pausing() for owner, step in d.paused if owner == flow)
 
-    def standing(self, flow: str, but: Collection[str] = ()) -> frozenset[str]:
+    def waiting(self, flow: str, but: Collection[str] = ()) -> frozenset[str]:
         """The steps that are `paused`, and those that would become others if what pauses them is followed.
 
         Args:
             flow: Its name.
             but: Ids of changes that hold nobody any more.
         """
-        return frozenset().union(*(one.standing(flow) for one in self._pausing() if one.event.id not in but))
+        return frozenset().union(*(one.waiting(flow) for one in self._pausing() if one.event.id not in but))
 
     def _pausing(self) -> list[Decision]:
         query = select(table).where(table.c.status.in_([s.value for s in _PAUSING]))
@@ -189,11 +175,13 @@ class Upstream:
         """Make `bodies` the pins of a flow; of others only those in `keep` stay."""
 
         def work(connection: Connection) -> None:
-            held = {row.object: row.body for row in connection.execute(select(pins).where(pins.c.flow == flow))}
-            for name in held.keys() - bodies.keys() - set(keep):
+            stored_bodies = {
+                row.object: row.body for row in connection.execute(select(pins).where(pins.c.flow == flow))
+            }
+            for name in stored_bodies.keys() - bodies.keys() - set(keep):
                 connection.execute(delete(pins).where((pins.c.flow == flow) & (pins.c.object == name)))
             for name, body in bodies.items():
-                if held.get(name) == body:
+                if stored_bodies.get(name) == body:
                     continue
                 connection.execute(delete(pins).where((pins.c.flow == flow) & (pins.c.object == name)))
                 connection.execute(insert(pins).values(flow=flow, object=name, body=body))
@@ -210,8 +198,8 @@ def _record(row: Row[tuple[object, ...]]) -> UpstreamRecord:
     return UpstreamRecord(
         flow=row.flow,
         event=_parsed(UpstreamEvent.model_validate_json, row.event, row.flow),
-        status=Status(row.status),
-        seen_at=from_ms(row.seen_ms),
+        status=EventStatus(row.status),
+        observed_at=from_ms(row.seen_ms),
         since=from_ms(row.status_ms),
         decision=_parsed(Decision.model_validate_json, row.decision, row.flow) if row.decision else None,
         plan=row.plan,
@@ -227,3 +215,22 @@ def _parsed(parse: Callable[[str], T], body: str, flow: str) -> T:
             f"a change upstream of flow '{flow}' was recorded by another version of Streamhouse",
             hint="use the version that wrote it, or move the state store away",
         ) from error
+
+
+def _outdate(connection: Connection, row: Row[tuple[Any, ...]], at_ms: int) -> None:
+    if row.status in OPEN:
+        _set(connection, row.flow, row.id, at_ms, status=EventStatus.OUTDATED.value)
+
+
+def _of_flow(connection: Connection, flow: str) -> dict[str, Row[tuple[Any, ...]]]:
+    return {row.id: row for row in connection.execute(select(table).where(table.c.flow == flow))}
+
+
+def _see(
+    connection: Connection, flow: str, event: UpstreamEvent, known: Row[tuple[Any, ...]] | None, at_ms: int
+) -> None:
+    if known is None:
+        row = {"flow": flow, "id": event.id, "event": event.model_dump_json(), "status": EventStatus.SEEN.value}
+        connection.execute(insert(table).values(**row, seen_ms=at_ms, status_ms=at_ms))
+    elif known.status == EventStatus.OUTDATED:  # it came back
+        _set(connection, flow, event.id, at_ms, status=EventStatus.SEEN.value)

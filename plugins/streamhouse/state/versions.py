@@ -27,7 +27,7 @@ def read_versions(connection: Connection, flow: str) -> dict[str, int]:
     return {row.table_name: row.version for row in rows}
 
 
-def standing(connection: Connection) -> dict[str, FlowPlan]:
+def running_plans(connection: Connection) -> dict[str, FlowPlan]:
     """Flow → its applied plan, over the names that stores hold."""
     serving = versions(connection)
     read: dict[str, dict[str, int]] = {}
@@ -68,10 +68,18 @@ def take_up(connection: Connection, plan: FlowPlan, now_ms: int, moves: Mapping[
     return plans.save(connection, plan, now_ms)
 
 
-def allocate(connection: Connection, plan: FlowPlan, anew: Collection[str], now_ms: int) -> dict[str, int]:
+def allocate(
+    connection: Connection, plan: FlowPlan, to_rebuild: Collection[str], now_ms: int, *, may_go_back: bool = True
+) -> dict[str, int]:
     """Table → the version that it gets: the next one, or the one to go back to when a change is undone."""
-    back = _undone(connection, plan, anew)
-    return back or {table: _next_version(connection, table, now_ms) for table in sorted(anew)}
+    back = _undone(connection, plan, to_rebuild) if may_go_back else {}
+    return back or {table: _next_version(connection, table, now_ms) for table in sorted(to_rebuild)}
+
+
+def _serve(connection: Connection, name: str, version: int, now_ms: int) -> None:
+    dropped(connection, name, version)  # it served once, and serves again
+    this = table_version.c.table_name == name
+    connection.execute(update(table_version).where(this).values(version=version, switched_ms=now_ms))
 
 
 def swap(
@@ -95,29 +103,19 @@ def swap(
     moves = {}
     for name, version in change.versions.items():
         old = serving.get(name, 1)
-        left = None if name in before else _given_up(connection, change.flow, name, old, version)
+        left = None if name in before else _former_table(connection, change.flow, name, old, version)
         if name in before or left is not None:
-            connection.execute(
-                insert(retired_version).values(
-                    table_name=name,
-                    version=old,
-                    body=(left or before[name]).model_dump_json(),
-                    change=change.id,
-                    revision=revision,
-                    positions={} if left or ahead else dict(at),  # nobody knows how far it is: it is not gone back to
-                    retired_ms=now_ms,
-                )
-            )
+            body = (left or before[name]).model_dump_json()
+            positions = {} if left or ahead else dict(at)  # nobody knows how far it is: it is not gone back to
+            row = {"table_name": name, "version": old, "body": body, "change": change.id, "revision": revision}
+            connection.execute(insert(retired_version).values(**row, positions=positions, retired_ms=now_ms))
         if name in before:
-            ends = (at.get(stored_name(name, old), {}), at.get(stored_name(name, version), {}))
-            moves[name] = Move(version, *ends)
-        dropped(connection, name, version)  # it served once, and serves again
-        this = table_version.c.table_name == name
-        connection.execute(update(table_version).where(this).values(version=version, switched_ms=now_ms))
+            moves[name] = Move(version, *(at.get(stored_name(name, one), {}) for one in (old, version)))
+        _serve(connection, name, version, now_ms)
     return moves
 
 
-def _given_up(connection: Connection, flow: str, name: str, old: int, new: int) -> Table | None:
+def _former_table(connection: Connection, flow: str, name: str, old: int, new: int) -> Table | None:
     """The table that a step gave up some time ago, whose name means another version now; None: there is none."""
     if old == new or name not in known(connection):
         return None
@@ -170,7 +168,7 @@ def _next_version(connection: Connection, table: str, now_ms: int) -> int:
     return int(row.newest) + 1
 
 
-def _undone(connection: Connection, plan: FlowPlan, anew: Collection[str]) -> dict[str, int]:
+def _undone(connection: Connection, plan: FlowPlan, to_rebuild: Collection[str]) -> dict[str, int]:
     """Table → the version it had before the last change, when that built just these, and they are to be as they were.
 
     They need not be filled then: they have everything up to where they were left, and read on from there.
@@ -181,7 +179,7 @@ def _undone(connection: Connection, plan: FlowPlan, anew: Collection[str]) -> di
         .order_by(retired_version.c.change.desc())
     ).all()
     last = [row for row in rows if row.change == rows[0].change]
-    if not last or {row.table_name for row in last} != set(anew):
+    if not last or {row.table_name for row in last} != set(to_rebuild):
         return {}
     former = plans.at_revision(connection, plan.flow, last[0].revision)
     back = {row.table_name: int(row.version) for row in last}

@@ -87,6 +87,16 @@ def spark_type(data_type: pa.DataType) -> str:
     raise ValueError(f"Arrow type {data_type} has no Spark SQL type")
 
 
+def shown_type(data_type: pa.DataType) -> str:
+    """`spark_type` for people: `void` for NULL alone, and Arrow's own name of a type that Spark lacks."""
+    if pa.types.is_null(data_type):
+        return "void"
+    try:
+        return spark_type(data_type)
+    except ValueError:
+        return str(data_type)
+
+
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
     """The Arrow schema of stored rows; every field is nullable (stores check keys themselves)."""
     return pa.schema([pa.field(column.name, arrow_type(column.type)) for column in columns])

@@ -18,7 +18,7 @@ from streamhouse.model.shape import Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.ledger import Ledger
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,7 @@ class Capabilities:
     add_merged_columns: bool = True  # `add_columns` of a table that merges
     changes: bool = True  # `read_changes` works
     cuts_commits: bool = False  # `advance` stops within what one `write` wrote, to keep to its number of rows
-    before_images: bool = False  # `read_changes` of a keyed table tells the row before each change
+    before_images: bool = False  # `read_changes` of a keyed table gives the row before each change
     state_as_of: bool = False  # `read_state(at=…)` works for past positions
 
 
@@ -95,7 +95,7 @@ class Store(Protocol):
     ledger: Ledger
 
     def identity(self, name: str) -> str | None:
-        """By which the store tells the table from another one of its name; None: there is no such table."""
+        """By which the store distinguishes the table from another one of its name; None: there is no such table."""
 
     def create(self, table: Table) -> None:
         """Create the table and its database; do nothing when it stands with the same columns and key.
@@ -108,11 +108,11 @@ class Store(Protocol):
     def add_columns(self, table: Table) -> None:
         """Add the columns of `table` that the stored one lacks, at its end and nullable; nothing when there are none.
 
-        Columns are told by name. One that only the stored table has stays: it is another writer's,
+        Columns are matched by name. One that only the stored table has stays: it is another writer's,
         or one that a plan gave up. Rows written before read as NULL in a new column. All writers
         and readers go on: those of this process see the columns at their next call, those that
         know fewer or another order of them never have to. In a table that merges, `table.merge`
-        tells how the new columns fold; how those fold that only the stored table has does not matter.
+        says how the new columns are combined; how those are combined that only the stored table has does not matter.
 
         Raises:
             TableMissingError: there is no such table.
@@ -148,7 +148,7 @@ class Store(Protocol):
         to the oldest state that can be read.
 
         Raises:
-            RowsLostError: rows after `start` are no longer held.
+            RowsLostError: rows after `start` are no longer there.
         """
 
     def read_changes(
@@ -157,7 +157,7 @@ class Store(Protocol):
         """What happened in `[start, end)`; columns None means all.
 
         Raises:
-            RowsLostError: rows of the range are no longer held.
+            RowsLostError: rows of the range are no longer there.
         """
 
     def read_state(
@@ -179,11 +179,11 @@ class Store(Protocol):
         Only they are read from `upserts` (besides the key), and only they change. Where the key is
         stored, the other columns keep their values; where it is not, they are NULL. A NULL in
         `upserts` overwrites. A delete sets the owned columns to NULL, and removes the row when
-        every column outside the key is NULL then, whoever owns it; where the key is not stored, it
+        every column outside the key is NULL then, of every writer; where the key is not stored, it
         does nothing. So a row lives as long as any writer has a value in it: a row whose columns
-        are all NULL is not told from one that nobody wrote, and the next delete removes it. The
+        are all NULL counts as one that nobody wrote, and the next delete removes it. The
         result does not depend on how the epochs of writers with disjoint columns interleave,
-        unless rows without any value are among them. `read_changes` tells whole rows.
+        unless rows without any value are among them. `read_changes` gives whole rows.
 
         Raises:
             WriteRefusedError: a null in the key or in `Table.partition_by`, an absent column, a value that
@@ -250,10 +250,10 @@ class NotedStore(Store, Protocol):
 
 @runtime_checkable
 class ShapedStore(Store, Protocol):
-    """A store that tells a table from another one of its name, and a column from another one of its name."""
+    """A store that distinguishes a table from another one of its name, and a column from another one of its name."""
 
     def shape(self, name: str) -> Shape | None:
-        """The table as it is now, whoever made it; None: there is none. A few milliseconds when nothing changed."""
+        """The table as it is now; None: there is none. A few milliseconds when nothing changed."""
 
 
 @runtime_checkable
@@ -263,7 +263,7 @@ class LogStore(Store, Protocol):
     def start(self, table: Table) -> Position:
         """The oldest position that the log retains."""
 
-    def kept(self, table: Table) -> timedelta:
+    def retention(self, table: Table) -> timedelta:
         """How long the log retains a row, at least."""
 
     def position_before(self, table: Table, at: datetime) -> Position:
@@ -321,7 +321,7 @@ class LoggedStore(LogStore, Protocol):
             `KIND_COLUMNS` (`+I`, `-U`, `+U` or `-D`; int; bigint; timestamp), then `columns`.
 
         Raises:
-            RowsLostError: changes of the range are no longer held.
+            RowsLostError: changes of the range are no longer there.
         """
 
 
@@ -359,7 +359,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file of a snapshot; `deletes`: it tells which rows of others are gone."""
+    """One file of a snapshot; `deletes`: it says which rows of others are deleted."""
 
     path: str
     rows: int
@@ -371,15 +371,17 @@ class DataFile:
 
 @runtime_checkable
 class LakeMetadata(Protocol):
-    """A lake that tells what it holds."""
+    """A lake that lists its snapshots and files."""
 
     def position_of(self, table: Table, snapshot: int) -> Position:
         """The position of a snapshot: by its number here, or by the id that other engines know; it may be gone."""
 
     def list_snapshots(self, table: Table) -> list[Snapshot]:
-        """The snapshots that are held, oldest first."""
+        """The snapshots that still exist, oldest first."""
 
-    def list_files(self, table: Table, at: Position | None = None, where: Sequence[Condition] = ()) -> list[DataFile]:
+    def list_files(
+        self, table: Table, at: Position | None = None, where: Sequence[RowCondition] = ()
+    ) -> list[DataFile]:
         """The files that a read at `at` (None: now) opens, but for those that surely hold no row with all of `where`.
 
         Raises:
@@ -392,7 +394,7 @@ class FilteredStore(Protocol):
     """A store that leaves out rows by itself."""
 
     def read_where(
-        self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition]
+        self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[RowCondition]
     ) -> "pa.Table":
         """`read_state` with every row that fulfils all of `where`; others may be there, too."""
 
@@ -401,10 +403,10 @@ class FilteredStore(Protocol):
 class PartitionedStore(Protocol):
     """A store that keeps the rows of each partition apart, and drops them together.
 
-    Dropping takes rows away without changing the table for those who follow it: `read_changes` over a drop tells no
+    Dropping takes rows away without changing the table for those who follow it: `read_changes` over a drop gives no
     delete, `rows_between` and `advance` count nothing for it, positions before it stay good, and what `write`
     recorded (epochs, snapshot properties) stands. Rows that were dropped before they were read are lost to
-    readers that had not come so far, as in a log past its time. A row written to a dropped partition makes it anew.
+    readers that had not come so far, as in a log past its time. A row written to a dropped partition makes it again.
     """
 
     def partitions(self, table: Table, since: Position | None = None) -> list[Partition]:
@@ -418,9 +420,9 @@ class PartitionedStore(Protocol):
         """
 
     def drop_partitions(
-        self, table: Table, gone: Sequence[Partition], covered: Position | None = None
+        self, table: Table, to_drop: Sequence[Partition], covered: Position | None = None
     ) -> list[Partition]:
-        """Drop the rows of the partitions `gone`, and return those that were dropped; those that are absent are none.
+        """Drop the rows of the partitions `to_drop`, and return those that were dropped, without those that are absent.
 
         With `covered`, a partition that changed after it stays: a colder tier holds what the table had at `covered`.
         A lake looks and drops under the table's lock.
@@ -446,8 +448,8 @@ class PreparedStore(PartitionedStore, Protocol):
 class GuardedStore(PartitionedStore, Protocol):
     """A store that looks and drops in two steps: `write` of rows that are past their time waits while it does.
 
-    So no row is lost that is written when its partition is dropped. Others that write in the place of `write`, as
-    Spark's tasks, are guarded by whoever sends them.
+    So no row is lost that is written when its partition is dropped. Others that write instead of `write`, as
+    Spark's tasks, are guarded by the code that sends them.
     """
 
     def undropped(self, table: Table) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""How the files of lakes are written so that damaged bytes are an error for whoever reads them, never other rows."""
+"""How the files of lakes are written so that damaged bytes are an error for every reader, never other rows."""
 
 CHECKED_COMPRESSION = "gzip"
 """Of Parquet's codecs the one with a checksum, which every reader verifies, ours and other engines.

@@ -14,7 +14,7 @@ _PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 def can_fit(was: str, now: str) -> bool:
-    """Whether values of a Spark type can be told to fit another one: numbers, texts that tell something, structs."""
+    """Whether it can be checked that values of a Spark type fit another one: numbers, texts with a meaning, structs."""
     if was == now:
         return True
     if was.startswith("struct<") and now.startswith("struct<"):
@@ -42,8 +42,8 @@ def fits(values: pa.ChunkedArray, there: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.or_(pc.is_null(values), pc.is_valid(there))
     found = pa.chunked_array([pa.repeat(True, len(values))])
     for field in values.type:
-        inner, is_kept = pc.struct_field(values, field.name), there.type.get_field_index(field.name) >= 0
-        fit = fits(inner, pc.struct_field(there, field.name)) if is_kept else pc.is_null(inner)
+        inner, has_field = pc.struct_field(values, field.name), there.type.get_field_index(field.name) >= 0
+        fit = fits(inner, pc.struct_field(there, field.name)) if has_field else pc.is_null(inner)
         found = pc.and_(found, fit)
     return found
 

@@ -10,7 +10,7 @@ from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes
-from streamhouse.stores.same import plain_keys
+from streamhouse.stores.equality import plain_keys
 
 DELETED = "-D"
 UPSERTED = "+U"
@@ -39,18 +39,8 @@ def rows_to_write(
     """
     columns = table.columns if owned is None else _partial(table, owned)
     deletes = changes.deletes if changes.deletes is not None and changes.deletes.num_rows else None
-    if deletes is not None and not table.primary_key:
-        raise WriteRefusedError(f"{table.name} has no primary key, so no row can be deleted from it")
-    if deletes is not None and table.merge:
-        raise WriteRefusedError(
-            f"{table.name} adds values up, so a row cannot be deleted from it",
-            hint="let the step recompute its keys: strategy recompute instead of merge",
-        )
-    if deletes is not None and table.selects:
-        raise WriteRefusedError(
-            f"{table.name} has the merge engine {table.merge_engine}, so a row cannot be deleted from it",
-            hint="merge_engine: deduplicate lets rows be deleted",
-        )
+    if deletes is not None:
+        _refuse_deletes(table)
     upserts = plain_keys(_conform(table, changes.upserts, columns), table.primary_key)
     _refuse_nulls(table, upserts)
     if kind is None:
@@ -60,8 +50,8 @@ def rows_to_write(
         keys = _conform(table, deletes, [table.column(name) for name in table.primary_key])
         keys = plain_keys(keys, table.primary_key)
         _refuse_nulls(table, keys)
-        gone = padded(keys, columns)
-        parts.insert(0, gone.append_column(kind, pa.repeat(DELETED, gone.num_rows)))
+        delete_rows = padded(keys, columns)
+        parts.insert(0, delete_rows.append_column(kind, pa.repeat(DELETED, delete_rows.num_rows)))
     return winners(pa.concat_tables(parts), table)
 
 
@@ -99,9 +89,9 @@ def not_outdone(rows: pa.Table, stored: pa.Table, table: Table) -> pa.Table:
     )
     after = rows.select(names).append_column("", pa.array(np.arange(rows.num_rows)))
     won = winners(pa.concat_tables([before, after]), table).column("").to_numpy()
-    kept = np.zeros(rows.num_rows, dtype=bool)
-    kept[won[won >= 0]] = True
-    return rows.filter(pa.array(kept))
+    mask = np.zeros(rows.num_rows, dtype=bool)
+    mask[won[won >= 0]] = True
+    return rows.filter(pa.array(mask))
 
 
 def deciding(table: Table) -> list[str]:
@@ -133,9 +123,9 @@ def with_keys(rows: pa.Table, wanted: pa.Table) -> pa.Table:
         return rows.filter(pc.is_in(own.column(0), value_set=wanted.column(0).combine_chunks()))
     numbered = own.append_column("", pa.array(np.arange(rows.num_rows)))
     found = numbered.join(wanted, keys=keys, join_type="left semi").column("").to_numpy()
-    kept = np.zeros(rows.num_rows, dtype=bool)
-    kept[found] = True
-    return rows.filter(pa.array(kept))
+    mask = np.zeros(rows.num_rows, dtype=bool)
+    mask[found] = True
+    return rows.filter(pa.array(mask))
 
 
 def without_keys(rows: pa.Table, unwanted: pa.Table) -> pa.Table:
@@ -145,18 +135,18 @@ def without_keys(rows: pa.Table, unwanted: pa.Table) -> pa.Table:
     keys = unwanted.column_names
     unwanted = plain_keys(unwanted, keys)
     numbered = plain_keys(rows.select(keys), keys).append_column("", pa.array(np.arange(rows.num_rows)))
-    kept = np.zeros(rows.num_rows, dtype=bool)
-    kept[numbered.join(unwanted, keys=keys, join_type="left anti").column("").to_numpy()] = True
-    return rows.filter(pa.array(kept))
+    mask = np.zeros(rows.num_rows, dtype=bool)
+    mask[numbered.join(unwanted, keys=keys, join_type="left anti").column("").to_numpy()] = True
+    return rows.filter(pa.array(mask))
 
 
-def absent(rows: pa.Table, seen: pa.Table) -> list[int]:
-    """Indexes of the rows that are not among `seen`, which has the same columns; nulls are equal.
+def absent(rows: pa.Table, others: pa.Table) -> list[int]:
+    """Indexes of the rows that are not among `others`, which has the same columns; nulls are equal.
 
     No two `rows` are equal, and no column is nested.
     """
     ours = rows.append_column("", pa.array(np.arange(rows.num_rows)))
-    theirs = seen.append_column("", pa.array(np.full(seen.num_rows, -1)))
+    theirs = others.append_column("", pa.array(np.full(others.num_rows, -1)))
     bounds = pa.concat_tables([ours, theirs]).group_by(rows.column_names).aggregate([("", "min"), ("", "max")])
     lowest, highest = bounds.column("_min").to_numpy(), bounds.column("_max").to_numpy()
     missing: list[int] = np.sort(highest[lowest >= 0]).tolist()
@@ -179,9 +169,9 @@ def in_turn(parts: Sequence[Changes], key: Sequence[str]) -> Changes:
             before = pa.concat_tables([before, without_keys(later.before, pa.concat_tables(touched))])
         changed = pa.concat_tables(again)
         upserts = pa.concat_tables([without_keys(upserts, changed), later.upserts])
-        gone = [without_keys(deletes, changed)] if deletes is not None else []
-        gone += [later.deletes] if later.deletes is not None else []
-        deletes = pa.concat_tables(gone) if gone else None
+        all_deletes = [without_keys(deletes, changed)] if deletes is not None else []
+        all_deletes += [later.deletes] if later.deletes is not None else []
+        deletes = pa.concat_tables(all_deletes) if all_deletes else None
     return Changes(upserts, deletes if deletes is not None and deletes.num_rows else None, before)
 
 
@@ -211,7 +201,11 @@ def rows_to_set(table: Table, changes: Changes, kind: str, owned: Sequence[str] 
 
 
 def refuse_log(table: Table) -> None:
-    """Raise WriteRefusedError when the table has no key, so that no row of it can be set."""
+    """Refuse a table without a key, of which no row can be set.
+
+    Raises:
+        WriteRefusedError: it has no primary key.
+    """
     if not table.primary_key:
         raise WriteRefusedError(f"{table.name} has no primary key, so its rows cannot be set")
 
@@ -236,12 +230,15 @@ def completed(partial: pa.Table, stored: pa.Table, key: Sequence[str], kind: str
     deleted = pc.equal(partial.column(kind), DELETED)
     written = set(partial.column_names)
     others = [name for name in stored.column_names if name not in written]
-    kept = {name: stored.column(name).combine_chunks().take(found) for name in others}
-    gone = deleted
-    for column in kept.values():
-        gone = pc.and_(gone, pc.is_null(column))
-    rows = pa.table({n: kept[n] if n in kept else partial.column(n) for n in stored.column_names}, schema=stored.schema)
-    rows = rows.append_column(kind, pc.if_else(gone, DELETED, UPSERTED))
+    other_columns = {name: stored.column(name).combine_chunks().take(found) for name in others}
+    is_empty = deleted
+    for column in other_columns.values():
+        is_empty = pc.and_(is_empty, pc.is_null(column))
+    rows = pa.table(
+        {n: other_columns[n] if n in other_columns else partial.column(n) for n in stored.column_names},
+        schema=stored.schema,
+    )
+    rows = rows.append_column(kind, pc.if_else(is_empty, DELETED, UPSERTED))
     return rows.filter(pc.or_(pc.invert(deleted), pc.is_valid(found)))
 
 
@@ -277,3 +274,18 @@ def _refuse_nulls(table: Table, rows: pa.Table) -> None:
                 f"{count} rows for {table.name} have no {name}, which {role}",
                 hint=f"filter them in the step's SQL: WHERE {name} IS NOT NULL",
             )
+
+
+def _refuse_deletes(table: Table) -> None:
+    if not table.primary_key:
+        raise WriteRefusedError(f"{table.name} has no primary key, so no row can be deleted from it")
+    if table.merge:
+        raise WriteRefusedError(
+            f"{table.name} adds values up, so a row cannot be deleted from it",
+            hint="let the step recompute its keys: strategy recompute instead of merge",
+        )
+    if table.selects:
+        raise WriteRefusedError(
+            f"{table.name} has the merge engine {table.merge_engine}, so a row cannot be deleted from it",
+            hint="merge_engine: deduplicate lets rows be deleted",
+        )

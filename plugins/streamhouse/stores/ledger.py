@@ -1,7 +1,7 @@
 """What was recorded of the tables of a project, so that one which is gone, another or older is never taken for it.
 
 Every store asks its ledger before it makes a table, and `verify` asks it before anybody answers, moves or removes rows.
-A record is written after what it tells of, so a table may be ahead of its record and is never behind it.
+A record is written after what it records, so a table may be ahead of its record and is never behind it.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ _PARTITION = "/"  # in the key of a bucket of a partition, which may be dropped 
 
 
 @dataclass(frozen=True)
-class Known:
+class LedgerEntry:
     """What was recorded of a table in one tier.
 
     Attributes:
-        identity: By which the store tells it from another table of its name; None: not recorded.
+        identity: By which the store distinguishes it from another table of its name; None: not recorded.
         end: Where it ended; it may have gone on since.
         round: Of tiering, the last one recorded; None: nothing was tiered into it.
     """
@@ -33,10 +33,10 @@ class Known:
 class Ledger(Protocol):
     """The records of one project."""
 
-    def known(self, table: Table, tier: Tier) -> Known | None:
+    def known(self, table: Table, tier: Tier) -> LedgerEntry | None:
         """What was recorded of a table as a tier stores it; None: nothing."""
 
-    def made(self, table: Table, tier: Tier, identity: str) -> None:
+    def record_table(self, table: Table, tier: Tier, identity: str) -> None:
         """Record that the table stands; what is recorded already stays."""
 
     def filled(self, table: Table, tier: Tier, round_: int, end: Position) -> None:
@@ -49,11 +49,11 @@ class Ledger(Protocol):
 class NoLedger:
     """Of stores outside a project: nothing is known of their tables."""
 
-    def known(self, table: Table, tier: Tier) -> Known | None:  # noqa: ARG002
+    def known(self, table: Table, tier: Tier) -> LedgerEntry | None:  # noqa: ARG002
         """See `Ledger`."""
         return None
 
-    def made(self, table: Table, tier: Tier, identity: str) -> None:
+    def record_table(self, table: Table, tier: Tier, identity: str) -> None:
         """See `Ledger`."""
 
     def filled(self, table: Table, tier: Tier, round_: int, end: Position) -> None:
@@ -70,13 +70,13 @@ class Recorded(Protocol):
     ledger: Ledger
 
     def identity(self, name: str) -> str | None:
-        """By which the store tells the table from another one of its name; None: there is no such table."""
+        """By which the store distinguishes the table from another one of its name; None: there is no such table."""
 
     def end(self, table: Table) -> Position:
         """See `Store.end`."""
 
 
-def verify(store: Recorded, table: Table) -> Known | None:
+def verify(store: Recorded, table: Table) -> LedgerEntry | None:
     """What is known of a table that stands as recorded; None: nothing is, so it may also be absent.
 
     Raises:
@@ -101,7 +101,7 @@ def refuse_lost(store: Recorded, table: Table) -> None:
         refuse(table, store.tier, "is gone")
 
 
-def note_made(store: Recorded, table: Table) -> None:
+def note_table(store: Recorded, table: Table) -> None:
     """Record that a table stands.
 
     Raises:
@@ -112,7 +112,7 @@ def note_made(store: Recorded, table: Table) -> None:
     if found is None or (known is not None and known.identity not in (None, found)):
         refuse(table, store.tier, "is another table than the one that was recorded")
     if known is None or known.identity is None:
-        store.ledger.made(table, store.tier, found)
+        store.ledger.record_table(table, store.tier, found)
 
 
 def behind_record(end: Position, recorded: Position) -> str | None:
@@ -139,5 +139,9 @@ _REMEDY: Mapping[bool, str] = {
 
 
 def refuse(table: Table, tier: Tier, what: str) -> NoReturn:
-    """Raise TableLostError with what to do."""
+    """Refuse to use a table that is not as recorded.
+
+    Raises:
+        TableLostError: always; its hint says what to do.
+    """
     raise TableLostError(f"{table.name} in the {tier} tier {what}", hint=_REMEDY[tier is table.tiers.target])

@@ -12,15 +12,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from platform import node
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.model.types import Tier
+from streamhouse.spark.java_process import pid_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,28 +58,19 @@ class TableLocks:
         try:
             lock.acquire()
         except Timeout as error:
-            raise StoreUnavailableError(
-                f"table {name} ({tier.value}) has been locked by another process for {self.timeout_s:.0f} s",
-                hint="it is being written or compacted; try again when that has ended",
-            ) from error
+            message = f"table {name} ({tier.value}) has been locked by another process for {self.timeout_s:.0f} s"
+            hint = "it is being written or compacted; try again when that has ended"
+            raise StoreUnavailableError(message, hint=hint) from error
         note = self.directory / f"{tier.value}.{name}.jvm"
         try:
             _outlive(note)
             if spark is None:
                 yield
                 return
-            note.write_text(json.dumps([node(), _pid(spark._jvm)]))
-            try:
+            with _noted(note, pid_of(spark)):
                 yield
-            finally:
-                note.unlink()
         finally:
             lock.release()
-
-
-@lru_cache(maxsize=4)
-def _pid(jvm: Any) -> int:
-    return int(jvm.java.lang.ProcessHandle.current().pid())
 
 
 def _outlive(note: Path) -> None:
@@ -87,22 +78,33 @@ def _outlive(note: Path) -> None:
     try:
         machine, pid = json.loads(note.read_text())
         written_s = note.stat().st_mtime
-    except (FileNotFoundError, ValueError):  # none, or its writer died before anything was committed
+    except (FileNotFoundError, ValueError, TypeError):  # none, or its writer died before anything was committed
         return
-    import psutil
-
-    def is_there() -> bool:
-        try:
-            process = psutil.Process(pid)
-            # One that began later only has the number of the JVM.
-            return process.create_time() <= written_s and process.status() != psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
-            return False
-
     patience = time.monotonic() + _ORPHAN_S
-    while machine == node() and is_there():
+    while machine == node() and _is_there(pid, written_s):
         if time.monotonic() > patience:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.05)
     note.unlink(missing_ok=True)
+
+
+@contextmanager
+def _noted(note: Path, pid: int) -> Iterator[None]:
+    """While the block runs, a file names the JVM that commits."""
+    note.write_text(json.dumps([node(), pid]))
+    try:
+        yield
+    finally:
+        note.unlink()
+
+
+def _is_there(pid: int, since_s: float) -> bool:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        # One that began later only has the number of the JVM.
+        return process.create_time() <= since_s and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -17,7 +17,7 @@ class ObjectStore(Frozen):
     """Where it is; what is absent is that of Amazon."""
 
     endpoint: str | None = Field(default=None, pattern=r"^https?://\S+$", description="absent: Amazon's")
-    region: str = Field(default="us-east-1", min_length=1)
+    region: str = Field(default="us-east-1", min_length=1, description="of the object store")
     path_style: bool = Field(default=True, description="the bucket stands in the path, not in the host's name")
 
     def paimon_options(self, warehouse: str, environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -30,14 +30,14 @@ class ObjectStore(Frozen):
         """
         if not is_object_store(warehouse):
             return {}
-        given = os.environ if environment is None else environment
+        variables = os.environ if environment is None else environment
         options = {
             "s3.endpoint": self.endpoint,
             "s3.region": self.region,
             "s3.path.style.access": str(self.path_style).lower(),
-            "s3.access-key": given.get("AWS_ACCESS_KEY_ID"),
-            "s3.secret-key": given.get("AWS_SECRET_ACCESS_KEY"),
-            "s3.session-token": given.get("AWS_SESSION_TOKEN"),
+            "s3.access-key": variables.get("AWS_ACCESS_KEY_ID"),
+            "s3.secret-key": variables.get("AWS_SECRET_ACCESS_KEY"),
+            "s3.session-token": variables.get("AWS_SESSION_TOKEN"),
         }
         return {key: value for key, value in options.items() if value}
 

@@ -49,8 +49,8 @@ def open_store(
     """
     tier = Tier(tier)
     if tier is Tier.HOT:
-        from streamhouse.stores.fluss.login import Login
         from streamhouse.stores.fluss.store import FlussStore
+        from streamhouse.stores.fluss.wire.login import Login
 
         if places.fluss is None:
             raise StoreUnavailableError("no Fluss is running for this project", hint="streamhouse services up")

@@ -1,6 +1,6 @@
 """The tables that serve, under the names that people know, for other engines that read a lake in a folder.
 
-A table that was built anew is stored beside the one that served. A folder beside the lake, `warm.serving` of `warm`,
+A table that was rebuilt is stored beside the one that served. A folder beside the lake, `warm.serving` of `warm`,
 has a link for each table to the folder of the version that serves; it is a lake of its own, in which nobody writes. A
 link is replaced as a whole, so that who opens a table finds one version or the other.
 """
@@ -19,7 +19,7 @@ _LAYER = {Tier.WARM: "{}.db", Tier.COLD: "{}"}  # how a lake calls the folder of
 
 
 @dataclass(frozen=True)
-class Serving:
+class ServingLinks:
     """The links of one lake in a folder.
 
     Attributes:
@@ -72,6 +72,10 @@ class Serving:
         with suppress(OSError):
             if link.readlink().name == self._place(self.lake, stored).name:
                 link.unlink()
+
+    def place(self, stored: str) -> Path:
+        """The folder in the lake of a table, by the name that it is stored by."""
+        return self._place(self.lake, stored)
 
     def _place(self, lake: Path, name: str) -> Path:
         layer, _, table = name.partition(".")

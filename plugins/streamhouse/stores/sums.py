@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Table
 from streamhouse.model.types import MergeFunction
+from streamhouse.stores.equality import distinct_keys, plain_keys
 from streamhouse.stores.keyed import with_keys
-from streamhouse.stores.same import distinct_keys, plain_keys
 
 _INTEGERS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 _EXACT = Context(prec=200)  # Decimal rounds to 28 digits otherwise
@@ -38,8 +38,8 @@ class Added:
 class SumBounds:
     """Knows for each summed column of each table an amount that no stored value exceeds.
 
-    So most writes are known to fit without a look at the table; else its key and summed columns are read. Whoever
-    uses one is the only writer of its tables as long as it lives.
+    So most writes are known to fit without a look at the table; else its key and summed columns are read. The store
+    that uses one is the only writer of its tables as long as it lives.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class SumBounds:
             stored: See `admit`.
 
         Returns:
-            Column → an amount, most of what its type can hold; None: a stored sum comes near that. `admit` tells then.
+            Column → an amount, most of what its type can hold; None: a stored sum is near that; then `admit` decides.
         """
         limits = summed(table)
         known = self._still(table, limits)
@@ -104,7 +104,7 @@ class SumBounds:
 
 
 class Admitted(SumBounds):
-    """Lets every write pass: whoever sends the rows to several writers has asked for all of them."""
+    """Lets every write pass: the code that sends the rows to several writers has asked for all of them."""
 
     def admit(self, table: Table, added: Added, stored: Callable[[tuple[str, ...]], pa.Table]) -> None:
         """Do nothing."""
@@ -159,10 +159,10 @@ def largest(rows: pa.Table, names: Iterable[str]) -> dict[str, Decimal]:
 def _refuse_sums(table: Table, rows: pa.Table, stored: pa.Table) -> None:
     key = list(table.primary_key)
     rows, stored = plain_keys(rows, key), plain_keys(stored, key)
-    held = with_keys(stored, distinct_keys(rows, key).select(key))
+    current_rows = with_keys(stored, distinct_keys(rows, key).select(key))
     limits = summed(table)
     now: dict[tuple[object, ...], dict[str, Decimal]] = {}
-    for row in held.to_pylist():
+    for row in current_rows.to_pylist():
         now[tuple(map(_comparable, (row[k] for k in key)))] = {n: _exact(row[n]) for n in limits}
     for row in rows.to_pylist():
         sums = now.setdefault(tuple(map(_comparable, (row[k] for k in key))), dict.fromkeys(limits, _NONE))
@@ -177,12 +177,12 @@ def _overflow(
     table: Table, name: str, key: Mapping[str, object], before: Decimal, value: int | Decimal
 ) -> WriteRefusedError:
     kind = table.column(name).type
-    told = ", ".join(
+    where = ", ".join(
         f"{column} = {one!r}" if isinstance(one, str) else f"{column} = {one}" for column, one in key.items()
     )
     wider = "DECIMAL(38,0)" if kind in _INTEGERS else "DOUBLE"
     return WriteRefusedError(
-        f"the sum in {table.name}.{name} overflows {kind} where {told}: {before} is stored, {value} is to be added; "
+        f"the sum in {table.name}.{name} overflows {kind} where {where}: {before} is stored, {value} is to be added; "
         "it was not written",
         hint=f"let the step sum a type that holds it, such as SUM(CAST(... AS {wider})), and apply the change",
     )

@@ -36,24 +36,24 @@ _MOST_FILES = 25
 
 
 def spared(
-    held: Iterable[tuple[int, Callable[[], int]]], older_than: datetime, unless_many: datetime | None = None
+    snapshots: Iterable[tuple[int, Callable[[], int]]], older_than: datetime, unless_many: datetime | None = None
 ) -> int:
     """How many of the newest snapshots stay when nobody has to read on from them.
 
     Args:
-        held: When each was made, in epoch milliseconds, and how many files it consists of; newest first.
+        snapshots: When each was made, in epoch milliseconds, and how many files it consists of; newest first.
         older_than: As of `LakeUpkeep.expire`.
-        unless_many: Likewise.
+        unless_many: As above.
     """
     since_ms = millis(older_than)
     many_ms = 0 if unless_many is None else millis(unless_many)
     number = newest_files = 0
-    for made_ms, files in held:
+    for created_ms, files in snapshots:
         if not number and many_ms:
             newest_files = files()
-        if number >= AT_LEAST and made_ms < since_ms:
+        if number >= AT_LEAST and created_ms < since_ms:
             break
-        may_go = number >= AT_LEAST and made_ms < many_ms
+        may_go = number >= AT_LEAST and created_ms < many_ms
         if may_go and (number >= _MOST_SNAPSHOTS or files() > newest_files + _MOST_FILES):
             break
         number += 1
@@ -74,7 +74,7 @@ class LakeUpkeep(Protocol):
         """What the table consists of now."""
 
     def compact(self, table: Table, *, full: bool = False) -> None:
-        """Write small files together, and with `full` everything anew, deletes folded in; nothing when none is small.
+        """Write small files together, and with `full` everything again, deletes folded in; nothing when none is small.
 
         Raises:
             StoreUnavailableError: another commit took part of the files away; the next call does the rest.

@@ -11,7 +11,7 @@ COMPARISONS = ("=", "<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True)
-class Condition:
+class RowCondition:
     """`column operator values`, as SQL means it: a null fulfils `is null` only.
 
     Attributes:

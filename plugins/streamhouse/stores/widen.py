@@ -15,9 +15,9 @@ def missing(table: Table, stored: Sequence[Column]) -> tuple[Column, ...]:
     types = {column.name: column.type for column in stored}
     changed = [c for c in table.columns if types.get(c.name, c.type) != c.type]
     if changed:
-        told = ", ".join(f"{c.name} is {types[c.name]}, the plan has {c.type}" for c in changed)
+        differences = ", ".join(f"{c.name} is {types[c.name]}, the plan has {c.type}" for c in changed)
         raise SchemaConflictError(
-            f"{table.name} is stored with other types: {told}",
+            f"{table.name} is stored with other types: {differences}",
             hint="columns can be added only; drop the table and fill it again, or give the new one another name",
         )
     if late := [name for name in table.primary_key if name not in types]:

@@ -1,1 +1,1 @@
-"""Filling the tiers a flow does not write, and reading all of them under one name."""
+"""Filling the tiers a flow does not write, reading all of them as one table, and restating rows of the past."""

@@ -45,8 +45,8 @@ def cut(lake_end: Position, log_start: Position, log_end: Position) -> list[Offs
         >>> cut({"0": 5}, {"0": 3, "1": 0}, {"0": 9, "1": 2})
         [OffsetRange(bucket='0', start=5, end=9), OffsetRange(bucket='1', start=0, end=2)]
     """
-    gone = [bucket for bucket in _ordered(lake_end) if bucket not in log_end and lake_end[bucket] > 0]
-    if stray := [bucket for bucket in gone if _PARTITION not in bucket]:
+    missing_buckets = [bucket for bucket in _ordered(lake_end) if bucket not in log_end and lake_end[bucket] > 0]
+    if stray := [bucket for bucket in missing_buckets if _PARTITION not in bucket]:
         raise _foreign_copy(f"bucket {stray[0]} is tiered, and the table has no such bucket")
     ranges: list[OffsetRange] = []
     for bucket in _ordered(log_end):
@@ -97,7 +97,7 @@ def counts_rows(position: Position) -> bool:
 
 def _foreign_copy(message: str) -> StateConflictError:
     return StateConflictError(
-        message, hint="the table was made anew after it was tiered: drop the copy in the lake, or restore the table"
+        message, hint="the table was created again after it was tiered: drop the copy in the lake, or restore the table"
     )
 
 

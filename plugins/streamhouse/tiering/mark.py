@@ -47,7 +47,7 @@ class Mark:
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise StateConflictError(
                 f"cannot read how far tiering came: {properties}",
-                hint="the snapshot was written by another program; drop the copy in the lake to tier it anew",
+                hint="the snapshot was written by another program; drop the copy in the lake to tier it again",
             ) from error
 
 
@@ -67,20 +67,24 @@ def read_mark(lake: LakeStore, table: Table, source: Tier) -> Mark | None:
 
 
 def again(lake: LakeStore, table: Table, source: Tier) -> Mark | None:
-    """`read_mark` of a copy that was found to be what the ledger knows a moment ago."""
+    """`read_mark` of a copy that was found to be what the ledger knows a moment ago.
+
+    Raises:
+        StateConflictError: the copy was filled from another tier.
+    """
     if lake.identity(table.name) is None:
         return None
     mark = Mark.from_properties(lake.snapshot_properties(table))
     if mark is not None and mark.source is not source:
         raise StateConflictError(
             f"{table.name}: its {lake.tier} copy was filled from the {mark.source} tier, not from {source}",
-            hint=f"keep the table's {mark.source} tier, or drop the {lake.tier} copy to tier it anew",
+            hint=f"keep the table's {mark.source} tier, or drop the {lake.tier} copy to tier it again",
         )
     return mark
 
 
 def forget_lost(lake: LakeStore, table: Table, source: Tier) -> None:
-    """Remove what is left of a copy that `read_mark` refuses as lost, so that it can be filled anew."""
+    """Remove what is left of a copy that `read_mark` refuses as lost, so that it can be filled again."""
     try:
         read_mark(lake, table, source)
     except TableLostError:

@@ -2,7 +2,7 @@
 
 The lake's snapshot holds, in one commit, the rows of a round and the offsets where the next round
 begins. A round that was killed has therefore either happened or not; the next one starts where the
-lake says. The ledger is told of it afterwards, so that a lake which is behind its record is noticed.
+lake says. The ledger records it afterwards, so that a lake which is behind its record is noticed.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ ROUND_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Moved:
+class MoveProgress:
     """What went from one tier to another, so far.
 
     Attributes:
@@ -52,7 +52,7 @@ class Moved:
         return sum(offset - self.end.get(bucket, 0) for bucket, offset in self.goal.items())
 
 
-OnProgress = Callable[[Moved], None]
+OnProgress = Callable[[MoveProgress], None]
 
 
 def tier(
@@ -62,8 +62,8 @@ def tier(
     *,
     max_rows: int = ROUND_ROWS,
     on_progress: OnProgress | None = None,
-    asked_since: Callable[[], timedelta | None] = lambda: None,
-) -> Moved:
+    age_of_copy: Callable[[], timedelta | None] = lambda: None,
+) -> MoveProgress:
     """Bring the lake's copy of `table` up to where `source` ends now, in rounds of at most `max_rows`.
 
     A first copy of a keyed table, and of a source whose positions count commits, is one round.
@@ -71,12 +71,12 @@ def tier(
 
     Args:
         table: As the flow writes it. The copy is `table.replica`, made when there never was one; one that lacks
-            columns, told by name, gets them.
+            columns, matched by name, gets them.
         source: The tier the flow writes.
         lake: The tier to fill.
         max_rows: Bounds memory and the work that a kill repeats.
         on_progress: Called after each round with what was moved since the call began.
-        asked_since: For how long the lake has been a tier of the table; asked when rows are gone of which it has none.
+        age_of_copy: For how long the lake has been a tier of the table; asked when rows are gone of which it has none.
 
     Raises:
         RowsLostError: the source dropped rows before they were tiered, and not all of them before it was asked for.
@@ -100,14 +100,14 @@ def tier(
     begun = mark.offsets if mark else {}
     by_state = bool(table.primary_key) and mark is None  # a key's state outlives its log
     oldest = source.start(table) if isinstance(source, LogStore) and not by_state else {}
-    gone = 0
+    dropped_rows = 0
     if mark is None and isinstance(source, LogStore) and any(oldest.values()):
-        since = asked_since()
-        if since is not None and since < source.kept(table):  # what is gone is older than the wish for the lake
-            begun, gone = oldest, sum(oldest.values())
+        since = age_of_copy()
+        if since is not None and since < source.retention(table):  # what is gone is older than the wish for the lake
+            begun, dropped_rows = oldest, sum(oldest.values())
     cut(begun, oldest, goal)
     rows, start = 0, begun
-    moved = Moved(table.name, source.tier, lake.tier, rows, begun, begun, goal, gone)
+    moved = MoveProgress(table.name, source.tier, lake.tier, rows, begun, begun, goal, dropped_rows)
     while behind(start, goal):
         changes, end = _round(table, source, start, goal, max_rows, first=mark is None)
         if count := _rows(changes):
@@ -116,7 +116,7 @@ def tier(
             rows += count if mark == planned else 0
             end = mark.offsets
         start = end
-        moved = Moved(table.name, source.tier, lake.tier, rows, begun, end, goal, gone)
+        moved = MoveProgress(table.name, source.tier, lake.tier, rows, begun, end, goal, dropped_rows)
         if on_progress:
             on_progress(moved)
     return moved
@@ -128,7 +128,7 @@ def tier_all(
     *,
     max_rows: int = ROUND_ROWS,
     on_progress: OnProgress | None = None,
-) -> list[Moved]:
+) -> list[MoveProgress]:
     """Fill every further tier of every table of a flow, upstream first; each as `tier` does."""
     moved = []
     for table in plan.tables.values():
@@ -164,7 +164,7 @@ def _write(replica: Table, lake: LakeStore, changes: Changes, planned: Mark) -> 
 def _foreign(replica: Table, lake: LakeStore, finding: str) -> StateConflictError:
     return StateConflictError(
         f"{replica.name}: its {lake.tier} copy {finding}",
-        hint="another program writes it; drop the copy to tier the table anew",
+        hint="another program writes it; drop the copy to tier the table again",
     )
 
 

@@ -1,4 +1,4 @@
-"""Tells of rows that the hot tier may drop before a lake has them, long before it does (design D9)."""
+"""Reports rows that the hot tier may drop before a lake has them, long before it does (design D9)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -53,9 +53,9 @@ def overdue(table: Table, source: Store, lake: LakeStore, now: datetime) -> Over
     mark = read_mark(lake, table.replica, source.tier)
     if mark is None and table.primary_key:
         return None  # the first copy is made of the state, which outlives its log
-    kept = source.kept(table)
-    age = kept * _PATIENCE
+    retention = source.retention(table)
+    age = retention * _PATIENCE
     tiered = mark.offsets if mark else {}
     due = source.position_before(table, now - age)
     rows = sum(max(0, offset - tiered.get(bucket, 0)) for bucket, offset in due.items())
-    return Overdue(table.name, lake.tier, rows, age, kept) if rows else None
+    return Overdue(table.name, lake.tier, rows, age, retention) if rows else None

@@ -19,7 +19,7 @@ class Covered:
     until: Position | None
 
 
-def kept(table: Table, tier: Tier) -> timedelta:
+def retention_of(table: Table, tier: Tier) -> timedelta:
     """How long a tier holds rows: no shorter than a hotter one, since queries look for older rows in colder tiers."""
     present = table.tiers.present
     longest: timedelta = max(getattr(table.tiers, one.value) for one in present[: present.index(tier) + 1])
@@ -39,11 +39,11 @@ def outlived(table: Table, tier: Tier, stored: Sequence[Partition], now: datetim
         A tier that holds rows for a day drops the day of the 1st when the 3rd has begun:
         its last row is of the end of the 1st.
     """
-    time_kept = kept(table, tier)
-    if table.ages_by is None or time_kept == FOREVER:
+    retention = retention_of(table, tier)
+    if table.ages_by is None or retention == FOREVER:
         return []
     place = table.partition_by.index(table.ages_by)
-    return [one for one in stored if _end(cast("date", one[place])) + time_kept < now]
+    return [one for one in stored if _end(cast("date", one[place])) + retention < now]
 
 
 def upcoming(table: Table, stored: Sequence[Partition], now: datetime) -> list[Partition]:
@@ -78,7 +78,7 @@ def covered(table: Table, tier: Tier, stores: Mapping[Tier, Store], unread: Sequ
 
     Raises:
         StateConflictError: a copy was filled from another tier.
-        RowsLostError: what this tier had then is no longer held.
+        RowsLostError: what this tier had then is no longer there.
     """
     source = table.tiers.target
     colder = table.tiers.present[table.tiers.present.index(tier) + 1 :]

@@ -9,6 +9,7 @@ import pyarrow as pa
 from streamhouse.errors import RowsLostError, StateConflictError, StoreError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
+from streamhouse.spark.frame import arrow_frame
 from streamhouse.stores.base import (
     UNPLACED,
     Changes,
@@ -21,10 +22,9 @@ from streamhouse.stores.base import (
     PlacedStore,
     Store,
 )
-from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.keyed import without_keys
 from streamhouse.stores.ledger import verify
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 from streamhouse.tiering.cut import SNAPSHOT, behind, cut
 from streamhouse.tiering.mark import Mark, again, read_mark
 
@@ -51,10 +51,10 @@ class Base:
 
 
 def tiers_read(table: Table, *, through_lake: bool = False) -> tuple[Tier, ...]:
-    """The tiers a union read touches, the one the flow writes first.
+    """The tiers that a union read opens; the first one is the tier that the flow writes.
 
-    That tier keeps every key of a keyed table (only the log of a log table grows old) unless it drops old
-    partitions, so its state alone is the answer, and the cheapest one. `through_lake` reads as if it did not.
+    A table with one tier needs no other. Nor does a keyed table whose first tier never drops partitions: it has every
+    key. Any other table is read from its coldest tier, too; with `through_lake` so is such a keyed one.
     """
     target = table.tiers.target
     if len(table.tiers.present) == 1 or (table.primary_key and table.keeps_all(target) and not through_lake):
@@ -69,7 +69,7 @@ def union_read(
     *,
     through_lake: bool = False,
     at: Position | None = None,
-    where: Sequence[Condition] = (),
+    where: Sequence[RowCondition] = (),
 ) -> pa.Table:
     """All rows of `table`, whichever tier holds them, as of one moment during the call; in no order.
 
@@ -82,7 +82,7 @@ def union_read(
         where: Rows that do not fulfil all of them may be left out.
 
     Raises:
-        RowsLostError: rows were dropped from the log before they were tiered, or those of `at` are no longer held.
+        RowsLostError: rows were dropped from the log before they were tiered, or those of `at` are no longer there.
         StateConflictError: the lake's copy is that of another table.
     """
     wanted = columns or table.column_names
@@ -96,8 +96,8 @@ def union_read(
 
     def read(base: Base) -> pa.Table:
         tail = read_tail(table, source, base, needed, at)
-        held = state_rows(base.lake, table.replica, base.at, needed, where)
-        return pa.concat_tables([without_changed(held, tail, table.primary_key), tail.upserts]).select(wanted)
+        lake_rows = state_rows(base.lake, table.replica, base.at, needed, where)
+        return pa.concat_tables([without_changed(lake_rows, tail, table.primary_key), tail.upserts]).select(wanted)
 
     return _from_newest(table, source, base, at, read)
 
@@ -110,7 +110,7 @@ def union_frame(
     *,
     through_lake: bool = False,
     at: Position | None = None,
-    where: Sequence[Condition] = (),
+    where: Sequence[RowCondition] = (),
     order: str | None = None,
 ) -> "DataFrame":
     """As `union_read`, for Spark: what a lake holds stays there until Spark reads it, which sees to `where` itself.
@@ -129,15 +129,15 @@ def union_frame(
     base, tail = _from_newest(
         table, source, base, at, lambda found: (found, read_tail(table, source, found, needed, at))
     )
-    held = state_frame(spark, base.lake, table.replica, base.at, needed, where, order)
+    lake_rows = state_frame(spark, base.lake, table.replica, base.at, needed, where, order)
     changed = changed_keys(tail, table.primary_key)
     if changed is not None and changed.num_rows:
-        held = held.join(arrow_frame(spark, changed), list(table.primary_key), "left_anti")
+        lake_rows = lake_rows.join(arrow_frame(spark, changed), list(table.primary_key), "left_anti")
     later = tail.upserts.select(wanted)
-    if order is None or order not in held.columns:
-        return held.select(*wanted).unionByName(arrow_frame(spark, later))
+    if order is None or order not in lake_rows.columns:
+        return lake_rows.select(*wanted).unionByName(arrow_frame(spark, later))
     numbers = pa.array(range(UNPLACED.stop * 2, UNPLACED.stop * 2 + later.num_rows), pa.int64())
-    return held.select(*wanted, order).unionByName(arrow_frame(spark, later.append_column(order, numbers)))
+    return lake_rows.select(*wanted, order).unionByName(arrow_frame(spark, later.append_column(order, numbers)))
 
 
 def union_count(table: Table, stores: Mapping[Tier, Store], column: str, *, through_lake: bool = False) -> int:
@@ -169,7 +169,7 @@ def state_frame(
     table: Table,
     at: Position | None,
     columns: tuple[str, ...],
-    where: Sequence[Condition] = (),
+    where: Sequence[RowCondition] = (),
     order: str | None = None,
 ) -> "DataFrame":
     """The rows of one tier at `at` (None: now); for `order` see `union_frame`."""
@@ -183,7 +183,7 @@ def state_frame(
 
 
 def state_rows(
-    store: Store, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition] = ()
+    store: Store, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[RowCondition] = ()
 ) -> pa.Table:
     """As `state_frame`, in this process."""
     if where and isinstance(store, FilteredStore):
@@ -195,7 +195,8 @@ def find_base(table: Table, source: Store, lake: LakeStore, at: Position | None 
     """The lake's newest snapshot, not beyond `at`, with the offsets it holds; None: none holds any of that.
 
     Raises:
-        RowsLostError: the snapshots not beyond `at` were expired, and `source` may have dropped what they held.
+        RowsLostError: the snapshots not beyond `at` were expired, and `source` may have dropped their rows.
+        StateConflictError: the copy changes faster than its snapshots can be read.
     """
     if at is not None:
         return _base_before(table, source, lake, at)
@@ -233,12 +234,14 @@ def read_tail(table: Table, source: Store, base: Base, columns: tuple[str, ...],
     return Changes(upserts=changes.upserts.select(columns), deletes=changes.deletes)
 
 
-def _refuse_dropped(table: Table, source: Store, lake: LakeStore, held: Position, wanted: Position) -> None:
-    """Raise where buckets are gone of which rows are wanted that a lake's snapshot, up to `held`, does not have."""
+def _refuse_dropped(table: Table, source: Store, lake: LakeStore, lake_end: Position, wanted: Position) -> None:
+    """Raise where buckets are gone of which rows are wanted that a lake's snapshot, up to `lake_end`, does not have."""
     now = source.end(table)
-    if gone := [bucket for bucket, end in wanted.items() if bucket not in now and end > held.get(bucket, 0)]:
+    if lost_buckets := [
+        bucket for bucket, end in wanted.items() if bucket not in now and end > lake_end.get(bucket, 0)
+    ]:
         raise RowsLostError(
-            f"{table.name}: {source.tier} dropped {gone[0]}, and {lake.tier} had not all of its rows by then",
+            f"{table.name}: {source.tier} dropped {lost_buckets[0]}, and {lake.tier} had not all of its rows by then",
             hint="ask for a later moment: they were tiered before they were dropped",
         )
 
@@ -275,6 +278,13 @@ def without_changed(rows: pa.Table, tail: Changes, keys: tuple[str, ...]) -> pa.
     return without_keys(rows, changed)
 
 
+def _forgotten(table: Table, source: Store, lake: LakeStore) -> RowsLostError:
+    return RowsLostError(
+        f"{lake.tier} no longer holds the rows of {table.name} as of that moment, and {source.tier} drops old ones",
+        hint="keep_snapshots in streamhouse.yaml says how long the snapshots of lakes exist; without it few do",
+    )
+
+
 def _base_before(table: Table, source: Store, lake: LakeStore, at: Position) -> Base | None:
     if read_mark(lake, table.replica, source.tier) is None:
         return None
@@ -289,13 +299,10 @@ def _base_before(table: Table, source: Store, lake: LakeStore, at: Position) -> 
         if mark is not None:
             oldest = mark
             later |= mark.offsets.keys()
-    if not table.keeps_all(source.tier) and (oldest is None or oldest.round):
-        # The tier the flow writes had all rows until the first round; since then it may have dropped some.
-        raise RowsLostError(
-            f"{lake.tier} no longer holds the rows of {table.name} as of that moment, and {source.tier} drops old ones",
-            hint="keep_snapshots in streamhouse.yaml says how long the snapshots of lakes are held; else few are",
-        )
     if not table.keeps_all(source.tier):
+        # The tier the flow writes had all rows until the first round; since then it may have dropped some.
+        if oldest is None or oldest.round:
+            raise _forgotten(table, source, lake)
         _refuse_dropped(table, source, lake, {}, at)
     return None
 

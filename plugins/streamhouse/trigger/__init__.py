@@ -1,1 +1,1 @@
-"""Follows changes upstream of a flow: sees them, and decides what they mean; carrying it out is the runtime's."""
+"""The loop of the Flow Trigger: looks, decides what each flow is to become, asks a person, notes what happened."""

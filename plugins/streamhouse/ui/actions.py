@@ -1,10 +1,12 @@
 """The action registry, and the search over everything that has a name."""
 
-from streamhouse.model.action import Action
+from streamhouse.model.action import Action, Parameter
+from streamhouse.planner.build_catalog import said_by
 from streamhouse.registry import Registry
 from streamhouse.registry.search import search
-from streamhouse.ui.answers import ActionPage, ActionSummary, ExampleAnswer, Found, ParameterAnswer, Port, Use
+from streamhouse.ui.answers import ActionPage, ActionSummary, ExampleAnswer, ParameterAnswer, Port, SearchResult, Use
 from streamhouse.ui.desk import Desk
+from streamhouse.ui.meaning import meant
 from streamhouse.ui.tables import rules_of
 
 
@@ -31,10 +33,7 @@ def page(desk: Desk, name: str) -> ActionPage:
         fingerprint=registry.fingerprint(found),
         versions=tuple(one.version for one in registry.versions(found.action)),
         inputs=tuple(Port(port=port, columns=columns) for port, columns in found.inputs.items()),
-        params=tuple(
-            ParameterAnswer(name=key, type=p.type, required=p.required, default=p.default, description=p.description)
-            for key, p in found.params.items()
-        ),
+        params=tuple(_parameter(key, p) for key, p in found.params.items()),
         primary_key=found.output.primary_key,
         event_time=found.output.event_time,
         extra_columns=found.output.extra_columns,
@@ -42,17 +41,22 @@ def page(desk: Desk, name: str) -> ActionPage:
         uses=tuple(Use(flow=use.flow, writes=use.step.writes) for use in registry.used_by(found.action)),
         examples=tuple(ExampleAnswer(given=e.given, params=e.params, expect=e.expect) for e in found.examples),
         sql=found.sql.strip(),
+        meaning=meant(said_by(found)),
     )
 
 
-def find(desk: Desk, text: str, limit: int) -> list[Found]:
+def _parameter(name: str, p: Parameter) -> ParameterAnswer:
+    return ParameterAnswer(name=name, type=p.type, required=p.required, default=p.default, description=p.description)
+
+
+def find(desk: Desk, text: str, limit: int) -> list[SearchResult]:
     """Flows, actions and tables that hold every word of a text, best first."""
     registry = desk.registry
     hits = search(text, registry.actions.values(), registry.flows.values())
-    named = [Found(kind=hit.kind, name=hit.name, description=hit.description) for hit in hits]
+    named = [SearchResult(kind=hit.kind, name=hit.name, description=hit.description) for hit in hits]
     words = text.lower().split()
     tables = [
-        Found(kind="table", name=table, description=f"written by {', '.join(use.step.use for use in uses)}")
+        SearchResult(kind="table", name=table, description=f"written by {', '.join(use.step.use for use in uses)}")
         for table, uses in sorted(registry.writers().items())
         if all(word in table for word in words)
     ]

@@ -1,8 +1,7 @@
-"""The page alone: on this machine's loopback, for whoever started it and nobody else."""
+"""The page alone: on this machine's loopback, for the user who started it and nobody else."""
 
 import contextlib
 import secrets
-import socket
 from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import parse_qs
@@ -10,17 +9,19 @@ from urllib.parse import parse_qs
 import uvicorn
 from fastapi import HTTPException, Request
 from starlette.datastructures import MutableHeaders
-from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.project.project import Project
 from streamhouse.services.ports import LOOPBACK, bound
-from streamhouse.ui import flows, problems
-from streamhouse.ui.answers import Trouble
-from streamhouse.ui.app import Person, create_app
-from streamhouse.ui.asking import engine_command
+from streamhouse.ui import flows, problem_data, problems
+from streamhouse.ui.answers import ProblemDetail
+from streamhouse.ui.app import create_app
 from streamhouse.ui.desk import Desk
+from streamhouse.ui.person import Person
+from streamhouse.ui.query_process import engine_command
+from streamhouse.ui.web_server import TellingServer
 
 _NO_TOKEN = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Streamhouse</title>
 <h1>This page needs its token</h1><p>Open the address that <code>streamhouse ui</code> printed: it ends in
@@ -43,7 +44,11 @@ class Gate:
         self._person = Person(name, may_decide=True, may_query=True)
 
     async def person(self, request: Request) -> Person:
-        """Who asks; the guard of every route."""
+        """Who asks; the guard of every route.
+
+        Raises:
+            HTTPException: 401: the request has no token of this page.
+        """
         if not self._has_token(request):
             raise HTTPException(HTTPStatus.UNAUTHORIZED, _MISSING)
         return self._person
@@ -55,21 +60,25 @@ class Gate:
             if scope["type"] != "http":
                 await app(scope, receive, send)
                 return
-            host = next((value.decode() for name, value in scope["headers"] if name == b"host"), "")
-            if host not in self._hosts:
-                await PlainTextResponse("unknown host", HTTPStatus.MISDIRECTED_REQUEST)(scope, receive, send)
+            token = parse_qs(scope["query_string"].decode()).get("token", [""])[0]
+            if (refusal := self._refusal(scope, token)) is not None:
+                await refusal(scope, receive, send)
                 return
-            given = parse_qs(scope["query_string"].decode()).get("token", [""])[0]
-            if scope["path"] == "/" and not given and f"{self._cookie}=" not in _cookies(scope):
-                await HTMLResponse(_NO_TOKEN, HTTPStatus.UNAUTHORIZED)(scope, receive, send)
-                return
-            if not self._has_token(Request(scope)):  # asked before anything of a body is read
-                told = problems.made(HTTPStatus.UNAUTHORIZED, [Trouble(code="http", message=_MISSING)])
-                await problems.response(told)(scope, receive, send)
-                return
-            await app(scope, receive, self._giving_cookie(send) if self._is_ours(given) else send)
+            await app(scope, receive, self._giving_cookie(send) if self._is_ours(token) else send)
 
         return gated
+
+    def _refusal(self, scope: Scope, token: str) -> Response | None:
+        """The answer to a request that is not let in, before anything of its body is read; None: it is."""
+        host = next((value.decode() for name, value in scope["headers"] if name == b"host"), "")
+        if host not in self._hosts:
+            return PlainTextResponse("unknown host", HTTPStatus.MISDIRECTED_REQUEST)
+        if scope["path"] == "/" and not token and f"{self._cookie}=" not in _cookies(scope):
+            return HTMLResponse(_NO_TOKEN, HTTPStatus.UNAUTHORIZED)
+        if not self._has_token(Request(scope)):
+            problem = problem_data.new_problem(HTTPStatus.UNAUTHORIZED, [ProblemDetail(code="http", message=_MISSING)])
+            return problems.response(problem)
+        return None
 
     def _giving_cookie(self, send: Send) -> Send:
         async def sent(message: Message) -> None:
@@ -83,21 +92,21 @@ class Gate:
 
     def _has_token(self, request: Request) -> bool:
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-        given = (request.cookies.get(self._cookie, ""), request.query_params.get("token", ""), bearer)
-        return any(self._is_ours(one) for one in given)
+        tokens = (request.cookies.get(self._cookie, ""), request.query_params.get("token", ""), bearer)
+        return any(self._is_ours(one) for one in tokens)
 
-    def _is_ours(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode(), self.token.encode())
+    def _is_ours(self, token: str) -> bool:
+        return secrets.compare_digest(token.encode(), self.token.encode())
 
 
 def serve(project: Project, person: str, port: int | None, ready: Callable[[str], None]) -> None:
-    """Serve the page until the process is told to stop.
+    """Serve the page until the process gets a signal to stop.
 
     Args:
         project: To show.
         person: Who decides, for the record.
         port: On loopback; None: any that is free.
-        ready: Told the address, token included, when it can be opened.
+        ready: Is called with the address, token included, when it can be opened.
 
     Raises:
         PortTakenError: something else listens there.
@@ -113,29 +122,18 @@ def serve(project: Project, person: str, port: int | None, ready: Callable[[str]
         )
         try:
             _warm(desk)
-            _Server(config, lambda: ready(f"http://{LOOPBACK}:{number}/?token={gate.token}")).run(sockets=[listening])
+            TellingServer(config, lambda: ready(f"http://{LOOPBACK}:{number}/?token={gate.token}")).run(
+                sockets=[listening]
+            )
         finally:
             desk.close()
 
 
 def _warm(desk: Desk) -> None:
     """Load what the first look needs, modules and plans, so that it finds them."""
-    with contextlib.suppress(StreamhouseError):  # whoever looks is told
+    with contextlib.suppress(StreamhouseError):  # the page shows the error
         flows.summaries(desk)
         desk.shown()
-
-
-class _Server(uvicorn.Server):
-    """Tells when it takes requests."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._ready()
 
 
 def _cookies(scope: Scope) -> str:

@@ -2,7 +2,9 @@
 
 from streamhouse.change.journal import let_serve, withdraw
 from streamhouse.errors import UnknownApprovalError
-from streamhouse.project.compare import Compared
+from streamhouse.model.review import Review
+from streamhouse.model.upstream import Verdict
+from streamhouse.project.compare import PlanComparison
 from streamhouse.state.approvals import Approval
 from streamhouse.state.records import Change
 from streamhouse.state.upstream import UpstreamRecord
@@ -19,7 +21,7 @@ from streamhouse.ui.desk import Desk
 
 
 def plan(desk: Desk) -> PlanPage:
-    """What applying the files would do, as `streamhouse plan` tells it.
+    """What applying the files would do, as `streamhouse plan` shows it.
 
     Raises:
         DefinitionErrors: a file is wrong.
@@ -31,7 +33,7 @@ def approvals(desk: Desk) -> list[ApprovalAnswer]:
     """Every question, those that wait first, then the newest."""
     state = desk.state
     found = state.approvals.list(every=True) if state is not None else []
-    found.sort(key=lambda one: (one.state == "open", one.asked_at), reverse=True)
+    found.sort(key=lambda one: (one.state == "open", one.requested_at), reverse=True)
     return [_question(one) for one in found]
 
 
@@ -70,7 +72,7 @@ def upstream(desk: Desk, limit: int) -> list[EventAnswer]:
     return [_event(one) for one in reversed(state.upstream.events(limit=limit))] if state is not None else []
 
 
-def _compared(one: Compared) -> FlowChange:
+def _compared(one: PlanComparison) -> FlowChange:
     return FlowChange(
         flow=one.plan.flow,
         revision=one.revision,
@@ -90,7 +92,7 @@ def _question(one: Approval) -> ApprovalAnswer:
         asks=one.asks,
         state=one.state.value,
         evidence=one.evidence,
-        asked_at=one.asked_at,
+        asked_at=one.requested_at,
         expires_at=one.expires_at,
         decided_at=one.decided_at,
         decided_by=one.decided_by,
@@ -99,7 +101,6 @@ def _question(one: Approval) -> ApprovalAnswer:
 
 
 def _change(one: Change) -> ChangeAnswer:
-    tables = one.review.tables if one.review is not None else ()
     return ChangeAnswer(
         id=one.id,
         flow=one.flow,
@@ -110,14 +111,18 @@ def _change(one: Change) -> ChangeAnswer:
         waits=one.waits,
         open=one.is_open,
         error=one.error,
-        asked_by=one.asked_by,
-        asked_at=one.asked_at,
+        asked_by=one.requested_by,
+        asked_at=one.requested_at,
         updated_at=one.updated_at,
-        checks=tuple(
-            CheckAnswer(table=table.table, name=check.name, verdict=check.verdict, text=check.text)
-            for table in tables
-            for check in table.checks
-        ),
+        checks=_checks(one.review) if one.review is not None else (),
+    )
+
+
+def _checks(review: Review) -> tuple[CheckAnswer, ...]:
+    return tuple(
+        CheckAnswer(table=table.table, name=check.name, verdict=check.verdict, text=check.text)
+        for table in review.tables
+        for check in table.checks
     )
 
 
@@ -130,17 +135,18 @@ def _event(one: UpstreamRecord) -> EventAnswer:
         change=str(one.event),
         note=one.note,
         since=one.since,
-        seen_at=one.seen_at,
-        verdicts=tuple(
-            VerdictAnswer(
-                flow=v.flow,
-                step=v.step,
-                outcome=v.outcome,
-                policy=v.policy.value,
-                said=v.said,
-                values=v.values.value,
-                pauses=v.pauses,
-            )
-            for v in verdicts
-        ),
+        seen_at=one.observed_at,
+        verdicts=tuple(map(_verdict, verdicts)),
+    )
+
+
+def _verdict(v: Verdict) -> VerdictAnswer:
+    return VerdictAnswer(
+        flow=v.flow,
+        step=v.step,
+        outcome=v.outcome,
+        policy=v.policy.value,
+        said=v.said,
+        values=v.values.value,
+        pauses=v.pauses,
     )

@@ -1,7 +1,8 @@
 """What the page reads of a project: files, plans and the state store, each looked at when it is asked for."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -12,10 +13,12 @@ from streamhouse.project.project import Project
 
 if TYPE_CHECKING:
     from streamhouse.compiler.lineage import Lineage
-    from streamhouse.project.compare import Compared
+    from streamhouse.planner.catalog import Catalog
+    from streamhouse.project.compare import PlanComparison
     from streamhouse.project.edits import Edit
     from streamhouse.registry import Registry
-    from streamhouse.state.flow_state import SeenFlow
+    from streamhouse.state.flow_state import FlowReport
+    from streamhouse.state.records import EpochRecord
     from streamhouse.state.store import StateStore
 
 _REST = 10  # so many times as long as it took, until edits are looked for again
@@ -27,7 +30,7 @@ Applied = dict[str, tuple[int, FlowPlan]]
 class Desk:
     """One project behind the page. All methods may be called from several threads.
 
-    Nothing is held that files or the state store could make untrue: what was compiled is remembered by the
+    Nothing is kept that files or the state store could make untrue: what was compiled is remembered by the
     project's own cache, by what its files say.
     """
 
@@ -37,6 +40,10 @@ class Desk:
         self._state: StateStore | None = None
         self._state_is: tuple[int, int] | None = None
         self._edits: dict[str, Edit] = {}
+        self._registry: Registry | None = None
+        self._registry_of: str | None = None  # digest of the files that it follows from
+        self._catalog: Catalog | None = None
+        self._catalog_of: str | None = None  # digest of the files that it follows from
         self._edits_until = 0.0  # they are looked for again, on the monotonic clock
 
     def close(self) -> None:
@@ -46,13 +53,23 @@ class Desk:
                 self._state.close()
                 self._state = None
 
+    @contextmanager
+    def compiling(self) -> Iterator[None]:
+        """While nobody else compiles."""
+        with self._lock:
+            yield
+
     @property
     def registry(self) -> "Registry":
         """Actions and flows as their files are now; what a broken file defines raises when it is asked for."""
         from streamhouse.project.check import load_registry
+        from streamhouse.registry.files import read_files
 
         with self._lock:
-            return load_registry(self.project)
+            files = read_files(self.project.root)
+            if self._registry is None or files.digest != self._registry_of:
+                self._registry, self._registry_of = load_registry(self.project, files), files.digest
+            return self._registry
 
     @property
     def state(self) -> "StateStore | None":
@@ -93,6 +110,9 @@ class Desk:
         from streamhouse.errors import StreamhouseError
 
         applied: dict[str, tuple[int | None, FlowPlan]] = dict(self.applied())
+        registry = self.registry
+        if applied and applied.keys() >= {*registry.flows, *registry.broken_flows}:
+            return applied  # no flow is known from its file alone: nothing is compiled for a look
         try:
             desired = self.desired()
         except StreamhouseError:
@@ -101,17 +121,32 @@ class Desk:
             return applied
         return {flow: (None, plan) for flow, plan in desired.items() if flow not in applied} | applied
 
-    def compared(self, flow: str | None = None) -> "list[Compared]":
+    def catalog(self) -> "Catalog | None":
+        """What the tables mean, as the files say now; None: a file is wrong."""
+        from streamhouse.planner.build_catalog import build_catalog
+        from streamhouse.project.check import check_project, load_registry
+        from streamhouse.registry.files import read_files
+
+        with self._lock:
+            files = read_files(self.project.root)
+            if files.digest != self._catalog_of:
+                checked = check_project(self.project, files=files)
+                plans = checked.plans
+                self._catalog = build_catalog(load_registry(self.project, files), plans) if not checked.errors else None
+                self._catalog_of = files.digest
+            return self._catalog
+
+    def compared(self, flow: str | None = None) -> "list[PlanComparison]":
         """A flow's files against what is applied; None: every flow's.
 
         Raises:
-            DefinitionErrors: a file is wrong.
+            UnknownFlowError: no file defines the flow.
+            DefinitionError, DefinitionErrors: a file is wrong.
         """
         from streamhouse.project.compare import compare_project
 
         with self._lock:
-            found = compare_project(self.project)
-        return [one for one in found if flow in (None, one.plan.flow)]
+            return compare_project(self.project, flow)
 
     def edits(self) -> "dict[str, Edit]":
         """Flow → how its files differ from what is applied."""
@@ -124,7 +159,7 @@ class Desk:
                 self._edits_until = time.monotonic() + _REST * (time.monotonic() - began)
             return self._edits
 
-    def seen(self, flow: str) -> "SeenFlow":
+    def flow_report(self, flow: str) -> "FlowReport":
         """What a flow is, given what is wanted of it, and how it is doing."""
         from streamhouse.runtime.owner import liveness
         from streamhouse.state.flow_state import judge, see
@@ -134,6 +169,23 @@ class Desk:
         if state is None:
             return judge(None, FlowProgress(flow, RunnerState.STOPPED), None)
         return see(state, flow, alive=liveness())
+
+    def flow_reports(
+        self, epochs: int, *, also: Iterable[str]
+    ) -> "dict[str, tuple[FlowReport, tuple[EpochRecord, ...]]]":
+        """Flow → how it is doing by its last epochs, and those, the last one first.
+
+        Args:
+            epochs: So many of each flow are read.
+            also: Flows that are in the answer even if they were never applied.
+        """
+        from streamhouse.runtime.owner import liveness
+        from streamhouse.state.flow_state import judge, see_every
+        from streamhouse.state.records import FlowProgress, RunnerState
+
+        state = self.state
+        ran = see_every(state, epochs, alive=liveness()) if state is not None else {}
+        return {flow: (judge(None, FlowProgress(flow, RunnerState.STOPPED), None), ()) for flow in also} | ran
 
     def lineage(self) -> "Lineage":
         """Every link of the plans that are shown."""
@@ -164,7 +216,7 @@ def _lineage(plans: _Plans) -> "Lineage":
 
 
 def _identity(project: Project) -> tuple[int, int] | None:
-    """Tells one SQLite file from another of the same name; None: there is none, or it is another database."""
+    """Distinguishes one SQLite file from another of the same name; None: there is none, or it is another database."""
     path = project.state_url.partition(":///")[2]
     if not project.state_url.startswith("sqlite"):
         return (0, 0)

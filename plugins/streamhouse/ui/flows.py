@@ -1,29 +1,44 @@
 """How flows are doing, and one of them in full."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from streamhouse.errors import StreamhouseError, UnknownFlowError
 from streamhouse.model.flow import Flow
 from streamhouse.model.plan import FlowPlan
+from streamhouse.model.version import table_name
 from streamhouse.project.edits import Edit
 from streamhouse.registry import Registry
-from streamhouse.state.flow_state import FlowState
+from streamhouse.state.flow_state import FlowReport, FlowState
 from streamhouse.state.records import EpochRecord, FlowProgress
+from streamhouse.state.troubles import TableTrouble
 from streamhouse.ui.answers import EpochPoint, FlowPage, FlowSummary, LayerFreshness, RunEvent, SourceFile, TierTrouble
 from streamhouse.ui.desk import Applied, Desk
 from streamhouse.ui.rates import rates
 
 _EPOCHS, _EVENTS = 120, 50
+_EPOCHS_OF_MANY = 20  # of each flow, where all are shown: the page asks every other second, and flows may be hundreds
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What is read once, however many flows are shown."""
+
+    registry: Registry
+    applied: Applied
+    questions: Counter[str]  # flow → how many wait for a person
+    edits: dict[str, Edit]
+    troubles: dict[str, list[TierTrouble]]
+    proposals: dict[str, list[str]]
 
 
 def summaries(desk: Desk) -> list[FlowSummary]:
     """Every flow that a file defines or that ever ran, by name."""
-    registry, applied, state = desk.registry, desk.applied(), desk.state
-    questions = Counter(question.flow for question in state.approvals.list()) if state is not None else Counter[str]()
-    known = sorted({*registry.flows, *registry.broken_flows, *(state.flows() if state is not None else ())})
-    waiting = desk.edits()
-    return [_summary(desk, name, registry, applied, questions[name], waiting.get(name)) for name in known]
+    around = _around(desk)
+    reports = desk.flow_reports(_EPOCHS_OF_MANY, also=(*around.registry.flows, *around.registry.broken_flows))
+    return [_summary(around, report, recent) for _, (report, recent) in sorted(reports.items())]
 
 
 def page(desk: Desk, name: str) -> FlowPage:
@@ -33,18 +48,32 @@ def page(desk: Desk, name: str) -> FlowPage:
         UnknownFlowError: no file defines it, and it never ran.
         StreamhouseError: it never ran, and the file that defines it is wrong.
     """
-    registry, state = desk.registry, desk.state
+    around, state = _around(desk, name), desk.state
     ran = state.flows() if state is not None else []
     if name not in ran:
-        registry.flow(name)
-    questions = len(state.approvals.list(name)) if state is not None else 0
+        around.registry.flow(name)
     events = state.events(name, limit=_EVENTS) if state is not None else []
+    recent = _recent(desk, name, _EPOCHS)
     return FlowPage(
-        summary=_summary(desk, name, registry, desk.applied(), questions, desk.edits().get(name)),
-        epochs=tuple(_point(one) for one in reversed(_recent(desk, name, _EPOCHS))),
+        summary=_summary(around, desk.flow_report(name), recent),
+        epochs=tuple(_point(one) for one in reversed(recent)),
         events=tuple(RunEvent(flow=e.flow, kind=e.kind, text=e.text, at=e.at) for e in reversed(events)),
-        source=_source(desk, registry, name),
+        source=_source(desk, around.registry, name),
     )
+
+
+def _around(desk: Desk, flow: str | None = None) -> _Around:
+    state = desk.state
+    troubles: dict[str, list[TierTrouble]] = {}
+    proposals: dict[str, list[str]] = {}
+    questions: Counter[str] = Counter()
+    if state is not None:
+        questions.update(question.flow for question in state.approvals.list(flow))
+        for trouble in state.troubles.current(flow):
+            troubles.setdefault(trouble.flow, []).append(_trouble(trouble))
+        for one in state.autopilot.open(flow):
+            proposals.setdefault(one.flow, []).append(f"{one.state}: {one.remedy} ({one.text})")
+    return _Around(desk.registry, desk.applied(), questions, desk.edits(), troubles, proposals)
 
 
 def known(desk: Desk, name: str) -> tuple[int | None, FlowPlan]:
@@ -67,30 +96,26 @@ def known(desk: Desk, name: str) -> tuple[int | None, FlowPlan]:
 
 def rates_now(desk: Desk, name: str) -> dict[str, float]:
     """Table → rows written per second; of a flow that does not run, none."""
-    if desk.seen(name).state is not FlowState.RUNNING:
+    if desk.flow_report(name).state is not FlowState.RUNNING:
         return {}
     return rates(_recent(desk, name, _EPOCHS), datetime.now(UTC))
 
 
-def _summary(
-    desk: Desk, name: str, registry: Registry, applied: Applied, questions: int, edit: Edit | None
-) -> FlowSummary:
-    seen = desk.seen(name)
-    progress, runs = seen.progress, seen.state is FlowState.RUNNING
-    recent = _recent(desk, name, _EPOCHS if runs else 1)
-    target, described = _about(name, registry, applied)
-    last = recent[0] if recent else None
+def _summary(around: _Around, report: FlowReport, recent: Sequence[EpochRecord]) -> FlowSummary:
+    progress, runs, name = report.progress, report.state is FlowState.RUNNING, report.flow
+    target, described = _about(name, around.registry, around.applied)
+    last, edit = recent[0] if recent else None, around.edits.get(name)
     return FlowSummary(
         flow=name,
         description=described.description if described is not None else "",
         owner=described.owner if described is not None else "",
         tags=described.tags if described is not None else (),
-        state=seen.state.value,
+        state=report.state.value,
         since=progress.since,
-        error=seen.error,
+        error=report.error,
         process=str(progress.owner) if progress.owner is not None else None,
         revision=progress.revision,
-        defined=name in registry.flows,
+        defined=name in around.registry.flows,
         epochs=progress.epochs,
         last_epoch_at=progress.last_epoch_at,
         last_epoch_rows=sum(last.rows.values()) if last is not None else 0,
@@ -99,32 +124,34 @@ def _summary(
         freshness=_freshness(progress, target),
         rows=sum(progress.rows.values()),
         rows_per_second=sum(rates(recent, datetime.now(UTC)).values()) if runs else 0.0,
-        questions=questions,
+        questions=around.questions[name],
         edit=edit.text if edit is not None else None,
-        troubles=troubles_of(desk, name),
+        troubles=tuple(around.troubles.get(name, ())),
+        proposals=tuple(around.proposals.get(name, ())),
     )
 
 
 def troubles_of(desk: Desk, flow: str) -> tuple[TierTrouble, ...]:
     """What goes wrong with the tiers of a flow's tables."""
-    standing = desk.state.troubles.standing(flow) if desk.state is not None else []
-    return tuple(
-        TierTrouble(
-            table=one.table,
-            tier=one.tier.value,
-            job=one.job,
-            code=one.code,
-            text=one.text,
-            hint=one.hint,
-            since=one.since,
-            times=one.times,
-        )
-        for one in standing
+    current = desk.state.troubles.current(flow) if desk.state is not None else []
+    return tuple(_trouble(one) for one in current)
+
+
+def _trouble(one: TableTrouble) -> TierTrouble:
+    return TierTrouble(
+        table=one.table,
+        tier=one.tier.value,
+        job=one.job,
+        code=one.code,
+        text=one.text,
+        hint=one.hint,
+        since=one.since,
+        times=one.times,
     )
 
 
 def _about(name: str, registry: Registry, applied: Applied) -> tuple[timedelta, Flow | FlowPlan | None]:
-    """The target that runs, and who tells what the flow is: its file, else what was applied."""
+    """The target that runs, and where its definition comes from: its file, else what was applied."""
     flow = registry.flows.get(name)
     plan = applied[name][1] if name in applied else None
     target = plan or flow
@@ -154,6 +181,9 @@ def _point(one: EpochRecord) -> EpochPoint:
         seconds=(one.finished_ms - one.started_ms) / 1000,
         rows=sum(one.rows.values()),
         lag_ms=max(one.layer_visible_ms.values(), default=one.finished_ms) - one.at_ms,
+        waited_ms=one.started_ms - one.at_ms,
+        tables={table_name(table): rows for table, rows in one.rows.items()},
+        layers={layer: at - one.at_ms for layer, at in one.layer_visible_ms.items()},
     )
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping
 
 from streamhouse.model.outcome import Outcome, worst
-from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
+from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep, Segment
 from streamhouse.model.table import Table, Tiers
 from streamhouse.model.types import format_duration
-from streamhouse.project.compare import Compared
-from streamhouse.ui.answers import Graph, GraphEdge, GraphNode, GraphSegment, NodeStep, TierKept, TierTrouble
+from streamhouse.project.compare import PlanComparison
+from streamhouse.ui.answers import Graph, GraphEdge, GraphNode, GraphSegment, NodeStep, TierRetention, TierTrouble
 
 
 def graph(
@@ -30,17 +30,7 @@ def graph(
         standing: Steps that must not read on until a person decides.
         troubles: What goes wrong with the tiers of its tables.
     """
-    sources = [
-        GraphNode(
-            id=source.name,
-            kind="source",
-            name=source.name,
-            layer="source",
-            detail=source.kind,
-            columns=len(source.columns),
-        )
-        for source in plan.sources
-    ]
+    sources = map(_source, plan.sources)
     external = [_table(table, "external", rows, rates) for table in plan.external]
     stands = {name for segment in plan.segments_of(standing) for name in segment.tables}
     own = [
@@ -66,12 +56,12 @@ def pace(plan: FlowPlan, segment: Segment) -> str:
     return f"as fast as {format_duration(plan.freshness)} asks"
 
 
-def tiers_of(tiers: Tiers) -> tuple[TierKept, ...]:
+def tiers_of(tiers: Tiers) -> tuple[TierRetention, ...]:
     """The tiers a table has, hottest first."""
-    return tuple(TierKept(tier=t.value, kept=format_duration(getattr(tiers, t.value))) for t in tiers.present)
+    return tuple(TierRetention(tier=t.value, kept=format_duration(getattr(tiers, t.value))) for t in tiers.present)
 
 
-def outcomes_of(compared: Compared) -> dict[str, Outcome]:
+def outcomes_of(compared: PlanComparison) -> dict[str, Outcome]:
     """Table → what the waiting change does to it; of tables that a change touches."""
     found: dict[str, Outcome] = {}
     if compared.applied is None:
@@ -80,6 +70,17 @@ def outcomes_of(compared: Compared) -> dict[str, Outcome]:
         if step.outcome is not Outcome.NO_OP:
             found[step.table] = worst(step.outcome, found.get(step.table, Outcome.NO_OP))
     return found
+
+
+def _source(source: PlannedSource) -> GraphNode:
+    return GraphNode(
+        id=source.name,
+        kind="source",
+        name=source.name,
+        layer="source",
+        detail=source.kind,
+        columns=len(source.columns),
+    )
 
 
 def _table(
@@ -127,19 +128,19 @@ def _steps(plan: FlowPlan, table: str) -> tuple[NodeStep, ...]:
 
 
 def _edges(plan: FlowPlan) -> Iterator[GraphEdge]:
-    seen: set[tuple[str, str, str]] = set()
+    edge_keys: set[tuple[str, str, str]] = set()
     for step in plan.steps:
         for read in step.reads:
             key = (read.table, step.writes.name, read.mode.value)
-            if key not in seen:
-                seen.add(key)
+            if key not in edge_keys:
+                edge_keys.add(key)
                 yield GraphEdge(source=key[0], target=key[1], mode=key[2], columns=read.columns)
-        yield from _quarantine_edge(step, seen)
+        yield from _quarantine_edge(step, edge_keys)
 
 
-def _quarantine_edge(step: PlannedStep, seen: set[tuple[str, str, str]]) -> Iterator[GraphEdge]:
+def _quarantine_edge(step: PlannedStep, edge_keys: set[tuple[str, str, str]]) -> Iterator[GraphEdge]:
     if step.quarantine is not None:
         key = (step.writes.name, step.quarantine.name, "quarantine")
-        if key not in seen:
-            seen.add(key)
+        if key not in edge_keys:
+            edge_keys.add(key)
             yield GraphEdge(source=key[0], target=key[1], mode=key[2])

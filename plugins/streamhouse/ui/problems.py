@@ -8,80 +8,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from streamhouse import errors
-from streamhouse.errors import (
-    ApprovalClosedError,
-    DefinitionError,
-    DefinitionErrors,
-    EnvironmentProblem,
-    LeaseHeldError,
-    QueryError,
-    StateConflictError,
-    StoreError,
-    StreamhouseError,
-)
+from streamhouse.errors import MissingPackageError, StreamhouseError
 from streamhouse.secret import masked
-from streamhouse.ui.answers import Problem, Trouble
+from streamhouse.ui.answers import Problem, ProblemDetail
+from streamhouse.ui.problem_data import ProblemError, new_problem, problem_of
 
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
-
-_UNKNOWN = (
-    errors.UnknownActionError,
-    errors.UnknownApprovalError,
-    errors.UnknownChangeError,
-    errors.UnknownColumnError,
-    errors.UnknownFlowError,
-    errors.UnknownTableError,
-)
-_STATUS: tuple[tuple[tuple[type[StreamhouseError], ...], HTTPStatus], ...] = (
-    ((ApprovalClosedError, StateConflictError, LeaseHeldError), HTTPStatus.CONFLICT),
-    ((DefinitionError, DefinitionErrors, QueryError), HTTPStatus.UNPROCESSABLE_ENTITY),
-    ((StoreError, EnvironmentProblem), HTTPStatus.SERVICE_UNAVAILABLE),
-)
-
-
-class ProblemError(Exception):
-    """Raised with a problem that is no error of ours, such as one of an engine elsewhere."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        super().__init__(problem.detail)
-
-
-def trouble(error: StreamhouseError) -> Trouble:
-    """An error as data."""
-    at = error.at
-    place = {"file": at.file, "line": at.line, "column": at.column} if at is not None else {}
-    return Trouble.model_validate({"code": error.code, "message": error.message, "hint": error.hint, **place})
-
-
-def problem_of(error: StreamhouseError) -> Problem:
-    """An error as an answer; of several the first stands for all."""
-    several = error.errors if isinstance(error, DefinitionErrors) else (error,)
-    return made(_status(several[0] if several else error), [trouble(one) for one in several] or [trouble(error)])
-
-
-def _status(error: StreamhouseError) -> HTTPStatus:
-    if isinstance(error, _UNKNOWN) and error.at is None:  # else a file names what is not there
-        return HTTPStatus.NOT_FOUND
-    return next((status for kinds, status in _STATUS if isinstance(error, kinds)), HTTPStatus.INTERNAL_SERVER_ERROR)
-
-
-def made(status: HTTPStatus, troubles: list[Trouble]) -> Problem:
-    """A problem of at least one trouble."""
-    first = troubles[0]
-    return Problem(
-        title=status.phrase,
-        status=status.value,
-        code=first.code,
-        detail=first.message,
-        hint=first.hint,
-        file=first.file,
-        line=first.line,
-        column=first.column,
-        errors=tuple(troubles) if len(troubles) > 1 else (),
-    )
 
 
 def response(problem: Problem) -> JSONResponse:
@@ -91,33 +24,50 @@ def response(problem: Problem) -> JSONResponse:
 
 def install(app: FastAPI) -> None:
     """Answer every error of an app with a problem."""
+    app.exception_handler(StreamhouseError)(_ours)
+    app.exception_handler(ProblemError)(_known_problem)
+    app.exception_handler(HTTPException)(_refused)
+    app.exception_handler(RequestValidationError)(_malformed)
+    app.exception_handler(ModuleNotFoundError)(_missing)
+    app.exception_handler(Exception)(_unforeseen)
 
-    @app.exception_handler(StreamhouseError)
-    def ours(_: Request, error: StreamhouseError) -> JSONResponse:
-        return response(problem_of(error))
 
-    @app.exception_handler(ProblemError)
-    def given(_: Request, error: ProblemError) -> JSONResponse:
-        return response(error.problem)
+def _ours(_: Request, error: StreamhouseError) -> JSONResponse:
+    return response(problem_of(error))
 
-    @app.exception_handler(HTTPException)
-    def refused(_: Request, error: HTTPException) -> JSONResponse:
-        status = HTTPStatus(error.status_code)
-        return response(made(status, [Trouble(code="http", message=str(error.detail))]))
 
-    @app.exception_handler(RequestValidationError)
-    def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
-        told = [
-            Trouble(code="request", message=f"{'.'.join(map(str, one['loc']))}: {one['msg']}") for one in error.errors()
-        ]
-        return response(made(HTTPStatus.UNPROCESSABLE_ENTITY, told))
+def _known_problem(_: Request, error: ProblemError) -> JSONResponse:
+    return response(error.problem)
 
-    @app.exception_handler(Exception)
-    def unforeseen(_: Request, error: Exception) -> JSONResponse:
-        _log.error("the page could not answer", exc_info=error)
-        told = Trouble(
-            code=StreamhouseError.code,
-            message=masked(f"internal error: {type(error).__name__}: {error}"),
-            hint="the full trace is in the log of the server",
-        )
-        return response(made(HTTPStatus.INTERNAL_SERVER_ERROR, [told]))
+
+def _refused(_: Request, error: HTTPException) -> JSONResponse:
+    status = HTTPStatus(error.status_code)
+    return response(new_problem(status, [ProblemDetail(code="http", message=str(error.detail))]))
+
+
+def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
+    details = [
+        ProblemDetail(code="request", message=f"{'.'.join(map(str, one['loc']))}: {one['msg']}")
+        for one in error.errors()
+    ]
+    return response(new_problem(HTTPStatus.UNPROCESSABLE_ENTITY, details))
+
+
+def _missing(_: Request, error: ModuleNotFoundError) -> JSONResponse:
+    """Where the page runs without an engine, some of its packages are not there."""
+    _log.warning("the page lacks a package: %s", error)
+    package_error = MissingPackageError(
+        f"the Python package '{(error.name or str(error)).partition('.')[0]}' is not installed where the page runs",
+        hint="compile the project once where an engine is (streamhouse validate), or install 'streamhouse[engine]'",
+    )
+    return response(problem_of(package_error))
+
+
+def _unforeseen(_: Request, error: Exception) -> JSONResponse:
+    _log.error("the page could not answer", exc_info=error)
+    detail = ProblemDetail(
+        code=StreamhouseError.code,
+        message=masked(f"internal error: {type(error).__name__}: {error}"),
+        hint="the full trace is in the log of the server",
+    )
+    return response(new_problem(HTTPStatus.INTERNAL_SERVER_ERROR, [detail]))

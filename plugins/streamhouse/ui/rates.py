@@ -1,4 +1,4 @@
-"""Rows per second, told from what runners recorded; pure."""
+"""Rows per second, computed from the records of runners; pure."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -6,24 +6,30 @@ from typing import Any
 
 from streamhouse.errors import UnknownTableError, did_you_mean
 from streamhouse.model.action import Expectation
-from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedSource, PlannedStep, Segment
+from streamhouse.model.bad_rows import ACTION, DEAD_LETTER, DEAD_LETTERS, parse_counts
+from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
 from streamhouse.model.table import Table
+from streamhouse.state.violations import EXPECTATION, violations
 from streamhouse.ui.answers import (
     ColumnAnswer,
     LineageLink,
     LineagePage,
+    MeaningOfTable,
     QuarantineAnswer,
     ReadAnswer,
-    Reader,
+    ReaderAnswer,
     Rule,
     StepAnswer,
     TablePage,
+    TableSummary,
 )
 from streamhouse.ui.desk import Desk
 from streamhouse.ui.flows import troubles_of
 from streamhouse.ui.graph import pace, tiers_of
+from streamhouse.ui.meaning import meant
 
 Plans = dict[str, FlowPlan]
+_EVENTS = 1_000
 _SECRET = "…"
 _SECRET_WORDS = ("password", "secret", "token", "credential", "sasl", "private", "access_key", "access-key", "apikey")
 
@@ -52,6 +58,25 @@ def page(desk: Desk, name: str, flow: str | None = None) -> TablePage:
     raise UnknownTableError(f"unknown table '{name}'", hint=did_you_mean(name, known, f"tables: {', '.join(known)}"))
 
 
+def summaries(desk: Desk) -> list[TableSummary]:
+    """Every table that a flow writes, by name.
+
+    Raises:
+        DefinitionErrors: files are wrong, and nothing was ever applied.
+    """
+    found = {
+        step.writes.name: TableSummary(
+            name=step.writes.name,
+            columns={column.name: column.type for column in step.writes.columns},
+            tiers=tuple(tier.value for tier in step.writes.tiers.present),
+            flow=flow,
+        )
+        for flow, (_, plan) in desk.shown().items()
+        for step in plan.steps
+    }
+    return [found[name] for name in sorted(found)]
+
+
 def lineage(desk: Desk, name: str) -> LineagePage:
     """What `table` or `table.column` comes from, and what is made of it.
 
@@ -71,10 +96,24 @@ def lineage(desk: Desk, name: str) -> LineagePage:
 
 
 def quarantines(desk: Desk) -> list[QuarantineAnswer]:
-    """Every table that holds rows which expectations keep out of another."""
+    """Every table that holds rows which were kept out of another, or which cannot be read."""
     state = desk.state
-    rows = state.rows_written() if state is not None else {}
-    return [
+    rows = state.overview.rows_written() if state is not None else {}
+    plans = desk.shown()
+    found = [
+        QuarantineAnswer(
+            table=step.writes.name,
+            of=step.reads[0].table.removesuffix(DEAD_LETTERS),
+            flow=flow,
+            rows=_letters(desk, flow).get(step.writes.name, rows.get(step.writes.name, 0)),
+            rules=(),
+            dead_letters=True,
+        )
+        for flow, (_, plan) in sorted(plans.items())
+        for step in plan.steps
+        if step.action == ACTION
+    ]
+    return found + [
         QuarantineAnswer(
             table=step.quarantine.name,
             of=step.writes.name,
@@ -82,10 +121,16 @@ def quarantines(desk: Desk) -> list[QuarantineAnswer]:
             rows=rows.get(step.quarantine.name, 0),
             rules=tuple(rule for rule in rules_of(step.expect) if rule.on_violation == "quarantine"),
         )
-        for flow, (_, plan) in sorted(desk.shown().items())
+        for flow, (_, plan) in sorted(plans.items())
         for step in plan.steps
         if step.quarantine is not None
     ]
+
+
+def _letters(desk: Desk, flow: str) -> dict[str, int]:
+    """Dead-letter table of a flow → its rows, as the last epochs counted them."""
+    events = desk.state.events(flow, limit=_EVENTS) if desk.state is not None else []
+    return parse_counts(event.text for event in events if event.kind == DEAD_LETTER)
 
 
 def rules_of(expect: dict[str, Expectation]) -> tuple[Rule, ...]:
@@ -106,41 +151,21 @@ def readable_sql(sql: str) -> str:
 
 
 def _table(desk: Desk, plans: Plans, table: Table) -> TablePage:
-    state = desk.state
-    meanings = state.meanings(table.name) if state is not None else {}
-    written = state.rows_written() if state is not None else {}
-    steps = [
-        _step(plan, segment, step)
-        for plan in plans.values()
-        for segment in plan.segments
-        for step in segment.steps
-        if step.writes.name == table.name
-    ]
+    written = desk.state.overview.rows_written() if desk.state is not None else {}
     bad = [s.quarantine.name for p in plans.values() for s in p.steps if s.writes.name == table.name and s.quarantine]
     return TablePage(
         name=table.name,
         kind="quarantine" if table.name.endswith(QUARANTINE) else "table",
         layer=table.layer.value,
         flows=tuple(sorted({flow for flow, plan in plans.items() if table.name in plan.tables})),
-        columns=tuple(
-            ColumnAnswer(
-                name=column.name,
-                type=column.type,
-                nullable=column.nullable,
-                key=column.name in table.primary_key,
-                merge=table.merge[column.name].value if column.name in table.merge else None,
-                since=meanings[column.name].since if column.name in meanings else None,
-                since_revision=meanings[column.name].revision if column.name in meanings else None,
-            )
-            for column in table.columns
-        ),
+        columns=_columns(desk, table),
         primary_key=table.primary_key,
         event_time=table.event_time,
         buckets=table.buckets,
         tiers=tiers_of(table.tiers),
         options={},
         rows=written.get(table.name, 0),
-        steps=tuple(steps),
+        steps=tuple(_writers(desk, plans, table)),
         readers=tuple(_readers(plans, table.name, None)),
         quarantine=bad[0] if bad else None,
         troubles=tuple(
@@ -150,7 +175,35 @@ def _table(desk: Desk, plans: Plans, table: Table) -> TablePage:
             for one in troubles_of(desk, flow)
             if one.table == table.name
         ),
+        meaning=_meaning(desk, table.name),
     )
+
+
+def _columns(desk: Desk, table: Table) -> tuple[ColumnAnswer, ...]:
+    meanings = desk.state.tables.meanings(table.name) if desk.state is not None else {}
+    return tuple(
+        ColumnAnswer(
+            name=column.name,
+            type=column.type,
+            nullable=column.nullable,
+            key=column.name in table.primary_key,
+            merge=table.merge[column.name].value if column.name in table.merge else None,
+            since=meanings[column.name].since if column.name in meanings else None,
+            since_revision=meanings[column.name].revision if column.name in meanings else None,
+        )
+        for column in table.columns
+    )
+
+
+def _writers(desk: Desk, plans: Plans, table: Table) -> Iterator[StepAnswer]:
+    for plan in plans.values():
+        for segment in plan.segments:
+            yield from (_step(desk, plan, segment, step) for step in segment.steps if step.writes.name == table.name)
+
+
+def _meaning(desk: Desk, table: str) -> MeaningOfTable | None:
+    found = desk.catalog()
+    return meant(found.tables[table]) if found is not None and table in found.tables else None
 
 
 def _source(plans: Plans, plan: FlowPlan, source: PlannedSource) -> TablePage:
@@ -167,7 +220,7 @@ def _source(plans: Plans, plan: FlowPlan, source: PlannedSource) -> TablePage:
         event_time=None,
         buckets=1,
         tiers=(),
-        options={"kind": source.kind} | _told(source.options),
+        options={"kind": source.kind} | _without_secrets(source.options),
         rows=0,
         steps=(),
         readers=tuple(_readers(plans, source.name, plan.flow)),
@@ -175,19 +228,19 @@ def _source(plans: Plans, plan: FlowPlan, source: PlannedSource) -> TablePage:
     )
 
 
-def _told(options: dict[str, Any]) -> dict[str, Any]:
+def _without_secrets(options: dict[str, Any]) -> dict[str, Any]:
     """Options without secrets, also where they lie deeper."""
     return {
         name: _SECRET
         if any(word in name.lower() for word in _SECRET_WORDS)
-        else _told(value)
+        else _without_secrets(value)
         if isinstance(value, dict)
         else value
         for name, value in options.items()
     }
 
 
-def _step(plan: FlowPlan, segment: Segment, step: PlannedStep) -> StepAnswer:
+def _step(desk: Desk, plan: FlowPlan, segment: Segment, step: PlannedStep) -> StepAnswer:
     return StepAnswer(
         flow=plan.flow,
         step=step.id,
@@ -198,31 +251,41 @@ def _step(plan: FlowPlan, segment: Segment, step: PlannedStep) -> StepAnswer:
         reason=step.reason,
         segment=segment.name,
         pace=pace(plan, segment),
-        reads=tuple(
-            ReadAnswer(
-                port=read.port,
-                table=read.table,
-                mode=read.mode.value,
-                columns=read.columns,
-                by_key=tuple(read.key_columns),
-            )
-            for read in step.reads
-        ),
+        reads=tuple(map(_read, step.reads)),
         part=step.part,
-        expectations=rules_of(step.expect),
+        expectations=tuple(_judged(desk, plan.flow, step)),
         params=step.params,
         sql=readable_sql(step.sql),
     )
 
 
-def _readers(plans: Plans, table: str, flow: str | None) -> Iterator[Reader]:
+def _judged(desk: Desk, flow: str, step: PlannedStep) -> Iterator[Rule]:
+    """The expectations of a step with the rows that violated them."""
+    events = desk.state.events(flow, limit=_EVENTS) if desk.state is not None and step.expect else []
+    counted = violations(event for event in events if event.kind == EXPECTATION)
+    for rule in rules_of(step.expect):
+        rows, last = counted.get(f"{step.id}.{rule.name}", (0, None))
+        yield rule.model_copy(update={"violations": rows, "last_violated": last})
+
+
+def _read(read: PlannedRead) -> ReadAnswer:
+    return ReadAnswer(
+        port=read.port,
+        table=read.table,
+        mode=read.mode.value,
+        columns=read.columns,
+        by_key=tuple(read.key_columns),
+    )
+
+
+def _readers(plans: Plans, table: str, flow: str | None) -> Iterator[ReaderAnswer]:
     for plan in plans.values():
         if flow not in (None, plan.flow):
             continue
         for step in plan.steps:
             for read in step.reads:
                 if read.table == table:
-                    yield Reader(
+                    yield ReaderAnswer(
                         flow=plan.flow,
                         step=step.id,
                         table=step.writes.name,

@@ -6,10 +6,10 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from streamhouse.engine.carrier import Carrier
 from streamhouse.model.table import Column
+from streamhouse.spark.carrier import Carrier
+from streamhouse.spark.frame import arrow_frame
 from streamhouse.stores.arrow import arrow_schema
-from streamhouse.stores.frame import arrow_frame
 
 pytestmark = pytest.mark.spark
 
@@ -66,6 +66,12 @@ def test_few_rows_are_grouped_without_a_shuffle(carrier):
     grouped = carrier.query("SELECT n, COUNT(*) AS c FROM carried GROUP BY n")
     assert "Exchange" not in grouped._jdf.queryExecution().executedPlan().toString()
     assert sorted(carrier.rows(grouped).to_pylist(), key=str) == [{"n": 1, "c": 2}, {"n": 2, "c": 1}]
+
+
+def test_what_spark_gave_is_carried_again(carrier, spark):
+    given = carrier.rows(spark.range(3).selectExpr("id", "CAST(id AS STRING) AS s"))
+    noted = given.replace_schema_metadata({"who": "somebody"})
+    assert carrier.rows(carrier.frame(noted)).equals(given)
 
 
 def test_no_rows_have_columns(carrier):

@@ -7,8 +7,10 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from streamhouse.engine.carrier import Carrier
-from streamhouse.engine.driver_task import DriverTasks, ResultTooLargeError
+from streamhouse.errors import ResultShortError
+from streamhouse.spark.carrier import Carrier
+from streamhouse.spark.driver_task import DriverTasks
+from streamhouse.spark.failures import ResultTooLargeError
 
 pytestmark = pytest.mark.spark
 
@@ -53,12 +55,12 @@ def frame(session, rows, sql="SELECT * FROM given"):
 
 def test_rows_of_every_type_arrive_as_they_were(tasks, session):
     made = frame(session, TYPES)
-    assert tasks.made(made).rows().equals(Carrier(session).rows(made))
+    assert tasks.make_task(made).rows().equals(Carrier(session).rows(made))
 
 
 def test_no_rows_have_the_columns(tasks, session):
     made = frame(session, TYPES, "SELECT * FROM given WHERE n > 5")
-    rows = tasks.made(made).rows()
+    rows = tasks.make_task(made).rows()
     assert rows.num_rows == 0
     assert rows.schema.equals(Carrier(session).rows(made).schema)
 
@@ -67,21 +69,21 @@ def test_no_rows_have_the_columns(tasks, session):
 def test_rows_arrive_in_order_by_either_way(tasks, session, count):
     numbers = pa.table({"n": pa.array(range(count)), "s": [f"row {n}" for n in range(count)]})
     made = frame(session, numbers)
-    assert tasks.made(made).rows().equals(numbers)
+    assert tasks.make_task(made).rows().equals(numbers)
 
 
 def test_a_row_that_fails_is_told_as_spark_tells_it_and_the_next_run_works(tasks, session):
     from pyspark.errors import PySparkException
 
     bad = frame(session, pa.table({"s": ["1", "x"], "i": [0, 1]}), "SELECT CAST(s AS INT) AS n FROM given WHERE i <= 1")
-    task = tasks.made(bad)
+    task = tasks.make_task(bad)
     for _ in range(2):
         with pytest.raises(PySparkException, match="CAST_INVALID_INPUT") as told:
             task.rows()
     with pytest.raises(PySparkException) as scheduled:
         Carrier(session).rows(bad)
     assert type(told.value) is type(scheduled.value)
-    assert tasks.made(frame(session, pa.table({"n": [1]}))).rows().to_pylist() == [{"n": 1}]
+    assert tasks.make_task(frame(session, pa.table({"n": [1]}))).rows().to_pylist() == [{"n": 1}]
 
 
 def test_settings_of_the_session_hold_while_a_task_runs(spark):
@@ -94,12 +96,12 @@ def test_settings_of_the_session_hold_while_a_task_runs(spark):
         pa.table({"s": ["2024-1-1"], "a": [[1, 1]]}),
         "SELECT MAP_FROM_ARRAYS(a, a) AS m, INT(s) AS n FROM given",
     )
-    assert DriverTasks(session).made(made).rows().to_pylist() == Carrier(session).rows(made).to_pylist()
+    assert DriverTasks(session).make_task(made).rows().to_pylist() == Carrier(session).rows(made).to_pylist()
 
 
 def test_memory_of_a_task_is_given_back(tasks, session, spark):
     numbers = pa.table({"k": [n % 1000 for n in range(50_000)], "n": pa.array(range(50_000))})
-    task = tasks.made(
+    task = tasks.make_task(
         frame(session, numbers, "SELECT n, ROW_NUMBER() OVER (PARTITION BY k ORDER BY n) AS r FROM given")
     )
     manager = spark.sparkContext._jvm.org.apache.spark.SparkEnv.get().memoryManager()
@@ -114,7 +116,7 @@ def test_memory_of_a_task_that_fails_is_given_back(tasks, session, spark):
 
     numbers = pa.table({"k": [n % 1000 for n in range(50_000)], "n": pa.array(range(50_000))})
     asked = "SELECT k, SUM(n) AS n, MAX(IF(n = 49999, RAISE_ERROR('no'), 0)) AS e FROM given GROUP BY k"
-    task = tasks.made(frame(session, numbers, asked))
+    task = tasks.make_task(frame(session, numbers, asked))
     manager = spark.sparkContext._jvm.org.apache.spark.SparkEnv.get().memoryManager()
     before = manager.executionMemoryUsed()
     with pytest.raises(PySparkException, match="no"):
@@ -128,7 +130,7 @@ def test_queries_run_beside_each_other(tasks, session):
     made.createOrReplaceTempView("given")
     asks = [session.sql(f"SELECT s, REGEXP_REPLACE(s, p, '<$1>') AS r, {n} AS n FROM given") for n in range(4)]
     wanted = [Carrier(session).rows(ask).to_pylist() for ask in asks]
-    ready = [tasks.made(ask) for ask in asks]
+    ready = [tasks.make_task(ask) for ask in asks]
     with ThreadPoolExecutor(4) as pool:
         for _ in range(10):
             assert [rows.to_pylist() for rows in pool.map(lambda task: task.rows(), ready)] == wanted
@@ -146,17 +148,17 @@ def test_more_than_the_driver_takes_is_refused_and_memory_given_back(spark):
     finally:
         conf.set("spark.driver.maxResultSize", before)
     many = "SELECT n, EXPLODE(SEQUENCE(1, 1000)) AS m FROM given"
-    task = tasks.made(frame(session, pa.table({"n": pa.array(range(1000))}), many))
+    task = tasks.make_task(frame(session, pa.table({"n": pa.array(range(1000))}), many))
     with pytest.raises(ResultTooLargeError, match=r"\(1024\.0 KiB\)"):
         task.rows()
-    assert tasks.made(frame(session, pa.table({"n": [1]}))).rows().num_rows == 1
+    assert tasks.make_task(frame(session, pa.table({"n": [1]}))).rows().num_rows == 1
 
 
 def test_rows_that_do_not_arrive_are_missed(tasks, session):
     """A connection that breaks looks like one that ends."""
-    task = tasks.made(frame(session, pa.table({"n": pa.array(range(30_000))})))
+    task = tasks.make_task(frame(session, pa.table({"n": pa.array(range(30_000))})))
     assert task.rows().num_rows == 30_000
     serve = tasks.serve
     tasks.serve = lambda batches, name: serve(batches.take(0), name)
-    with pytest.raises(EOFError, match="0 of 1 batches"):
+    with pytest.raises(ResultShortError, match="0 of 1 batches"):
         task.rows()

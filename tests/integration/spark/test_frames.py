@@ -3,11 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from streamhouse.engine.carrier import Carrier
 from streamhouse.engine.frames import Frames
 from streamhouse.model.action import Expectation
 from streamhouse.model.plan import PlannedRead, PlannedStep
 from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.spark.carrier import Carrier
 
 pytestmark = pytest.mark.spark
 

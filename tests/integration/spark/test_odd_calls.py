@@ -9,19 +9,19 @@ import pytest
 from streamhouse.errors import StreamhouseError, UntypedColumnError
 from streamhouse.model.table import Column
 from streamhouse.registry.parse_sql import parse_query
-from streamhouse.sql.ports import Port
+from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
 from tests.odd_calls import COLUMNS, odd_calls
+from tests.patience import SOAKING
 from tests.sql_corpus import AT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SOAK = bool(os.environ.get("STREAMHOUSE_SOAK"))
-SEED = int(os.environ.get("STREAMHOUSE_SEED", random.randrange(10**6) if SOAK else 17))
-NUMBER = 5_000 if SOAK else 600
+SEED = int(os.environ.get("STREAMHOUSE_SEED", random.randrange(10**6) if SOAKING else 17))
+NUMBER = 5_000 if SOAKING else 400
 MOST_MISSED = 0.05
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(3600 if SOAK else 300)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(3600 if SOAKING else 1800)]
 
 
 ITSELF = "Spark's analysis ends with an error of its own"
@@ -29,8 +29,8 @@ ITSELF = "Spark's analysis ends with an error of its own"
 
 def refused(sql: str) -> StreamhouseError | None:
     try:
-        port = Port(tuple(Column(name=name, type=kind) for name, kind in COLUMNS.items()), {})
-        analyse(parse_query(sql, AT), {"r": port}, sql, AT)
+        port = ActionPort(tuple(Column(name=name, type=kind) for name, kind in COLUMNS.items()), {})
+        analyse(parse_query(sql, AT).copy(), {"r": port}, sql, AT)
     except StreamhouseError as error:
         return error
     return None

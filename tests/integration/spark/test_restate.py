@@ -7,14 +7,15 @@ from random import Random
 import pyarrow as pa
 import pytest
 
+from streamhouse.engine.row_order import ROW
 from streamhouse.errors import RestateError
 from streamhouse.model.plan import PlannedRead, PlannedStep
 from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.spark.frame import arrow_frame
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import WriteContext
-from streamhouse.stores.frame import arrow_frame
 from streamhouse.tiering import restate
-from streamhouse.tiering.restate import EVERYTHING, apply, difference, filling
+from streamhouse.tiering.restate import EVERYTHING, apply, difference, filling, refuse_deletes
 
 pytestmark = pytest.mark.spark
 
@@ -74,7 +75,7 @@ def changed(spark, wanted, held, key, only_dry=False):
     with difference(step(key), *frames, EVERYTHING) as found:
         if not only_dry:
             apply(table, found, store, lambda number: WriteContext("w", number), lambda _: None)
-        counted = (found.rows, found.gone)
+        counted = (found.rows, found.deletes)
     assert spark.sparkContext._jsc.sc().getPersistentRDDs().isEmpty()
     assert [epoch for _, epoch in store.writes] == list(range(len(store.writes)))
     upserts = [row for given, _ in store.writes for row in given.upserts.to_pylist()]
@@ -99,7 +100,6 @@ def test_a_keyed_table_gets_the_rows_that_differ_and_loses_the_keys_that_are_gon
 @pytest.mark.parametrize("at_once", [5, 200_000])
 def test_a_log_gets_each_row_as_often_as_it_lacks_it(spark, monkeypatch, at_once):
     monkeypatch.setattr(restate, "_ROWS_AT_ONCE", at_once)
-    monkeypatch.setattr(restate, "_EQUAL_ROWS_AT_ONCE", 2)
     held = some(Random(1), 12, ())
     lacking = pa.concat_tables([held.slice(0, 3), *[held.slice(0, 1)] * 4, some(Random(2), 6, ())])
     upserts, deletes, counted, _ = changed(spark, pa.concat_tables([lacking, held]), held, ())
@@ -109,13 +109,22 @@ def test_a_log_gets_each_row_as_often_as_it_lacks_it(spark, monkeypatch, at_once
 
 
 @pytest.mark.parametrize("at_once", [2, 200_000])
-def test_nothing_is_written_to_a_log_that_has_rows_too_much(spark, monkeypatch, at_once):
+def test_a_log_that_has_rows_too_much_is_refused(spark, monkeypatch, at_once):
     monkeypatch.setattr(restate, "_ROWS_AT_ONCE", at_once)
     rows = some(Random(3), 6, ())
     twice = pa.concat_tables([rows.slice(2), rows.slice(2), rows.slice(2)])
-    assert changed(spark, rows, twice, (), only_dry=True)[2] == (2, 8)
-    with pytest.raises(RestateError, match="8 of its rows"):
-        changed(spark, rows, twice, ())
+    with difference(step(), arrow_frame(spark, rows), arrow_frame(spark, twice), EVERYTHING) as found:
+        assert (found.rows, found.deletes) == (2, 8)
+        with pytest.raises(RestateError, match="8 of its rows") as refused:
+            refuse_deletes("orders", step().writes, found)
+    assert "streamhouse restore orders --rebuild" in str(refused.value)
+
+
+def test_a_keyed_table_that_has_rows_too_much_is_not_refused(spark):
+    rows = some(Random(3), 6, ("k", "part"))
+    with difference(step(("k", "part")), *(arrow_frame(spark, r) for r in (rows.slice(2), rows)), EVERYTHING) as found:
+        assert found.deletes == 2
+        refuse_deletes("orders", step(("k", "part")).writes, found)
 
 
 FLOATS = {"k": "double", "f": "float", "d": "double", "s": "struct<t:string,l:array<double>>", "m": "map<double,float>"}
@@ -133,8 +142,8 @@ def written(spark, one, schema, wanted, held):
     store = Written()
     frames = [arrow_frame(spark, pa.Table.from_pylist(rows, schema)) for rows in (wanted, held)]
     with difference(one, *frames, EVERYTHING) as found:
-        counted = found.rows, found.gone
-        if not (found.gone and not one.writes.primary_key):
+        counted = found.rows, found.deletes
+        if not (found.deletes and not one.writes.primary_key):
             apply(one.writes, found, store, lambda number: WriteContext("w", number), lambda _: None)
     return counted, [row for given, _ in store.writes for row in given.upserts.to_pylist()]
 
@@ -181,7 +190,7 @@ def test_few_rows_take_few_jobs(spark):
 
 
 @pytest.mark.parametrize(("at_once", "writes"), [(200_000, 1), (60_000, 3)])
-def test_what_fills_a_table_keeps_its_order_unless_it_is_much(spark, monkeypatch, at_once, writes):
+def test_what_fills_a_log_keeps_its_order(spark, monkeypatch, at_once, writes):
     monkeypatch.setattr(restate, "_ROWS_AT_ONCE", at_once)
     rows = some(Random(7), 150_000, ())
     frame = arrow_frame(spark, rows)
@@ -189,7 +198,22 @@ def test_what_fills_a_table_keeps_its_order_unless_it_is_much(spark, monkeypatch
     table, store = step().writes, Written()
     with filling(table, frame) as found:
         apply(table, found, store, lambda number: WriteContext("w", number), lambda _: None)
-        assert (found.rows, found.gone, len(store.writes)) == (rows.num_rows, 0, writes)
+        assert (found.rows, found.deletes, len(store.writes)) == (rows.num_rows, 0, writes)
     given = pa.concat_tables([changes.upserts for changes, _ in store.writes]).column("k").to_pylist()
-    wanted = rows.column("k").to_pylist()
-    assert given == wanted if writes == 1 else sorted(given) == sorted(wanted)
+    assert given == rows.column("k").to_pylist()
+
+
+@pytest.mark.parametrize("at_once", [300, 200_000])
+def test_what_a_log_lacks_comes_in_its_order(spark, monkeypatch, at_once):
+    """Of equal rows the first ones are there, and several rows that one row gave stay in their order."""
+    monkeypatch.setattr(restate, "_ROWS_AT_ONCE", at_once)
+    rows = some(Random(8), 1_000, ())
+    wanted = rows.append_column(ROW, pa.array([at // 4 << 40 for at in range(rows.num_rows)], pa.int64()))
+    table, store, held = step().writes, Written(), rows.slice(0, 200)
+    frames = arrow_frame(spark, wanted), arrow_frame(spark, held)
+    with difference(step(), *frames, EVERYTHING) as found:
+        assert (found.rows, found.deletes) == (800, 0)
+        apply(table, found, store, lambda number: WriteContext("w", number), lambda _: None)
+    given = pa.concat_tables([changes.upserts for changes, _ in store.writes]).to_pylist()
+    assert [plain(row) for row in given] == [plain(row) for row in rows.slice(200).to_pylist()]
+    assert len(store.writes) > 1 if at_once == 300 else len(store.writes) == 1

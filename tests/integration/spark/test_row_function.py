@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.sql.dialect import parse_query, render
-from streamhouse.sql.ports import Port
+from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.row_function import row_function
-from streamhouse.sql.schema import Query, analyse
+from streamhouse.sql.schema import CheckedQuery, analyse
 from streamhouse.stores.arrow import arrow_schema
 from tests.sql_corpus import AT, columns
 
@@ -31,13 +31,13 @@ BEGIN = datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 TIMES = [BEGIN + timedelta(seconds=step * 100_003) for step in range(-40, 40)]
 
 
-def analysed(expressions: list[str]) -> Query:
+def analysed(expressions: list[str]) -> CheckedQuery:
     items = ", ".join(f"{text} AS v{number}" for number, text in enumerate(expressions))
     sql = f"SELECT {items} FROM t"
-    return analyse(parse_query(sql, AT), {"t": Port(TYPES, {})}, sql, AT)
+    return analyse(parse_query(sql, AT), {"t": ActionPort(TYPES, {})}, sql, AT)
 
 
-def row_functions(query: Query) -> list[str]:
+def row_functions(query: CheckedQuery) -> list[str]:
     found = [row_function(item.unalias(), query.scope, query.inference) for item in query.tree.selects]
     assert None not in found
     return [render(tree) for tree in found if tree is not None]

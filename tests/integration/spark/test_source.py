@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import psutil
 import pytest
 
-from streamhouse.engine.checkpoint import logging_session
-from streamhouse.engine.source import epochs_stream, vector_of
+from streamhouse.engine.source import Pace, epochs_stream, vector_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StoreUnavailableError
+from streamhouse.spark.log_files import logging_session
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.spark
-TIMEOUT_S = 60
 
 
 class Counter:
@@ -32,6 +32,9 @@ class Counter:
         self.asked += 1
         row = last.positions.get("lines", {}).get("row", 0)
         return at(row + 1) if row < self.rows else last
+
+    def due_s(self, last):
+        return None
 
 
 class Broken:
@@ -57,7 +60,7 @@ class Run:
     close: object = None
 
     def until(self, epochs):
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + PATIENCE_S
         while len(self.epochs) < epochs:
             assert time.monotonic() < deadline
             assert self.query.isActive, self.query.exception()
@@ -85,9 +88,9 @@ def start(spark, tmp_path):
             spark,
             clock,
             begin=begin or Vector(),
-            poll_s=poll_s,
+            pace=Pace(poll_s),
             ending=run.ending,
-            on_logged=lambda: run.logged.append(len(run.epochs)),
+            on_logged=lambda alone: run.logged.append(len(run.epochs)),
             on_failure=run.failures.append,
         )
         run.close = stream.close
@@ -132,7 +135,7 @@ def test_a_restart_goes_on_after_the_last_epoch_whatever_the_beginning(start):
 def test_a_logged_epoch_that_failed_is_repeated_to_the_same_end_and_then_it_goes_on(start):
     failed = start(Counter(9), fails_at=1)
     with pytest.raises(Exception, match="on purpose"):
-        failed.query.awaitTermination(TIMEOUT_S)
+        failed.query.awaitTermination(PATIENCE_S)
     again = start(Counter(3))
     again.until(2)
     assert again.epochs == [(1, 0, at(2)), (2, 0, at(3))]
@@ -150,20 +153,20 @@ def test_the_log_reads_as_that_of_a_python_data_source(start, tmp_path):
 def test_what_the_clock_raises_is_told_as_it_is_and_ends_the_query(start):
     run = start(Broken())
     with pytest.raises(Exception, match="the store is away"):
-        run.query.awaitTermination(TIMEOUT_S)
+        run.query.awaitTermination(PATIENCE_S)
     assert [type(failure) for failure in run.failures] == [StoreUnavailableError]
     assert run.epochs == []
 
 
 def test_while_nothing_is_new_the_source_rests_and_the_end_wakes_it(start):
     clock = Counter(1)
-    run = start(clock, poll_s=5.0)
+    run = start(clock, poll_s=2 * PATIENCE_S)
     run.until(1)
     time.sleep(1)
     assert clock.asked <= 3
     began = time.monotonic()
     run.stop()
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < PATIENCE_S
 
 
 def test_two_queries_at_once_have_each_their_own_source(start):
@@ -179,7 +182,7 @@ def test_no_process_is_started(start):
     run.until(1)
     started = [process for process in psutil.Process().children(recursive=True) if process.pid not in before]
     # Hadoop writes a checkpoint by way of chmod, which ends at once; what serves a query would stay.
-    assert psutil.wait_procs(started, timeout=5)[1] == []
+    assert psutil.wait_procs(started, timeout=PATIENCE_S)[1] == []
 
 
 def test_the_clock_is_let_go_with_the_query(start):
@@ -213,7 +216,7 @@ def test_threads_and_sockets_of_a_query_go_with_it(start, spark):
     run_some(range(2))
     before = held()
     run_some(range(2, 12))
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while any(now > then + 3 for now, then in zip(held(), before, strict=True)):
         assert time.monotonic() < deadline, f"{before} became {held()}"
         time.sleep(0.1)
@@ -222,7 +225,7 @@ def test_threads_and_sockets_of_a_query_go_with_it(start, spark):
 CHILD = """
 import sys, threading, time
 from pathlib import Path
-from streamhouse.engine.source import epochs_stream
+from streamhouse.engine.source import Pace, epochs_stream
 from streamhouse.engine.vector import Vector
 from streamhouse.project.project import Project
 from streamhouse.runtime.session import local_session
@@ -233,11 +236,14 @@ class Still:
         print("asked", flush=True)
         return last
 
+    def due_s(self, last):
+        return None
+
 folder = Path(sys.argv[1])
 spark = local_session(Project(folder, Settings.model_validate({"spark": {"master": "local[1]"}})))
 stream = epochs_stream(
-    spark, Still(), begin=Vector(), poll_s=600.0, ending=threading.Event(),
-    on_logged=lambda: None, on_failure=lambda error: None,
+    spark, Still(), begin=Vector(), pace=Pace(600.0), ending=threading.Event(),
+    on_logged=lambda alone: None, on_failure=lambda error: None,
 )
 writer = stream.frame.writeStream.foreachBatch(lambda frame, batch: None)
 writer.option("checkpointLocation", str(folder / "log")).start()
@@ -254,4 +260,4 @@ def test_nothing_outlives_a_driver_that_is_killed_while_spark_waits_for_it(tmp_p
     finally:
         child.kill()
         child.wait()
-    assert psutil.wait_procs(family, timeout=TIMEOUT_S)[1] == []
+    assert psutil.wait_procs(family, timeout=PATIENCE_S)[1] == []

@@ -3,8 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from streamhouse.engine.carrier import Carrier
 from streamhouse.engine.standing import MOST_ROWS, Standing
+from streamhouse.spark.carrier import Carrier
+from tests.integration.spark.test_driver_task import TYPES
 
 pytestmark = pytest.mark.spark
 
@@ -21,12 +22,17 @@ STAND = [
     "SELECT k, n FROM placed ORDER BY n, k LIMIT 2 OFFSET 1",
     "SELECT k FROM placed LIMIT 1",
     "SELECT k AS v FROM placed UNION ALL SELECT n FROM placed",
+    "SELECT a.k, b.n FROM placed AS a JOIN placed AS b ON a.k = b.n",
+    "SELECT a.k, SUM(b.n) AS n FROM placed AS a LEFT JOIN placed AS b ON a.k = b.n AND a.n < b.k GROUP BY a.k",
+    "SELECT a.k, b.n FROM placed AS a FULL JOIN placed AS b ON a.k = b.n",
+    "SELECT k FROM placed WHERE n IN (SELECT k FROM placed)",
+    "SELECT k FROM placed AS a WHERE NOT EXISTS (SELECT 1 FROM placed AS b WHERE b.n = a.k)",
+    "SELECT k, n FROM placed AS a WHERE n = (SELECT MAX(n) FROM placed AS b WHERE b.k = a.k)",
 ]
 DO_NOT = [
     "SELECT k FROM placed WHERE n = (SELECT MAX(n) FROM placed)",
-    "SELECT a.k, b.n FROM placed AS a JOIN placed AS b ON a.k = b.n",
     "SELECT a.k, b.n FROM placed AS a CROSS JOIN placed AS b",
-    "SELECT k FROM placed WHERE n IN (SELECT k FROM placed)",
+    "SELECT k FROM placed WHERE n NOT IN (SELECT k FROM placed)",
     "SELECT k, n, COUNT(*) AS c FROM placed GROUP BY CUBE (k, n)",
     "SELECT /*+ REPARTITION(3) */ k FROM placed",
 ]
@@ -66,6 +72,45 @@ def test_a_standing_query_tells_of_the_rows_of_its_epoch(standing, spark, sql):
     assert all(one is made[0] for one in made)
 
 
+@pytest.mark.parametrize("times", [1, 2, 3, 10_000])
+def test_rows_of_every_type_are_placed_again_as_they_are(standing, spark, times):
+    standing.place("rows", TYPES)
+    rows = pa.concat_tables([TYPES.take(pa.array([1, 2, 0]))] * times)
+    frame = standing.place("rows", rows)
+    query = standing.query("q", frame, over(frame, "SELECT * FROM placed"))
+    assert standing.rows(query).equals(Carrier(spark).rows(Carrier(spark).frame(rows)))
+
+
+@pytest.mark.parametrize("before", [TYPES, TYPES.slice(0, 0), table([(1, 1)])])
+def test_no_rows_have_a_place_too(standing, before):
+    standing.place("rows", before)
+    frame = standing.place("rows", TYPES.slice(0, 0))
+    query = standing.query("q", frame, over(frame, "SELECT *, 1 AS one FROM placed"))
+    assert standing.rows(query).num_rows == 0
+    assert standing.place("rows", TYPES) is frame
+    assert standing.rows(query).num_rows == TYPES.num_rows
+
+
+def test_a_query_over_several_places_stands(standing):
+    sides = [([(1, 1), (2, 2)], [(1, 5), (3, 7)]), ([], [(1, 5)]), ([(3, 3), (3, 4)], [(3, 7), (3, 8)])]
+    made = []
+    for left, right in sides:
+        one, other = standing.place("left", table(left)), standing.place("right", table(right))
+
+        def make(carrier, one=one, other=other):
+            one.createOrReplaceTempView("l")
+            other.createOrReplaceTempView("r")
+            return carrier.query("SELECT l.k, SUM(l.n * r.n) AS n FROM l JOIN r ON l.k = r.k GROUP BY l.k")
+
+        made.append(standing.query("q", one, make, [other]))
+        wanted = {}
+        for k, n in left:
+            for m in (m for of, m in right if of == k):
+                wanted[k] = wanted.get(k, 0) + n * m
+        assert {row["k"]: row["n"] for row in standing.rows(made[-1]).to_pylist()} == wanted
+    assert all(one is made[0] for one in made)
+
+
 @pytest.mark.parametrize("sql", DO_NOT)
 def test_a_query_that_keeps_rows_of_a_run_does_not_stand(standing, sql):
     frame = standing.place("rows", table(EPOCHS[0]))
@@ -100,9 +145,8 @@ def test_rows_in_pieces_keep_their_order(standing, spark, count):
     assert Carrier(spark).rows(standing.place("rows", pieces)).column("n").to_pylist() == list(range(count))
 
 
-@pytest.mark.parametrize("count", [0, MOST_ROWS + 1])
-def test_no_place_for_none_or_too_many(standing, count):
-    assert standing.place("rows", pa.table({"n": pa.array(range(count), pa.int64())})) is None
+def test_no_place_for_too_many(standing):
+    assert standing.place("rows", pa.table({"n": pa.array(range(MOST_ROWS + 1), pa.int64())})) is None
 
 
 def test_the_session_that_others_use_stays_as_it_was(standing, spark):

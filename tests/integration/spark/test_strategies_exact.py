@@ -13,7 +13,7 @@ from streamhouse.model.types import MergeFunction, Strategy
 from streamhouse.sql.bind import bind
 from streamhouse.sql.classify import Classification
 from streamhouse.sql.dialect import render
-from streamhouse.sql.schema import Query
+from streamhouse.sql.schema import CheckedQuery
 from streamhouse.stores.arrow import arrow_schema
 from tests.sql_corpus import ORDERS, Case, cases, classified, columns, orders
 
@@ -144,7 +144,7 @@ def _fold(function: MergeFunction, old: Any, new: Any) -> Any:
             return new
 
 
-def _run(spark: "SparkSession", query: Query, tables: Rows) -> list[dict[str, Any]]:
+def _run(spark: "SparkSession", query: CheckedQuery, tables: Rows) -> list[dict[str, Any]]:
     names = {}
     for port in query.reads:
         names[port] = f"part_{port}"

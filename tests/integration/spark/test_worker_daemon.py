@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from streamhouse.engine.worker_daemon import MODULE
+from streamhouse.spark.worker_daemon import MODULE
 
 pytestmark = pytest.mark.spark
 

@@ -14,8 +14,7 @@ import httpx
 
 from streamhouse.services.ports import free_ports
 from tests.control_plane import ROOT, program
-
-_PATIENCE_S = 240
+from tests.patience import PATIENCE_S
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,9 @@ def airflow_server(home: Path, project: Path, **more: str) -> Iterator[AirflowSe
     }
     log = home / "server.log"
     with log.open("w") as out:
-        subprocess.run([airflow, "db", "migrate"], env=environment, check=True, stdout=out, stderr=out, timeout=300)
+        subprocess.run(
+            [airflow, "db", "migrate"], env=environment, check=True, stdout=out, stderr=out, timeout=PATIENCE_S
+        )
         # uvicorn's worker is a child of the command: the whole group is ended.
         server = subprocess.Popen(
             [airflow, "api-server"], env=environment, stdout=out, stderr=out, start_new_session=True
@@ -67,13 +68,13 @@ def airflow_server(home: Path, project: Path, **more: str) -> Iterator[AirflowSe
         finally:
             os.killpg(server.pid, signal.SIGTERM)
             try:
-                server.wait(20)
+                server.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 os.killpg(server.pid, signal.SIGKILL)
 
 
 def _wait(url: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
-    until = time.monotonic() + _PATIENCE_S
+    until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         if server.poll() is not None:
             raise AssertionError(f"the api-server ended: {log.read_text()[-3000:]}")
@@ -82,10 +83,10 @@ def _wait(url: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
                 return
         except httpx.HTTPError:
             time.sleep(0.5)
-    raise AssertionError(f"the api-server did not answer in {_PATIENCE_S} s: {log.read_text()[-3000:]}")
+    raise AssertionError(f"the api-server did not answer in {PATIENCE_S} s: {log.read_text()[-3000:]}")
 
 
 def _token(url: str, name: str, password: str) -> str:
-    answer = httpx.post(f"{url}/auth/token", json={"username": name, "password": password}, timeout=60)
+    answer = httpx.post(f"{url}/auth/token", json={"username": name, "password": password}, timeout=PATIENCE_S)
     answer.raise_for_status()
     return str(answer.json()["access_token"])

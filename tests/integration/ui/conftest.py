@@ -1,20 +1,21 @@
 """A project that really ran, its page, and a real browser in front of it."""
 
-import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-COMMAND = [sys.executable, "-c", "import sys; from streamhouse.cli.main import main; sys.exit(main())"]
+from tests.command import COMMAND, address_of, clean_environment, document_of
+from tests.patience import PATIENCE_S
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -24,32 +25,17 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-TIMEOUT_S = 300
 
 
 @pytest.fixture(scope="session")
 def environment():
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("STREAMHOUSE_")}
-    return {**clean, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    return clean_environment()
 
 
 @pytest.fixture(scope="session")
 def streamhouse(environment):
-    """Runs the command and returns its JSON."""
-
-    def call(*arguments, cwd, code=0):
-        done = subprocess.run(
-            [*COMMAND, *arguments, "--json"],
-            cwd=cwd,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-        )
-        assert done.returncode == code, f"{arguments}\n{done.stdout}\n{done.stderr}"
-        return json.loads(done.stdout)
-
-    return call
+    """Runs the command as a person would and returns its JSON."""
+    return partial(document_of, environment=environment)
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +48,7 @@ def shop(tmp_path_factory, streamhouse, environment) -> Iterator[Path]:
         streamhouse("run", "orders", "--once", cwd=folder)
         yield folder
     finally:
-        subprocess.run([*COMMAND, "services", "down"], cwd=folder, env=environment, check=True, timeout=TIMEOUT_S)
+        subprocess.run([*COMMAND, "services", "down"], cwd=folder, env=environment, check=True, timeout=PATIENCE_S)
 
 
 @contextmanager
@@ -72,16 +58,11 @@ def served(project: Path, environment: dict[str, str]) -> Iterator[tuple[str, "s
         [*COMMAND, "ui", "--no-open", "--json"], cwd=project, env=environment, stdout=subprocess.PIPE, text=True
     )
     try:
-        told = ""
-        while not told.rstrip().endswith("}"):
-            line = server.stdout.readline()
-            assert line, f"it ended with {server.wait()}: {told}"
-            told += line
-        yield json.loads(told)["url"], server
+        yield address_of(server), server
     finally:
         if server.poll() is None:
             server.send_signal(signal.SIGINT)
-        server.wait(30)
+        server.wait(PATIENCE_S)
 
 
 @pytest.fixture(scope="session")
@@ -90,7 +71,7 @@ def address(shop, environment) -> Iterator[str]:
     with served(shop, environment) as (url, server):
         yield url
         server.send_signal(signal.SIGINT)
-        assert server.wait(30) == 0, "Ctrl-C ends it cleanly"
+        assert server.wait(PATIENCE_S) == 0, "Ctrl-C ends it cleanly"
 
 
 @pytest.fixture(scope="session")
@@ -131,6 +112,10 @@ def open_page(browser, address, tmp_path) -> Iterator:
         page.set_default_timeout(30_000)
         page.on("console", lambda told: wrong.append(told.text) if told.type == "error" else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "response",
+            lambda got: wrong.append(f"{got.status} {got.url} {got.text()[:300]}") if got.status >= 500 else None,
+        )
         page.on("request", lambda asked: None if asked.url.startswith(origin) else wrong.append(f"from {asked.url}"))
         page.goto(f"{address}{place}")
         page.wait_for_selector("main h1")

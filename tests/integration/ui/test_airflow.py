@@ -8,8 +8,9 @@ import pytest
 
 from streamhouse.project.project import Project
 from tests.integration.ui.airflow_server import airflow_server
+from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.services, pytest.mark.spark]
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +27,8 @@ def ask(airflow):
             headers["Authorization"] = f"Bearer {airflow.tokens[who]}"
         url = f"{airflow.url}/streamhouse{path}"
         if json:
-            return httpx.post(url, headers=headers, json=json["body"], timeout=60)
-        return httpx.get(url, headers=headers, timeout=60)
+            return httpx.post(url, headers=headers, json=json["body"], timeout=PATIENCE_S)
+        return httpx.get(url, headers=headers, timeout=PATIENCE_S)
 
     return call
 
@@ -41,7 +42,9 @@ def test_only_who_is_signed_in_sees_it(ask, path):
     assert ask(path, "viewer").status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/api/query", "/api/approvals/x/approve", "/api/changes/1/swap"])
+@pytest.mark.parametrize(
+    "path", ["/api/query", "/api/ask", "/api/proposals/x/write", "/api/approvals/x/approve", "/api/changes/1/swap"]
+)
 def test_only_who_is_signed_in_does_something(ask, path):
     assert ask(path, body={}).status_code == 401
 
@@ -66,6 +69,17 @@ def test_without_an_engine_the_query_box_says_so(ask):
     about = ask("/api/project", "admin").json()
     assert not about["may_query"]
     assert "STREAMHOUSE_COMMAND" in about["query_note"]
+
+
+def test_without_an_engine_wishes_are_read_and_nothing_is_written(ask, shop):
+    before = sorted(file for file in shop.rglob("*.sql"))
+    page = ask("/api/ask", "admin", body={"wish": "number of orders per product"}).json()
+    assert page["proposal"]["status"] == "proposed", page
+    name = page["proposal"]["id"]
+    told = ask(f"/api/proposals/{name}/write", "admin", body={"environment": "review"})
+    assert (told.status_code, told.json()["code"]) == (503, "SH306")
+    assert sorted(file for file in shop.rglob("*.sql")) == before
+    assert ask("/api/ask", "viewer", body={"wish": "number of orders per product"}).status_code == 403
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -93,7 +107,7 @@ def test_the_engine_that_tasks_call_answers_queries(shop, tmp_path_factory):
     with airflow_server(home, shop, AIRFLOW_CONN_STREAMHOUSE_ENGINE=connection) as server:
         headers = {"Authorization": f"Bearer {server.tokens['admin']}", "X-Streamhouse": "1"}
         place = f"{server.url}/streamhouse/api"
-        assert httpx.get(f"{place}/project", headers=headers, timeout=60).json()["may_query"]
+        assert httpx.get(f"{place}/project", headers=headers, timeout=PATIENCE_S).json()["may_query"]
         sql = {"sql": "SELECT count(*) AS n FROM ods.orders", "limit": 1}
         answer = httpx.post(f"{place}/query", headers=headers, json=sql, timeout=120).json()
         assert answer["rows"] == [[120]], answer

@@ -13,19 +13,23 @@ import pytest
 
 from streamhouse.project.project import Project
 from tests.integration.ui.conftest import served
+from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.services, pytest.mark.spark]
 
 LOOKS = (Path(__file__).parent / "looks.js").read_text()
 PAGES = {
     "flows": "#/flows",
     "flow": "#/flows/orders",
+    "history": "#/flows/orders?tab=history",
+    "month": "#/flows/orders?tab=history&span=30d",
     "epochs": "#/flows/orders?tab=epochs",
     "file": "#/flows/orders?tab=file",
     "column": "#/flows/orders?table=dwd.orders&column=amount_cents",
     "sql": "#/tables/dws.revenue_by_product?part=sql",
     "lineage": "#/tables/dwd.orders?part=lineage&column=amount_cents",
     "contract": "#/tables/ods.orders?part=contract",
+    "ask": "#/ask",
     "changes": "#/changes",
     "actions": "#/actions/clean_orders",
     "quarantine": "#/quarantine",
@@ -52,7 +56,7 @@ def question(state):
     )
 
 
-@pytest.mark.parametrize("width", [1280, 800])
+@pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_page_reads_well(open_page, shot, question, theme, width):
     page = open_page(theme=theme, width=width)
@@ -74,6 +78,49 @@ def test_the_flow_is_told_as_it_ran(open_page, shop, streamhouse):
     assert "stopped" in row.inner_text()
     assert f"{sum(flow['rows'].values()):,}" in row.inner_text()
     assert flow["rows"] == {"ods.orders": 120, "dwd.orders": 113, "dws.revenue_by_product": 6}
+
+
+def test_the_history_has_the_epoch_that_ran(open_page):
+    page = open_page("#/flows/orders?tab=history&span=24h")
+    page.wait_for_selector(".history canvas")
+    charts = page.locator(".history [role=img]")
+    labels = [one.get_attribute("aria-label") for one in charts.all()]
+    assert [label.partition(":")[0] for label in labels] == ["Freshness", "Rows per second", "Epoch time", "Worst lag"]
+    assert all(not label.endswith(("at most 0", "at most 0 ms")) for label in labels)
+    page.get_by_role("button", name="30 days").click()
+    page.wait_for_function("() => location.hash.includes('span=30d')")
+    page.wait_for_selector(".history canvas")
+
+
+def test_an_epoch_opens(open_page):
+    page = open_page("#/flows/orders?tab=epochs")
+    page.locator("details.epoch summary").first.click()
+    told = page.locator("details.epoch[open]").inner_text()
+    assert "120 rows written" in told
+    assert "slowest" in told
+
+
+def test_a_flow_that_does_not_run_says_what_to_do(open_page):
+    open_page("#/flows/orders").wait_for_selector("main .lead code:text-is('streamhouse runner start orders')")
+
+
+def test_search_closes_when_one_navigates(open_page):
+    page = open_page("#/flows")
+    for leave in (lambda: page.keyboard.press("Escape"), lambda: page.evaluate("location.hash = '#/query'")):
+        page.keyboard.press("/")
+        page.wait_for_selector("dialog[open]")
+        leave()
+        page.wait_for_selector("dialog", state="detached")
+
+
+def test_the_shortcuts_of_the_last_session_are_shown(open_page, shop, streamhouse):
+    told = streamhouse("status", cwd=shop)["shortcuts"]
+    shown = open_page().locator(".shortcuts")
+    shown.wait_for()
+    text = shown.inner_text()
+    assert f"Spark {told['spark']}" in text
+    assert all(name in text for name in told["on"])
+    assert all(f"{name} off ({why})" in text for name, why in told["off"].items())
 
 
 def test_the_graph_has_the_tables_of_the_plan(open_page, shop, streamhouse):
@@ -105,7 +152,14 @@ def test_a_column_is_followed_through_the_graph(open_page):
 
 def test_all_of_it_by_keys(open_page):
     page = open_page()
-    for keys, heading in (("gc", "Changes"), ("ga", "Actions"), ("gu", "Quarantine"), ("gq", "Query"), ("gf", "Flows")):
+    for keys, heading in (
+        ("gw", "Ask"),
+        ("gc", "Changes"),
+        ("ga", "Actions"),
+        ("gu", "Quarantine"),
+        ("gq", "Query"),
+        ("gf", "Flows"),
+    ):
         page.keyboard.type(keys)
         page.wait_for_function("name => document.querySelector('main h1')?.textContent === name", arg=heading)
     page.keyboard.press("/")
@@ -215,6 +269,6 @@ def test_it_listens_to_this_machine_alone_and_ends_in_order(shop, environment):
         assert httpx.get(f"http://127.0.0.1:{at.port}/api/flows").status_code == 401
         assert httpx.get(f"http://127.0.0.1:{at.port}/api/flows?{at.query}").status_code == 200
         server.send_signal(signal.SIGINT)
-        assert server.wait(30) == 0
+        assert server.wait(PATIENCE_S) == 0
     with socket.socket() as again:
         again.bind(("127.0.0.1", at.port))

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from streamhouse.cli.main import main
-from streamhouse.project.place import recorded
+from streamhouse.project.identity import recorded
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.state.flow_state import FlowState, see
-from streamhouse.state.runners import Wanted
+from streamhouse.state.runners import WantedState
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_copy_holds_no_flow_of_a_process_of_the_original(shop, capsys):
     now = datetime.now(UTC)
     with Project.at(shop).state() as state:
         state.acquire("orders", this_owner(), timedelta(hours=1), now, alive=is_alive)
-        state.runners.ask("orders", Wanted.RUNNING, "test")
+        state.runners.ask("orders", WantedState.RUNNING, "test")
     copy = shop.with_name("copy")
     shutil.copytree(shop, copy)
     assert main(["adopt", "--project", str(copy)]) == 0
@@ -103,3 +103,12 @@ def test_state_of_an_earlier_release_tells_where_it_was(shop, capsys):
     assert status(copy) == 4
     assert status(shop) == 0
     assert recorded(shop).id
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "5", '"x"', "{}", '{"id": [], "root": 5}', "\x00", "[" * 100_000])
+def test_a_damaged_record_of_the_place_is_as_none(shop, capsys, text):
+    file = shop / ".streamhouse" / "place.json"
+    file.write_text(text)
+    assert recorded(shop) is None
+    assert status(shop) in (0, 4)
+    json.loads(capsys.readouterr().out)

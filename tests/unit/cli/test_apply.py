@@ -183,7 +183,7 @@ def test_how_a_flow_follows_changes_upstream_is_applied_as_well(project, capsys)
     assert main(["apply", "orders"]) == 0, "no row depends on it"
     assert "it follows changes upstream as its files say" in capsys.readouterr().out
     with project.state() as state:
-        assert state.definitions()["orders"].files["flows/orders.yaml"].endswith("schema_change: freeze\n")
+        assert state.definitions.applied()["orders"].files["flows/orders.yaml"].endswith("schema_change: freeze\n")
         assert state.plan("orders")[0] == 1
 
 

@@ -13,10 +13,10 @@ from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column
 from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
 from streamhouse.project.project import Project
-from streamhouse.state.upstream import Status
+from streamhouse.state.upstream import EventStatus
 from tests.golden import Golden
 
-GOLDEN = Path(__file__).parents[2] / "fixtures/trigger/messages"
+GOLDEN = Path(__file__).parents[2] / "fixtures/upstream/messages"
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 EVENT = UpstreamEvent(
     type=EventType.DROP_COLUMN,
@@ -52,7 +52,7 @@ def project(tmp_path, monkeypatch):
 def asked(project):
     with project.state() as state:
         state.upstream.record("orders", [EVENT])
-        state.upstream.settle("orders", EVENT.id, Status.WAITING, decision=DECISION, note="price is used")
+        state.upstream.settle("orders", EVENT.id, EventStatus.WAITING, decision=DECISION, note="price is used")
         return state.approvals.ask("orders", EVENT.id, VERDICT.asks, "the plan\nas text", {"outcome": "block"})
 
 

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 
@@ -13,6 +14,8 @@ import pytest
 from streamhouse.cli import failures, main
 from streamhouse.cli.app import App
 from streamhouse.errors import DefinitionErrors, FileFormatError, LeaseHeldError, Location, StoreUnavailableError
+from streamhouse.services.ports import free_ports
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -39,6 +42,24 @@ def failing(monkeypatch):
         )
 
     return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "codes"),
+    [
+        (StoreUnavailableError("gone"), ["SH401"]),
+        (DefinitionErrors([FileFormatError("a"), LeaseHeldError("b"), FileFormatError("c")]), ["SH101", "SH501"]),
+    ],
+)
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_terminal_gets_the_command_that_explains_each_code(
+    error, codes, is_terminal, project, failing, capsys, monkeypatch
+):
+    failing(error)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    main.main(["status"])
+    more = [f"  more: streamhouse explain {code}" for code in codes]
+    assert capsys.readouterr().err.splitlines() == [*str(error).splitlines(), *(more if is_terminal else [])]
 
 
 @pytest.mark.parametrize(
@@ -189,12 +210,14 @@ def test_an_explicit_project_is_not_searched_upward(project, capsys):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_a_command_cleanly(project, number):
+    # Short sleeps: a signal between Python's look for signals and the system's sleep is seen after that sleep only.
     program = (
         "import sys, time, click, streamhouse.cli.main as m\n"
         "@click.command()\n"
         "def wait():\n"
         "    try:\n"
-        "        print('ready', flush=True); time.sleep(60)\n"
+        "        print('ready', flush=True)\n"
+        "        for _ in range(600): time.sleep(0.1)\n"
         "    finally:\n"
         "        print('cleaned', flush=True)\n"
         "m.streamhouse.add_command(wait)\n"
@@ -206,7 +229,7 @@ def test_signals_end_a_command_cleanly(project, number):
     )
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (out, process.returncode) == ("cleaned\n", 130)
     assert "Traceback" not in err
 
@@ -232,3 +255,33 @@ def test_reports_outside_a_project_keep_their_trace_elsewhere(tmp_path, monkeypa
     monkeypatch.setattr(failures.tempfile, "gettempdir", lambda: str(tmp_path / "temp"))
     assert failures.report(ValueError("x"), App()) == 1
     assert list((tmp_path / "temp").glob("crash-*.log"))
+
+
+@pytest.mark.parametrize("word", ["\udcff", "a\x00b"])
+@pytest.mark.parametrize("command", [["validate"], ["env", "discard"], ["runner", "stop", "--name"], ["query"]])
+def test_bytes_that_are_no_text_are_wrong_usage(project, capsys, command, word):
+    assert main.main([*command, word]) == failures.USAGE
+    assert "no text in UTF-8" in capsys.readouterr().err
+    assert main.main(["--json", *command, word]) == failures.USAGE
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "usage"
+
+
+def test_a_fault_in_finding_the_project_is_told_too(project, capsys, monkeypatch):
+    def broken(root):
+        raise TypeError("broken")
+
+    monkeypatch.setattr("streamhouse.project.identity.is_settled", broken)
+    assert main.main(["status"]) == failures.INTERNAL
+    assert "SH000 internal error: TypeError: broken" in capsys.readouterr().err
+
+
+def test_a_java_process_that_is_gone_is_named_and_other_sockets_are_not():
+    from py4j.java_gateway import GatewayConnection, GatewayParameters
+
+    nothing = free_ports(1)[0]
+    with pytest.raises(Exception, match="error occurred") as gone:
+        GatewayConnection(GatewayParameters(port=nothing)).start()
+    assert failures.known_error(gone.value).code == "SH500"
+    with pytest.raises(ConnectionError) as other, socket.socket() as own:
+        own.connect(("127.0.0.1", nothing))
+    assert failures.known_error(other.value) is None

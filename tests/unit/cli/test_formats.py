@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from streamhouse.cli.formats import FORMATS, format_of, write
+from streamhouse.cli.formats import FORMATS, format_of, objects, write
+from streamhouse.cli.output import CommandOutput
+from streamhouse.errors import QueryRefusedError
+from streamhouse.stores.arrow_values import python_rows
 
 ROWS = pa.table(
     {
@@ -78,6 +82,44 @@ def test_a_file_that_could_not_be_written_is_not_there(tmp_path):
     with pytest.raises(pa.ArrowNotImplementedError):
         write(union, "parquet", tmp_path / "x.parquet")
     assert list(tmp_path.iterdir()) == []
+
+
+NO_UTF8 = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xff")])
+STRANGE = {
+    "nan": (pa.array([math.nan]), "NaN"),
+    "infinite": (pa.array([[math.inf, -math.inf, 0.5]]), ["Infinity", "-Infinity", 0.5]),
+    "late": (pa.array([2**62], pa.timestamp("us", tz="UTC")), "+148108-07-06 14:00:27.387904"),
+    "before Christ": (pa.array([-719_163 * 86_400_000_000 - 1], pa.timestamp("us")), "0000-12-30 23:59:59.999999"),
+    "last": (pa.array([2_932_896], pa.date32()), "9999-12-31"),
+    "after the last": (pa.array([2_932_897], pa.date32()), "+10000-01-01"),
+    "long ago": (pa.array([-(2**30)], pa.date32()), "-2937836-09-26"),
+    "nested": (pa.array([{"d": [2**30]}], pa.struct({"d": pa.list_(pa.date32())})), {"d": ["+2941775-04-07"]}),
+    "map": (pa.array([[(1, 2**30)]], pa.map_(pa.int32(), pa.date32())), [[1, "+2941775-04-07"]]),
+    "no text": (NO_UTF8, "a\ufffd"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_values_that_python_or_json_lack_are_text(written, name):
+    values, expected = STRANGE[name]
+    rows = pa.table({"x": values})
+
+    def strict(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    assert json.loads(written("json", rows).read_text(), parse_constant=strict) == {"x": expected}
+    stream = io.StringIO()
+    CommandOutput(as_json=True, stream=stream).document({"rows": objects(rows)})
+    assert json.loads(stream.getvalue(), parse_constant=strict) == {"rows": [{"x": expected}]}
+    CommandOutput(as_json=False, stream=stream).table(("x",), python_rows(rows))
+
+
+def test_no_column_hides_another_in_json(tmp_path):
+    rows = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["id", "id"])
+    with pytest.raises(QueryRefusedError, match="two columns 'id'"):
+        write(rows, "json", tmp_path / "x.json")
+    with pytest.raises(QueryRefusedError, match="two columns 'id'"):
+        objects(rows)
 
 
 def test_the_end_of_a_name_says_the_format():

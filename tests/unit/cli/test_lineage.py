@@ -62,3 +62,29 @@ def test_only_steps_on_the_way_are_analysed(project, capsys, monkeypatch):
     assert "lines" not in {x["table"] for x in found["up"]}, "two flows have a source of that name"
     assert "orders:lines" in {x["table"] for x in found["up"]}
     assert sorted(analysed) == sorted({"ods.orders", "dwd.orders", "dws.revenue_by_product"})
+
+
+MEANING = """\
+description: Orders without mistakes.
+columns: {amount_cents: {description: what is paid, unit: cents, synonyms: [price]}}
+measures: {revenue: {sql: SUM(amount_cents) / 100, unit: USD}}
+"""
+
+
+def test_lineage_and_action_show_tell_what_is_meant(project, capsys):
+    file = project / "actions/clean_orders.sql"
+    text = file.read_text()
+    lines = [line for line in text.splitlines(keepends=True) if not line.startswith("description:")]
+    at = next(number for number, line in enumerate(lines) if line.startswith("inputs:"))
+    file.write_text("".join([*lines[:at], MEANING, *lines[at:]]))
+    found = links(capsys, "dwd.orders")["meaning"]
+    assert found["description"] == "Orders without mistakes."
+    assert found["columns"]["amount_cents"] == {"description": "what is paid", "unit": "cents", "synonyms": ["price"]}
+    assert found["measures"] == {"revenue": {"sql": "SUM(amount_cents) / 100", "unit": "USD"}}
+    assert links(capsys, "dwd.orders.amount_cents")["meaning"]["unit"] == "cents"
+    assert main(["lineage", "dwd.orders"]) == 0
+    assert "what is paid" in capsys.readouterr().out
+    assert main(["action", "show", "clean_orders"]) == 0
+    out = capsys.readouterr().out
+    assert "what is paid" in out
+    assert "SUM(amount_cents) / 100" in out

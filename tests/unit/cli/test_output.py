@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from streamhouse.cli.output import Output, duration_text, text_of
+from streamhouse.cli.output import CommandOutput, duration_text, text_of
 from streamhouse.cli.progress import LINE_EVERY_S, ProgressView, facts_text
 from streamhouse.cli.stages import StageView
 from streamhouse.install.stage import Stage
-from streamhouse.jobs.progress import Progress
+from streamhouse.jobs.progress import RunProgress
 from streamhouse.model.types import Layer
 
 
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 def test_a_plain_table_is_aligned_and_cuts_nothing():
     stream = io.StringIO()
     long = "x" * 300
-    Output(as_json=False, stream=stream).table(("name", "rows"), [("a", 1), (long, 1_234_567), (None, None)])
+    CommandOutput(as_json=False, stream=stream).table(("name", "rows"), [("a", 1), (long, 1_234_567), (None, None)])
     lines = stream.getvalue().splitlines()
     assert lines[0].split() == ["name", "rows"]
     assert lines[2] == f"{long}  1,234,567"
@@ -32,13 +32,13 @@ def test_a_plain_table_is_aligned_and_cuts_nothing():
 
 def test_an_empty_table_shows_its_headers():
     stream = io.StringIO()
-    Output(as_json=False, stream=stream).table(("a", "b"), [])
+    CommandOutput(as_json=False, stream=stream).table(("a", "b"), [])
     assert stream.getvalue() == "a  b\n"
 
 
 def test_text_is_never_taken_for_markup_on_a_terminal():
     stream = Terminal()
-    output = Output(as_json=False, stream=stream)
+    output = CommandOutput(as_json=False, stream=stream)
     output.table(("[bold]", "b"), [("[red]x[/red]", "array<int>[1]")])
     output.line("[green]ok[/]", style="green")
     for text in ("[bold]", "[red]x[/red]", "array<int>[1]", "[green]ok[/]"):
@@ -71,7 +71,7 @@ def test_durations_for_people(milliseconds, text):
 
 def test_json_holds_what_python_holds():
     stream = io.StringIO()
-    Output(as_json=True, stream=stream).document(
+    CommandOutput(as_json=True, stream=stream).document(
         {
             "at": datetime(2026, 1, 5, tzinfo=UTC),
             "day": date(2026, 1, 5),
@@ -94,11 +94,11 @@ def test_json_holds_what_python_holds():
         "none": None,
     }
     with pytest.raises(TypeError):
-        Output(as_json=True, stream=stream).document({"x": object()})
+        CommandOutput(as_json=True, stream=stream).document({"x": object()})
 
 
 def progress(epoch, **parts):
-    return Progress(epoch, epoch * 10, 100, 5.4, {Layer.ODS: 40, Layer.ADS: 1_200}, **parts)
+    return RunProgress(epoch, epoch * 10, 100, 5.4, {Layer.ODS: 40, Layer.ADS: 1_200}, **parts)
 
 
 def test_a_log_gets_a_line_for_each_stage_and_every_few_seconds(monkeypatch):
@@ -106,8 +106,8 @@ def test_a_log_gets_a_line_for_each_stage_and_every_few_seconds(monkeypatch):
     monkeypatch.setattr("streamhouse.cli.progress.time.monotonic", lambda: clock[0])
     stream = io.StringIO()
     with ProgressView("orders", stream=stream) as view:
-        view.show("orders", Progress(-1, 0, None, 0.0, stage="starting Fluss"))
-        view.show("orders", Progress(-1, 0, None, 0.0, stage="starting Fluss"))
+        view.show("orders", RunProgress(-1, 0, None, 0.0, stage="starting Fluss"))
+        view.show("orders", RunProgress(-1, 0, None, 0.0, stage="starting Fluss"))
         view.show("orders", progress(1))
         view.show("orders", progress(2))
         clock[0] += LINE_EVERY_S
@@ -122,14 +122,17 @@ def test_a_log_gets_a_line_for_each_stage_and_every_few_seconds(monkeypatch):
 
 
 def test_a_run_without_end_has_no_total():
-    assert facts_text(Progress(0, 7, None, 1.0)) == "7 rows  1 rows/s  epoch 0"
+    assert facts_text(RunProgress(0, 7, None, 1.0)) == "7 rows  1 rows/s  epoch 0"
+    assert facts_text(RunProgress(0, 7, None, 0.04)) == "7 rows  0.04 rows/s  epoch 0"
+    assert facts_text(RunProgress(0, 7, None, 0.001)) == "7 rows  under 0.01 rows/s  epoch 0"
+    assert facts_text(RunProgress(0, 0, None, 0.0)) == "0 rows  0 rows/s  epoch 0"
 
 
 def test_a_terminal_gets_a_bar_that_goes_away():
     stream = Terminal()
     with ProgressView("orders", stream=stream) as view:
         view.show("orders", progress(1))
-        view.show("orders", Progress(2, 20, None, 5.0))
+        view.show("orders", RunProgress(2, 20, None, 5.0))
     assert "orders" in stream.getvalue()
     stream = Terminal()
     with StageView(stream) as view:

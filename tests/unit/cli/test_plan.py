@@ -146,7 +146,7 @@ def test_explain_shows_strategies_with_their_reasons(project, capsys):
 def test_a_broken_flow_is_refused_as_validate_does(project, capsys):
     change(project.root / "flows" / "orders.yaml", "use: clean_orders", "use: clean_oders")
     assert main(["plan"]) == 3
-    assert capsys.readouterr().err.startswith("flows/orders.yaml:10:11: SH201 ")
+    assert capsys.readouterr().err.startswith("flows/orders.yaml:11:11: SH201 ")
 
 
 def test_an_unknown_flow(project, capsys):

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 HEAVY = {"pyarrow", "pyspark", "sqlglot", "rich", "sqlalchemy", "pydantic", "yaml", "fluss", "pypaimon", "psutil"}
 PROGRAM = """
 import sys
@@ -23,7 +25,7 @@ def start(*arguments):
         text=True,
         env=environment,
         check=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
 
 
@@ -43,6 +45,8 @@ def start(*arguments):
         ("action", "test", "--help"),
         ("flow", "show", "--help"),
         ("init", "--help"),
+        ("mcp", "--help"),
+        ("mcp", "token", "--help"),
     ],
 )
 def test_help_imports_nothing_heavy(arguments):

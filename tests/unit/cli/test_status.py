@@ -6,6 +6,7 @@ import pytest
 from streamhouse.cli.init import write_project
 from streamhouse.cli.main import main
 from streamhouse.errors import TableLostError
+from streamhouse.model.bad_rows import DEAD_LETTER, count_text
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.types import Tier
@@ -14,8 +15,8 @@ from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.records import EpochRecord, Owner, RunnerState
-from streamhouse.state.runners import Wanted
-from streamhouse.state.upstream import Status
+from streamhouse.state.runners import WantedState
+from streamhouse.state.upstream import EventStatus
 
 TTL = timedelta(minutes=1)
 
@@ -63,13 +64,29 @@ def test_tables_that_wait_for_a_person(project, state, capsys):
     state.upstream.record("orders", [event])
     (flow,) = flows(capsys)
     assert flow["waiting"] == []
-    state.upstream.settle("orders", event.id, Status.WAITING, decision=Decision(event=event, verdicts=(verdict,)))
+    state.upstream.settle("orders", event.id, EventStatus.WAITING, decision=Decision(event=event, verdicts=(verdict,)))
     (flow,) = flows(capsys)
     assert flow["waiting"] == list(plan.tables)
     assert main(["status"]) == 0
     assert f"{plan.steps[0].id}, " in capsys.readouterr().out.replace("\n", " ")
     assert main(["status", "orders"]) == 0
     assert "streamhouse approvals orders" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_rows_that_could_not_be_read(state, capsys):
+    table = "ods.orders__dead_letters"
+    now = datetime.now(UTC)
+    lease = state.acquire("orders", this_owner(), TTL, now)
+    state.begin_epoch(lease, "main", 0, 1_000, now)
+    state.finish_epoch(lease, EpochRecord("orders", "main", 0, 1_000, 1_000, 1_001, rows={table: 5}))
+    assert flows(capsys)[0]["dead_letters"] == {table: 5}
+    state.append_event("orders", DEAD_LETTER, count_text(table, 4, 4, 0))
+    state.append_event("orders", DEAD_LETTER, count_text(table, 3, 0, 1))
+    assert flows(capsys)[0]["dead_letters"] == {table: 3}
+    assert main(["status"]) == 0
+    told = capsys.readouterr().out.replace("\n", " ")
+    assert "3 rows could not be read" in told
+    assert "streamhouse quarantine show" in told
 
 
 def test_a_running_flow(state, capsys):
@@ -130,7 +147,7 @@ def test_a_runner_that_died_is_lost(state, capsys):
 
 def test_a_flow_that_was_asked_of_a_runner_is_what_the_runner_makes_of_it(state, capsys):
     now = datetime.now(UTC)
-    asked = state.runners.ask("orders", Wanted.RUNNING, "airflow")
+    asked = state.runners.ask("orders", WantedState.RUNNING, "airflow")
     assert flows(capsys, "orders")[0]["state"] == "lost"
     claim = state.runners.claim("main", this_owner(), TTL, alive=lambda _: True, now=now)
     assert flows(capsys, "orders")[0]["state"] == "starting"
@@ -138,7 +155,7 @@ def test_a_flow_that_was_asked_of_a_runner_is_what_the_runner_makes_of_it(state,
     (flow,) = flows(capsys, "orders")
     assert (flow["state"], flow["error"]) == ("failed", "SH401 Fluss does not answer")
     lease = state.acquire("orders", this_owner(), TTL, now)
-    state.runners.ask("orders", Wanted.STOPPED, "ann")
+    state.runners.ask("orders", WantedState.STOPPED, "ann")
     assert flows(capsys, "orders")[0]["state"] == "stopping"
     state.release(lease)
     assert flows(capsys, "orders")[0]["state"] == "stopped"

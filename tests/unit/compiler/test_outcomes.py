@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from streamhouse.cli.output import Output
+from streamhouse.cli.output import CommandOutput
 from streamhouse.cli.plan import show_diff
 from streamhouse.compiler import compile_project
 from streamhouse.compiler.diff import diff
@@ -77,7 +77,7 @@ def test_case(case: Path, tmp_path: Path, golden: Golden) -> None:
     old, new, others = changed(case, tmp_path)
     found = diff(old, new, others, age=AGE)
     text = io.StringIO()
-    show_diff(found, Output(as_json=False, stream=text))
+    show_diff(found, CommandOutput(as_json=False, stream=text))
     golden(f"{found.outcome}\n\n{text.getvalue()}", case / "outcome.txt")
     assert FlowDiff.model_validate_json(found.model_dump_json()) == found
     assert {step.table for step in found.steps} >= set(old.tables) - {t.table for t in found.tables}

@@ -5,8 +5,7 @@ import threading
 import pytest
 
 from streamhouse.engine.ahead import EpochsAhead
-
-TIMEOUT_S = 10
+from tests.patience import PATIENCE_S
 
 
 class Epochs:
@@ -18,7 +17,7 @@ class Epochs:
 
     def run(self, batch):
         self.began.set()
-        assert self.may_end.wait(TIMEOUT_S)
+        assert self.may_end.wait(PATIENCE_S)
         self.ran.append(batch)
         if batch == 13:
             raise ValueError("on purpose")
@@ -47,11 +46,36 @@ def test_later_batches_begin_when_they_are_logged_and_run_once(epochs, ahead):
     ahead.call(7)
     epochs.began.clear()
     ahead.logged()
-    assert epochs.began.wait(TIMEOUT_S)
+    assert epochs.began.wait(PATIENCE_S)
     ahead.call(8)
     ahead.logged()
     ahead.call(9)
     assert epochs.ran == [7, 8, 9]
+
+
+def test_an_epoch_that_is_alone_ends_before_spark_plans_its_batch(epochs, ahead):
+    ahead.call(0)
+    ahead.logged(alone=True)
+    assert epochs.ran == [0, 1]
+    ahead.call(1)
+    assert epochs.ran == [0, 1]
+
+
+def test_spark_does_not_wait_for_long_for_an_epoch_that_is_alone(epochs, ahead):
+    ahead.call(0)
+    epochs.may_end.clear()
+    ahead.logged(alone=True)
+    assert epochs.ran == [0]
+    epochs.may_end.set()
+    ahead.call(1)
+    assert epochs.ran == [0, 1]
+
+
+def test_an_epoch_that_fails_alone_is_told_by_its_call(ahead):
+    ahead.call(12)
+    ahead.logged(alone=True)
+    with pytest.raises(ValueError, match="on purpose"):
+        ahead.call(13)
 
 
 def test_a_call_waits_for_the_epoch_that_has_begun(epochs, ahead):
@@ -63,7 +87,7 @@ def test_a_call_waits_for_the_epoch_that_has_begun(epochs, ahead):
     caller.start()
     assert not ended.wait(0.1)
     epochs.may_end.set()
-    caller.join(TIMEOUT_S)
+    caller.join(PATIENCE_S)
     assert ended.is_set()
     assert epochs.ran == [0, 1]
 

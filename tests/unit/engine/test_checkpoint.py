@@ -71,6 +71,20 @@ def test_its_end_comes_from_the_tables_where_the_log_lost_it(tmp_path, logs):
     assert begun(tmp_path, 6, unfinished=6, noted=vector(6)).end_of(0) == vector(6)
 
 
+@pytest.mark.parametrize("lost", ["the last", "the last two"])
+def test_an_epoch_whose_end_is_not_in_the_log_keeps_its_number(tmp_path, logs, lost):
+    (logs / "offsets" / "3").unlink()  # as after a power cut: the state store was on the disk, Spark's file was not
+    if lost == "the last two":
+        (logs / "offsets" / "2").unlink()
+        (logs / "commits" / "2").unlink()
+    with pytest.raises(StateConflictError, match="epoch 6 began"):
+        begun(tmp_path, 6, unfinished=6)
+    found = begun(tmp_path, 6, unfinished=6, noted=vector(6))
+    assert [found.epoch(0), found.end_of(0)] == [6, vector(6)], "else it counts as done, and its rows are lost"
+    again = begun(tmp_path, 6, unfinished=6)
+    assert (again.path, again.epoch(0), again.end_of(0)) == (found.path, 6, vector(6))
+
+
 def test_a_log_that_is_damaged_tells_of_nothing_that_is_done(logs):
     (logs / "offsets" / "0").write_text("")
     assert committed(logs.parent) is None

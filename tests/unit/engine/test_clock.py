@@ -118,3 +118,23 @@ def test_covers(reached, expected):
 def test_a_vector_survives_its_json():
     vector = Vector(7, {"b": {"1": 2}, "a": {}}, tick=True)
     assert Vector.from_json(vector.to_json()) == vector
+
+
+class Timed(Counter):
+    """An input that knows when its next row comes."""
+
+    def __init__(self, rows, due_s):
+        super().__init__(rows)
+        self.due = due_s
+
+    def due_s(self, start):
+        return None if self.due is None else self.due + start.get("row", 0)
+
+
+def test_the_row_that_comes_first_tells_when_to_look_again():
+    inputs = {"late": Timed(0, 5.0), "soon": Timed(0, 1.0), "over": Timed(0, None), "unknown": Counter(0)}
+    assert clock(inputs).due_s(Vector(1, {"soon": {"row": 2}})) == 3.0
+
+
+def test_where_no_input_knows_nothing_is_told():
+    assert clock({"over": Timed(0, None), "unknown": Counter(0)}).due_s(Vector()) is None

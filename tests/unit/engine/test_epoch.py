@@ -17,6 +17,7 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
+from tests.patience import PATIENCE_S
 
 ACTIONS = {
     "take": ("ingest", "lines: {id: bigint, shop: bigint, cents: bigint}", "SELECT id, shop, cents FROM lines", ""),
@@ -42,7 +43,6 @@ steps:
   - {use: clean, reads: {items: ods.items}, writes: dwd.items}
   - {use: totals, reads: {items: dwd.items}, writes: dws.totals}
 """
-WAIT_S = 20
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_a_step_begins_before_the_rows_of_the_one_before_it_are_here(plan):
     begun = threading.Event()
 
     def clean():
-        assert begun.wait(WAIT_S), "the step that follows waits for these rows"
+        assert begun.wait(PATIENCE_S), "the step that follows waits for these rows"
         return [{"id": 1, "shop": 7, "cents": 10}]
 
     def totals():
@@ -155,7 +155,7 @@ def test_nothing_is_written_after_a_step_that_failed_later(plan):
     done = threading.Event()
 
     def clean():
-        assert done.wait(WAIT_S)
+        assert done.wait(PATIENCE_S)
         raise EpochFailedError("clean fails on a row")
 
     def totals():

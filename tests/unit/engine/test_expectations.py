@@ -26,19 +26,19 @@ def step(**on_violation):
 
 def test_warn_counts_and_keeps():
     judged = judge(step(), ROWS)
-    assert judged.kept.to_pydict() == {"cents": [5, -1, None]}
+    assert judged.valid_rows.to_pydict() == {"cents": [5, -1, None]}
     assert judged.violations == {"positive": 2, "known": 1}
     assert judged.quarantined is None
 
 
 def test_drop_leaves_out_what_violates_any_dropping_rule():
-    assert judge(step(positive="drop"), ROWS).kept.to_pydict() == {"cents": [5]}
-    assert judge(step(known="drop"), ROWS).kept.to_pydict() == {"cents": [5, -1]}
+    assert judge(step(positive="drop"), ROWS).valid_rows.to_pydict() == {"cents": [5]}
+    assert judge(step(known="drop"), ROWS).valid_rows.to_pydict() == {"cents": [5, -1]}
 
 
 def test_a_quarantined_row_goes_there_once_with_the_first_rule_it_violates():
     judged = judge(step(positive="quarantine", known="quarantine"), ROWS)
-    assert judged.kept.to_pydict() == {"cents": [5]}
+    assert judged.valid_rows.to_pydict() == {"cents": [5]}
     assert judged.quarantined.to_pydict() == {"cents": [-1, None], "_expectation": ["positive", "positive"]}
 
 

@@ -13,6 +13,7 @@ import pytest
 from streamhouse.engine import heartbeat
 from streamhouse.engine.heartbeat import PORT, Address, Heartbeat, heard
 from streamhouse.errors import StateConflictError
+from tests.patience import PATIENCE_S
 
 DRIVER = """\
 import sys
@@ -90,7 +91,7 @@ def test_a_task_ends_with_its_driver_and_not_before(driver):
         time.sleep(0.5)
         assert write(task) == "wrote\n"
         driver.kill()
-        assert task.wait(5) == -signal.SIGKILL
+        assert task.wait(PATIENCE_S) == -signal.SIGKILL
 
 
 def test_a_task_ends_when_its_driver_is_silent(driver):
@@ -98,7 +99,7 @@ def test_a_task_ends_when_its_driver_is_silent(driver):
         time.sleep(1.0)
         assert write(task) == "wrote\n", "it hears the driver all the time"
         driver.send_signal(signal.SIGSTOP)
-        assert task.wait(5) == -signal.SIGKILL
+        assert task.wait(PATIENCE_S) == -signal.SIGKILL
 
 
 def test_a_task_that_stood_still_with_its_driver_silent_writes_nothing_more(driver):
@@ -109,7 +110,7 @@ def test_a_task_that_stood_still_with_its_driver_silent_writes_nothing_more(driv
         task.stdin.write("\n")
         task.stdin.flush()
         task.send_signal(signal.SIGCONT)
-        assert task.wait(5) == -signal.SIGKILL
+        assert task.wait(PATIENCE_S) == -signal.SIGKILL
         assert "done" not in task.stdout.read()
 
 
@@ -117,11 +118,11 @@ def test_the_block_ends_when_no_task_of_it_lives(driver):
     with task_of(driver) as task, task_of(driver) as other:
         other.stdin.close()
         assert other.stdout.read() == "done\n", "one that ended before is not waited for, nor killed"
-        assert other.wait(5) == 0
+        assert other.wait(PATIENCE_S) == 0
         driver.stdin.write("\n")
         driver.stdin.flush()
         assert driver.stdout.readline() == "ended\n"
-        assert task.wait(5) == -signal.SIGKILL
+        assert task.wait(PATIENCE_S) == -signal.SIGKILL
 
 
 def test_the_block_ends_also_when_a_task_cannot_be_reached(monkeypatch):

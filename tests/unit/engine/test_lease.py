@@ -1,13 +1,13 @@
 """How long a lease keeps others out, as its holder knows."""
 
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from streamhouse.engine.lease import HeldLease, leased
+from streamhouse.engine.lease import LeaseGuard, leased
 from streamhouse.errors import LeaseExpiredError, StoreUnavailableError
 from streamhouse.state.records import Lease, Owner
+from tests.patience import until
 
 OWNER = Owner("here", 1, datetime(2026, 1, 1, tzinfo=UTC))
 LEASE = Lease("sales", OWNER, 1, timedelta(seconds=15), datetime(2026, 1, 1, tzinfo=UTC))
@@ -15,7 +15,7 @@ LEASE = Lease("sales", OWNER, 1, timedelta(seconds=15), datetime(2026, 1, 1, tzi
 
 def test_it_stands_until_it_was_not_renewed_for_its_time():
     clock = [100.0]
-    held = HeldLease(LEASE, 100.0, lambda: clock[0])
+    held = LeaseGuard(LEASE, 100.0, lambda: clock[0])
     clock[0] = 114.9
     held.check()
     held.renewed(110.0)
@@ -61,10 +61,3 @@ def test_while_the_state_store_is_away_it_runs_out_and_comes_back_with_it(monkey
         store.back = True
         until(held.stands)
         held.check()
-
-
-def until(true):
-    end = time.monotonic() + 10
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from streamhouse.engine import rows_source
 from streamhouse.engine.rows_source import source_shares, table_shares
-from streamhouse.engine.worker_error import from_worker, telling
 from streamhouse.errors import Location, RowsLostError, UnknownFlowError
 from streamhouse.ingest.files import open_files
+from streamhouse.spark.worker_error import from_worker, telling
 
 
 @pytest.fixture(autouse=True)

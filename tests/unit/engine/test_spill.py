@@ -9,14 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamhouse.engine.spill import Bound, Spilled
-from streamhouse.engine.states import Held, StateCache
+from streamhouse.engine.states import CachedRows, StateCache
 from streamhouse.errors import DiskFullError
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
 
 COLUMNS = (Column(name="id", type="bigint"), Column(name="word", type="string"))
-HELD = Held("dwd.words", COLUMNS, ("id",))
+HELD = CachedRows("dwd.words", COLUMNS, ("id",))
 ROWS = 1000
 
 
@@ -102,7 +102,7 @@ def test_a_process_with_a_file_of_its_own_leaves_the_files_of_the_other(file: Pa
     assert isinstance(found, Spilled)
     code = (
         "from pathlib import Path; import pyarrow as pa; from streamhouse.engine.states import *\n"
-        f"c = StateCache(Path({str(file)!r}), [Held('dwd.words', ())])\n"
+        f"c = StateCache(Path({str(file)!r}), [CachedRows('dwd.words', ())])\n"
         "print(c._private is not None); c.close()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

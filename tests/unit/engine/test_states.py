@@ -1,8 +1,10 @@
 """The cache of held states against a plain dictionary."""
 
 import struct
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamhouse.engine.spill import Bound, Spilled
-from streamhouse.engine.states import Held, StateCache
+from streamhouse.engine.states import CachedRows, StateCache
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
@@ -23,8 +25,8 @@ COLUMNS = (
     Column(name="tags", type="array<struct<name:string,at:timestamp>>"),
 )
 KEY = ("id", "part")
-KEYED = Held("dwd.people", COLUMNS, KEY)
-LOG = Held("ods.people", COLUMNS)
+KEYED = CachedRows("dwd.people", COLUMNS, KEY)
+LOG = CachedRows("ods.people", COLUMNS)
 
 Row = dict[str, Any]
 ids, parts = st.integers(0, 3), st.sampled_from(["a", "b"])
@@ -80,6 +82,19 @@ def test_a_keyed_table_equals_a_dictionary(tmp_path_factory, history, city) -> N
         assert same(found.upserts, [row for key, row in after.items() if model.get(key) != row])
         assert found.deletes is not None
         assert {tuple(k.values()) for k in found.deletes.to_pylist()} == set(model) - set(after)
+        assert found.before is not None
+        assert same(found.before, [row for key, row in model.items() if after.get(key) != row])
+        for among, value in (("city", city), ("part", "a")):  # outside of the key, and a part of it
+            touched = pa.table({among: pa.array([value, "nowhere"], pa.string())})
+            there = {key: row for key, row in after.items() if row[among] == value}
+            differ = {key: row for key, row in there.items() if model.get(key) != row}
+            lost = {key: row for key, row in model.items() if row[among] == value and key not in there}
+            found = cache.difference("dwd.people", table(list(there.values())), touched)
+            assert same(found.upserts, list(differ.values()))
+            assert found.deletes is not None
+            assert found.before is not None
+            assert {tuple(k.values()) for k in found.deletes.to_pylist()} == set(lost)
+            assert same(found.before, [model[key] for key in (*differ, *lost) if key in model])
         cache.commit({"dwd.people": changes}, {"dwd.people": {"0": number}})
         model = after
         assert cache.position("dwd.people") == {"0": number}
@@ -88,7 +103,7 @@ def test_a_keyed_table_equals_a_dictionary(tmp_path_factory, history, city) -> N
 
 def test_values_held_with_rows_find_them_and_come_with_the_rows_before(tmp_path: Path) -> None:
     letter = Column(name="__key_1", type="string")
-    held = Held("dwd.people", COLUMNS, KEY, "", (letter,))
+    held = CachedRows("dwd.people", COLUMNS, KEY, "", (letter,))
 
     def lettered(found: list[Row]) -> pa.Table:
         return table(found).append_column("__key_1", pa.array([row["city"][:1] for row in found], pa.string()))
@@ -123,9 +138,14 @@ def test_it_survives_its_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [Held("ods.people", COLUMNS[:2]), Held("ods.people", COLUMNS, KEY), Held("ods.people", COLUMNS, (), "new")]
+    "other",
+    [
+        CachedRows("ods.people", COLUMNS[:2]),
+        CachedRows("ods.people", COLUMNS, KEY),
+        CachedRows("ods.people", COLUMNS, (), "new"),
+    ],
 )
-def test_other_columns_key_or_origin_are_not_held(tmp_path: Path, other: Held) -> None:
+def test_other_columns_key_or_origin_are_not_held(tmp_path: Path, other: CachedRows) -> None:
     cache = StateCache(tmp_path / "s.duckdb", [LOG])
     cache.load("ods.people", [], {"0": 1})
     cache.close()
@@ -151,7 +171,8 @@ def test_a_second_process_gets_a_file_of_its_own(tmp_path: Path) -> None:
     cache.load("ods.people", [], {"0": 1})
     code = (
         "import sys; from pathlib import Path; from streamhouse.engine.states import *\n"
-        f"c = StateCache(Path({str(file)!r}), [Held('ods.people', ())]); print(c.position('ods.people')); c.close()"
+        f"c = StateCache(Path({str(file)!r}), [CachedRows('ods.people', ())])\n"
+        "print(c.position('ods.people')); c.close()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "None", done.stderr
@@ -187,7 +208,7 @@ def bits(rows: pa.Table) -> list[str]:
 @pytest.mark.parametrize("bound", [None, Bound(rows=0)], ids=["here", "spilled"])
 @pytest.mark.parametrize("pattern", [[0.0, -0.0], [0.0] * 7 + [-0.0] * 7, [-0.0, 1.5, 0.0, NAN, OTHER_NAN, None]])
 def test_floats_keep_their_bits(tmp_path: Path, pattern: list[float], bound: Bound | None) -> None:
-    file, held = tmp_path / "s.duckdb", Held("ods.floats", FLOATS)
+    file, held = tmp_path / "s.duckdb", CachedRows("ods.floats", FLOATS)
     rows = floats(*((float(n), pattern[n % len(pattern)]) for n in range(3000)))
     cache = StateCache(file, [held])
     cache.load("ods.floats", [rows], {"0": 1})
@@ -200,7 +221,7 @@ def test_floats_keep_their_bits(tmp_path: Path, pattern: list[float], bound: Bou
 
 def test_floats_are_compared_as_keys_by_spark_and_as_values_by_their_bits(tmp_path: Path) -> None:
     name = "dwd.floats"
-    cache = StateCache(tmp_path / "s.duckdb", [Held(name, FLOATS, ("k",))])
+    cache = StateCache(tmp_path / "s.duckdb", [CachedRows(name, FLOATS, ("k",))])
     cache.load(name, [floats((0.0, 0.0), (NAN, NAN), (1.0, -0.0), (2.0, 2.0))], {"0": 1})
     wanted = pa.table({"k": pa.array([-0.0, OTHER_NAN])})
     assert cache.all_with_keys(name, wanted, {"k": "k"}).num_rows == 2
@@ -216,3 +237,23 @@ def test_floats_are_compared_as_keys_by_spark_and_as_values_by_their_bits(tmp_pa
     cache.commit({name: changes}, {name: {"0": 2}})
     assert bits(cache.all_with_keys(name, wanted, {"k": "k"})) == bits(floats((-0.0, 5.0)))
     cache.close()
+
+
+@pytest.mark.parametrize("scale", [0, 10, 38])
+def test_a_sum_of_more_digits_than_it_can_have_is_none(tmp_path: Path, scale: int) -> None:
+    columns = (*COLUMNS[:1], Column(name="total", type=f"decimal(38,{scale})"), Column(name="weight", type="bigint"))
+    held = CachedRows("groups", columns, ("id",))
+
+    def added(digits: int) -> pa.Table:
+        row = {"id": 1, "total": Decimal(digits * 10**37).scaleb(-scale), "weight": 1}
+        return pa.Table.from_pylist([row], schema=arrow_schema(columns))
+
+    with patch("streamhouse.engine.states.WEIGHT", "weight"):
+        cache = StateCache(tmp_path / "s.duckdb", [held])
+        cache.load("groups", [added(6)], {"0": 1})
+        assert cache.regrouped("groups", added(4), ["total", "weight"]) is None  # 39 digits
+        assert cache.regrouped("groups", added(9), ["total", "weight"]) is None  # too many for DuckDB itself
+        found = cache.regrouped("groups", added(3), ["total", "weight"])
+        assert found is not None
+        assert found[0].to_pylist() == [{"id": 1, "total": Decimal(9 * 10**37).scaleb(-scale), "weight": 2}]
+        cache.close()

@@ -287,7 +287,7 @@ def test_the_schema_part_may_change_and_may_be_absent(tmp_path):
 def test_numbers_for_times_need_a_unit(tmp_path):
     write(tmp_path / "1.jsonl", event("c", None, {"id": 1, "v": NOON_US}))
     columns = {"id": "bigint", "v": "timestamp"}
-    with pytest.raises(SourceError, match="neither a schema part nor 'time_unit' tells its unit") as refused:
+    with pytest.raises(SourceError, match="neither a schema part nor 'time_unit' gives its unit") as refused:
         opened(tmp_path, columns=columns).state({"1.jsonl": 1})
     assert "time_unit" in refused.value.hint
     rows = opened(tmp_path, columns=columns, time_unit="us").state({"1.jsonl": 1})
@@ -334,7 +334,7 @@ def test_an_absent_column_is_null(tmp_path):
         ({"op": "c"}, "the event has op 'c', but no row in 'after'", ""),
         ({"op": "d", "before": None}, "the event has op 'd', but no row in 'before'", "REPLICA IDENTITY"),
         (event("x"), "the event has the unknown op 'x'", "known: c, r, u, d"),
-        (event("t"), "the table was truncated, and nobody decided of it", "skipped.operations=t"),
+        (event("t"), "the table was truncated, and no decision about it is recorded", "skipped.operations=t"),
         (event(["c"]), "the event has the unknown op '['c']'", "known"),
         (event("c", None, {"Id": 1}), "the row has no id, which is part of the primary key", "the row has: Id"),
         (
@@ -349,7 +349,7 @@ def test_an_absent_column_is_null(tmp_path):
         (event("c", None, row(1, 5)), "column 'name' is no string: 5", "wider type"),
         (
             event("c", None, row(1, "__debezium_unavailable_value")),
-            "column 'name': the database did not tell the value",
+            "column 'name': the database did not send the value",
             "REPLICA IDENTITY FULL",
         ),
         ({"schema": schema(id="int64"), "payload": event("z")}, "the event has the unknown op 'z'", "known"),
@@ -478,7 +478,11 @@ def test_a_file_that_shrank_is_told(orders):
             "cdc needs the option 'columns'",
             "columns: what to take of each row",
         ),
-        ({"path": "*.jsonl", "columns": COLUMNS}, "cdc needs the option 'primary_key'", "primary_key: the columns by"),
+        (
+            {"path": "*.jsonl", "columns": COLUMNS},
+            "cdc needs the option 'primary_key'",
+            "primary_key: the columns that",
+        ),
         (OPTIONS | {"primary_key": []}, "option 'primary_key' of cdc", "options of cdc"),
         (OPTIONS | {"primary_key": "id"}, "option 'primary_key' of cdc", "options of cdc"),
         (OPTIONS | {"primary_key": ["nr"]}, "primary_key names 'nr', which is not among the columns", "options of cdc"),

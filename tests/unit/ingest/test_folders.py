@@ -8,7 +8,7 @@ from streamhouse.ingest.files import open_files
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.listing import list_files
 from streamhouse.model.flow import Source
-from streamhouse.project.columns import ColumnCache
+from streamhouse.project.cache.source_columns import ColumnCache
 
 
 @pytest.fixture

@@ -139,3 +139,21 @@ def test_a_file_that_is_no_parquet(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(SourceError, match=r"rows\.parquet is no readable Parquet file"):
         open_replay({"package": "broken_data", "table": "rows"})
+
+
+def test_a_paced_replay_knows_when_its_next_row_comes():
+    clock = Clock()
+    source = replay(speed="10/s", limit=5, clock=clock)
+    assert source.due_s({}) == 0.0  # nobody began to read
+    assert source.rows_between({}, source.available()) == 0
+    assert source.due_s({}) == pytest.approx(0.1)
+    clock.seconds += 0.25
+    assert source.available() == {"row": 2}
+    assert source.due_s({"row": 1}) == 0.0
+    assert source.due_s({"row": 2}) == pytest.approx(0.05)
+    assert source.due_s({"row": 5}) is None
+
+
+def test_of_a_replay_without_a_pace_the_next_row_is_there():
+    assert replay(limit=5).due_s({"row": 4}) == 0.0
+    assert replay(limit=5).due_s({"row": 5}) is None

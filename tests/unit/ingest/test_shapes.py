@@ -12,7 +12,7 @@ from streamhouse.ingest.shapes import planned_shape, source_shape
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
-from streamhouse.trigger.compare import compare
+from streamhouse.upstream.shape_diff import compare
 
 
 def planned(root, kind, **options):

@@ -1,7 +1,7 @@
 import gc
 from datetime import timedelta
 
-from streamhouse.engine.stream import Beat
+from streamhouse.engine.surroundings import Beat
 from streamhouse.jobs.run import Meter
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Column, Table, Tiers

@@ -9,7 +9,7 @@ import pytest
 from streamhouse.cli.main import main
 from streamhouse.errors import BlockedError, LeaseHeldError, UnknownFlowError
 from streamhouse.jobs import run
-from streamhouse.jobs.progress import Failed, Summary
+from streamhouse.jobs.progress import FailedFlow, Summary
 from streamhouse.project.project import Project
 
 ACTION = "/* ---\naction: take\nstep: ingest\ninputs: {rows: {}}\n--- */\nSELECT * FROM rows\n"
@@ -32,7 +32,7 @@ def project(tmp_path, monkeypatch):
 
     @contextmanager
     def opened(*_, **__):
-        yield SimpleNamespace(state=SimpleNamespace(troubles=SimpleNamespace(standing=lambda _: [])))
+        yield SimpleNamespace(state=SimpleNamespace(troubles=SimpleNamespace(current=lambda _: [])))
 
     def carry(_, plan, __, **___):
         if plan.flow in fails:
@@ -52,7 +52,7 @@ def test_the_others_run_and_what_kept_one_is_told(project):
     found, fails = project
     fails["a"] = BlockedError("a waits for a person's word")
     done = run.run_flows(found, ["a", "b", "c"], once=True)
-    assert done[0] == Failed("a", fails["a"])
+    assert done[0] == FailedFlow("a", fails["a"])
     assert [one.flow for one in done[1:]] == ["b", "c"]
 
 
@@ -62,7 +62,7 @@ def test_a_flow_whose_files_are_wrong_keeps_nobody(project):
     (found.root / "flows" / "c.yaml").write_text("flow: c\n")
     a, _, c = run.run_flows(found, ["a", "b", "c"], once=True)
     assert isinstance(a, Summary)
-    assert isinstance(c, Failed)
+    assert isinstance(c, FailedFlow)
     with pytest.raises(UnknownFlowError):
         run.run_flows(found, ["a", "d"], once=True)
 

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, event
 from streamhouse.jobs.upkeep import _read_to
 from streamhouse.state.records import EpochRecord
 from streamhouse.state.store import StateStore
-from tests.unit.compiler.test_aside import plan, step
+from tests.unit.compiler.test_detached import plan, step
 
 
 def test_a_segment_that_a_flow_has_no_more_stands_nowhere(tmp_path):

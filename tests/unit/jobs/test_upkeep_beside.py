@@ -16,7 +16,8 @@ from streamhouse.project.settings import Settings
 from streamhouse.state.records import EpochRecord, Owner
 from streamhouse.state.store import StateStore
 from streamhouse.stores.upkeep import Files
-from tests.unit.compiler.test_aside import plan, step
+from tests.patience import until
+from tests.unit.compiler.test_detached import plan, step
 
 OFTEN = timedelta(milliseconds=10)
 
@@ -62,13 +63,6 @@ def open_(tmp_path):
         yield SimpleNamespace(state=state, project=project, stores={Tier.HOT: "hot", Tier.WARM: "warm"}, spark=None)
 
 
-def until(done):
-    end = time.monotonic() + 10
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def test_rounds_come_again_and_orphans_go_once_a_day(open_, keeper):
     with upkeep_beside(open_, ["f"], OFTEN):
         until(lambda: len(keeper.expired) >= 3)
@@ -103,7 +97,7 @@ def test_what_fails_is_told_and_the_next_round_comes(open_, keeper, error):
         if isinstance(error, StoreError)
         else {"odd"}
     )
-    assert open_.state.troubles.standing("f") == []
+    assert open_.state.troubles.current("f") == []
 
 
 def finish(open_, epoch):

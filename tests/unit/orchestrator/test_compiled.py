@@ -4,7 +4,7 @@ import pytest
 
 from streamhouse.orchestrator.compiled import compile_flows
 from streamhouse.orchestrator.files import files_of
-from streamhouse.state.runners import Wanted
+from streamhouse.state.runners import WantedState
 from tests.shop import BOARDS, FLOW, made_world
 
 TABLES = ("ods.rows", "dwd.sales", "dws.totals")
@@ -52,5 +52,13 @@ def test_a_flow_that_no_file_defines_has_dags_while_it_is_wanted(world):
     assert set(compile_flows(world.project.root).flows) == {"boards", "more", "shop"}
     (world.project.root / "flows" / "boards.yaml").unlink()
     assert set(compile_flows(world.project.root).flows) == {"more", "shop"}
-    world.state.runners.ask("boards", Wanted.RUNNING, "ada")
+    world.state.runners.ask("boards", WantedState.RUNNING, "ada")
     assert set(compile_flows(world.project.root).flows) == {"boards", "more", "shop"}
+
+
+@pytest.mark.parametrize(("mode", "there"), [("off", False), ("suggest", True), ("auto", True)])
+def test_the_autopilot_has_a_dag_unless_it_is_off(world, mode, there):
+    (world.project.root / "streamhouse.yaml").write_text(f"autopilot: {{mode: {mode}}}\n")
+    files = files_of(compile_flows(world.project.root))
+    assert ("_autopilot.py" in files) is there
+    assert "autopilot" not in files["_project.py"]

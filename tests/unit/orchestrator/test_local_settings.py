@@ -8,7 +8,7 @@ from streamhouse.orchestrator.local_settings import airflow_settings, secrets_in
 def settings(tmp_path, **given):
     keys = secrets_in(tmp_path)
     return airflow_settings(
-        home=tmp_path, project=Path("/p"), plugins=Path("/plugins"), port=81, keys=keys, given=given
+        home=tmp_path, project=Path("/p"), plugins=Path("/plugins"), port=81, keys=keys, environment=given
     )
 
 

@@ -1,18 +1,19 @@
 import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from streamhouse.project import cache as module
-from streamhouse.project import code
-from streamhouse.project.cache import Cache
+from streamhouse.project.cache import code
+from streamhouse.project.cache import results as module
+from streamhouse.project.cache.results import Cache
 
 CODE = b"this code"
 
 
 @pytest.fixture(autouse=True)
 def same_code(monkeypatch):
-    monkeypatch.setattr(module, "code_identity", lambda *, anew=False: CODE)
+    monkeypatch.setattr(module, "code_identity", lambda *, refresh=False: CODE)
 
 
 @pytest.fixture
@@ -134,20 +135,31 @@ def test_results_of_unknown_code_are_not_kept(file, monkeypatch):
     assert not file.exists()
     changed = Cache(file, CODE)
     changed.put("a", b"1")
-    monkeypatch.setattr(module, "code_identity", lambda *, anew=False: b"changed since")
+    monkeypatch.setattr(module, "code_identity", lambda *, refresh=False: b"changed since")
     changed.close()
     assert not file.exists()
 
 
 def test_code_that_changed_after_it_was_loaded_has_no_identity(monkeypatch, tmp_path):
-    assert code.code_identity(anew=True) is not None
-    assert code.code_identity(anew=True) == code.code_identity()
+    assert code.code_identity(refresh=True) is not None
+    assert code.code_identity(refresh=True) == code.code_identity()
     before = code._identity()
     (tmp_path / "__init__.py").write_text("")
     monkeypatch.setattr(code.streamhouse, "__file__", str(tmp_path / "__init__.py"))
-    assert code.code_identity(anew=True) is None  # the file is younger than this process
+    assert code.code_identity(refresh=True) is None  # the file is younger than this process
     monkeypatch.setattr(code.streamhouse, "LOADED_NS", code.streamhouse.LOADED_NS + 10**13)
-    first = code.code_identity(anew=True)
+    first = code.code_identity(refresh=True)
     assert first not in {None, before}
     os.utime(tmp_path / "__init__.py", ns=(0, 1))
-    assert code.code_identity(anew=True) not in {None, first}
+    assert code.code_identity(refresh=True) not in {None, first}
+
+
+def test_one_cache_serves_several_threads(file):
+    filled(file, {key: key.encode() for key in "abcdefgh"})
+    cache = Cache(file, CODE)
+    assert cache.get(["a"]) == {"a": b"a"}  # this thread has opened the file
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda key: cache.get([key]), "abcdefgh" * 50))
+    cache.close()
+    assert answers == [{key: key.encode()} for key in "abcdefgh" * 50]
+    assert file.exists(), "it counts as damaged in no thread"

@@ -1,5 +1,6 @@
 """A check with its cache gives what one without it gives: whatever was edited, whatever is in the cache."""
 
+import gc
 import json
 import random
 import shutil
@@ -23,13 +24,13 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import StepKind
 from streamhouse.project import applied as applied_module
-from streamhouse.project import memory as memory_module
-from streamhouse.project.ahead import at_once, shared_out
 from streamhouse.project.applied import applied_state
-from streamhouse.project.cache import Cache
+from streamhouse.project.cache import compiled as compiled_module
+from streamhouse.project.cache.compiled import CachedCompiler, related
+from streamhouse.project.cache.models import facts, packed, unpacked
+from streamhouse.project.cache.parallel import at_once, shared_out
+from streamhouse.project.cache.results import Cache
 from streamhouse.project.check import check_project, compile_one, compile_with_upstream, load_registry
-from streamhouse.project.kept import facts, packed, unpacked
-from streamhouse.project.memory import Memory, related
 from streamhouse.project.project import Project
 from streamhouse.registry import Registry
 from streamhouse.registry import registry as registry_module
@@ -46,7 +47,7 @@ COLUMNS = "{id: bigint, dept: string, n: bigint}"
 def no_cache():
     """Nothing is remembered, neither from call to call nor from step to step."""
     with (
-        patch("streamhouse.project.cache.code_identity", lambda *, anew=False: None),
+        patch("streamhouse.project.cache.results.code_identity", lambda *, refresh=False: None),
         patch("streamhouse.compiler.analyses.Analyses.of", lambda _self, _action, _facts, find: find()),
     ):
         yield
@@ -56,7 +57,7 @@ def no_cache():
 def at_most(parsed):
     """No more files are read as actions or flows, and no more steps planned, than these."""
     steps, files = [], []
-    plan_step, understood = memory_module.plan_step, registry_module.understood
+    plan_step, understood = compiled_module.plan_step, registry_module.understood
 
     def planned(step, *rest):
         steps.append(step.writes)
@@ -67,7 +68,7 @@ def at_most(parsed):
         return understood(file)
 
     with (
-        patch("streamhouse.project.memory.plan_step", planned),
+        patch("streamhouse.project.cache.compiled.plan_step", planned),
         patch("streamhouse.registry.registry.understood", read),
     ):
         yield
@@ -78,7 +79,7 @@ def at_most(parsed):
 
 
 def compiled(root, cache):
-    memory = Memory(cache)
+    memory = CachedCompiler(cache)
     registry = memory.registry(read_files(root))
     registry.check()
     written = yaml.safe_load((root / "sources.yaml").read_text())
@@ -112,7 +113,7 @@ def test_broken_files_say_the_same_cold_and_warm(tmp_path):
     told = []
     for code in (None, b"code", b"code"):
         cache = Cache(tmp_path / "plan.db", code)
-        told.append([str(error) for error in Memory(cache).registry(read_files(tmp_path)).errors])
+        told.append([str(error) for error in CachedCompiler(cache).registry(read_files(tmp_path)).errors])
         cache.close()
     assert told[0] == told[1] == told[2]
     assert len(told[0]) >= len(FILES)
@@ -188,7 +189,7 @@ def assert_as_fresh(project):
     """The cached check, the fresh one, and the cached one once more agree; gives what it says."""
     with no_cache():
         fresh = told(check_project(project, Registry.load(project.root)))
-    with patch.object(memory_module, "_MANY", 1):
+    with patch.object(compiled_module, "_MANY", 1):
         assert told(check_project(project, processes=3)) == fresh
     assert told(check_project(project)) == fresh
     for name in (name for name, _ in fresh["plans"]):
@@ -375,10 +376,16 @@ def test_any_edits_give_what_a_fresh_check_gives(project, seed):
 def test_several_processes_find_what_one_finds(project):
     with no_cache():
         fresh = told(check_project(project, Registry.load(project.root)))
-    planned_here = {"steps": ["ods.a", "dwd.a", "dws.a", "ads.b"]}  # the flow that is apart, and files, elsewhere
-    with patch.object(memory_module, "_MANY", 1), at_most(planned_here):
+    files = read_files(project.root)
+    done_here = {  # elsewhere the flow that is apart
+        "steps": ["ods.a", "dwd.a", "dws.a", "ads.b"],
+        "files": [file.name for file in (*files.actions, *files.flows)],
+    }
+    collected = gc.get_threshold()
+    with patch.object(compiled_module, "_MANY", 1), at_most(done_here):
         found = told(check_project(project, processes=3))
     assert found == fresh
+    assert (gc.get_threshold(), gc.get_freeze_count()) == (collected, 0)
 
 
 def test_flows_that_share_no_table_are_apart():
@@ -433,7 +440,7 @@ def test_a_broken_cache_is_made_anew(project):
 def test_other_code_finds_nothing(project):
     check_project(project)
     with (
-        patch("streamhouse.project.cache.code_identity", lambda *, anew=False: b"other code"),
+        patch("streamhouse.project.cache.results.code_identity", lambda *, refresh=False: b"other code"),
         at_most(
             {
                 "files": [
@@ -534,6 +541,13 @@ def test_what_cannot_be_read_back_is_not_kept():
     assert facts(exact) != facts(finer)
     assert packed(Step(use="x", writes="dwd.x", params={"p": float("nan")})) is None
     assert unpacked(Flow, b'{"flow": 1}') is None
+
+
+def test_what_follows_from_a_flow_that_cannot_be_read_back_is_as_fresh(project):
+    file = project.root / "flows" / "a.yaml"
+    file.write_text(f"freshness: 1000.5ms\n{file.read_text()}")
+    found = dict(assert_as_fresh(project)["plans"])
+    assert found["a"].freshness == timedelta(seconds=1, microseconds=500)
 
 
 def test_facts_tell_values_apart_that_look_alike():

@@ -7,7 +7,7 @@ import pytest
 from streamhouse.errors import DefinitionErrors, SourceError
 from streamhouse.model.flow import Source
 from streamhouse.model.table import Column
-from streamhouse.project.columns import ColumnCache
+from streamhouse.project.cache.source_columns import ColumnCache
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_the_second_time_needs_no_pyarrow(cache):
     program = (
         "import sys; from pathlib import Path\n"
         "from streamhouse.model.flow import Source\n"
-        "from streamhouse.project.columns import ColumnCache\n"
+        "from streamhouse.project.cache.source_columns import ColumnCache\n"
         "cache = ColumnCache(Path(sys.argv[1]), Path(sys.argv[2]))\n"
         "cache.of({'rows': Source(name='rows', kind='files', options={'path': 'data/*.csv'})})\n"
         "print('pyarrow' in sys.modules)"

@@ -85,6 +85,10 @@ def test_everything_can_be_set(tmp_path):
         ("spark: {conf: {spark.x.url: 'jdbc:x://db?pwd=hush'}}\n", FileFormatError, "STREAMHOUSE_SPARK_CONF"),
         ("spark: {master: 'spark://me:hush@host:1'}\n", FileFormatError, "STREAMHOUSE_SPARK_MASTER"),
         ("data_folders: ['s3://key:hush@bucket']\n", FileFormatError, "the URL at 'data_folders.0' has a password"),
+        ("data_folders: ['~nobody-here/x']\n", FileFormatError, "the home of a user whom this machine does not know"),
+        ("data_folders: [a, 'b\\0']\n".replace("'", '"'), FileFormatError, "no path has a NUL"),
+        ("warm: {warehouse: ~nobody-here/x}\n", FileFormatError, "streamhouse.yaml:1:19: SH101"),
+        ("ivy_settings: ~nobody-here/x\n", FileFormatError, "streamhouse.yaml:1:15: SH101"),
         ("fluss: h:1\nfluss_login: {user: me, password: hush}\n", DefinitionErrors, "STREAMHOUSE_FLUSS_PASSWORD"),
         ("fluss_login: {user: me}\n", FileFormatError, "fluss_login is for an external Fluss"),
         ("fluss: h:1\nfluss_login: {user: me, mechanism: GSSAPI}\n", FileFormatError, "streamhouse.yaml:2:"),
@@ -216,3 +220,61 @@ def test_a_variable_does_not_open_what_is_shut(tmp_path):
         "the environment variable STREAMHOUSE_SPARK_CONF may not have 'spark.sql.runSQLOnFiles'"
     )
     assert "hush" not in str(refused.value)
+
+
+def test_a_model_and_what_one_ask_may_take(tmp_path):
+    (tmp_path / "streamhouse.yaml").write_text("models: {model: 'openai:m', url: 'http://localhost:1/v1', tries: 5}\n")
+    models = load_settings(tmp_path, {}).models
+    assert (models.model, models.tries, models.tokens, models.seconds, models.cost_usd) == (
+        "openai:m", 5, 60_000, 60, 0.5
+    )  # fmt: skip
+    assert load_settings(tmp_path, {"STREAMHOUSE_MODEL": "openai:x"}).models.model == "openai:x"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("models: {api_key: sk-1}", "'api_key' is a secret"),
+        ("models: {key: sk-1}", "unknown key 'key'"),
+        ("models: {model: 'openai:m', url: 'http://me:sk-1@h/v1'}", "has a password in it"),
+        ("models: {model: gpt}", "model"),
+        ("models: {model: 'anthropic:m', url: 'http://h/v1'}", "OpenAI's protocol"),
+        ("models: {tries: 0}", "tries"),
+    ],
+)
+def test_settings_of_models_that_do_not_fit_are_refused(text, said, tmp_path):
+    (tmp_path / "streamhouse.yaml").write_text(f"{text}\n")
+    with pytest.raises(StreamhouseError) as refused:
+        load_settings(tmp_path, {})
+    assert said in str(refused.value)
+    assert "sk-1" not in str(refused.value)
+
+
+def test_the_autopilot_is_off_unless_somebody_turns_it_on(tmp_path):
+    assert settings_of(tmp_path, "").autopilot.mode == "off"
+    found = settings_of(
+        tmp_path,
+        "autopilot: {mode: auto, flows: [shop], changes_per_day: 2, cool_down: 30m, quiet_hours: 22:00-06:00}\n",
+    ).autopilot
+    assert (found.mode, found.flows, found.changes_per_day, found.quiet_hours) == ("auto", ("shop",), 2, "22:00-06:00")
+    assert settings_of(tmp_path, "autopilot: {mode: off}\n").autopilot.mode == "off"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{mod: x}", "streamhouse.yaml:1:13: SH102 unknown key 'mod'\n  hint: did you mean 'mode'?"),
+        ("{mode: on}", "streamhouse.yaml:1:19: SH101 'mode' cannot be 'on'\n  hint: one of: off, suggest, auto"),
+        ("{quiet_hours: 22-06}", "'22-06' is no time of day\n  hint: write begin and end in UTC, such as 22:00-06:00"),
+        ("{quiet_hours: 25:00-06:00}", "'25:00-06:00' is no time of day"),
+        ("{quiet_hours: 06:00-06:00}", "'06:00-06:00' ends when it begins"),
+        ("{cool_down: 3}", "streamhouse.yaml:1:24: SH101 cool_down: 3 lacks a unit"),
+        ("{window: forever}", "window"),
+        ("{changes_per_day: -1}", "'changes_per_day' is -1, too small"),
+        ("{flows: shop}", "'flows' must be a list"),
+    ],
+)
+def test_limits_of_the_autopilot_that_are_wrong(tmp_path, text, message):
+    with pytest.raises(StreamhouseError) as raised:
+        settings_of(tmp_path, f"autopilot: {text}\n")
+    assert message in str(raised.value)

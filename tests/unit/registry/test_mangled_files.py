@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from streamhouse.errors import DefinitionError, StreamhouseError
@@ -45,6 +45,7 @@ def test_actions(text: str) -> None:
         check(error, text)
 
 
+@example("flow: shop\ntables:\n  ods.orders: {tiers: {hot: [")
 @settings(max_examples=300)
 @given(mangled(FLOWS))
 def test_flows(text: str) -> None:

@@ -1,6 +1,5 @@
 """Files with characters and lines left out, doubled and replaced: each is sound or has a coded error."""
 
-import os
 import random
 
 import pytest
@@ -8,9 +7,10 @@ import pytest
 from streamhouse.errors import DefinitionErrors, Location, StreamhouseError, UnforeseenError
 from streamhouse.registry.read_action import read_action
 from streamhouse.registry.read_flow import read_flow
-from streamhouse.sql.last_resort import told_at
+from streamhouse.sql.last_resort import guard_analysis
+from tests.patience import SOAKING
 
-COUNT = 3_000 if os.environ.get("STREAMHOUSE_SOAK") else 60
+COUNT = 3_000 if SOAKING else 60
 ACTION = """/* ---
 action: clean_orders
 step: clean
@@ -89,7 +89,7 @@ def test_no_file_crashes(seed: int) -> None:
         read, text = (read_action, ACTION) if number % 2 else (read_flow, FLOW)
         changed = mutated(text, source)
         try:
-            with told_at(Location("a"), "the file"):
+            with guard_analysis(Location("a"), "the file"):
                 read(changed, "a")
         except UnforeseenError as error:
             crashed.append(f"{error.message}\n{changed}")

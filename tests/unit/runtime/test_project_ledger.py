@@ -25,7 +25,7 @@ def test_a_question_makes_no_state(project):
 
 
 def test_it_is_opened_once_for_all_questions_of_all_threads(project, monkeypatch):
-    ProjectLedger(project).made(TABLE, Tier.HOT, "7")
+    ProjectLedger(project).record_table(TABLE, Tier.HOT, "7")
     opened = []
     made = StateStore.__init__
     monkeypatch.setattr(StateStore, "__init__", lambda self, url: (opened.append(url), made(self, url))[1])
@@ -40,9 +40,9 @@ def test_it_is_opened_once_for_all_questions_of_all_threads(project, monkeypatch
 
 def test_a_state_that_was_put_in_the_place_of_another_is_asked(project, tmp_path):
     other = Project(tmp_path / "other", Settings())
-    ProjectLedger(other).made(TABLE, Tier.HOT, "8")
+    ProjectLedger(other).record_table(TABLE, Tier.HOT, "8")
     ledger = ProjectLedger(project)
-    ledger.made(TABLE, Tier.HOT, "7")
+    ledger.record_table(TABLE, Tier.HOT, "7")
     assert ledger.known(TABLE, Tier.HOT).identity == "7"
     for file in project.state_dir.iterdir():
         file.unlink()

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from streamhouse.install.java import Java
+from streamhouse.install.java import JavaInstallation
 from streamhouse.services.cluster import Cluster, Ports
 from streamhouse.services.layout import ServicesFolder
 
@@ -12,7 +12,7 @@ def cluster(tmp_path):
     folder = ServicesFolder.of(tmp_path / "a #b: c\\dé😀")
     return Cluster(
         folder,
-        Java(Path("/jdk"), 17),
+        JavaInstallation(Path("/jdk"), 17),
         [Path("/x/a.jar"), Path("/x/b.jar")],
         Ports(zookeeper=11, coordinator=12, tablet=13),
     )

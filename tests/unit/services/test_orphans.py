@@ -1,12 +1,12 @@
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 
 from streamhouse.services.orphans import STARTED_BY, children_of, marked, orphans, servers_below, started_by
 from streamhouse.services.process import Process
+from tests.patience import until
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 DEAD = Process(pid=2**22 - 1, began_s=1.5)
@@ -25,13 +25,6 @@ def started():
     for one in found:
         one.kill()
         one.wait()
-
-
-def until(holds):
-    end = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_what_a_living_process_started_is_its_own_and_no_orphan(started, tmp_path):

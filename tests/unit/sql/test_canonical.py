@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from streamhouse.sql.canonical import Input, canonical
+from streamhouse.sql.canonical import CanonicalInput, canonical
 from tests.equal_pairs import Pair, meaning, pairs
 from tests.sql_corpus import LINES, P, columns, queries, typed
 
@@ -66,6 +66,6 @@ def test_what_values_are_made_of_and_what_decides_the_rows() -> None:
 @pytest.mark.parametrize("sql", queries())
 def test_every_query_of_the_corpus_is_read_again_as_it_was(sql: str) -> None:
     text = typed(sql).sql
-    inputs = {"lines": Input("lines", columns(LINES)), "p": Input("p", columns(P))}
+    inputs = {"lines": CanonicalInput("lines", columns(LINES)), "p": CanonicalInput("p", columns(P))}
     used = {name: given for name, given in inputs.items() if name in typed(sql).reads}
     assert canonical(text, used).means(canonical(typed(text).sql, used))

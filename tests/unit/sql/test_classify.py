@@ -3,9 +3,13 @@
 import pytest
 
 from streamhouse.errors import StrategyError
-from streamhouse.model.types import Strategy
+from streamhouse.model.types import ReadMode, Strategy
+from streamhouse.sql.classify import InputInfo, classify
+from streamhouse.sql.dialect import parse_query
+from streamhouse.sql.ports import ActionPort
+from streamhouse.sql.schema import analyse
 from tests.golden import Golden
-from tests.sql_corpus import FIXTURES, Case, cases, classified
+from tests.sql_corpus import AT, FIXTURES, ORDERS, Case, cases, classified, columns
 
 CASES = cases()
 
@@ -40,7 +44,7 @@ def test_reasons(golden: Golden) -> None:
 def test_enough_cases_of_each_kind() -> None:
     kinds = [case.expected for case in CASES]
     assert len(kinds) >= 60
-    assert all(kinds.count(kind) >= 5 for kind in ("map", "merge", "recompute", "full", "refused"))
+    assert all(kinds.count(kind) >= 5 for kind in ("map", "merge", "recompute", "delta", "full", "refused"))
 
 
 @pytest.mark.parametrize(
@@ -70,3 +74,53 @@ def test_dearer_strategy_can_be_chosen() -> None:
 def test_key_of_merge_must_be_the_group() -> None:
     with pytest.raises(StrategyError, match="is not the GROUP BY"):
         classified(Case("", ("s",), "SELECT store, sum(amt) AS s FROM o GROUP BY store"), Strategy.MERGE)
+
+
+@pytest.mark.parametrize(
+    ("sql", "strategy"),
+    [
+        ("SELECT store, sum(amt) AS o FROM o GROUP BY store ORDER BY o DESC LIMIT 3", Strategy.DELTA),
+        ("SELECT id AS store, amt FROM o ORDER BY ts LIMIT 3", Strategy.DELTA),
+        ("SELECT DISTINCT id AS store, amt FROM o ORDER BY amt * 2 LIMIT 3", Strategy.FULL),
+        ("SELECT store, avg(amt * 1.0D) AS o FROM o GROUP BY store ORDER BY o DESC LIMIT 3", Strategy.FULL),
+    ],
+    ids=[
+        "by-an-alias-that-is-a-port-too",
+        "by-what-is-not-shown",
+        "of-distinct-rows",
+        "by-a-double-that-is-a-port-too",
+    ],
+)
+def test_a_limit_is_the_reason_once(sql: str, strategy: Strategy) -> None:
+    found = classified(Case("", ("store",), sql))
+    assert found.strategy is strategy
+    assert found.reason.count("LIMIT depends on all rows") == 1
+    assert ("more than columns of the result" in found.reason) == ("DISTINCT" in sql)
+
+
+@pytest.mark.parametrize(
+    ("on", "one"),
+    [
+        ("e.code = k.st", True),
+        ("e.code = CAST(k.v AS STRING)", True),
+        ("e.code = k.v", False),  # '1' and '01'
+        ("e.code = CAST(k.ts AS DATE)", False),
+        ("e.number = k.v", True),
+        ("e.number = k.st", True),
+        ("e.number = CAST(k.v AS DECIMAL(10,2))", True),
+        ("e.number = CAST(k.v AS DOUBLE)", False),  # whose digits are too few for some of the numbers
+    ],
+)
+def test_a_lookup_by_its_key_finds_one_row_where_types_tell_its_keys_apart(on: str, one: bool) -> None:
+    types = {"k": ORDERS["k"] | {"st": "string"}, "e": {"code": "string", "number": "bigint", "label": "string"}}
+    keys = {"k": ("id",), "e": (on[2 : on.index(" ")],)}
+    ports = {name: ActionPort(columns(types[name]), {}, key=key) for name, key in keys.items()}
+    sql = f"SELECT k.id, e.label FROM k LEFT JOIN e ON {on}"
+    query = analyse(parse_query(sql, AT), ports, sql, AT)
+    modes = {"k": ReadMode.CHANGES, "e": ReadMode.LOOKUP}
+    inputs = {name: InputInfo(append_only=False, mode=modes[name], primary_key=key) for name, key in keys.items()}
+    if one:
+        assert classify(query, inputs).primary_key == ("id",)
+    else:
+        with pytest.raises(StrategyError, match="does not show a primary key"):
+            classify(query, inputs)

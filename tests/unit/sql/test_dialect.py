@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamhouse.errors import SqlSyntaxError
-from streamhouse.sql.dialect import parse_condition, parse_query, place_of, quote_names, render
+from streamhouse.sql.dialect import (
+    hand_on,
+    parse_condition,
+    parse_query,
+    place_of,
+    quote_names,
+    read_alone,
+    render,
+)
 from tests.sql_corpus import AT, expressions, queries
 
 
@@ -73,3 +81,14 @@ def test_any_column_name_survives(name: str) -> None:
     tree = parse_query(f"SELECT `{name}` FROM t", AT)
     quote_names(tree)
     assert parse_query(render(tree), AT).selects[0].name == name
+
+
+def test_a_tree_that_is_handed_on_is_given_once() -> None:
+    sql = "SELECT a AS handed_on_once FROM t"
+    tree = read_alone(sql, AT)
+    hand_on(sql, tree)
+    first = parse_query(sql, AT)
+    assert first is tree
+    first.set("expressions", [])
+    assert [item.alias for item in parse_query(sql, AT).selects] == ["handed_on_once"]
+    assert parse_query(sql, AT) is not parse_query(sql, AT)

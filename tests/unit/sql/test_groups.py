@@ -4,12 +4,12 @@ import pytest
 
 from streamhouse.errors import Location, StrategyError
 from streamhouse.sql.dialect import parse_query
-from streamhouse.sql.ports import Port
+from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
 from tests.sql_corpus import columns
 
 AT = Location("a.sql")
-PORT = Port(columns({"id": "bigint", "i": "int", "v": "int", "arr": "array<int>", "st": "struct<a:int>"}), {})
+PORT = ActionPort(columns({"id": "bigint", "i": "int", "v": "int", "arr": "array<int>", "st": "struct<a:int>"}), {})
 
 
 def planned(sql: str) -> str:

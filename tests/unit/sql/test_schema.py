@@ -14,7 +14,7 @@ from streamhouse.errors import (
 )
 from streamhouse.model.table import Column
 from streamhouse.sql.dialect import parse_query
-from streamhouse.sql.ports import Port
+from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
 from tests.sql_corpus import AT, orders, typed
 
@@ -57,6 +57,7 @@ def test_an_unused_generator_keeps_its_rows() -> None:
         ("SELECT id FROM orders", UnknownTableError, 16, "unknown table 'orders'"),
         ("SELECT id FROM ods.o", UnknownTableError, 16, "reads its inputs by port"),
         ("WITH o AS (SELECT id FROM o) SELECT id FROM o", PortError, 6, "hides the port"),
+        ("WITH t AS (SELECT DISTINCT cust FROM c) SELECT id FROM o", PortError, 1, "never reads the port 'c'"),
         ("SELECT id, amt + 1 FROM o", OutputColumnError, 12, "write amt + 1 AS name"),
         ("SELECT id, st AS id FROM o", OutputColumnError, 12, "two output columns are named 'id'"),
         ("SELECT * FROM o JOIN c ON o.cust = c.cust", OutputColumnError, 1, "two output columns are named 'cust'"),
@@ -70,6 +71,18 @@ def test_an_unused_generator_keeps_its_rows() -> None:
         ("SELECT CAST('Now UTC' AS TIMESTAMP) AS v FROM o", StrategyError, 13, "'Now UTC' is another time each time"),
         ("SELECT id FROM o WHERE rand() < 0.5", StrategyError, 24, "rand() gives another answer"),
         ("SELECT id FROM o TABLESAMPLE (10 PERCENT)", StrategyError, 1, "TABLESAMPLE"),
+        (
+            "SELECT st.name FROM c AS st WHERE EXISTS (SELECT 1 FROM o WHERE o.cust = st.cust)",
+            UnknownColumnError,
+            74,
+            "for Spark, st.cust is a field of the column st of o",
+        ),
+        (
+            "SELECT name FROM c AS ts WHERE region IN (SELECT id FROM o WHERE amt = region)",
+            UnknownColumnError,
+            72,
+            "for Spark, ts.region is a field of the column ts of o",
+        ),
         ("WITH RECURSIVE r AS (SELECT id FROM o) SELECT id FROM r", StrategyError, 1, "recursive"),
     ],
 )
@@ -96,7 +109,7 @@ def test_place_counts_from_where_the_sql_stands() -> None:
 
 def test_declared_type_wider_than_the_table_is_read_through_a_cast() -> None:
     sql = "SELECT n / 2 AS half, n FROM t"
-    ports = {"t": Port((Column(name="N", type="int"), Column(name="x", type="string")), {"n": "decimal(12,2)"})}
+    ports = {"t": ActionPort((Column(name="N", type="int"), Column(name="x", type="string")), {"n": "decimal(12,2)"})}
     query = analyse(parse_query(sql, AT), ports, sql, AT)
     assert [(c.name, c.type) for c in query.columns] == [("half", "decimal(16,6)"), ("n", "decimal(12,2)")]
     assert "SELECT CAST(t.n AS DECIMAL(12, 2)) AS n FROM t" in query.sql
@@ -105,7 +118,7 @@ def test_declared_type_wider_than_the_table_is_read_through_a_cast() -> None:
 
 @pytest.mark.parametrize("sql", ["SELECT x FROM t", "SELECT t.x FROM t", "SELECT n FROM t WHERE t.x = 'a'"])
 def test_undeclared_columns_are_not_seen(sql: str) -> None:
-    port = {"t": Port((Column(name="n", type="int"), Column(name="x", type="string")), {"n": "int"})}
+    port = {"t": ActionPort((Column(name="n", type="int"), Column(name="x", type="string")), {"n": "int"})}
     with pytest.raises(UnknownColumnError):
         analyse(parse_query(sql, AT), port, sql, AT)
 
@@ -113,14 +126,14 @@ def test_undeclared_columns_are_not_seen(sql: str) -> None:
 def test_extra_columns_are_appended() -> None:
     bound = (Column(name="n", type="int"), Column(name="x", type="string"), Column(name="order", type="date"))
     sql = "SELECT n + 1 AS n FROM t"
-    query = analyse(parse_query(sql, AT), {"t": Port(bound, {"n": "int"})}, sql, AT, extra_columns=True)
+    query = analyse(parse_query(sql, AT), {"t": ActionPort(bound, {"n": "int"})}, sql, AT, extra_columns=True)
     assert [c.name for c in query.columns] == ["n", "x", "order"]
     assert "t.`order` AS `order`" in query.sql
 
 
 def test_extra_columns_need_a_plain_select() -> None:
     sql = "SELECT n, count(*) AS c FROM t GROUP BY n"
-    port = {"t": Port((Column(name="n", type="int"), Column(name="x", type="string")), {"n": "int"})}
+    port = {"t": ActionPort((Column(name="n", type="int"), Column(name="x", type="string")), {"n": "int"})}
     with pytest.raises(PortError, match="only projects"):
         analyse(parse_query(sql, AT), port, sql, AT, extra_columns=True)
 
@@ -136,7 +149,7 @@ def test_nullability_is_known_where_it_is_sure() -> None:
 def test_extra_columns_pass_through_a_conversion() -> None:
     bound = (Column(name="n", type="int"), Column(name="x", type="string"))
     sql = "SELECT n FROM t"
-    query = analyse(parse_query(sql, AT), {"t": Port(bound, {"n": "bigint"})}, sql, AT, extra_columns=True)
+    query = analyse(parse_query(sql, AT), {"t": ActionPort(bound, {"n": "bigint"})}, sql, AT, extra_columns=True)
     assert [(c.name, c.type) for c in query.columns] == [("n", "bigint"), ("x", "string")]
 
 

@@ -91,10 +91,10 @@ def test_conditions_are_expressions() -> None:
 
 def test_long_texts_take_little_time() -> None:
     many = " AND ".join(f"(a{n} = {n} OR b{n} <> {n})" for n in range(400))
-    begin = time.perf_counter()
+    begin = time.process_time()
     check_spark_grammar(f"SELECT {', '.join(f'f(c{n}, {n}) AS d{n}' for n in range(400))} FROM t WHERE {many}")
     check_spark_grammar("SELECT " + "(" * 100 + "1" + ")" * 100)
-    assert time.perf_counter() - begin < 10
+    assert time.process_time() - begin < 10
 
 
 def test_no_text_breaks_the_reading() -> None:

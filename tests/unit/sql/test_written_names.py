@@ -3,9 +3,9 @@
 import pytest
 
 from streamhouse.errors import Location, StrategyError
-from streamhouse.sql.canonical import Canonical, Input, canonical
+from streamhouse.sql.canonical import Canonical, CanonicalInput, canonical
 from streamhouse.sql.dialect import parse_query
-from streamhouse.sql.ports import Port
+from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
 from tests.sql_corpus import columns
 
@@ -17,11 +17,11 @@ TYPES = {
 
 
 def planned(sql: str) -> str:
-    return analyse(parse_query(sql, AT), {"t": Port(columns(TYPES), {})}, sql, AT).sql
+    return analyse(parse_query(sql, AT), {"t": ActionPort(columns(TYPES), {})}, sql, AT).sql
 
 
 def meaning(sql: str) -> Canonical:
-    return canonical(planned(sql), {"t": Input("t", columns(TYPES))})
+    return canonical(planned(sql), {"t": CanonicalInput("t", columns(TYPES))})
 
 
 DIFFERENT = [

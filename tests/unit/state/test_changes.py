@@ -5,8 +5,9 @@ import pytest
 from sqlalchemy import create_engine, inspect, text
 
 from streamhouse.errors import LeaseLostError, StateConflictError
+from streamhouse.model.forgetting import Forgetting, KeyPart
 from streamhouse.model.outcome import Outcome
-from streamhouse.model.review import Check, Gate, Review, TableReview, Verdict
+from streamhouse.model.review import AuditCheck, AuditVerdict, Review, SwapGate, TableReview
 from streamhouse.model.version import at_versions, stored_name
 from streamhouse.state.changes import Wish
 from streamhouse.state.records import EpochRecord, Move, Phase
@@ -49,7 +50,7 @@ def other_flow(flow_plan):
 def test_the_same_wish_is_the_same_change(store, asked, flow_plan):
     again = store.ask_change(Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE})), "bob")
     assert again == asked
-    assert (asked.phase, asked.asked_by, asked.versions, asked.base) == (Phase.ASKED, "ann", {TABLE: 2}, 1)
+    assert (asked.phase, asked.requested_by, asked.versions, asked.base) == (Phase.ASKED, "ann", {TABLE: 2}, 1)
     assert store.open_change("retail") == asked
     assert asked.candidate == f"retail-change-{asked.id}"
 
@@ -71,7 +72,7 @@ def test_plan_versions_and_positions_change_at_once(store, asked, lease, flow_pl
     assert store.plan("retail") == (2, flow_plan(NEW))
     assert store.last_epoch("retail", "main") == record
     assert store.open_change("retail") is None
-    [old] = store.retired_versions()
+    [old] = store.tables.retired()
     assert (old.table.name, old.version, old.positions) == (TABLE, 1, at)
     assert not store.complete_change(lease, asked, [record], at)  # a second time is none
 
@@ -94,7 +95,7 @@ def test_readers_in_other_flows_are_asked_to_follow(store, asked, lease, flow_pl
     store.save_plan(other_flow(flow_plan))
     store.complete_change(lease, asked, at={TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}})
     assert store.versions("other") == {TABLE: 1}  # until it has followed
-    found = store.standing()
+    found = store.running_plans()
     assert found == {flow: at_versions(plan, store.versions(flow)) for flow, (_, plan) in store.plans().items()}
     assert [t.name for t in found["other"].external] == [TABLE]
     assert list(found["retail"].tables) == [stored_name(TABLE, 2)]
@@ -128,28 +129,28 @@ def test_going_back_takes_the_version_that_served(store, asked, lease, flow_plan
     assert back.versions == {TABLE: 1}
     store.complete_change(lease, back, at=at)
     assert store.versions() == {}
-    assert [(one.table.name, one.version) for one in store.retired_versions()] == [(TABLE, 2)]
+    assert [(one.table.name, one.version) for one in store.tables.retired()] == [(TABLE, 2)]
     other = store.ask_change(Wish(flow_plan(NEWER), Outcome.REBUILD, frozenset({TABLE})), "ann")
     assert other.versions == {TABLE: 3}
 
 
 def test_a_dropped_version_is_not_gone_back_to(store, asked, lease, flow_plan):
     store.complete_change(lease, asked, at={"orders": {}, TABLE: {}, "ods.orders__v2": {}})
-    store.version_dropped(TABLE, 1)
-    assert store.retired_versions() == []
+    store.tables.dropped(TABLE, 1)
+    assert store.tables.retired() == []
     back = store.ask_change(Wish(flow_plan(OLD), Outcome.REBUILD, frozenset({TABLE})), "ann")
     assert back.versions == {TABLE: 3}
 
 
 def review(verdict):
-    check = Check(name="rows", verdict=verdict, text="it is empty")
+    check = AuditCheck(name="rows", verdict=verdict, text="it is empty")
     return Review(
         at_ms=1,
         tables=(TableReview(table=TABLE, old_version=1, new_version=2, old_rows=7, new_rows=0, checks=(check,)),),
     )
 
 
-FAILED, PASSED = review(Verdict.FAILED), review(Verdict.PASSED)
+FAILED, PASSED = review(AuditVerdict.FAILED), review(AuditVerdict.PASSED)
 
 
 def test_what_passes_its_audit_may_serve(store, asked, lease):
@@ -164,11 +165,11 @@ def test_what_fails_its_audit_waits_for_a_person(store, asked, lease, flow_plan)
     assert (change.phase, change.error, change.is_open) == (Phase.WAITING, f"{TABLE}: it is empty", True)
     wish = Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE}))
     assert store.ask_change(wish, "trigger") == change  # in passing
-    again = store.ask_change(replace(wish, gate=Gate.AUDIT), "ann")
+    again = store.ask_change(replace(wish, gate=SwapGate.AUDIT), "ann")
     assert (again.id, again.phase, again.error) == (asked.id, Phase.BUILDING, None)
     assert not store.judge(lease, asked, FAILED)
     let = store.let_serve(asked.id)
-    assert (let.phase, let.gate, let.error) == (Phase.BUILDING, Gate.OPEN, None)
+    assert (let.phase, let.gate, let.error) == (Phase.BUILDING, SwapGate.OPEN, None)
     assert store.judge(lease, asked, FAILED)
     assert store.complete_change(lease, asked)
     with pytest.raises(StateConflictError, match="applied already"):
@@ -177,11 +178,11 @@ def test_what_fails_its_audit_waits_for_a_person(store, asked, lease, flow_plan)
 
 def test_a_person_wants_to_see_it_first(store, lease, flow_plan):
     store.save_plan(flow_plan(OLD))
-    wish = Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE}), gate=Gate.PERSON)
+    wish = Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE}), gate=SwapGate.PERSON)
     asked = store.ask_change(wish, "ann")
     assert not store.judge(lease, asked, PASSED)
     assert (store.change(asked.id).waits, store.change(asked.id).error) == (True, None)
-    assert not store.ask_change(replace(wish, gate=Gate.AUDIT), "ann").waits
+    assert not store.ask_change(replace(wish, gate=SwapGate.AUDIT), "ann").waits
     assert store.judge(lease, asked, PASSED)
 
 
@@ -200,11 +201,11 @@ def test_a_reader_that_waits_for_a_person_learns_of_new_tables(store, asked, lea
     plan = other_flow(flow_plan)
     store.save_plan(plan)
     edited = plan.model_copy(update={"description": "edited"})
-    waiting = store.ask_change(Wish(edited, Outcome.SWAP, gate=Gate.PERSON), "ann")
+    waiting = store.ask_change(Wish(edited, Outcome.SWAP, gate=SwapGate.PERSON), "ann")
     store.complete_change(lease, asked, at={TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}})
     follow = store.open_change("other")
     assert follow.moves == {TABLE: Move(2, {"0": 3}, {"0": 9})}
-    assert (follow.plan, follow.gate) == (edited, Gate.PERSON)
+    assert (follow.plan, follow.gate) == (edited, SwapGate.PERSON)
     assert store.change(waiting.id).phase is Phase.WITHDRAWN
 
 
@@ -249,18 +250,18 @@ def test_a_store_of_the_first_version_is_upgraded(sqlite_url, flow_plan):
 def test_columns_of_two_meanings_are_kept_until_all_rows_are_computed_anew(store, lease, flow_plan):
     store.save_plan(flow_plan(OLD))
     change = store.ask_change(Wish(flow_plan(NEW), Outcome.FORWARD, marks={TABLE: ("id",)}), "ann")
-    assert store.meanings(TABLE) == {}
+    assert store.tables.meanings(TABLE) == {}
     assert store.complete_change(lease, change, [], {})
-    [(column, meaning)] = store.meanings(TABLE).items()
+    [(column, meaning)] = store.tables.meanings(TABLE).items()
     assert (column, meaning.revision) == ("id", 2)
     copies = frozenset({TABLE})
     moved = store.ask_change(Wish(flow_plan(NEWER), Outcome.REBUILD, copies, copies=copies), "ann")
     assert moved.copies == copies
     assert store.complete_change(lease, moved, [], {})
-    assert store.meanings(TABLE) == {"id": meaning}
+    assert store.tables.meanings(TABLE) == {"id": meaning}
     anew = store.ask_change(Wish(flow_plan(OLD), Outcome.REBUILD, frozenset({TABLE})), "ann")
     assert store.complete_change(lease, anew, [], {})
-    assert store.meanings(TABLE) == {}
+    assert store.tables.meanings(TABLE) == {}
 
 
 def test_a_change_that_is_undone_brings_its_meanings_back(store, lease, flow_plan):
@@ -268,25 +269,25 @@ def test_a_change_that_is_undone_brings_its_meanings_back(store, lease, flow_pla
     assert store.complete_change(
         lease, store.ask_change(Wish(flow_plan(NEW), Outcome.FORWARD, marks={TABLE: ("id",)}), "ann")
     )
-    [(column, meaning)] = store.meanings(TABLE).items()
+    [(column, meaning)] = store.tables.meanings(TABLE).items()
     at = {"orders": {"0": 5}, TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}}
     anew = Wish(flow_plan(NEWER), Outcome.REBUILD, frozenset({TABLE}))
     assert store.complete_change(lease, store.ask_change(anew, "ann"), at=at)
-    assert store.meanings(TABLE) == {}
+    assert store.tables.meanings(TABLE) == {}
     # Going back, older rows are what they were: what the edit back would mark else counts for nothing.
     back = store.ask_change(replace(anew, plan=flow_plan(NEW), marks={TABLE: ("id", "more")}), "ann")
     assert back.versions == {TABLE: 1}
     assert store.complete_change(lease, back, at=at)
-    assert store.meanings(TABLE) == {column: meaning}
+    assert store.tables.meanings(TABLE) == {column: meaning}
     forth = store.ask_change(anew, "ann")
     assert forth.versions == {TABLE: 2}
     assert store.complete_change(lease, forth, at=at)
-    assert store.meanings(TABLE) == {}
-    store.version_dropped(TABLE, 1)
+    assert store.tables.meanings(TABLE) == {}
+    store.tables.dropped(TABLE, 1)
     later = store.ask_change(replace(anew, plan=flow_plan(NEW)), "ann")
     assert later.versions == {TABLE: 3}
     assert store.complete_change(lease, later, at=at)
-    assert store.meanings(TABLE) == {}
+    assert store.tables.meanings(TABLE) == {}
 
 
 def test_a_table_that_was_given_up_is_retired_when_its_name_means_another(store, lease, flow_plan):
@@ -297,11 +298,11 @@ def test_a_table_that_was_given_up_is_retired_when_its_name_means_another(store,
     other = step.model_copy(update={"writes": step.writes.model_copy(update={"name": "ods.others"})})
     without = first.model_copy(update={"segments": (segment.model_copy(update={"steps": (other,)}),)})
     assert store.complete_change(lease, store.ask_change(Wish(without, Outcome.SWAP), "ann"))
-    assert store.retired_versions() == []  # it stays as it is
+    assert store.tables.retired() == []  # it stays as it is
     again = store.ask_change(Wish(first, Outcome.REBUILD, frozenset({TABLE})), "ann")
     assert again.versions == {TABLE: 2}
     assert store.complete_change(lease, again, at={"orders": {"0": 5}})
-    [old] = store.retired_versions()
+    [old] = store.tables.retired()
     assert (old.table, old.version, old.positions) == (step.writes, 1, {})
     # It is not gone back to: it ends where it was given up.
     edited = store.ask_change(Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE})), "ann")
@@ -312,8 +313,8 @@ def test_a_table_that_was_given_up_is_retired_when_its_name_means_another(store,
 
 def test_every_column_that_a_table_ever_had(store, flow_plan):
     store.save_plan(flow_plan(OLD))
-    assert store.columns_ever("retail")[TABLE] >= {"id"}
-    assert store.columns_ever("other") == {}
+    assert store.tables.columns_ever("retail")[TABLE] >= {"id"}
+    assert store.tables.columns_ever("other") == {}
 
 
 def test_what_was_given_up_of_a_table_is_not_so_of_another_version_whose_offsets_are_others(store, lease, flow_plan):
@@ -330,3 +331,22 @@ def test_what_was_given_up_of_a_table_is_not_so_of_another_version_whose_offsets
     assert follow.plan.given_up == {"ods.others": gone["ods.others"]}
     later = Wish(other_flow(flow_plan).model_copy(update={"given_up": gone}), Outcome.NO_OP)
     assert store.ask_change(later, "ann").plan.given_up == {"ods.others": gone["ods.others"]}
+
+
+def test_whom_a_change_forgets_is_in_the_journal_until_it_is_done(store, lease, flow_plan):
+    person = Forgetting(tables={TABLE: (KeyPart(columns=("id",), values=("zoe-4711",)),)}, sources={})
+    store.save_plan(flow_plan(OLD))
+    rebuilt = store.ask_change(Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE})), "ann")
+    store.note_review(rebuilt, Review(at_ms=1, notes=("zoe-4711 differs",)))
+    assert store.complete_change(lease, rebuilt, [], {})
+    wish = Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE}), forgetting=person)
+    change = store.ask_change(wish, "forget")
+    assert (change.forgetting, store.change(change.id).forgetting) == (person, person)
+    assert change.versions == {TABLE: 3}, "it never goes back to a version that has the rows"
+    assert store.complete_change(lease, change, [], {})
+    assert store.change(change.id).forgetting is None
+    assert store.change(rebuilt.id).review is None, "a comparison may show rows of the person"
+    given_up = store.ask_change(wish, "forget")
+    store.give_up(given_up.id)
+    assert store.change(given_up.id).forgetting is None
+    store.tables.remove_deleted()

@@ -18,6 +18,7 @@ from streamhouse.errors import (
 from streamhouse.state import connect
 from streamhouse.state.schema import schema_version
 from streamhouse.state.store import StateStore
+from tests.patience import PATIENCE_S
 
 
 def test_the_first_call_creates_file_and_tables(tmp_path):
@@ -139,7 +140,7 @@ def test_processes_share_one_new_store(url, now):
         )
         for pid in range(4)
     ]
-    outputs = [process.communicate(timeout=60) for process in started]
+    outputs = [process.communicate(timeout=PATIENCE_S) for process in started]
     assert [errors for _, errors in outputs] == [""] * 4
     numbers = sorted(int(line) for out, _ in outputs for line in out.split())
     assert numbers == list(range(1, len(numbers) + 1))

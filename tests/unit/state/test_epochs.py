@@ -102,7 +102,7 @@ def test_an_epoch_that_never_began_cannot_finish(store, lease):
 
 
 def test_old_epochs_are_pruned_and_totals_are_not(store, lease, now, monkeypatch):
-    monkeypatch.setattr(epochs, "KEPT_EPOCHS", 10)
+    monkeypatch.setattr(epochs, "RETAINED_EPOCHS", 10)
     for number in range(25):
         run(store, lease, now, epoch=number, rows={"ods.orders": 2}, at_ms=number * 100)
     kept = store.recent_epochs("retail", "main", limit=1_000)
@@ -144,3 +144,12 @@ def test_what_tables_tell_takes_the_place_of_what_is_recorded(store, lease, now,
     assert store.plan(plan.flow) is not None
     store.restore(lease, None, {}, {"main": (None, None)})
     assert (store.last_epoch("retail", "main"), store.newest_known("retail", "main")) == (None, None)
+
+
+def test_a_candidate_may_begin_a_second_time(store):
+    """An attempt to fill its tables that was cut off behind this record is repeated."""
+    first = replace(record(0), flow="retail-change-1", end={"ods.orders": {"0": 5}})
+    second = replace(record(0), flow="retail-change-1", end={"ods.orders": {"0": 7}})
+    store.begin_at([first])
+    store.begin_at([second])
+    assert [one.end for one in store.recent_epochs("retail-change-1", "main", limit=9)] == [second.end]

@@ -4,14 +4,14 @@ import pytest
 
 from streamhouse.state.flow_state import FlowState, judge, see
 from streamhouse.state.records import FlowProgress, Owner, RunnerState
-from streamhouse.state.runners import Life, RunnerRecord, Wanted, WantedFlow
+from streamhouse.state.runners import Life, RunnerRecord, WantedFlow, WantedState
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 RUNNER = Owner("alpha", 100, NOW)
 PERSON = Owner("alpha", 200, NOW)
-DUE = WantedFlow("retail", Wanted.RUNNING, "main", 3, "ann", NOW, over=2)
-GIVEN_UP = WantedFlow("retail", Wanted.RUNNING, "main", 3, "ann", NOW, over=3, error="SH503 it broke")
-NOT_WANTED = WantedFlow("retail", Wanted.STOPPED, "main", 4, "ann", NOW)
+DUE = WantedFlow("retail", WantedState.RUNNING, "main", 3, "ann", NOW, over=2)
+GIVEN_UP = WantedFlow("retail", WantedState.RUNNING, "main", 3, "ann", NOW, over=3, error="SH503 it broke")
+NOT_WANTED = WantedFlow("retail", WantedState.STOPPED, "main", 4, "ann", NOW)
 
 
 def runner(life, error=None):
@@ -68,7 +68,7 @@ def test_the_error_is_that_of_the_try_or_of_the_runner():
 def test_a_flow_is_seen_from_start_to_loss(store, owner, now):
     ttl, later = timedelta(seconds=15), now + timedelta(seconds=5)
     assert see(store, "retail", now).state is FlowState.STOPPED
-    store.runners.ask("retail", Wanted.RUNNING, "ann")
+    store.runners.ask("retail", WantedState.RUNNING, "ann")
     assert see(store, "retail", now).state is FlowState.LOST
     store.runners.claim("main", owner, ttl, alive=lambda _: True, now=now)
     assert see(store, "retail", now).state is FlowState.STARTING

@@ -6,7 +6,7 @@ from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Tier
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.records import EpochRecord
-from streamhouse.stores.ledger import Known
+from streamhouse.stores.ledger import LedgerEntry
 
 TABLE = Table(
     name="dwd.sales", columns=(Column(name="k", type="bigint"),), tiers={"hot": "1d", "warm": "30d", "cold": "forever"}
@@ -27,9 +27,9 @@ def test_nothing_is_known_of_a_table_that_nobody_made(store):
 
 def test_the_first_identity_stays_until_the_table_is_dropped(store):
     tables = store.stored_tables
-    tables.made(TABLE, Tier.WARM, "one")
-    tables.made(TABLE, Tier.WARM, "another")
-    assert tables.known(TABLE, Tier.WARM) == Known("one")
+    tables.record_table(TABLE, Tier.WARM, "one")
+    tables.record_table(TABLE, Tier.WARM, "another")
+    assert tables.known(TABLE, Tier.WARM) == LedgerEntry("one")
     assert tables.known(TABLE, Tier.COLD) is None
     tables.dropped(TABLE.name, Tier.WARM)
     assert tables.known(TABLE, Tier.WARM) is None
@@ -37,22 +37,22 @@ def test_the_first_identity_stays_until_the_table_is_dropped(store):
 
 def test_rounds_only_rise(store):
     tables = store.stored_tables
-    tables.made(TABLE, Tier.COLD, "one")
+    tables.record_table(TABLE, Tier.COLD, "one")
     for round_, snapshot in ((0, 3), (4, 9), (2, 5)):
         tables.filled(TABLE, Tier.COLD, round_, {"snapshot": snapshot})
-    assert tables.known(TABLE, Tier.COLD) == Known("one", {"snapshot": 9}, 4)
+    assert tables.known(TABLE, Tier.COLD) == LedgerEntry("one", {"snapshot": 9}, 4)
 
 
 def test_what_a_flow_writes_ends_where_its_last_epoch_left_it(store):
     finish(store, 0, {"0": 5, "1": 2}, LATER_MS)
-    assert store.stored_tables.known(TABLE, Tier.HOT) == Known(end={"0": 5, "1": 2}), "nobody recorded who it is"
-    store.stored_tables.made(TABLE, Tier.HOT, "one")
+    assert store.stored_tables.known(TABLE, Tier.HOT) == LedgerEntry(end={"0": 5, "1": 2}), "nobody recorded who it is"
+    store.stored_tables.record_table(TABLE, Tier.HOT, "one")
     finish(store, 1, {"0": 8, "1": 2}, LATER_MS)
-    assert store.stored_tables.known(TABLE, Tier.HOT) == Known("one", {"0": 8, "1": 2})
+    assert store.stored_tables.known(TABLE, Tier.HOT) == LedgerEntry("one", {"0": 8, "1": 2})
     assert store.stored_tables.known(TABLE, Tier.WARM) is None, "a copy has positions of its own"
 
 
 def test_epochs_before_the_table_was_made_are_of_another_one(store):
     finish(store, 0, {"0": 5}, 1)
-    store.stored_tables.made(TABLE, Tier.HOT, "one")
-    assert store.stored_tables.known(TABLE, Tier.HOT) == Known("one")
+    store.stored_tables.record_table(TABLE, Tier.HOT, "one")
+    assert store.stored_tables.known(TABLE, Tier.HOT) == LedgerEntry("one")

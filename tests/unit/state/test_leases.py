@@ -33,6 +33,16 @@ def test_a_dead_process_of_this_host_is_replaced_at_once(store, lease, rival, ow
     assert asked == [owner]
 
 
+def test_a_flow_that_was_not_released_has_an_event(store, lease, rival, owner, now):
+    taken = store.acquire("retail", rival, TTL, now + SECOND, alive=lambda _: False)
+    (event,) = store.events("retail")
+    assert event.kind == "takeover"
+    assert event.text == f"{owner} ended without releasing the flow; {rival} goes on from the same positions"
+    store.release(taken, now + SECOND)
+    store.acquire("retail", owner, TTL, now + 2 * SECOND)
+    assert len(store.events("retail")) == 1, "a flow that was released is nobody's loss"
+
+
 def test_a_process_of_another_host_is_waited_for(store, lease, rival, now):
     elsewhere = replace(rival, host="beta")
     with pytest.raises(LeaseHeldError):

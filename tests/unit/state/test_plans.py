@@ -68,9 +68,9 @@ def test_since_when_a_table_has_had_a_tier(store, flow_plan):
     now = datetime.now(UTC)
     for days, tiers in [(9, {"warm": "1d"}), (8, {}), (3, {"warm": "1d"}), (1, {"warm": "2d", "cold": "9d"})]:
         store.save_plan(plan(hot="1h", **tiers), now - timedelta(days=days))
-    assert round(store.tier_age("retail", "ods.orders", Tier.WARM) / timedelta(days=1)) == 3
-    assert round(store.tier_age("retail", "ods.orders", Tier.COLD) / timedelta(days=1)) == 1
-    assert store.tier_age("retail", "ods.others", Tier.WARM) is None
+    assert round(store.tables.tier_age("retail", "ods.orders", Tier.WARM) / timedelta(days=1)) == 3
+    assert round(store.tables.tier_age("retail", "ods.orders", Tier.COLD) / timedelta(days=1)) == 1
+    assert store.tables.tier_age("retail", "ods.others", Tier.WARM) is None
 
 
 def test_an_unknown_flow_has_no_plan(store):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from streamhouse.errors import LeaseLostError, RunnerHeldError, StreamhouseError
-from streamhouse.state.runners import Life, Wanted
+from streamhouse.state.runners import Life, WantedState
 from streamhouse.state.store import StateStore
 
 TTL = timedelta(seconds=15)
@@ -35,9 +35,9 @@ def test_nothing_is_wanted_until_it_is_asked(store):
 
 
 def test_what_is_asked_is_remembered(store, now):
-    asked = store.runners.ask("retail", Wanted.RUNNING, "ann", now=now)
-    assert (asked.wanted, asked.runner, asked.ask, asked.asked_by, asked.asked_at) == (
-        Wanted.RUNNING,
+    asked = store.runners.ask("retail", WantedState.RUNNING, "ann", now=now)
+    assert (asked.wanted, asked.runner, asked.ask, asked.requested_by, asked.requested_at) == (
+        WantedState.RUNNING,
         "main",
         1,
         "ann",
@@ -48,34 +48,34 @@ def test_what_is_asked_is_remembered(store, now):
 
 
 def test_to_ask_for_what_is_wanted_changes_nothing(store, now):
-    first = store.runners.ask("retail", Wanted.RUNNING, "ann", now=now)
-    assert store.runners.ask("retail", Wanted.RUNNING, "bob", now=now + SECOND) == first
-    stopped = store.runners.ask("retail", Wanted.STOPPED, "bob", now=now + SECOND)
+    first = store.runners.ask("retail", WantedState.RUNNING, "ann", now=now)
+    assert store.runners.ask("retail", WantedState.RUNNING, "bob", now=now + SECOND) == first
+    stopped = store.runners.ask("retail", WantedState.STOPPED, "bob", now=now + SECOND)
     assert (stopped.ask, stopped.is_due) == (2, False)
-    assert store.runners.ask("retail", Wanted.STOPPED, "ann", now=now + 2 * SECOND) == stopped
+    assert store.runners.ask("retail", WantedState.STOPPED, "ann", now=now + 2 * SECOND) == stopped
 
 
 def test_a_flow_that_was_given_up_is_due_again_when_it_is_asked(store, claim):
-    asked = store.runners.ask("retail", Wanted.RUNNING, "ann")
+    asked = store.runners.ask("retail", WantedState.RUNNING, "ann")
     store.runners.give_up(claim, asked, "SH503 it broke")
     given_up = store.runners.wanted("retail")
-    assert (given_up.is_due, given_up.error, given_up.wanted) == (False, "SH503 it broke", Wanted.RUNNING)
-    again = store.runners.ask("retail", Wanted.RUNNING, "ann")
+    assert (given_up.is_due, given_up.error, given_up.wanted) == (False, "SH503 it broke", WantedState.RUNNING)
+    again = store.runners.ask("retail", WantedState.RUNNING, "ann")
     assert (again.is_due, again.error, again.ask) == (True, None, 2)
 
 
 def test_an_old_failure_does_not_end_what_was_asked_since(store, claim):
-    first = store.runners.ask("retail", Wanted.RUNNING, "ann")
-    store.runners.ask("retail", Wanted.STOPPED, "ann")
-    latest = store.runners.ask("retail", Wanted.RUNNING, "ann")
+    first = store.runners.ask("retail", WantedState.RUNNING, "ann")
+    store.runners.ask("retail", WantedState.STOPPED, "ann")
+    latest = store.runners.ask("retail", WantedState.RUNNING, "ann")
     store.runners.give_up(claim, first, "SH503 it broke")
     assert store.runners.wanted("retail") == latest
 
 
 def test_a_flow_stays_with_its_runner_unless_another_is_named(store):
-    assert store.runners.ask("retail", Wanted.RUNNING, "ann", runner="big").runner == "big"
-    assert store.runners.ask("retail", Wanted.STOPPED, "ann").runner == "big"
-    moved = store.runners.ask("retail", Wanted.RUNNING, "ann", runner="main")
+    assert store.runners.ask("retail", WantedState.RUNNING, "ann", runner="big").runner == "big"
+    assert store.runners.ask("retail", WantedState.STOPPED, "ann").runner == "big"
+    moved = store.runners.ask("retail", WantedState.RUNNING, "ann", runner="main")
     assert (moved.runner, moved.is_due) == ("main", True)
     assert [one.flow for one in store.runners.all_wanted("big")] == []
 
@@ -149,7 +149,7 @@ def test_the_end_of_one_that_was_replaced_is_not_recorded(store, claim, rival, n
 
 
 def test_a_runner_closes_only_when_nothing_is_due(store, claim, now):
-    asked = store.runners.ask("retail", Wanted.RUNNING, "ann")
+    asked = store.runners.ask("retail", WantedState.RUNNING, "ann")
     assert not store.runners.retire(claim, now)
     store.runners.give_up(claim, asked, "SH503 it broke")
     assert store.runners.retire(claim, now)
@@ -162,11 +162,11 @@ def test_whoever_asks_while_it_closes_is_heard_or_sees_that_it_closes(store, url
 
     def ask(_):
         with StateStore(url) as mine:
-            mine.runners.ask("retail", Wanted.RUNNING, "ann")
+            mine.runners.ask("retail", WantedState.RUNNING, "ann")
             return mine.runners.runner(now=now).life
 
     for turn in range(5):
-        store.runners.ask("retail", Wanted.STOPPED, "ann")
+        store.runners.ask("retail", WantedState.STOPPED, "ann")
         claim = claimed(store, replace(owner, pid=turn), now, lives=False)
         store.runners.beat(claim, Life.RUNNING, "waiting", now)
         with ThreadPoolExecutor(2) as pool:
@@ -176,7 +176,7 @@ def test_whoever_asks_while_it_closes_is_heard_or_sees_that_it_closes(store, url
 
 
 def test_a_runner_that_was_replaced_can_give_nothing_up(store, claim, rival, now):
-    asked = store.runners.ask("retail", Wanted.RUNNING, "ann")
+    asked = store.runners.ask("retail", WantedState.RUNNING, "ann")
     claimed(store, rival, now + TTL)
     with pytest.raises(StreamhouseError):
         store.runners.give_up(claim, asked, "SH503 it broke")

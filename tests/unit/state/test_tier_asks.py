@@ -1,11 +1,11 @@
 """Rounds of tiering asked of a runner."""
 
-from streamhouse.state.runners import Wanted
+from streamhouse.state.runners import WantedState
 from streamhouse.state.tier_asks import TierAsk
 
 
 def test_a_round_is_due_until_it_is_answered(store):
-    store.runners.ask("retail", Wanted.RUNNING, "ann")
+    store.runners.ask("retail", WantedState.RUNNING, "ann")
     ask = store.tier_asks.ask("retail", is_check=False)
     assert ask == TierAsk("retail", is_check=False, number=1)
     assert store.tier_asks.due("main") == [ask]
@@ -16,7 +16,7 @@ def test_a_round_is_due_until_it_is_answered(store):
 
 
 def test_a_round_that_began_before_it_was_asked_again_answers_the_first_ask_only(store):
-    store.runners.ask("retail", Wanted.RUNNING, "ann")
+    store.runners.ask("retail", WantedState.RUNNING, "ann")
     first = store.tier_asks.ask("retail", is_check=False)
     second = store.tier_asks.ask("retail", is_check=False)
     store.tier_asks.answer(first, "one")
@@ -28,7 +28,7 @@ def test_a_round_that_began_before_it_was_asked_again_answers_the_first_ask_only
 
 
 def test_looking_and_moving_are_asked_apart_and_of_the_runner_of_the_flow(store):
-    store.runners.ask("retail", Wanted.RUNNING, "ann", runner="big")
+    store.runners.ask("retail", WantedState.RUNNING, "ann", runner="big")
     move, look = (store.tier_asks.ask("retail", is_check=one) for one in (False, True))
     store.tier_asks.ask("nobodys", is_check=False)
     assert store.tier_asks.due("main") == []

@@ -11,7 +11,7 @@ from streamhouse.model.table import Column
 from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
 from streamhouse.state.approvals import ApprovalState
 from streamhouse.state.store import StateStore
-from streamhouse.state.upstream import Status
+from streamhouse.state.upstream import EventStatus
 
 
 def event(name="tax", after="2", **more):
@@ -55,7 +55,7 @@ def test_the_id_is_of_what_changed_and_nothing_else():
 def test_the_same_change_twice_is_one_row(store, now):
     store.upstream.record("retail", [event()], now)
     (again,) = store.upstream.record("retail", [event(detail="again")], now + timedelta(hours=1))
-    assert (again.status, again.seen_at) == (Status.SEEN, now)
+    assert (again.status, again.observed_at) == (EventStatus.SEEN, now)
     assert len(store.upstream.events()) == 1
     store.upstream.record("other", [event()], now)
     assert [r.flow for r in store.upstream.events()] == ["other", "retail"]
@@ -74,20 +74,20 @@ def test_many_that_see_it_at_once_make_one_row(url):
 
 def test_what_is_not_so_any_more_is_outdated_and_comes_back(store, now):
     store.upstream.record("retail", [event(), event("price")], now)
-    store.upstream.settle("retail", event("price").id, Status.APPLIED, plan="abc", now=now)
+    store.upstream.settle("retail", event("price").id, EventStatus.APPLIED, plan="abc", now=now)
     store.upstream.record("retail", [], now)
     assert {r.event.column: r.status for r in store.upstream.events()} == {
-        "tax": Status.OUTDATED,
-        "price": Status.APPLIED,
+        "tax": EventStatus.OUTDATED,
+        "price": EventStatus.APPLIED,
     }
     (back,) = store.upstream.record("retail", [event()], now)
-    assert back.status is Status.SEEN
+    assert back.status is EventStatus.SEEN
 
 
 def test_what_could_not_be_looked_at_is_not_outdated(store, now):
     store.upstream.record("retail", [event()], now)
     store.upstream.record("retail", [], now, unseen=["dwd.sales"])
-    assert [r.status for r in store.upstream.open("retail")] == [Status.SEEN]
+    assert [r.status for r in store.upstream.open("retail")] == [EventStatus.SEEN]
     store.upstream.record("retail", [], now, unseen=["dwd.others"])
     assert store.upstream.open("retail") == []
 
@@ -95,11 +95,11 @@ def test_what_could_not_be_looked_at_is_not_outdated(store, now):
 def test_what_became_of_a_change(store, now):
     store.upstream.record("retail", [event()], now)
     later = now + timedelta(seconds=5)
-    store.upstream.settle("retail", event().id, Status.WAITING, decision=decision(event()), note="why", now=later)
+    store.upstream.settle("retail", event().id, EventStatus.WAITING, decision=decision(event()), note="why", now=later)
     (found,) = store.upstream.events("retail")
-    assert (found.status, found.since, found.note) == (Status.WAITING, later, "why")
+    assert (found.status, found.since, found.note) == (EventStatus.WAITING, later, "why")
     assert found.decision == decision(event())
-    store.upstream.settle("retail", event().id, Status.WAITING, decision=decision(event()), note="so", now=now)
+    store.upstream.settle("retail", event().id, EventStatus.WAITING, decision=decision(event()), note="so", now=now)
     assert store.upstream.events("retail")[0].since == later
     assert store.upstream.paused("retail") == {"dws.totals"}
     assert store.upstream.paused("other") == set()
@@ -115,21 +115,21 @@ def test_what_would_become_another_stands_with_what_waits(store):
         verdict.model_copy(update={"flow": "other", "step": "dwd.other", "outcome": Outcome.SWAP, "pauses": False}),
     ]
     waits = waits.model_copy(update={"verdicts": tuple(told)})
-    assert waits.standing("retail") == {"dws.totals", "ods.sales"}
-    assert waits.standing("other") == set(), "nobody there waits: it is asked by itself"
+    assert waits.waiting("retail") == {"dws.totals", "ods.sales"}
+    assert waits.waiting("other") == set(), "nobody there waits: it is asked by itself"
     store.upstream.record("retail", [waits.event])
-    store.upstream.settle("retail", waits.event.id, Status.WAITING, decision=waits)
-    assert store.upstream.standing("retail") == {"dws.totals", "ods.sales"}
+    store.upstream.settle("retail", waits.event.id, EventStatus.WAITING, decision=waits)
+    assert store.upstream.waiting("retail") == {"dws.totals", "ods.sales"}
     assert store.upstream.paused("retail") == {"dws.totals"}
-    store.upstream.settle("retail", waits.event.id, Status.APPLIED, decision=waits)
-    assert store.upstream.standing("retail") == set()
-    store.upstream.settle("retail", event().id, Status.APPLIED, decision=decision(event()))
+    store.upstream.settle("retail", waits.event.id, EventStatus.APPLIED, decision=waits)
+    assert store.upstream.waiting("retail") == set()
+    store.upstream.settle("retail", event().id, EventStatus.APPLIED, decision=decision(event()))
     assert store.upstream.paused("retail") == set()
 
 
 def test_a_reader_of_another_flow_waits_too(store):
     store.upstream.record("source", [event()])
-    store.upstream.settle("source", event().id, Status.WAITING, decision=decision(event()))
+    store.upstream.settle("source", event().id, EventStatus.WAITING, decision=decision(event()))
     assert store.upstream.paused("retail") == {"dws.totals"}
 
 

@@ -4,10 +4,11 @@ import pytest
 
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.model.table import Column, Table
-from streamhouse.stores.fluss import catalog, proto
-from streamhouse.stores.fluss.catalog import Catalog
+from streamhouse.stores.fluss import catalog
+from streamhouse.stores.fluss.catalog import FlussCatalog
 from streamhouse.stores.fluss.ddl import SAFE_LOG_TTL, describe
-from streamhouse.stores.fluss.wire import refusal
+from streamhouse.stores.fluss.wire import proto
+from streamhouse.stores.fluss.wire.refusal import refusal
 
 TABLE = Table(name="ods.t", columns=(Column(name="k", type="bigint"),), tiers={"hot": "7d"})
 NODE = proto.encode((1, 1), (2, "localhost"), (3, 9123))
@@ -33,7 +34,7 @@ class Coordinator:
 
 def test_a_table_that_is_being_made_is_waited_for() -> None:
     coordinator = Coordinator(3)
-    found = Catalog(coordinator).stored(TABLE.name)  # type: ignore[arg-type]
+    found = FlussCatalog(coordinator).stored(TABLE.name)  # type: ignore[arg-type]
     assert (found.table_id, found.column_names) == (5, TABLE.column_names)
     assert coordinator.asked == 4
 
@@ -41,5 +42,5 @@ def test_a_table_that_is_being_made_is_waited_for() -> None:
 def test_a_table_that_stays_half_made_is_told_as_what_may_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog, "_MAKING_S", 0.1)
     with pytest.raises(StoreUnavailableError, match=r"ods\.t") as told:
-        Catalog(Coordinator(10_000)).stored(TABLE.name)  # type: ignore[arg-type]
+        FlussCatalog(Coordinator(10_000)).stored(TABLE.name)  # type: ignore[arg-type]
     assert told.value.retryable

@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamhouse.stores.fluss.fold import whole_changes
+from streamhouse.stores.fluss.change_log import whole_changes
 from streamhouse.stores.fluss.log import AFTER, BEFORE, DELETED, INSERTED, LogBatch
 from streamhouse.stores.keyed import without_keys
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamhouse.stores.fluss import proto
+from streamhouse.stores.fluss.wire import proto
 
 
 @given(st.integers(-(2**63), 2**63 - 1), st.text(), st.binary(), st.lists(st.integers(0, 2**40)))

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.errors import StateConflictError
-from streamhouse.stores.fluss.replay import not_yet_written, settled_end
+from streamhouse.stores.fluss.exactly_once import not_yet_written, settled_end
 
 ROWS = pa.table(
     {

@@ -20,7 +20,7 @@ from streamhouse.model.types import Tier
 from streamhouse.stores import lock
 
 child = subprocess.Popen(["sleep", sys.argv[2]])
-lock._pid = lambda _: child.pid
+lock.pid_of = lambda _: child.pid
 with lock.TableLocks(Path(sys.argv[1])).hold(Tier.COLD, "ods.t", type("Spark", (), {"_jvm": None})()):
     print(child.pid, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -64,7 +64,7 @@ def test_a_jvm_that_hangs_is_ended(tmp_path, monkeypatch):
 
 def test_nobody_waits_after_a_block_that_ended(tmp_path, monkeypatch):
     child = subprocess.Popen(["sleep", "5"])
-    monkeypatch.setattr(lock, "_pid", lambda _: child.pid)
+    monkeypatch.setattr(lock, "pid_of", lambda _: child.pid)
     with TableLocks(tmp_path).hold(Tier.COLD, "ods.t", Session("a")):
         pass
     with pytest.raises(ZeroDivisionError), TableLocks(tmp_path).hold(Tier.COLD, "ods.t", Session("a")):

@@ -4,14 +4,14 @@ import pytest
 
 from streamhouse.errors import StoreError
 from streamhouse.model.types import Tier
-from streamhouse.stores.serving import Serving
+from streamhouse.stores.serving import ServingLinks
 
 LAYER = {Tier.WARM: "dwd.db", Tier.COLD: "dwd"}
 
 
 @pytest.fixture(params=list(LAYER))
 def links(request, tmp_path):
-    made = Serving(request.param, tmp_path / "lake")
+    made = ServingLinks(request.param, tmp_path / "lake")
     for name in ("sales", "sales__v2"):
         folder = made.lake / LAYER[made.tier] / name
         folder.mkdir(parents=True)
@@ -52,7 +52,7 @@ def test_links_are_right_in_a_project_that_was_moved(links, tmp_path):
     (tmp_path / "project").mkdir()
     for folder in (links.lake, links.folder):
         folder.rename(tmp_path / "project" / folder.name)
-    moved = Serving(links.tier, tmp_path / "project" / "lake")
+    moved = ServingLinks(links.tier, tmp_path / "project" / "lake")
     assert shown(moved) == "sales__v2"
 
 

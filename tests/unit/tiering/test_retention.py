@@ -6,7 +6,7 @@ import pytest
 
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import Tier
-from streamhouse.tiering.retention import earliest, kept, outlived, upcoming
+from streamhouse.tiering.retention import earliest, outlived, retention_of, upcoming
 from streamhouse.tiering.union import tiers_read
 
 COLUMNS = (
@@ -59,7 +59,7 @@ def test_what_has_no_date_or_is_kept_for_ever_stays() -> None:
 
 def test_a_colder_tier_holds_no_less_than_a_hotter_one() -> None:
     one = table(hot="30d", warm="7d", cold="forever")
-    assert [kept(one, tier) for tier in one.tiers.present[:2]] == [timedelta(days=30)] * 2
+    assert [retention_of(one, tier) for tier in one.tiers.present[:2]] == [timedelta(days=30)] * 2
     assert outlived(one, Tier.WARM, DAYS, datetime(2024, 3, 20, tzinfo=UTC)) == []
 
 

@@ -4,8 +4,9 @@ from fastapi.testclient import TestClient
 from streamhouse.cli.init import write_project
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
-from streamhouse.ui.app import Person, create_app
+from streamhouse.ui.app import create_app
 from streamhouse.ui.desk import Desk
+from streamhouse.ui.person import Person
 
 OURS = {"X-Streamhouse": "1"}
 

@@ -1,4 +1,5 @@
 import json
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -7,10 +8,11 @@ from fastapi import HTTPException
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from streamhouse.change.ask import ask
+from streamhouse.change.change_request import ask
 from streamhouse.cli.main import main
-from streamhouse.compiler.aside import set_aside
+from streamhouse.compiler.detached import detach_steps
 from streamhouse.errors import TableLostError
+from streamhouse.model.bad_rows import DEAD_LETTER, count_text
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column
@@ -18,11 +20,17 @@ from streamhouse.model.types import Tier
 from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
 from streamhouse.project.compare import Applied, compare
 from streamhouse.project.desired import desired_plans
+from streamhouse.project.shortcuts import TakenShortcuts, note_shortcuts
 from streamhouse.runtime.command import Command
 from streamhouse.runtime.owner import this_owner
+from streamhouse.spark.shortcuts import Shortcut, Shortcuts
+from streamhouse.state.autopilot import NewDecision
 from streamhouse.state.records import EpochRecord, RunnerState
-from streamhouse.state.upstream import Status
-from streamhouse.ui.app import Person, create_app
+from streamhouse.state.upstream import EventStatus
+from streamhouse.state.violations import EXPECTATION, violation_text
+from streamhouse.ui.app import create_app
+from streamhouse.ui.person import Person
+from tests.patience import PATIENCE_S
 
 TTL = timedelta(minutes=1)
 
@@ -49,6 +57,14 @@ def finish(state, lease, epoch, *, ago_s, rows, visible_ms, segment="main"):
     )
 
 
+def test_the_shortcuts_of_the_last_session(client, project):
+    assert client.get("/api/project").json()["shortcuts"] is None
+    refused = Shortcuts(frozenset({Shortcut.CARRIER}), {Shortcut.LOG_FILES: "the logs have checksums"})
+    note_shortcuts(project.state_dir, TakenShortcuts.of("4.1.4", refused))
+    found = client.get("/api/project").json()["shortcuts"]
+    assert (found["spark"], found["on"], found["off"]["log_files"]) == ("4.1.4", ["carrier"], "the logs have checksums")
+
+
 def test_a_flow_that_never_ran(client, project):
     (flow,) = client.get("/api/flows").json()
     assert (flow["flow"], flow["state"], flow["epochs"], flow["revision"]) == ("orders", "stopped", 0, None)
@@ -73,7 +89,7 @@ def test_a_flow_that_runs(client, state):
     page = client.get("/api/flows/orders").json()
     assert [(e["epoch"], e["lag_ms"]) for e in page["epochs"]] == [(0, 1500), (1, 800)]
     assert [e["text"] for e in page["events"]] == ["began"]
-    assert page["source"]["text"].startswith("flow: orders")
+    assert "\nflow: orders\n" in page["source"]["text"]
     nodes = {node["id"]: node for node in client.get("/api/flows/orders/graph").json()["nodes"]}
     assert nodes["ods.orders"]["rows"] == 100
     assert 100 / 40 < nodes["ods.orders"]["rows_per_second"] < 100 / 25
@@ -101,6 +117,26 @@ def test_a_tier_that_fails_is_shown_at_flow_and_table(client, state):
     assert client.get("/api/tables/dwd.orders").json()["troubles"] == [trouble]
     state.troubles.mended("orders", "dwd.orders", Tier.WARM, "tiering")
     assert client.get("/api/flows").json()[0]["troubles"] == []
+
+
+def test_what_the_autopilot_proposes_is_shown_at_its_flow(client, state):
+    assert client.get("/api/flows").json()[0]["proposals"] == []
+    now = datetime.now(UTC)
+    new = NewDecision(
+        "orders",
+        "orders:skew:x",
+        "skew",
+        "person",
+        "one bucket has all",
+        "spread it",
+        "none",
+        timedelta(0),
+        now,
+        "it waits",
+    )
+    state.autopilot.suggest(new, now)
+    assert client.get("/api/flows").json()[0]["proposals"] == ["suggested: spread it (one bucket has all)"]
+    assert client.get("/api/flows/orders").json()["summary"]["proposals"]
 
 
 def test_the_graph_of_a_flow(client, state):
@@ -138,8 +174,8 @@ def test_tables_that_wait_for_a_person(client, state):
     )
     event = UpstreamEvent(type=EventType.CHANGE_KEY, object="orders:lines", before="1", after="2")
     state.upstream.record("orders", [event])
-    state.upstream.settle("orders", event.id, Status.WAITING, decision=Decision(event=event, verdicts=(verdict,)))
-    state.save_plan(set_aside(plan, [{held}]))
+    state.upstream.settle("orders", event.id, EventStatus.WAITING, decision=Decision(event=event, verdicts=(verdict,)))
+    state.save_plan(detach_steps(plan, [{held}]))
     nodes = client.get("/api/flows/orders/graph").json()["nodes"]
     assert [node["id"] for node in nodes if node["stands"]] == ["dwd.orders", "dws.revenue_by_product"]
 
@@ -311,6 +347,57 @@ def test_quarantine(client, state, project):
     assert kinds["dwd.orders__quarantine"] == "quarantine"
 
 
+def test_how_often_an_expectation_was_violated(client, state, project):
+    action = project.root / "actions" / "clean_orders.sql"
+    rules = 'expect:\n  few: {check: "quantity < 100", on_violation: warn}\n  some: {check: "quantity > 0"}\noutput: {'
+    action.write_text(action.read_text().replace("output: {", rules))
+    plan = desired_plans(project)["orders"]
+    state.save_plan(plan)
+    step = next(one.id for one in plan.steps if one.writes.name == "dwd.orders")
+    for epoch, rows in ((3, 2), (5, 40)):
+        state.append_event("orders", EXPECTATION, violation_text(f"{step}.few", rows, epoch))
+    state.append_event("orders", "retry", "main waits")
+    (found,) = client.get("/api/tables/dwd.orders").json()["steps"]
+    rules = {rule["name"]: (rule["violations"], rule["last_violated"] is not None) for rule in found["expectations"]}
+    assert rules == {"few": (42, True), "some": (0, False)}
+
+
+def test_tables_for_who_writes_sql(client, state):
+    tables = {one["name"]: one for one in client.get("/api/tables").json()}
+    assert list(tables) == ["dwd.orders", "dws.revenue_by_product", "ods.orders"]
+    assert tables["dws.revenue_by_product"]["columns"]["revenue_cents"] == "bigint"
+    assert (tables["dwd.orders"]["tiers"], tables["dwd.orders"]["flow"]) == (["hot", "warm"], "orders")
+
+
+def test_nothing_is_compiled_for_a_look_at_what_is_applied(client, state, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("it was compiled")
+
+    monkeypatch.setattr("streamhouse.project.desired.desired_plans", refuse)
+    assert client.get("/api/tables/dwd.orders").json()["name"] == "dwd.orders"
+    assert len(client.get("/api/tables").json()) == 3
+
+
+def test_a_file_of_rows_needs_who_may_query(client_of, state):
+    reader = client_of(Person("ada", may_decide=True, may_query=False))
+    assert reader.post("/api/query/export", json={"sql": "SELECT 1", "format": "csv"}).status_code == 403
+
+
+def test_dead_letters_and_their_button(client_of, state, project):
+    flow = project.root / "flows" / "orders.yaml"
+    flow.write_text(flow.read_text().replace("path: data/*.csv", "path: data/*.csv\n      on_bad_rows: dead_letter"))
+    state.save_plan(desired_plans(project)["orders"])
+    state.append_event("orders", DEAD_LETTER, count_text("ods.orders_lines__dead_letters", 3, 2, 7))
+    answer = {"table": "ods.orders_lines__dead_letters", "flow": "orders", "rows": 3, "waiting": 0, "number": 1}
+    says = Command((sys.executable, "-c", f"print({json.dumps(answer)!r})"))
+    client = client_of(engine=says)
+    (held,) = client.get("/api/quarantine").json()
+    assert (held["table"], held["of"], held["rows"], held["dead_letters"]) == (answer["table"], "lines", 3, True)
+    assert client.post("/api/quarantine/ods.orders_lines__dead_letters/replay", json={}).json() == answer
+    looks = client_of(Person("vic", may_decide=False, may_query=True), engine=says)
+    assert looks.post("/api/quarantine/ods.orders_lines__dead_letters/replay", json={}).status_code == 403
+
+
 def test_files_are_served_and_nothing_else(client):
     assert client.get("/").headers["content-type"].startswith("text/html")
     script = client.get("/static/js/main.js")
@@ -362,9 +449,74 @@ def test_an_edit_that_waits_is_a_badge_of_its_flow(client, project, state):
     action = project.root / "actions" / "revenue_by_product.sql"
     action.write_text(action.read_text().replace("revenue_cents", "total_cents"))
     time.sleep(0.5)  # edits are looked for now and then
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE_S
     while (found := client.get("/api/flows/orders").json()["summary"]["edit"]) is None:
         assert time.monotonic() < until
         time.sleep(0.1)
     assert found == "block (dws.revenue_by_product)"
     assert client.get("/api/plan").json()["flows"][0]["outcome"] == "block"
+
+
+def test_the_page_tells_what_a_table_and_an_action_mean(client, project):
+    assert client.get("/api/tables/dwd.orders").json()["meaning"]["measures"] == []
+    file = project.root / "actions/clean_orders.sql"
+    text = file.read_text()
+    file.write_text(
+        text.replace("\ninputs:", "\nmeasures: {revenue: {sql: SUM(amount_cents) / 100, unit: USD}}\ninputs:", 1)
+    )
+    measure = {"name": "revenue", "sql": "SUM(amount_cents) / 100", "unit": "USD", "description": "", "synonyms": []}
+    assert client.get("/api/tables/dwd.orders").json()["meaning"]["measures"] == [measure]
+    assert client.get("/api/actions/clean_orders").json()["meaning"]["measures"] == [measure]
+
+
+def metrics_of(client, span="1h"):
+    return client.get(f"/api/flows/orders/metrics?span={span}").json()
+
+
+def test_the_history_of_a_flow_has_every_epoch_once(client, state):
+    lease = state.acquire("orders", this_owner(), TTL, datetime.now(UTC))
+    for number, ago_s in enumerate((7200, 1800, 1800, 5)):
+        rows = {"ods.orders": 60, "dws.revenue_by_product__v2": 6}
+        finish(state, lease, number, ago_s=ago_s, rows=rows, visible_ms={"ods": 100, "dws": 400 + number})
+    hour, day, month = (metrics_of(client, span) for span in ("1h", "24h", "30d"))
+    assert [sum(one["epochs"] for one in span["points"]) for span in (hour, day, month)] == [3, 4, 4]
+    assert [span["step_s"] for span in (hour, day, month)] == [60, 600, 10_800]
+    first = hour["points"][0]
+    assert first["rows"] == {"ods.orders": 120, "dws.revenue_by_product": 12}
+    assert first["rows_per_second"] == pytest.approx(132 / 60)
+    assert first["lags"] == {"ods": {"mean_ms": 100, "most_ms": 100}, "dws": {"mean_ms": 401.5, "most_ms": 402}}
+    assert (first["epoch_ms"], first["longest_ms"]) == (900, 900)
+
+
+def test_a_minute_that_is_written_and_goes_on_is_counted_once(client, state):
+    lease = state.acquire("orders", this_owner(), TTL, datetime.now(UTC))
+    finish(state, lease, 0, ago_s=300, rows={"ods.orders": 1}, visible_ms={})
+    state.metrics.flush()
+    assert sum(one["epochs"] for one in metrics_of(client)["points"]) == 1
+    finish(state, lease, 1, ago_s=2, rows={"ods.orders": 1}, visible_ms={})
+    assert sum(one["epochs"] for one in metrics_of(client)["points"]) == 2
+
+
+def test_events_mark_the_history(client, state):
+    state.append_event("orders", "retry", "main waits: no answer")
+    state.append_event("orders", "expectation", "epoch 3: 2 rows violate x")
+    state.append_event("orders", "change", "old", datetime.now(UTC) - timedelta(days=2))
+    assert [one["kind"] for one in metrics_of(client)["markers"]] == ["retry"]
+    assert [one["kind"] for one in metrics_of(client, "30d")["markers"]] == ["retry", "change"]
+
+
+def test_the_history_of_what_is_not_there(client):
+    assert client.get("/api/flows/nothing/metrics").status_code == 404
+    assert client.get("/api/flows/orders/metrics?span=1y").status_code == 422
+    assert metrics_of(client)["points"] == []
+
+
+def test_an_epoch_has_its_layers_and_tables(client, state):
+    lease = state.acquire("orders", this_owner(), TTL, datetime.now(UTC))
+    finish(state, lease, 0, ago_s=3, rows={"dws.revenue_by_product__v2": 6}, visible_ms={"ods": 100, "dws": 400})
+    (one,) = client.get("/api/flows/orders").json()["epochs"]
+    assert (one["layers"], one["tables"], one["waited_ms"]) == (
+        {"ods": 100, "dws": 400},
+        {"dws.revenue_by_product": 6},
+        0,
+    )

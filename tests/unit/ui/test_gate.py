@@ -4,8 +4,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from streamhouse.ui.alone import Gate
-from streamhouse.ui.app import Person, create_app
+from streamhouse.ui.app import create_app
 from streamhouse.ui.desk import Desk
+from streamhouse.ui.person import Person
 
 PORT = 8123
 HERE = f"http://127.0.0.1:{PORT}"

@@ -40,15 +40,15 @@ class Around:
     @staticmethod
     def of(plan: FlowPlan) -> "Around":
         """What is around the steps of a plan."""
-        held: list[PlannedSource | Table] = [*plan.sources, *plan.readable]
+        inputs: list[PlannedSource | Table] = [*plan.sources, *plan.readable]
         readers: dict[str, list[PlannedStep]] = {}
         for step in plan.steps:
             for table in dict.fromkeys(read.table for read in step.reads):
                 readers.setdefault(table, []).append(step)
         return Around(
             plan,
-            {one.name: one.columns for one in held},
-            {one.name: one.primary_key for one in held},
+            {one.name: one.columns for one in inputs},
+            {one.name: one.primary_key for one in inputs},
             frozenset(readers),
             {table: tuple(steps) for table, steps in readers.items()},
         )
@@ -62,9 +62,12 @@ class Around:
 
     def meaning(self, step: PlannedStep) -> "Canonical":
         """The canonical form of a step's SQL."""
-        from streamhouse.sql.canonical import Input, canonical  # loads sqlglot; a plan without edits needs none
+        from streamhouse.sql.canonical import (  # loads sqlglot; a plan without edits needs none
+            CanonicalInput,
+            canonical,
+        )
 
-        return canonical(step.sql, {port: Input(*reading) for port, reading in self.inputs(step).items()})
+        return canonical(step.sql, {port: CanonicalInput(*reading) for port, reading in self.inputs(step).items()})
 
 
 def arounds(plans: Iterable[FlowPlan]) -> dict[str, Around]:

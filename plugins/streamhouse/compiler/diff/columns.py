@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from streamhouse.compiler.diff.policy import Edited
+from streamhouse.compiler.diff.policy import EditedStep
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Column
 from streamhouse.model.types import Strategy, Tier
-from streamhouse.sql.canonical import Canonical, Output
+from streamhouse.sql.canonical import Canonical, CanonicalOutput
 from streamhouse.sql.types import widens
 
 
@@ -17,7 +17,7 @@ def renames_of(old: PlannedStep, new: PlannedStep) -> dict[str, str]:
     return {name: was for name, was in new.renamed.items() if was in before - after and name in after - before}
 
 
-def column_findings(edited: Edited, old: Canonical, new: Canonical, *, relaid: bool) -> list[Finding]:
+def column_findings(edited: EditedStep, old: Canonical, new: Canonical, *, relaid: bool) -> list[Finding]:
     """What is to be said of the columns of the table, beside what their expressions are.
 
     Args:
@@ -30,18 +30,24 @@ def column_findings(edited: Edited, old: Canonical, new: Canonical, *, relaid: b
     after = {c.name: c for c in edited.new.columns}
     renames = edited.renames
     came = [c for c in after.values() if c.name not in before and c.name not in renames]
-    gone = [c for c in before.values() if c.name not in after and c.name not in renames.values()]
-    found = [*_renamed(edited), *_taken(edited), *_guessed(came, gone, old, new)]
+    dropped_columns = [c for c in before.values() if c.name not in after and c.name not in renames.values()]
+    found = [*_renamed(edited), *_taken(edited), *_guessed(came, dropped_columns, old, new)]
     guessed = {column for finding in found if finding.outcome is Outcome.BLOCK for column in finding.columns}
     key = set(edited.new.writes.primary_key) | set(edited.old.writes.primary_key)
-    told = guessed | key
-    found += [_added(edited, column, new.outputs.get(column.name)) for column in came if column.name not in told]
-    found += [_dropped(column, old.outputs.get(column.name)) for column in gone if column.name not in told]
+    reported_names = guessed | key
+    found += [
+        _added(edited, column, new.outputs.get(column.name)) for column in came if column.name not in reported_names
+    ]
+    found += [
+        _dropped(column, old.outputs.get(column.name))
+        for column in dropped_columns
+        if column.name not in reported_names
+    ]
     found += _types(edited, before, after, relaid=relaid)
     return found
 
 
-def _taken(edited: Edited) -> Iterator[Finding]:
+def _taken(edited: EditedStep) -> Iterator[Finding]:
     """Columns that get another name, which a column has already: neither is the other's values."""
     before, after = {c.name for c in edited.old.columns}, {c.name for c in edited.new.columns}
     for name, was in edited.new.renamed.items():
@@ -53,7 +59,7 @@ def _taken(edited: Edited) -> Iterator[Finding]:
             yield Finding(rule=12, outcome=Outcome.BLOCK, proof=proof, columns=(name,))
 
 
-def _renamed(edited: Edited) -> Iterator[Finding]:
+def _renamed(edited: EditedStep) -> Iterator[Finding]:
     for name, was in edited.renames.items():
         if was in edited.old.writes.primary_key:
             proof = f"{was} is called {name}; no tier renames a column of the primary key"
@@ -71,10 +77,10 @@ def _renamed(edited: Edited) -> Iterator[Finding]:
             )
 
 
-def _guessed(came: list[Column], gone: list[Column], old: Canonical, new: Canonical) -> Iterator[Finding]:
+def _guessed(came: list[Column], dropped_columns: list[Column], old: Canonical, new: Canonical) -> Iterator[Finding]:
     for column in came:
         now = new.outputs.get(column.name)
-        for other in gone:
+        for other in dropped_columns:
             was = old.outputs.get(other.name)
             if now is not None and was is not None and now.text == was.text and not now.constant:
                 proof = (
@@ -86,7 +92,7 @@ def _guessed(came: list[Column], gone: list[Column], old: Canonical, new: Canoni
                 break
 
 
-def _added(edited: Edited, column: Column, output: Output | None) -> Finding:
+def _added(edited: EditedStep, column: Column, output: CanonicalOutput | None) -> Finding:
     if edited.old.writes.merge and edited.new.writes.merge and Tier.HOT in edited.new.writes.tiers.present:
         rule = 4 if output is not None and output.folds else 3
         proof = f"{column.name} is added; the hot tier adds none to a table that folds, so it gets a table of its own"
@@ -105,14 +111,14 @@ def _added(edited: Edited, column: Column, output: Output | None) -> Finding:
     return Finding(rule=rule, outcome=Outcome.SWAP, proof=proof, columns=(column.name,), keeps_values=True)
 
 
-def _dropped(column: Column, output: Output | None) -> Finding:
+def _dropped(column: Column, output: CanonicalOutput | None) -> Finding:
     rule = 6 if output is not None and output.folds else 5
     proof = f"{column.name} is not written any more"
     return Finding(rule=rule, outcome=Outcome.SWAP, proof=proof, columns=(column.name,), keeps_values=True)
 
 
 def _types(
-    edited: Edited, before: Mapping[str, Column], after: Mapping[str, Column], *, relaid: bool
+    edited: EditedStep, before: Mapping[str, Column], after: Mapping[str, Column], *, relaid: bool
 ) -> Iterator[Finding]:
     key = edited.new.writes.primary_key
     hot = Tier.HOT in edited.new.writes.tiers.present
@@ -120,34 +126,22 @@ def _types(
         was = before.get(edited.renames.get(name, name))
         if was is None:
             continue
-        told = f"{name} was {was.type}, is {now.type}"
+        text = f"{name} was {was.type}, is {now.type}"
         if was.type != now.type and not widens(was.type, now.type):
-            if relaid:
-                yield Finding(
-                    rule=9, outcome=Outcome.REBUILD, proof=f"{told} in the new version of the table", columns=(name,)
-                )
-                continue
-            proof = f"{told}, which does not hold what is written; give it another name, or drop the table"
-            yield Finding(rule=9, outcome=Outcome.BLOCK, proof=proof, columns=(name,))
-        elif was.type != now.type and name in key:
-            proof = f"{told}, and is part of the primary key, by which rows find their place"
-            yield Finding(rule=8, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
-        elif was.type != now.type and hot:
-            proof = f"{told}; the hot tier cannot widen a column, so it gets a table of its own"
-            yield Finding(rule=8, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
+            yield _narrowed(name, text, relaid=relaid)
         elif was.type != now.type:
-            yield Finding(rule=8, outcome=Outcome.SWAP, proof=told, columns=(name,), keeps_values=True)
+            yield _widened(name, text, in_key=name in key, hot=hot)
         elif was.nullable != now.nullable and now.nullable:
             proof = f"{name} may be NULL from now on; every tier holds it so already"
             yield Finding(rule=10, outcome=Outcome.SWAP, proof=proof, columns=(name,), keeps_values=True)
 
 
-def tightened(edited: Edited, *, rebuilt: bool) -> list[Finding]:
+def tightened(edited: EditedStep, *, rebuilt: bool) -> list[Finding]:
     """Columns that are never NULL any more, though rows already written may hold NULL.
 
     Args:
         edited: The step.
-        rebuilt: Whether all rows are computed anew, which proves it.
+        rebuilt: Whether all rows are recomputed, which proves it.
     """
     before = {c.name: c for c in edited.old.columns}
     found = []
@@ -163,3 +157,20 @@ def tightened(edited: Edited, *, rebuilt: bool) -> list[Finding]:
             outcome = Outcome.BLOCK
         found.append(Finding(rule=10, outcome=outcome, proof=proof, columns=(column.name,), keeps_values=True))
     return found
+
+
+def _narrowed(name: str, text: str, *, relaid: bool) -> Finding:
+    if relaid:
+        proof = f"{text} in the new version of the table"
+        return Finding(rule=9, outcome=Outcome.REBUILD, proof=proof, columns=(name,))
+    proof = f"{text}, which does not hold what is written; give it another name, or drop the table"
+    return Finding(rule=9, outcome=Outcome.BLOCK, proof=proof, columns=(name,))
+
+
+def _widened(name: str, text: str, *, in_key: bool, hot: bool) -> Finding:
+    outcome, proof = Outcome.SWAP, text
+    if in_key:
+        outcome, proof = Outcome.REBUILD, f"{text}, and is part of the primary key, by which rows find their place"
+    elif hot:
+        outcome, proof = Outcome.REBUILD, f"{text}; the hot tier cannot widen a column, so it gets a table of its own"
+    return Finding(rule=8, outcome=outcome, proof=proof, columns=(name,), keeps_values=True)

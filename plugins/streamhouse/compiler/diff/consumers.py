@@ -80,7 +80,7 @@ def _consumer(flow: str, around: Around, step: PlannedStep, table: str, change: 
     meaning = around.meaning(step)
     changed = {(table, column.lower()) for column in touched}
     rows = change.rows or bool({(t, c.lower()) for t, c in meaning.decides} & changed)
-    columns = tuple(name for name, made in meaning.values.items() if {(t, c.lower()) for t, c in made} & changed)
+    columns = tuple(name for name, origins in meaning.values.items() if {(t, c.lower()) for t, c in origins} & changed)
     outcome, why = _demands(step, change.outcome, more=change.more and table in step.follows)
     proof = f"reads {', '.join(reads)} of {table}; {why}"
     names = {column.lower(): column for column in step.writes.column_names}
@@ -99,14 +99,14 @@ def _consumer(flow: str, around: Around, step: PlannedStep, table: str, change: 
 
 
 def _demands(step: PlannedStep, parent: Outcome, *, more: bool) -> tuple[Outcome, str]:
-    if parent is Outcome.FORWARD and step.strategy is Strategy.FULL:
+    if parent is Outcome.FORWARD and step.strategy.sees_all:
         return Outcome.FORWARD, "each run computes its whole table, also of rows that keep the old meaning"
     if parent is Outcome.FORWARD:
         return Outcome.FORWARD, "its older rows rest on the old meaning"
-    if step.strategy is Strategy.FULL:
+    if step.strategy.sees_all:
         return Outcome.SWAP, "each run computes its whole table"
     if more:
         return Outcome.REBUILD, "the new version has rows that the one before never got"
     if step.strategy is Strategy.MAP and step.history is History.KEEP:
         return Outcome.FORWARD, "its layer keeps the rows it has"
-    return Outcome.REBUILD, "its rows are computed anew from the new version"
+    return Outcome.REBUILD, "its rows are recomputed from the new version"

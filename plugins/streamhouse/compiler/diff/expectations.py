@@ -5,19 +5,19 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from streamhouse.compiler.diff.policy import Edited, changed
+from streamhouse.compiler.diff.policy import EditedStep, changed
 from streamhouse.errors import Location
 from streamhouse.model.action import Expectation
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Column
-from streamhouse.sql.canonical import Input, canonical
+from streamhouse.sql.canonical import CanonicalInput, canonical
 from streamhouse.sql.dialect import parse_condition, render
 
 _KEEPS_OUT = frozenset({"drop", "quarantine"})
 
 
-def expectation_findings(edited: Edited) -> Iterator[Finding]:
+def expectation_findings(edited: EditedStep) -> Iterator[Finding]:
     """One finding for each expectation that differs; a name is none of the difference."""
     old, new = _meanings(edited.old), _meanings(edited.new)
     before = frozenset(text for text, rule in old if rule in _KEEPS_OUT)
@@ -48,4 +48,4 @@ def _meaning(rule: Expectation, columns: tuple[Column, ...]) -> str:
 def _canonical(check: str, columns: tuple[Column, ...]) -> str:
     condition = parse_condition(check, Location(""))
     query = exp.select(exp.alias_(condition, "met")).from_("row")
-    return canonical(render(query), {"row": Input("row", columns)}).outputs["met"].text
+    return canonical(render(query), {"row": CanonicalInput("row", columns)}).outputs["met"].text

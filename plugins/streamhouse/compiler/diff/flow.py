@@ -6,6 +6,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from streamhouse.compiler.diff.around import Around, arounds
+from streamhouse.compiler.diff.bad_rows import letters_again
 from streamhouse.compiler.diff.choices import decided
 from streamhouse.compiler.diff.consumers import affected, consumers
 from streamhouse.compiler.diff.semver import version_advice
@@ -35,7 +36,7 @@ def diff(
         others: The other flows as they run, by name: they read tables of this one.
         age: How long the flow has run: rows may be as old.
         choices: Table whose change blocks → FORWARD, older rows keep their meaning; or REBUILD, they are
-            computed anew from what there is.
+            recomputed from what there is.
 
     Returns:
         Every step of both plans and every table, each with its outcome.
@@ -59,6 +60,9 @@ def diff(
         for name, findings in source_findings(old, new).items():
             found[name] = sorted([*found[name], *findings], key=lambda finding: -finding.outcome.weight)
     decide = _Decide(choices)
+    chosen = {name: decide(step, found[name]) for name, step in after.items()}
+    for name, again in letters_again(before, after, chosen).items():
+        found[name].append(again)
     more = _spread(now, found, before, frozenset(replaced(old, new)) if old is not None else frozenset(), decide)
     for name, step in after.items():
         guards = [*_unheld(step, new, found[name], age), *_starved(step, found[name], others)]
@@ -88,14 +92,14 @@ def _unchanged(plan: FlowPlan) -> FlowDiff:
 
 
 def _stored(plan: FlowPlan) -> FlowPlan:
-    """The plan as the state store gives it back: without notices, which are told once, when it is compiled."""
+    """The plan as the state store gives it back: without notices, which are shown once, when it is compiled."""
     if not any(step.notices for step in plan.steps):
         return plan
 
-    def told(step: PlannedStep) -> PlannedStep:
+    def without_notices(step: PlannedStep) -> PlannedStep:
         return step.model_copy(update={"notices": ()}) if step.notices else step
 
-    segments = (s.model_copy(update={"steps": tuple(told(step) for step in s.steps)}) for s in plan.segments)
+    segments = (s.model_copy(update={"steps": tuple(without_notices(step) for step in s.steps)}) for s in plan.segments)
     return plan.model_copy(update={"segments": tuple(segments)})
 
 
@@ -138,19 +142,23 @@ def _findings(
         from streamhouse.compiler.diff.steps import step_findings  # loads sqlglot, which nothing else here needs
 
         return step_findings(was, step, before, after, known, age)
+    return [_created(step, owners, known)]
+
+
+def _created(step: PlannedStep, owners: Mapping[str, str], known: frozenset[str]) -> Finding:
     table = step.writes.name
     if table in owners and not step.part:
         proof = f"the flow {owners[table]} writes {table} as it runs; apply that flow without it first"
-        return [Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)]
+        return Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)
     missed = sorted({read.table for read in step.reads if read.table in known})
     proof = f"{table} is created, kept up to date by {step.strategy}: {step.reason}"
     if missed:
         proof += f"; it takes {', '.join(missed)} from where the flow stands, and older rows by a backfill"
-    return [Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True, restate=bool(missed))]
+    return Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True, restate=bool(missed))
 
 
 def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: timedelta) -> list[Finding]:
-    """A guard: what is to be computed anew is there no more."""
+    """A guard: what is to be recomputed no longer exists."""
     if not any(finding.outcome is Outcome.REBUILD and not finding.keeps_values for finding in findings):
         return []
     tables = {table.name: table for table in plan.readable}
@@ -159,14 +167,14 @@ def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: tim
         if table is None:  # a source is read again
             continue
         if table.forgets_after is not None:  # who begins reads the first tier
-            held = table.forgets_after
-        elif table.primary_key:  # every key is held
+            limit = table.forgets_after
+        elif table.primary_key:  # every key is stored
             continue
         else:
-            held = max(getattr(table.tiers, tier.value) for tier in table.tiers.present)
-        if held < age:
+            limit = max(getattr(table.tiers, tier.value) for tier in table.tiers.present)
+        if limit < age:
             proof = (
-                f"it needs all of {table.name}, which holds {format_duration(held)}, and the flow has run for longer; "
+                f"it needs all of {table.name}, which holds {format_duration(limit)}, and the flow has run for longer; "
                 "choose history: keep, or lose the older rows"
             )
             return [Finding(rule=0, outcome=Outcome.BLOCK, proof=proof)]
@@ -176,15 +184,15 @@ def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: tim
 def _starved(writer: PlannedStep, findings: list[Finding], others: Mapping[str, FlowPlan]) -> list[Finding]:
     """A guard: a column goes, or gets another name, that a step of another flow reads."""
     name = writer.writes.name
-    gone = {c for f in findings if f.rule in _DROPS for c in f.columns}
-    gone |= {writer.renamed[c] for f in findings if f.rule == 12 for c in f.columns if c in writer.renamed}
+    lost_columns = {c for f in findings if f.rule in _DROPS for c in f.columns}
+    lost_columns |= {writer.renamed[c] for f in findings if f.rule == 12 for c in f.columns if c in writer.renamed}
     found: list[Finding] = []
-    if not gone:
+    if not lost_columns:
         return found
     for flow, plan in others.items():
         for step in plan.steps:
             own = {c for r in step.reads if r.table == name for c in (*r.columns, *r.key_columns.values())}
-            if starved := sorted(own & gone):
+            if starved := sorted(own & lost_columns):
                 proof = f"{flow}: {step.id} reads {', '.join(starved)} of {name}; change and apply it first"
                 found.append(Finding(rule=5, outcome=Outcome.BLOCK, proof=proof, columns=tuple(starved)))
     return found

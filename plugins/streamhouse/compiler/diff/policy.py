@@ -27,12 +27,12 @@ _RULES = {
     37: "what the step reads changed",
     38: "the function that chooses among rows changed",
 }
-_ANEW = frozenset({15, 22, 37, 38})  # whatever the layer
+_ALWAYS_REBUILD = frozenset({15, 22, 37, 38})  # whatever the layer
 _BY_HISTORY = frozenset({21})  # whatever the kind of the step
 
 
 @dataclass(frozen=True)
-class Edited:
+class EditedStep:
     """A step before and after an edit.
 
     Attributes:
@@ -58,7 +58,7 @@ class Edited:
     @property
     def whole(self) -> bool:
         """Whether each run computes the whole table."""
-        return self.new.strategy is Strategy.FULL
+        return self.new.strategy.sees_all
 
     @property
     def rewrites(self) -> bool:
@@ -67,7 +67,13 @@ class Edited:
 
 
 def changed(
-    edited: Edited, rule: int, what: str, *, columns: tuple[str, ...] = (), rows: bool = False, forward: bool = False
+    edited: EditedStep,
+    rule: int,
+    what: str,
+    *,
+    columns: tuple[str, ...] = (),
+    rows: bool = False,
+    forward: bool = False,
 ) -> Finding:
     """The finding for a change of meaning: of some columns, or of which rows there are.
 
@@ -79,20 +85,20 @@ def changed(
         rows: Whether the rows change.
         forward: The rule says FORWARD whatever the layer.
     """
-    told = f"{_RULES[rule]}: {what}"
+    summary = f"{_RULES[rule]}: {what}"
     if edited.whole:
-        proof = f"{told}; each run computes the whole table, so the next one makes all of it anew"
+        proof = f"{summary}; each run computes the whole table, so the next one recomputes all of it"
         return Finding(rule=rule, outcome=Outcome.SWAP, proof=proof, columns=columns, rows=rows)
     keeps = not edited.rewrites and (edited.by_row or rule in _BY_HISTORY)
-    if forward or (keeps and rule not in _ANEW):
-        proof = f"{told}; rows already written keep the old meaning"
+    if forward or (keeps and rule not in _ALWAYS_REBUILD):
+        proof = f"{summary}; rows already written keep the old meaning"
         return Finding(
             rule=rule, outcome=Outcome.FORWARD, proof=proof, columns=columns, rows=rows, restate=edited.rewrites
         )
-    if rule in _ANEW:
+    if rule in _ALWAYS_REBUILD:
         why = "older rows would be of another table"
     elif edited.by_row or rule in _BY_HISTORY:
         why = "the layer rewrites its history"
     else:
         why = "a row is made of many, of which most were read before"
-    return Finding(rule=rule, outcome=Outcome.REBUILD, proof=f"{told}; {why}", columns=columns, rows=rows)
+    return Finding(rule=rule, outcome=Outcome.REBUILD, proof=f"{summary}; {why}", columns=columns, rows=rows)

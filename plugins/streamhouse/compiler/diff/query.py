@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from streamhouse.compiler.diff.policy import Edited, changed
+from streamhouse.compiler.diff.policy import EditedStep, changed
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.table import Column
-from streamhouse.sql.canonical import Canonical, Condition, Joined, Output, Rows
+from streamhouse.sql.canonical import Canonical, CanonicalCondition, CanonicalOutput, Joined, Rows
 from streamhouse.sql.types import widens
 from streamhouse.sql.wording import EVERY
 
@@ -14,13 +14,13 @@ _TIME_WINDOWS = ("window(", "session_window(")
 _LOOKUP = " as lookup"
 
 
-def query_findings(edited: Edited, old: Canonical, new: Canonical) -> list[Finding]:
+def query_findings(edited: EditedStep, old: Canonical, new: Canonical) -> list[Finding]:
     """Everything that the SQL means differently; empty only when the two mean the same for columns both have.
 
     Args:
         edited: The step.
         old: Its SQL before.
-        new: Its SQL now, over columns with the types they had before: `width_findings` tells of those.
+        new: Its SQL now, over columns with the types they had before: `width_findings` reports those.
     """
     if old.means(new):
         return []
@@ -50,7 +50,10 @@ def _merged(findings: list[Finding]) -> list[Finding]:
 
 
 def _values(
-    edited: Edited, old: Mapping[str, Output], new: Mapping[str, Output], common: Mapping[str, str]
+    edited: EditedStep,
+    old: Mapping[str, CanonicalOutput],
+    new: Mapping[str, CanonicalOutput],
+    common: Mapping[str, str],
 ) -> Iterator[Finding]:
     for name, before in common.items():
         was, now = old[before], new[name]
@@ -60,8 +63,8 @@ def _values(
         yield changed(edited, rule, f"{name} was {was.text}, is {now.text}", columns=(name,))
 
 
-def _only_wider(edited: Edited, name: str, was: Output, now: Output) -> bool:
-    """Whether a CAST gives a wider type to the same value, which rule 8 tells."""
+def _only_wider(edited: EditedStep, name: str, was: CanonicalOutput, now: CanonicalOutput) -> bool:
+    """Whether a CAST gives a wider type to the same value, which rule 8 reports."""
     before = _type(edited.old.columns, edited.renames.get(name, name))
     after = _type(edited.new.columns, name)
     if before == "float" or not widens(before, after):  # a float has lost digits that a double would show
@@ -77,7 +80,7 @@ def _type(columns: tuple[Column, ...], name: str) -> str:
 # --- rows ---
 
 
-def _rows(edited: Edited, old: Rows, new: Rows) -> Iterator[Finding]:
+def _rows(edited: EditedStep, old: Rows, new: Rows) -> Iterator[Finding]:
     if old.text == new.text:
         return
     found: list[Finding] = []
@@ -86,13 +89,13 @@ def _rows(edited: Edited, old: Rows, new: Rows) -> Iterator[Finding]:
     else:
         found += _groups(edited, old, new)
         found += _sources(edited, old.sources, new.sources)
-        # A condition that fell away with its source, or came with it, is told by the source.
+        # A condition that fell away with its source, or came with it, is reported with the source.
         fell = any(finding.rule in {21, 37} for finding in found)
         moved = _on(old) & new.where | _on(new) & old.where if any(f.rule == 17 for f in found) else frozenset()
-        found += _conditions(edited, old.where - moved, new.where - moved, rule=13, told=fell)
-        found += _conditions(edited, old.having, new.having, rule=13, told=False)
-        if old.made != new.made:
-            found.append(changed(edited, 14, _change(old.made, new.made), rows=True))
+        found += _conditions(edited, old.where - moved, new.where - moved, rule=13, is_reported=fell)
+        found += _conditions(edited, old.having, new.having, rule=13, is_reported=False)
+        if old.generators != new.generators:
+            found.append(changed(edited, 14, _change(old.generators, new.generators), rows=True))
         if old.cut != new.cut:
             found.append(changed(edited, 13, _change(old.cut, new.cut), rows=True))
     if not found and not _only_added_lookups(edited, old, new):
@@ -100,11 +103,11 @@ def _rows(edited: Edited, old: Rows, new: Rows) -> Iterator[Finding]:
     yield from found
 
 
-def _on(rows: Rows) -> frozenset[Condition]:
+def _on(rows: Rows) -> frozenset[CanonicalCondition]:
     return frozenset(condition for source in rows.sources for condition in source.on)
 
 
-def _groups(edited: Edited, old: Rows, new: Rows) -> Iterator[Finding]:
+def _groups(edited: EditedStep, old: Rows, new: Rows) -> Iterator[Finding]:
     if old.group != new.group:
         keys = (old.group or frozenset()) ^ (new.group or frozenset())
         timed = bool(keys) and all(word.startswith(_TIME_WINDOWS) or "window(" in word for word in keys)
@@ -118,7 +121,7 @@ def _keys(keys: frozenset[str] | None) -> str:
     return "none" if keys is None else f"({', '.join(sorted(keys))})"
 
 
-def _sources(edited: Edited, old: tuple[Joined, ...], new: tuple[Joined, ...]) -> Iterator[Finding]:
+def _sources(edited: EditedStep, old: tuple[Joined, ...], new: tuple[Joined, ...]) -> Iterator[Finding]:
     if len(old) != len(new):
         old, new = _without_idle(edited, old, new), _without_idle(edited, new, old)
     if len(old) != len(new):
@@ -134,7 +137,11 @@ def _placed(old: tuple[Joined, ...], new: tuple[Joined, ...]) -> list[Joined]:
         return list(new)
     left, found = list(new), list[Joined | None]()
     for was in old:
-        same = [now for now in left if was.kind in EVERY and now.kind in EVERY and _told(was) == _told(now)]
+        same = [
+            now
+            for now in left
+            if was.kind in EVERY and now.kind in EVERY and _text_and_label(was) == _text_and_label(now)
+        ]
         found.append(replace(same[0], kind=was.kind) if same else None)
         if same:
             left.remove(same[0])
@@ -142,31 +149,32 @@ def _placed(old: tuple[Joined, ...], new: tuple[Joined, ...]) -> list[Joined]:
     return [now if now is not None else next(rest) for now in found]
 
 
-def _told(source: Joined) -> tuple[str, str]:
+def _text_and_label(source: Joined) -> tuple[str, str]:
     return source.text, source.label
 
 
-def _without_idle(edited: Edited, sources: tuple[Joined, ...], others: tuple[Joined, ...]) -> tuple[Joined, ...]:
+def _without_idle(edited: EditedStep, sources: tuple[Joined, ...], others: tuple[Joined, ...]) -> tuple[Joined, ...]:
     """The sources without those that only one side has and that neither add rows nor drop any."""
     other = {(s.table, s.label) for s in others}
     return tuple(s for s in sources if (s.table, s.label) in other or not _idle(edited, s))
 
 
-def _idle(edited: Edited, source: Joined) -> bool:
+def _idle(edited: EditedStep, source: Joined) -> bool:
     """A LEFT JOIN by the whole key finds one row or none, and keeps the row it looks for in either case."""
     key = {column.lower() for column in edited.keys.get(source.table, ())}
     return source.kind == "left" and bool(key) and key <= {column.lower() for column in source.equated}
 
 
-def _only_added_lookups(edited: Edited, old: Rows, new: Rows) -> bool:
+def _only_added_lookups(edited: EditedStep, old: Rows, new: Rows) -> bool:
     rest = _without_idle(edited, old.sources, new.sources), _without_idle(edited, new.sources, old.sources)
     same = all(
-        getattr(old, part) == getattr(new, part) for part in ("where", "group", "having", "made", "distinct", "cut")
+        getattr(old, part) == getattr(new, part)
+        for part in ("where", "group", "having", "generators", "distinct", "cut")
     )
     return rest[0] == rest[1] and same and len(old.sources) != len(new.sources)
 
 
-def _source(edited: Edited, was: Joined, now: Joined) -> Iterator[Finding]:
+def _source(edited: EditedStep, was: Joined, now: Joined) -> Iterator[Finding]:
     if was == now:
         return
     lookup = _LOOKUP in was.text or _LOOKUP in now.text
@@ -180,14 +188,19 @@ def _source(edited: Edited, was: Joined, now: Joined) -> Iterator[Finding]:
         yield changed(edited, 17, f"{was.kind} join → {now.kind} join of {_short(now.text)}", rows=True)
         if not was.on or not now.on:  # of an inner join they stand in the WHERE
             return
-    yield from _conditions(edited, was.on, now.on, rule=18, told=False)
+    yield from _conditions(edited, was.on, now.on, rule=18, is_reported=False)
 
 
 def _conditions(
-    edited: Edited, old: frozenset[Condition], new: frozenset[Condition], *, rule: int, told: bool
+    edited: EditedStep,
+    old: frozenset[CanonicalCondition],
+    new: frozenset[CanonicalCondition],
+    *,
+    rule: int,
+    is_reported: bool,
 ) -> Iterator[Finding]:
     differing = sorted(old ^ new)
-    if not differing or told:
+    if not differing or is_reported:
         return
     kinds = {_condition_rule(condition, rule) for condition in differing}
     worst = 38 if 38 in kinds else 13 if 13 in kinds else 18 if 18 in kinds else 19
@@ -195,7 +208,7 @@ def _conditions(
     yield changed(edited, worst, _change(*texts), rows=True, forward=worst == 19)
 
 
-def _condition_rule(condition: Condition, rule: int) -> int:
+def _condition_rule(condition: CanonicalCondition, rule: int) -> int:
     if condition.looks:
         return 38
     if condition.sources < 2:
@@ -206,7 +219,7 @@ def _condition_rule(condition: Condition, rule: int) -> int:
 # --- set operations ---
 
 
-def _arms(edited: Edited, old: Canonical, new: Canonical, common: Mapping[str, str]) -> Iterator[Finding]:
+def _arms(edited: EditedStep, old: Canonical, new: Canonical, common: Mapping[str, str]) -> Iterator[Finding]:
     before = _positioned(old, {name: name for name in common.values()})
     after = _positioned(new, common)
     operators = {query.rows.operator for query in (old, new) if query.rows is not None and query.rows.operator}
@@ -215,17 +228,17 @@ def _arms(edited: Edited, old: Canonical, new: Canonical, common: Mapping[str, s
         if old.rows is None or new.rows is None or old.rows.text != new.rows.text or before != after:
             yield changed(edited, 37, f"the arms of the {' or '.join(sorted(operators))} changed", rows=True)
         return
-    gone = _minus(before, after)
+    removed_arms = _minus(before, after)
     came = _minus(after, before)
-    if len(gone) == len(came) == 1 and gone[0][1].rows is not None and came[0][1].rows is not None:
-        arm, other = gone[0][1], came[0][1]
-        yield from _rows(edited, gone[0][1].rows, came[0][1].rows)
+    if len(removed_arms) == len(came) == 1 and removed_arms[0][1].rows is not None and came[0][1].rows is not None:
+        arm, other = removed_arms[0][1], came[0][1]
+        yield from _rows(edited, removed_arms[0][1].rows, came[0][1].rows)
         names = {name: edited.renames.get(name, name) for name in other.outputs}
         yield from _values(edited, arm.outputs, other.outputs, {n: b for n, b in names.items() if b in arm.outputs})
-    elif came and not gone:
+    elif came and not removed_arms:
         yield _added_arms(edited, [arm for _, arm in came])
-    elif gone or came:
-        yield changed(edited, 37, f"{len(gone)} arms of the UNION ALL went, {len(came)} came", rows=True)
+    elif removed_arms or came:
+        yield changed(edited, 37, f"{len(removed_arms)} arms of the UNION ALL went, {len(came)} came", rows=True)
 
 
 _Arm = tuple[object, Canonical]
@@ -257,7 +270,7 @@ def _minus(these: list[_Arm], those: list[_Arm]) -> list[_Arm]:
     return found
 
 
-def _added_arms(edited: Edited, arms: list[Canonical]) -> Finding:
+def _added_arms(edited: EditedStep, arms: list[Canonical]) -> Finding:
     reads = sorted({table for arm in arms if arm.rows is not None for table in _tables(arm.rows)} & edited.known)
     tables = ", ".join(sorted({table for arm in arms if arm.rows is not None for table in _tables(arm.rows)}))
     if reads:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+from streamhouse.model.bad_rows import OPTION
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.types import Ranges, format_duration
@@ -10,7 +11,8 @@ from streamhouse.model.types import Ranges, format_duration
 _NOTES = ("description", "owner", "tags")
 _SCHEDULES = {"freshness": 34, "max_rows_per_epoch": 39, "local_epoch_rows": 39}
 _PACE = frozenset({"speed"})  # options of a source that change when rows come, not which
-_TOLD_BY_COLUMNS = frozenset({"columns", "primary_key"})
+_OF_BAD_ROWS = frozenset({OPTION})  # what becomes of rows that cannot be read: no row that can be is another
+_COVERED_BY_COLUMNS = frozenset({"columns", "primary_key", "base_key"})
 
 
 def setting_findings(old: FlowPlan, new: FlowPlan) -> Iterator[Finding]:
@@ -36,13 +38,16 @@ def setting_findings(old: FlowPlan, new: FlowPlan) -> Iterator[Finding]:
         if was_source is not None and (paced := _options(was_source, source) & _PACE):
             proof = f"source {source.name}: {', '.join(sorted(paced))} changed, which decides when rows come only"
             yield Finding(rule=39, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
+        if was_source is not None and _options(was_source, source) & _OF_BAD_ROWS:
+            proof = f"source {source.name}: rows that cannot be read are treated otherwise from now on"
+            yield Finding(rule=39, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
         if was_source is not None and (was_source.truncations, was_source.truncated) != (
             source.truncations,
             source.truncated,
         ):
-            told = "; ".join(f"{one}: {done}" for one, done in source.truncated.items())
+            decisions = "; ".join(f"{one}: {done}" for one, done in source.truncated.items())
             proof = f"source {source.name}: when all rows are removed there, they are {source.truncations}"
-            proof += f" here; decided: {told}" if told else " here"
+            proof += f" here; decided: {decisions}" if decisions else " here"
             yield Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
         if was_source is not None and was_source.given_up != source.given_up:
             proof = f"source {source.name} goes on behind rows that are gone: {_ranges(source.given_up)}"
@@ -53,13 +58,13 @@ def setting_findings(old: FlowPlan, new: FlowPlan) -> Iterator[Finding]:
             yield Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
     for name in sorted({*old.adapted, *new.adapted}):
         if old.adapted.get(name) != new.adapted.get(name):
-            made = "; ".join(map(str, new.adapted.get(name, ()))) or "as it is"
-            proof = f"{name}, which changed upstream, is read in another way: {made}"
+            adaptations = "; ".join(map(str, new.adapted.get(name, ()))) or "as it is"
+            proof = f"{name}, which changed upstream, is read in another way: {adaptations}"
             yield Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
 
 
-def _ranges(given_up: Ranges) -> str:
-    return "; ".join(f"{part}: {a} to {b}" for part, found in given_up.items() for a, b in found) or "none"
+def _ranges(ranges: Ranges) -> str:
+    return "; ".join(f"{part}: {a} to {b}" for part, found in ranges.items() for a, b in found) or "none"
 
 
 def _shown(value: object) -> str:
@@ -70,12 +75,12 @@ def source_findings(old: FlowPlan, new: FlowPlan) -> dict[str, list[Finding]]:
     """Step id → what follows where it reads a source that is another now."""
     steps = {step.id for step in old.steps}
     found: dict[str, list[Finding]] = {}
-    for source, told in replaced(old, new).items():
+    for source, reason in replaced(old, new).items():
         # In the segment that writes it rows go from step to step: nothing of it is lost there.
         beside = {step.id for segment in new.segments if source in segment.tables for step in segment.steps}
         for step in new.steps:
             if step.id in steps - beside and any(read.table == source for read in step.reads):
-                finding = Finding(rule=37, outcome=Outcome.REBUILD, proof=told, rows=True)
+                finding = Finding(rule=37, outcome=Outcome.REBUILD, proof=reason, rows=True)
                 found.setdefault(step.id, []).append(finding)
     return found
 
@@ -83,10 +88,10 @@ def source_findings(old: FlowPlan, new: FlowPlan) -> dict[str, list[Finding]]:
 def replaced(old: FlowPlan, new: FlowPlan) -> dict[str, str]:
     """What both read, but whose rows are others now, so that no position in it is worth anything → why."""
     before = {source.name: source for source in old.sources}
-    told = {s.name: _replaced(before[s.name], s) for s in new.sources if s.name in before}
+    reasons = {s.name: _replaced(before[s.name], s) for s in new.sources if s.name in before}
     why = "is read from its beginning: it was made again, or lost what was not read"
-    told |= {name: f"{name} {why}" for name in read_again(old, new)}
-    return {name: why for name, why in told.items() if why}
+    reasons |= {name: f"{name} {why}" for name in read_again(old, new)}
+    return {name: why for name, why in reasons.items() if why}
 
 
 def read_again(old: FlowPlan, new: FlowPlan) -> frozenset[str]:
@@ -97,7 +102,7 @@ def read_again(old: FlowPlan, new: FlowPlan) -> frozenset[str]:
 def _replaced(was: PlannedSource, now: PlannedSource) -> str:
     if was.kind != now.kind:
         return f"the source {now.name} was {was.kind}, is {now.kind}; its rows are others"
-    other = sorted(_options(was, now) - _PACE - _TOLD_BY_COLUMNS)
+    other = sorted(_options(was, now) - _PACE - _OF_BAD_ROWS - _COVERED_BY_COLUMNS)
     return f"the source {now.name} has another {', '.join(other)}; its rows are others" if other else ""
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from streamhouse.compiler.diff.around import Around
 from streamhouse.compiler.diff.columns import column_findings, renames_of, tightened
 from streamhouse.compiler.diff.expectations import expectation_findings
-from streamhouse.compiler.diff.policy import Edited
+from streamhouse.compiler.diff.policy import EditedStep
 from streamhouse.compiler.diff.query import query_findings
 from streamhouse.compiler.diff.table import table_findings
 from streamhouse.compiler.diff.widths import as_before, width_findings
@@ -27,11 +27,11 @@ def step_findings(
         old: As applied, among `before`.
         new: Of the same id, among `after`.
         before: Says what the tables were that `old` reads.
-        after: Likewise for `new`.
+        after: The same facts of `new`.
         known: Tables and sources of which older rows have passed by, or will have when the edit is done.
         age: How long the flow has run.
     """
-    edited = Edited(old, new, after.keys, known, renames_of(old, new), age)
+    edited = EditedStep(old, new, after.keys, known, renames_of(old, new), age)
     try:
         was, now = before.meaning(old), as_before(new, before, after)
     except DefinitionError as error:  # such as SQL that a former version applied and this one does not know
@@ -63,7 +63,7 @@ def _same(old: PlannedStep, new: PlannedStep) -> Finding:
     return Finding(rule=1, outcome=Outcome.NO_OP, proof=proof, keeps_values=True)
 
 
-def _settings(edited: Edited) -> list[Finding]:
+def _settings(edited: EditedStep) -> list[Finding]:
     old, new = edited.old, edited.new
     found = []
     if old.strategy is not new.strategy and bool(old.writes.merge) == bool(new.writes.merge):

@@ -2,24 +2,24 @@
 
 from collections.abc import Iterator
 
-from streamhouse.compiler.diff.policy import Edited
+from streamhouse.compiler.diff.policy import EditedStep
 from streamhouse.compiler.kept import is_former_default
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.table import Table
 from streamhouse.model.types import format_duration
 
 
-def table_findings(edited: Edited, *, regrouped: bool) -> list[Finding]:
+def table_findings(edited: EditedStep, *, regrouped: bool) -> list[Finding]:
     """What differs in the table beside its columns.
 
     Args:
         edited: The step.
-        regrouped: Whether the SQL groups by other keys, which tells a new primary key already.
+        regrouped: Whether the SQL groups by other keys, which already implies a new primary key.
     """
     return [*_layout(edited, regrouped=regrouped), *_tiers(edited), *_event_time(edited)]
 
 
-def _layout(edited: Edited, *, regrouped: bool) -> Iterator[Finding]:
+def _layout(edited: EditedStep, *, regrouped: bool) -> Iterator[Finding]:
     old, new = edited.old.writes, edited.new.writes
     before = {was: name for name, was in edited.renames.items()}
     key = tuple(before.get(name, name) for name in old.primary_key)
@@ -36,7 +36,7 @@ def _layout(edited: Edited, *, regrouped: bool) -> Iterator[Finding]:
     yield from _merging(edited, old, new)
 
 
-def _merging(edited: Edited, old: Table, new: Table) -> Iterator[Finding]:
+def _merging(edited: EditedStep, old: Table, new: Table) -> Iterator[Finding]:
     if old.selects or new.selects:
         yield from _selecting(edited, old, new)
         return
@@ -55,15 +55,14 @@ def _merging(edited: Edited, old: Table, new: Table) -> Iterator[Finding]:
             )
 
 
-def _selecting(edited: Edited, old: Table, new: Table) -> Iterator[Finding]:
+def _selecting(edited: EditedStep, old: Table, new: Table) -> Iterator[Finding]:
     """Which of the rows of a key is there was decided when each was written, so no stored row can tell."""
     column = old.version_column
     before = {was: name for name, was in edited.renames.items()}.get(column, column) if column else None
     if (old.merge_engine, before) == (new.merge_engine, new.version_column):
         return
-    proof = (
-        f"merge_engine: {old.merges_how} → {new.merges_how}; rows that lost are not stored, so each key is decided anew"
-    )
+    how = f"merge_engine: {old.merges_how} → {new.merges_how}"
+    proof = f"{how}; rows that lost are not stored, so each key is decided again"
     yield Finding(rule=29, outcome=Outcome.REBUILD, proof=proof, rows=True)
 
 
@@ -71,28 +70,28 @@ def _rebuild(proof: str) -> Finding:
     return Finding(rule=29, outcome=Outcome.REBUILD, proof=proof, keeps_values=True)
 
 
-def _tiers(edited: Edited) -> Iterator[Finding]:
+def _tiers(edited: EditedStep) -> Iterator[Finding]:
     old, new = edited.old.writes, edited.new.writes
     if old.tiers == new.tiers:
         return
     if old.tiers.target is not new.tiers.target:
         proof = f"its step wrote to the {old.tiers.target} tier, and writes to the {new.tiers.target} tier"
         yield Finding(rule=33, outcome=Outcome.REBUILD, proof=proof, keeps_values=True)
-    held, wanted = (max(getattr(t.tiers, tier.value) for tier in t.tiers.present) for t in (old, new))
+    before, wanted = (max(getattr(t.tiers, tier.value) for tier in t.tiers.present) for t in (old, new))
     if is_former_default(old.tiers, new.tiers):
-        gone = "; rows that the hot tier dropped before stay gone" if old.deletes_after else ""
-        proof = f"{_told(old, new)}{gone}"
+        loss_note = "; rows that the hot tier dropped before stay gone" if old.deletes_after else ""
+        proof = f"{_tiers_text(old, new)}{loss_note}"
         yield Finding(rule=34, outcome=Outcome.SWAP, proof=proof, keeps_values=True)
-    elif wanted > held and edited.age > held:
+    elif wanted > before and edited.age > before:
         proof = (
-            f"rows are to be kept for {format_duration(wanted)}, but older ones than {format_duration(held)} are gone"
+            f"rows are to be kept for {format_duration(wanted)}, but older ones than {format_duration(before)} are gone"
         )
         yield Finding(rule=34, outcome=Outcome.BLOCK, proof=proof, keeps_values=True)
     elif old.tiers.target is new.tiers.target:
-        yield Finding(rule=34, outcome=Outcome.SWAP, proof=_told(old, new), keeps_values=True)
+        yield Finding(rule=34, outcome=Outcome.SWAP, proof=_tiers_text(old, new), keeps_values=True)
 
 
-def _told(old: Table, new: Table) -> str:
+def _tiers_text(old: Table, new: Table) -> str:
     was, now = (
         ", ".join(f"{tier} {format_duration(getattr(t.tiers, tier.value))}" for tier in t.tiers.present)
         for t in (old, new)
@@ -100,7 +99,7 @@ def _told(old: Table, new: Table) -> str:
     return f"tiers: {was} → {now}"
 
 
-def _event_time(edited: Edited) -> Iterator[Finding]:
+def _event_time(edited: EditedStep) -> Iterator[Finding]:
     old, new = edited.old.writes.event_time, edited.new.writes.event_time
     if (old is not None and edited.renames.get(new or "", new) != old) or (old is None and new is not None):
         proof = f"event_time: {old or 'none'} → {new or 'none'}; it only chooses what a backfill of a range covers"

@@ -5,21 +5,23 @@ from dataclasses import replace
 
 from streamhouse.compiler.diff.around import Around, Reading
 from streamhouse.compiler.diff.consumers import Affected, consumers
-from streamhouse.compiler.diff.policy import Edited, changed
+from streamhouse.compiler.diff.policy import EditedStep, changed
 from streamhouse.model.outcome import Consumer, Finding, Outcome
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Column
-from streamhouse.sql.canonical import Canonical, Input, analysed, canonical
+from streamhouse.sql.canonical import Canonical, CanonicalInput, analysed, canonical
 from streamhouse.sql.types import widens
 from streamhouse.sql.widths import Widths
 
 
 def as_before(step: PlannedStep, before: Around, after: Around) -> Canonical:
     """What the SQL of a step means over columns with the types they had, so that types alone make no difference."""
-    return canonical(step.sql, {port: Input(*reading) for port, reading in _typed(step, before, after).items()})
+    return canonical(
+        step.sql, {port: CanonicalInput(*reading) for port, reading in _typed(step, before, after).items()}
+    )
 
 
-def width_findings(edited: Edited, meaning: Canonical, before: Around, after: Around) -> list[Finding]:
+def width_findings(edited: EditedStep, meaning: Canonical, before: Around, after: Around) -> list[Finding]:
     """What other types of what a step reads change.
 
     Args:
@@ -31,23 +33,23 @@ def width_findings(edited: Edited, meaning: Canonical, before: Around, after: Ar
     step = edited.new
     now = {f"{table}.{c.name.lower()}": c.type for table, columns, _ in after.inputs(step).values() for c in columns}
     other = [(name, was, now[name]) for name, was in sorted(meaning.types) if now.get(name, was) != was]
-    told = ", ".join(f"{name} {was} → {kind}" for name, was, kind in other)
+    type_changes = ", ".join(f"{name} {was} → {kind}" for name, was, kind in other)
     narrower = [f"{name} {was} → {kind}" for name, was, kind in other if not widens(was, kind)]
     if narrower:
         return [changed(edited, 14, f"it reads {', '.join(narrower)}", rows=True)]
     if not other:
         return []
     if meaning.rows is None:
-        return [changed(edited, 8, f"{told}, in a query with {meaning.why}", rows=True)]
+        return [changed(edited, 8, f"{type_changes}, in a query with {meaning.why}", rows=True)]
     widths = _widths(step, before, after)
     if part := widths.rows_vary():
-        return [changed(edited, 8, f"{told}, which may show in {part}", rows=True)]
+        return [changed(edited, 8, f"{type_changes}, which may show in {part}", rows=True)]
     shown = [name for name, (steady, _) in widths.outputs(widths.root).items() if not steady]
     if shown:
         columns = tuple(c.name for c in step.columns if c.name.lower() in {name.lower() for name in shown})
         key = not {c.lower() for c in step.writes.primary_key}.isdisjoint(name.lower() for name in shown)
-        return [changed(edited, 8, f"{told}, which may show in {', '.join(shown)}", columns=columns, rows=key)]
-    proof = f"it reads wider columns, and no value shows how wide they are: {told}"
+        return [changed(edited, 8, f"{type_changes}, which may show in {', '.join(shown)}", columns=columns, rows=key)]
+    proof = f"it reads wider columns, and no value shows how wide they are: {type_changes}"
     return [Finding(rule=8, outcome=Outcome.SWAP, proof=proof, keeps_values=True)]
 
 
@@ -62,7 +64,7 @@ def wider_consumers(table: str, columns: tuple[Column, ...], others: Mapping[str
     for flow, around in others.items():
         after = replace(around, columns={**around.columns, table: columns})
         for step in around.readers.get(table, ()):
-            edited = Edited(step, step, around.keys)
+            edited = EditedStep(step, step, around.keys)
             for finding in width_findings(edited, around.meaning(step), around, after):
                 if finding.keeps_values:
                     continue
@@ -85,7 +87,7 @@ def wider_consumers(table: str, columns: tuple[Column, ...], others: Mapping[str
 
 def _widths(step: PlannedStep, before: Around, after: Around) -> Widths:
     now = after.inputs(step)
-    query = analysed(step.sql, tuple(sorted((port, Input(*reading)) for port, reading in now.items())))
+    query = analysed(step.sql, tuple(sorted((port, CanonicalInput(*reading)) for port, reading in now.items())))
     return Widths(query, _columns(now), _columns(_typed(step, before, after)))
 
 

@@ -5,8 +5,9 @@ and `percentile_cont` as an approximation. Here only functions whose structure t
 parsed into classes of their own; every other call keeps its name and arguments as written.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
 from sqlglot import exp
@@ -23,7 +24,7 @@ from streamhouse.sql.dialect.rendering import rendered
 from streamhouse.sql.dialect.spark_grammar import check_spark_grammar
 from streamhouse.sql.dialect.tokens import like, read_tokens
 from streamhouse.sql.header import place_in
-from streamhouse.sql.last_resort import told_at
+from streamhouse.sql.last_resort import read_at
 from streamhouse.sql.words import words
 
 # sqlglot prints these exactly as Spark reads them.
@@ -69,7 +70,7 @@ def _is_field(name: exp.Identifier) -> bool:
     owner = name.parent
     if isinstance(owner, exp.Alias) and isinstance(owner.parent, exp.Tuple):
         return owner.args["alias"] is name
-    return isinstance(owner, exp.PropertyEQ | exp.ColumnDef) and owner.this is name
+    return isinstance(owner, (exp.PropertyEQ, exp.ColumnDef)) and owner.this is name
 
 
 SPARK: Dialect = _SparkSql()
@@ -89,6 +90,8 @@ _BEFORE_VALUE = frozenset(
     )
 )
 _SHORT = 60
+_MOST_HANDED_ON = 4096
+_handed_on: dict[str, exp.Query] = {}
 _WORDS = frozenset(w for words in type(SPARK).tokenizer_class.KEYWORDS for w in words.split())
 
 
@@ -99,14 +102,22 @@ def tokenize(sql: str) -> list[Token]:
         TokenError: a quote or comment does not end.
         ParseError: a number is none of Spark's, or brackets stand too deep in each other.
     """
-    return read_tokens(SPARK, sql)
+    return list(_tokens(sql))
+
+
+@lru_cache(maxsize=16)  # a text is looked at before it is parsed
+def _tokens(sql: str) -> tuple[Token, ...]:
+    return tuple(read_tokens(SPARK, sql))
 
 
 @lru_cache(maxsize=4096)
 def _parsed(sql: str) -> exp.Expr:
     literals = Literals(tokenize(sql), sql)
     read = with_brackets(literals.collapsed(), literals.numbers)
-    tokens = [_as_written(read, place) for place in range(len(read))]
+    tokens = [
+        _as_written(read, place) if following.token_type == TokenType.L_PAREN else token
+        for place, (token, following) in enumerate(pairwise([*read, *read[-1:]]))
+    ]
     statements = [s for s in SPARK.parser().parse(tokens, sql) if s is not None]
     if len(statements) != 1:
         raise ParseError(
@@ -114,10 +125,11 @@ def _parsed(sql: str) -> exp.Expr:
             [{"description": f"{len(statements)} statements stand here; write one SELECT", "line": 1, "col": 1}],
         )
     root = exp.Paren(this=statements[0])
-    for node in root.walk():
+    nodes = list(root.walk())
+    for node in nodes:
         if node._meta is not None:
             node._meta = _Place(node._meta)
-    for call in list(root.find_all(exp.Anonymous)):
+    for call in [node for node in nodes if type(node) is exp.Anonymous]:
         if isinstance(call.this, str):
             name = call.this.removeprefix(MARK)
             if name[:1] == "=" and name != call.this:
@@ -129,17 +141,17 @@ def _parsed(sql: str) -> exp.Expr:
                 if isinstance(unit, exp.Column) and not unit.table:
                     unit.replace(exp.Var(this=unit.name.upper()))
     tree: exp.Expr = root.this.pop()
-    check_depth(tree)
-    check_grammar(tree)
-    if isinstance(tree, exp.Query | exp.Condition):
+    nodes = list(tree.walk())
+    check_depth(nodes)
+    check_grammar(nodes)
+    if isinstance(tree, (exp.Query, exp.Condition)):
         check_spark_grammar(sql, "query" if isinstance(tree, exp.Query) else "expression")
     return tree
 
 
 def _as_written(tokens: Sequence[Token], place: int) -> Token:
+    """The token before a bracket, as what the parser is to take it for."""
     token = tokens[place]
-    if place + 1 == len(tokens) or tokens[place + 1].token_type != TokenType.L_PAREN:
-        return token
     before = tokens[place - 1].token_type if place else TokenType.SEMICOLON
     if token.token_type in (TokenType.ANY, TokenType.SOME):
         # Behind LIKE it begins a list; elsewhere it is the aggregate.
@@ -162,7 +174,7 @@ def _ends_operand(tokens: Sequence[Token], place: int) -> bool:
 
 
 def parse_query(sql: str, at: Location) -> exp.Query:
-    """The tree of one SELECT (with CTEs and set operations), a copy for the caller to change.
+    """The tree of one SELECT (with CTEs and set operations), for the caller to change.
 
     Args:
         sql: Spark SQL.
@@ -171,19 +183,46 @@ def parse_query(sql: str, at: Location) -> exp.Query:
     Raises:
         SqlSyntaxError: it does not parse, or is no query.
     """
+    handed = _handed_on.pop(sql, None)
+    return handed if handed is not None else _query(_parsed, sql, at).copy()
+
+
+def read_alone(sql: str, at: Location) -> exp.Query:
+    """As `parse_query`, for a first look at a text; who is done with the tree, unchanged, may hand it on.
+
+    Raises:
+        SqlSyntaxError: as it does.
+    """
+    return _query(_parsed.__wrapped__, sql, at)
+
+
+def hand_on(sql: str, tree: exp.Query) -> None:
+    """Give the tree to the next call that parses the text, which saves a copy.
+
+    Args:
+        sql: The text.
+        tree: What `read_alone` gave for it; the caller looks at it no more.
+    """
+    if tree.parent is None:
+        while len(_handed_on) >= _MOST_HANDED_ON and (oldest := next(iter(_handed_on), None)) is not None:
+            _handed_on.pop(oldest, None)
+        _handed_on[sql] = tree
+
+
+def _query(parsed: Callable[[str], exp.Expr], sql: str, at: Location) -> exp.Query:
     try:
-        with told_at(at, "the SQL"):
-            tree = _parsed(sql)
+        with read_at(at, "the SQL"):
+            tree = parsed(sql)
     except SqlglotError as error:
         raise syntax_error(error, sql, at) from error
     query = tree.unnest() if isinstance(tree, exp.Subquery) else tree
-    if not isinstance(query, exp.Select | exp.SetOperation):
+    if not isinstance(query, (exp.Select, exp.SetOperation)):
         raise SqlSyntaxError(
             f"the SQL is no query but {tree.key.upper()}",
             at=at,
             hint="an action holds one SELECT; the flow says where it goes",
         )
-    return query.copy()
+    return query
 
 
 def parse_condition(text: str, at: Location) -> exp.Expr:
@@ -193,12 +232,28 @@ def parse_condition(text: str, at: Location) -> exp.Expr:
         SqlSyntaxError: it does not parse, or is no expression.
     """
     try:
-        with told_at(at, "the condition"):
+        with read_at(at, "the condition"):
             tree = _parsed(text)
     except SqlglotError as error:
         raise SqlSyntaxError(syntax_error(error, text, at).message, at=at) from error
     if not isinstance(tree, exp.Condition):
         raise SqlSyntaxError(f"'{text}' is no condition", at=at, hint="write a comparison, such as amount >= 0")
+    return tree.copy()
+
+
+def parse_expression(text: str, at: Location) -> exp.Expr:
+    """The tree of a value over columns, such as an aggregate, a copy for the caller to change.
+
+    Raises:
+        SqlSyntaxError: it does not parse, or is a query.
+    """
+    try:
+        with read_at(at, "the expression"):
+            tree = _parsed(text)
+    except SqlglotError as error:
+        raise SqlSyntaxError(syntax_error(error, text, at).message, at=at) from error
+    if isinstance(tree, (exp.Query, exp.Subquery, exp.Command)):
+        raise SqlSyntaxError(f"'{text}' is no value", at=at, hint="write an aggregate, such as SUM(amount)")
     return tree.copy()
 
 
@@ -235,7 +290,14 @@ def render_written(tree: exp.Expr) -> str:
 
 def quote_names(tree: exp.Expr) -> None:
     """Put names into backticks where Spark or sqlglot needs it, and nowhere else; changes the tree."""
-    for name in tree.find_all(exp.Identifier):
+    quote_found(tree.walk())
+
+
+def quote_found(nodes: Iterable[exp.Expr]) -> None:
+    """As `quote_names`, of some nodes alone."""
+    for name in nodes:
+        if type(name) is not exp.Identifier:
+            continue
         text = name.this
         plain = text.isascii() and text.isidentifier() and text.upper() not in _WORDS
         name.set("quoted", not plain)
@@ -249,7 +311,16 @@ def place_of(node: exp.Expr, sql: str, at: Location) -> Location:
 
 def forget_place(node: exp.Expr) -> None:
     """Forget where a node stands in its text, which takes time in each copy."""
-    for key in ("line", "col", "start", "end"):
-        node.meta.pop(key, None)
-    if not node.meta:
-        node._meta = None  # which no copy takes along
+    known = node._meta
+    if known is None:
+        return
+    if "start" in known:
+        for key in ("line", "col", "start", "end"):
+            known.pop(key, None)
+    if not known:
+        node._meta = None  # which no copy takes along; an empty one takes as long as a full one
+
+
+def render_lines(tree: exp.Expr) -> str:
+    """As `render`, a clause on each line, as people write queries."""
+    return rendered(tree, SPARK, as_written=False, lines=True)

@@ -1,5 +1,7 @@
 """Brackets that a tree needs so that Spark reads the text as that tree."""
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from streamhouse.sql.classes import Kinds
@@ -22,16 +24,25 @@ _CONNECTORS = frozenset({exp.And, exp.Or})
 _POSTFIXED = Kinds(exp.Dot, exp.Bracket)
 
 
-def bracket(tree: exp.Expr) -> None:
-    """Put the brackets into a tree that it needs; changes it."""
-    for part in _lacking(tree):
+def bracket(nodes: Sequence[exp.Expr]) -> bool:
+    """Put the brackets into a tree that it needs; changes it.
+
+    Args:
+        nodes: All of the tree, each after the one that it stands in.
+
+    Returns:
+        Whether it needed any, so that `nodes` are others now.
+    """
+    found = _lacking(nodes)
+    for part in found:
         part.replace(exp.Paren(this=part.copy()))
+    return bool(found)
 
 
-def _lacking(tree: exp.Expr) -> list[exp.Expr]:
+def _lacking(nodes: Sequence[exp.Expr]) -> list[exp.Expr]:
     """The parts of a tree that must stand in brackets and do not, inner ones first."""
     found: list[exp.Expr] = []
-    for node in tree.walk(bfs=False):
+    for node in nodes:
         level = _LEVELS.get(type(node))
         if level is None:
             if _POSTFIXED[type(node)] and type(node.this) in _LEVELS:

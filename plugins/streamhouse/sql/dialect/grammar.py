@@ -1,10 +1,12 @@
-"""What sqlglot reads and Spark's parser refuses, told from the tree."""
+"""What sqlglot reads and Spark's parser refuses, found in the tree."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
+
+from streamhouse.sql.classes import Kinds
 
 _JOINS = frozenset(
     {("", ""), ("", "INNER"), ("", "CROSS"), ("LEFT", ""), ("LEFT", "OUTER"), ("LEFT", "SEMI"), ("", "SEMI")}
@@ -25,17 +27,26 @@ _NOT_SPARK: dict[type[exp.Expr], str] = {
     exp.Connect: "CONNECT BY",
     exp.Prior: "PRIOR",
 }
+_LOOKED_AT = Kinds(
+    exp.Join, exp.With, exp.Select, exp.Values, exp.Alias, exp.DataType, exp.Cast, exp.Any, exp.All, exp.In,
+    exp.Escape, exp.Rollup, exp.Cube, exp.WindowSpec, exp.Anonymous, *_NOT_SPARK,
+)  # fmt: skip
 _NUMBERS = (exp.DType.DECIMAL, exp.DType.TIME, exp.DType.VARCHAR, exp.DType.CHAR)
 _NESTED = {exp.DType.ARRAY: 1, exp.DType.MAP: 2}
 
 
-def check_depth(tree: exp.Expr) -> None:
+def check_depth(nodes: Sequence[exp.Expr]) -> None:
     """Refuse a tree so deep that an analysis would run out of stack; chains of AND and OR are no depth.
+
+    Args:
+        nodes: All of the tree, its root first.
 
     Raises:
         ParseError: it is.
     """
-    level, depth = [tree], 0
+    if len(nodes) <= _DEEPEST:
+        return
+    level, depth = [nodes[0]], 0
     while level:
         depth += 1
         if depth > _DEEPEST:
@@ -46,15 +57,19 @@ def check_depth(tree: exp.Expr) -> None:
         level = below
 
 
-def check_grammar(tree: exp.Expr) -> None:
+def check_grammar(nodes: Iterable[exp.Expr]) -> None:
     """Refuse a tree that no text of Spark has.
+
+    Args:
+        nodes: All of the tree.
 
     Raises:
         ParseError: it is one.
     """
-    for node in tree.walk():
-        for fault in _faults(node):
-            raise _refused(fault, node)
+    for node in nodes:
+        if _LOOKED_AT[type(node)]:
+            for fault in _faults(node):
+                raise _refused(fault, node)
 
 
 def _faults(node: exp.Expr) -> Iterator[str]:
@@ -75,8 +90,8 @@ def _faults(node: exp.Expr) -> Iterator[str]:
     elif isinstance(node, exp.Cast):
         if not isinstance(node.args.get("to"), exp.DataType):
             yield "a type stands behind AS and behind ::"
-    elif isinstance(node, exp.Any | exp.All):
-        if not isinstance(node.parent, exp.Like | exp.ILike):
+    elif isinstance(node, (exp.Any, exp.All)):
+        if not isinstance(node.parent, (exp.Like, exp.ILike)):
             yield f"Spark takes {node.key.upper()} only behind LIKE"
         elif isinstance(node.this, exp.Tuple) and not node.this.expressions:
             yield f"LIKE {node.key.upper()} has no patterns"
@@ -87,7 +102,7 @@ def _faults(node: exp.Expr) -> Iterator[str]:
         sign = node.expression
         if not (isinstance(sign, exp.Literal) and sign.is_string and len(sign.name) == 1):
             yield "ESCAPE takes one character"
-    elif isinstance(node, exp.Rollup | exp.Cube):
+    elif isinstance(node, (exp.Rollup, exp.Cube)):
         if any(isinstance(part, exp.Tuple) and not part.expressions for part in node.expressions):
             yield f"{node.key.upper()} takes no empty set"
     elif isinstance(node, exp.WindowSpec):

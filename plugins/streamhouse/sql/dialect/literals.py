@@ -1,7 +1,7 @@
 """Literals of more than one token: `DATE '2026-01-01'`, `1L`, `INTERVAL 2 DAYS 3 HOURS`.
 
 sqlglot reads them as casts and sums, and forgets how they were written. Here each becomes a call without arguments,
-`as_written_=3()`, whose place in a list tells the node that takes its place when the text is parsed.
+`as_written_=3()`, whose place in a list names the node that takes its place when the text is parsed.
 """
 
 import re
@@ -40,6 +40,8 @@ _UNITS = frozenset(
 )
 _SPANS = words("SECOND MINUTE HOUR DAY MONTH YEAR")
 _MONTHS = words("MONTH MONTHS YEAR YEARS")
+_BEGIN = frozenset({_T.NUMBER, _T.INTERVAL})
+"""Tokens that begin a literal without a string behind them."""
 _NUMBER = re.compile(r"\s*[+-]{0,2}\s*(?:\d+\.?\d*|\.\d+)\s*")
 _ONE_UNIT = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s+([A-Za-z]+)\s*")
 
@@ -62,7 +64,8 @@ class Literals:
         found: list[Token] = []
         place = 0
         while place < len(self._tokens):
-            taken = self._literal(place, found[-1] if found else None)
+            begins = self._tokens[place].token_type in _BEGIN or self._kind(place + 1) == _T.STRING
+            taken = self._literal(place, found[-1] if found else None) if begins else None
             if taken is None:
                 found.append(self._tokens[place])
                 place += 1
@@ -81,6 +84,9 @@ class Literals:
             self.nodes.append(node)
             place = end
         return found
+
+    def _kind(self, place: int) -> TokenType | None:
+        return self._tokens[place].token_type if place < len(self._tokens) else None
 
     def _literal(self, place: int, before: Token | None) -> tuple[exp.Expr, int] | None:
         token = self._tokens[place]
@@ -196,7 +202,7 @@ def _written(node: exp.Expr, text: str) -> exp.Expr:
 
 
 def _of_text(text: str) -> exp.Interval:
-    """The interval that one string tells: `'3 days'`."""
+    """The interval that one string means: `'3 days'`."""
     found = _ONE_UNIT.fullmatch(text)
     if found is None or found[2].upper() not in _UNITS:
         return exp.Interval(this=exp.Literal.string(text))

@@ -26,7 +26,7 @@ _MOMENTS = frozenset({"epoch", "now", "today", "tomorrow", "yesterday"})
 
 
 def check_moment(kind: str, text: str) -> str | None:
-    """Why Spark does not take a text for a literal of a type; None: it does, as far as can be told.
+    """Why Spark does not take a text for a literal of a type; None: it does, as far as is known.
 
     Args:
         kind: `DATE`, `TIMESTAMP`, `TIMESTAMP_LTZ`, `TIMESTAMP_NTZ`, `TIME`, `INTERVAL`, or the span of an interval,

@@ -5,10 +5,9 @@ comparison on its left, and stands once: `t < u NOT IN (…)` is `NOT ((t < u) I
 cannot be derived from, so brackets go into the tokens before it reads them.
 """
 
-from collections import Counter
 from collections.abc import Set
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -38,10 +37,11 @@ _NO_OPERAND = frozenset(
     | {_T.DISTINCT, _T.ALL, _T.WITH, _T.ARROW, _T.FARROW, _T.ESCAPE, _T.VALUES, _T.LATERAL, _T.ROWS, _T.RANGE, _T.FOR}
     | {_T.PARTITION_BY, _T.DOT, _T.DCOLON, _T.L_BRACKET, _T.R_BRACKET, _T.TILDE, _T.HINT, _T.PIPE_GT}
 )
+_NOT_BEHIND = frozenset({*_LEVELS, *_PREDICATES, _T.IS, _T.DCOLON})  # a condition with a predicate
+_ENDS = _NO_OPERAND - {_T.DOT, _T.DCOLON, _T.L_BRACKET}  # of a value
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """The tokens `[start, stop)` of an expression, and what binds it at last; level 0: nothing does."""
 
     start: int
@@ -65,7 +65,7 @@ def with_brackets(tokens: list[Token], numbers: Set[str] = frozenset()) -> list[
 
 
 def _pairs(tokens: list[Token]) -> dict[int, int] | None:
-    """Where each bracket and CASE ends; None: they do not match, which the parser tells better."""
+    """Where each bracket and CASE ends; None: they do not match, which the parser reports better."""
     ends = {_T.R_PAREN: _T.L_PAREN, _T.R_BRACKET: _T.L_BRACKET, _T.END: _T.CASE}
     found: dict[int, int] = {}
     stack: list[int] = []
@@ -82,10 +82,11 @@ def _pairs(tokens: list[Token]) -> dict[int, int] | None:
 class _Brackets:
     def __init__(self, tokens: list[Token], pairs: dict[int, int], numbers: Set[str]) -> None:
         self._tokens = tokens
+        self._kinds = [token.token_type for token in tokens]
         self._numbers = numbers
         self._pairs = pairs
-        self._opened: Counter[int] = Counter()  # token → brackets that open before it
-        self._closed: Counter[int] = Counter()  # token → brackets that close behind it
+        self._opened: dict[int, int] = {}  # token → brackets that open before it
+        self._closed: dict[int, int] = {}  # token → brackets that close behind it
         self._positive: set[int] = set()
 
     def inserted(self) -> list[Token]:
@@ -95,17 +96,17 @@ class _Brackets:
             return self._tokens
         found: list[Token] = []
         for place, token in enumerate(self._tokens):
-            found += [like(token, _T.L_PAREN, "(")] * self._opened[place]
+            found += [like(token, _T.L_PAREN, "(")] * self._opened.get(place, 0)
             found.append(like(token, _T.VAR, f"{MARK}positive") if place in self._positive else token)
-            found += [like(token, _T.R_PAREN, ")")] * self._closed[place]
+            found += [like(token, _T.R_PAREN, ")")] * self._closed.get(place, 0)
         return found
 
     def _wrap(self, part: _Part) -> None:
-        self._opened[part.start] += 1
-        self._closed[part.stop - 1] += 1
+        self._opened[part.start] = self._opened.get(part.start, 0) + 1
+        self._closed[part.stop - 1] = self._closed.get(part.stop - 1, 0) + 1
 
     def _kind(self, place: int) -> TokenType | None:
-        return self._tokens[place].token_type if place < len(self._tokens) else None
+        return self._kinds[place] if place < len(self._kinds) else None
 
     def _text(self, place: int) -> str:
         return self._tokens[place].text.upper() if place < len(self._tokens) else ""
@@ -135,7 +136,7 @@ class _Brackets:
         if stop is None:
             return part.stop
         self._wrap_comparison(part)
-        if self._kind(stop) in {*_LEVELS, *_PREDICATES, _T.IS, _T.DCOLON}:
+        if self._kind(stop) in _NOT_BEHIND:
             raise refused("a condition with IN, LIKE, BETWEEN or IS stands in brackets here", self._tokens[stop])
         return stop
 
@@ -267,6 +268,8 @@ class _Brackets:
     def _postfix(self, place: int) -> int:
         while True:
             kind = self._kind(place)
+            if kind is None or kind in _ENDS:
+                return place
             if kind == _T.DOT:
                 starred = self._kind(place + 1) == _T.STAR
                 place = place + 2 if starred else self._called(place + 2)

@@ -1,5 +1,7 @@
 """QUALIFY, which Spark lacks, as a sub-query: the windows are computed inside, and the rows chosen around it."""
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from streamhouse.errors import Location, StrategyError
@@ -9,14 +11,22 @@ _ORDER = "_ordered_by"
 _OUTSIDE = ("distinct", "order", "sort", "cluster", "distribute", "limit", "offset", "with_", "hint")
 
 
-def without_qualify(root: exp.Expr) -> None:
-    """Put a sub-query into the place of each QUALIFY below a root; rows and columns stay. Changes the tree.
+def without_qualify(nodes: Sequence[exp.Expr]) -> bool:
+    """Put a sub-query into the place of each QUALIFY of a tree; rows and columns stay. Changes the tree.
+
+    Args:
+        nodes: All of the tree, each after the one that it stands in; the first is no SELECT.
+
+    Returns:
+        Whether there was one, so that `nodes` are others now.
 
     Raises:
         StrategyError: ORDER BY needs columns that the rows do not have any more.
     """
-    for select in [node for node in root.find_all(exp.Select) if node.args.get("qualify")][::-1]:
+    found = [node for node in nodes if type(node) is exp.Select and node.args.get("qualify")]
+    for select in found[::-1]:
         select.replace(_rewritten(select))
+    return bool(found)
 
 
 def _rewritten(select: exp.Select) -> exp.Select:
@@ -36,7 +46,7 @@ def _rewritten(select: exp.Select) -> exp.Select:
             _carry(item, inner, aliases, hidden, distinct=outer.args.get("distinct") is not None)
     star = exp.Star(except_=[exp.to_identifier(name) for name in hidden])
     names = [item.alias_or_name for item in inner.selects[: -len(hidden)]]
-    plain = all(isinstance(item, exp.Alias | exp.Column) and not item.is_star for item in inner.selects)
+    plain = all(isinstance(item, (exp.Alias, exp.Column)) and not item.is_star for item in inner.selects)
     named = plain and len({name.lower() for name in names}) == len(names)
     quoted = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
     outer.set("expressions", quoted if named else [star])
@@ -62,9 +72,9 @@ def _carry(
 ) -> None:
     """Let the rows carry what they are ordered by, where the outputs do not tell it."""
     by = item.this if isinstance(item, exp.Ordered) else item
-    if isinstance(by, exp.Literal | exp.Var):
+    if isinstance(by, (exp.Literal, exp.Var)):
         return
-    outputs = {one.alias_or_name.lower() for one in inner.selects if isinstance(one, exp.Alias | exp.Column)} - {_MET}
+    outputs = {one.alias_or_name.lower() for one in inner.selects if isinstance(one, (exp.Alias, exp.Column))} - {_MET}
     columns = list(by.find_all(exp.Column))
     if all(not column.table and column.name.lower() in outputs for column in columns) and not by.find(exp.Window):
         return

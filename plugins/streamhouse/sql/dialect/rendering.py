@@ -1,5 +1,7 @@
 """Text of a tree, as Spark reads it: nothing is rewritten for older engines."""
 
+from textwrap import dedent
+
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.spark import Spark
@@ -9,33 +11,42 @@ from streamhouse.sql.dialect.brackets import bracket
 from streamhouse.sql.dialect.literals import WRITTEN, quoted
 from streamhouse.sql.dialect.qualify import without_qualify
 
+LINE_WIDTH = 100
 _NAMED = (exp.Column, exp.Alias, exp.TableAlias, exp.Table, exp.Window)
 _TYPES = {exp.DType.TIME: "TIME", exp.DType.TIMESTAMP: "TIMESTAMP_NTZ", exp.DType.TIMESTAMPLTZ: "TIMESTAMP"}
 
-_SPELT = Kinds(exp.Literal, exp.Cast, exp.Interval, exp.Add, exp.DataType, exp.Struct, exp.Identifier)
+_SPELT = Kinds(exp.Literal, exp.Cast, exp.Interval, exp.Add, exp.DataType, exp.Struct)
+_SPELT_AS_WRITTEN = Kinds(exp.Literal, exp.Cast, exp.Interval, exp.Add, exp.DataType, exp.Struct, exp.Identifier)
 _RARE = ("db", "catalog", "join_mark", "shadow")
 _RESERVED = type(Spark()).generator_class.RESERVED_KEYWORDS
 
 
-def rendered(tree: exp.Expr, dialect: Dialect, *, as_written: bool) -> str:
+def rendered(tree: exp.Expr, dialect: Dialect, *, as_written: bool, lines: bool = False) -> str:
     """The text of a tree.
 
     Args:
         tree: Not changed.
         dialect: Spark's.
         as_written: Whether names that are values (of fields) have the case they were written in.
+        lines: Whether each clause has a line of its own.
     """
     if not as_written and (plain := _plain_column(tree)) is not None:
         return plain
     # In brackets, because sqlglot moves the CTEs of a root to its top, where Spark reads them otherwise.
     root = exp.Paren(this=tree.copy())
-    without_qualify(root)
-    bracket(root)
-    for node in list(root.walk()):
-        if _SPELT[type(node)]:
+    nodes = list(root.walk(bfs=False))
+    if without_qualify(nodes):
+        nodes = list(root.walk(bfs=False))
+    if bracket(nodes):
+        nodes = list(root.walk(bfs=False))
+    spelt = _SPELT_AS_WRITTEN if as_written else _SPELT
+    for node in nodes:
+        if spelt[type(node)]:
             _spell(node, as_written=as_written)
-    text = dialect.generate(root, copy=False, comments=False)
-    return text[1:-1]
+    if lines:
+        text = dialect.generate(root, copy=False, comments=False, pretty=True, max_text_width=LINE_WIDTH)
+        return dedent(text[1:-1].strip("\n"))
+    return dialect.generate(root, copy=False, comments=False)[1:-1]
 
 
 def _plain_column(tree: exp.Expr) -> str | None:
@@ -55,7 +66,7 @@ def _spell(node: exp.Expr, *, as_written: bool) -> None:
     if isinstance(node, exp.Literal):
         if node.is_string and (not node.name.isprintable() or {"\\", "'"} & set(node.name)):
             node.replace(exp.Var(this=quoted(node.name)))
-    elif isinstance(node, exp.Cast | exp.Interval | exp.Add):
+    elif isinstance(node, (exp.Cast, exp.Interval, exp.Add)):
         if (text := node.meta_get(WRITTEN)) is not None:
             node.replace(exp.Var(this=text))
     elif isinstance(node, exp.DataType):
@@ -82,7 +93,7 @@ def _is_value(name: exp.Identifier) -> bool:
     call = owner.parent
     while isinstance(call, exp.Paren):
         call = call.parent
-    return isinstance(call, exp.Tuple | exp.Struct) or (
+    return isinstance(call, (exp.Tuple, exp.Struct)) or (
         isinstance(call, exp.Anonymous) and call.name.lower() == "arrays_zip"
     )
 

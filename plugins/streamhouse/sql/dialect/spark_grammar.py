@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot.errors import ParseError
 
-from streamhouse.sql.dialect.spark_words import Word, refused_at, words_of
+from streamhouse.sql.dialect.spark_words import Word, longest_sign, refused_at, words_of
 
 PARAMETER = "a parameter is a value, never a name"
 _END = -1
@@ -39,24 +39,25 @@ class _Step:
 
 
 @dataclass(slots=True, eq=False)
-class _Call:
+class _RuleCall:
     """A rule at a place of the text: what of it was met, where it may end, and who waits for that."""
 
     least: int
-    seen: set[int] = field(default_factory=set)
+    visited: set[int] = field(default_factory=set)
     ends: set[int] = field(default_factory=set)
-    waiting: list[tuple[int, "_Call"]] = field(default_factory=list)
+    waiting: list[tuple[int, "_RuleCall"]] = field(default_factory=list)
 
 
 class Grammar:
     """Spark's grammar of queries and expressions."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.words: dict[str, int] = told["words"]
-        self.kinds: dict[str, int] = told["kinds"]
-        self.starts: dict[str, int] = told["starts"]
-        self._states = told["states"]
-        self._sets = [frozenset(kinds) for kinds in told["sets"]]
+    def __init__(self, grammar_data: dict[str, Any]) -> None:
+        self.words: dict[str, int] = grammar_data["words"]
+        self.kinds: dict[str, int] = grammar_data["kinds"]
+        self.starts: dict[str, int] = grammar_data["starts"]
+        self.longest_sign = longest_sign(self.words)
+        self._states = grammar_data["states"]
+        self._sets = [frozenset(kinds) for kinds in grammar_data["sets"]]
         self._steps: dict[int, dict[int, _Step]] = {}
         self._firsts: dict[int, tuple[frozenset[int], bool]] = {}
         self.fault = lru_cache(maxsize=4096)(self._fault)
@@ -65,26 +66,26 @@ class Grammar:
         """Place of the token at which no reading goes on; None: tokens of these kinds are a whole `root`."""
         count, states = len(kinds), len(self._states)
         steps = [self._steps.setdefault(kind, {}) for kind in (*kinds, _END)]
-        first = _Call(0)
-        calls: dict[int, _Call] = {}
+        first = _RuleCall(0)
+        calls: dict[int, _RuleCall] = {}
         todo, furthest = [(self.starts[root], 0, first)], 0
         while todo:
             state, at, call = todo.pop()
             mark = at * states + state
-            if mark in call.seen:
+            if mark in call.visited:
                 continue
-            call.seen.add(mark)
+            call.visited.add(mark)
             furthest = max(furthest, at)
             key = state * _PRECEDENCES + call.least
             step = steps[at].get(key)
             if step is None:
-                step = steps[at][key] = self._made(state, call.least, kinds[at] if at < count else _END)
+                step = steps[at][key] = self._make_step(state, call.least, kinds[at] if at < count else _END)
             todo += [(behind, at + 1, call) for behind in step.behind]
             for start, least, behind in step.calls:
                 key = (at * states + start) * _PRECEDENCES + least
                 inner = calls.get(key)
                 if inner is None:
-                    inner = calls[key] = _Call(least)
+                    inner = calls[key] = _RuleCall(least)
                     todo.append((start, at, inner))
                 inner.waiting.append((behind, call))
                 todo += [(behind, end, call) for end in inner.ends]
@@ -94,25 +95,25 @@ class Grammar:
                     todo.append((behind, at, waiting))
         return None if count in first.ends else min(furthest, count)
 
-    def _made(self, start: int, least: int, kind: int) -> _Step:
+    def _make_step(self, start: int, least: int, kind: int) -> _Step:
         behind, calls, stops = [], [], False
-        todo, seen = [start], {start}
+        todo, visited = [start], {start}
         while todo:
             edges = self._states[todo.pop()]
             if edges == "stop":
                 stops = True
                 continue
-            for how, target, *given in edges:
-                if how == "pass" or (how == "least" and given[0] >= least):
-                    if target not in seen:
-                        seen.add(target)
+            for how, target, *operands in edges:
+                if how == "pass" or (how == "least" and operands[0] >= least):
+                    if target not in visited:
+                        visited.add(target)
                         todo.append(target)
-                elif how == "read" and kind in self._sets[given[0]]:
+                elif how == "read" and kind in self._sets[operands[0]]:
                     behind.append(target)
                 elif how == "call":
-                    kinds, empty = self._first(given[0])
+                    kinds, empty = self._first(operands[0])
                     if empty or kind in kinds:
-                        calls.append((given[0], given[1], target))
+                        calls.append((operands[0], operands[1], target))
         return _Step(tuple(behind), tuple(calls), stops)
 
     def _first(self, start: int) -> tuple[frozenset[int], bool]:
@@ -121,21 +122,21 @@ class Grammar:
         if known is not None:
             return known
         kinds: set[int] = set()
-        todo, seen, empty = [start], {start}, False
+        todo, visited, empty = [start], {start}, False
         while todo:
             edges = self._states[todo.pop()]
             if edges == "stop":
                 empty = True
                 continue
-            for how, target, *given in edges:
+            for how, target, *operands in edges:
                 further = how in ("pass", "least")
                 if how == "read":
-                    kinds |= self._sets[given[0]]
+                    kinds |= self._sets[operands[0]]
                 elif how == "call":
-                    inner, further = self._first(given[0])
+                    inner, further = self._first(operands[0])
                     kinds |= inner
-                if further and target not in seen:
-                    seen.add(target)
+                if further and target not in visited:
+                    visited.add(target)
                     todo.append(target)
         found = self._firsts[start] = (frozenset(kinds), empty)
         return found
@@ -160,16 +161,19 @@ def check_spark_grammar(sql: str, root: str = "query") -> None:
         ParseError: at the first token that fits no reading.
     """
     spark = grammar()
-    words = words_of(sql, spark.words, spark.kinds)
+    words = words_of(sql, spark.words, spark.kinds, spark.longest_sign)
     while words and sql[words[-1].start] == ";":
         words.pop()
-    for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
+    for place, word in enumerate(words):
         text = sql[word.start : word.end]
         if text == "|>":
             raise refused_at(sql, word.start, "'|>' is not analysed", text, "write sub-queries or WITH")
-        near = {sql[one.start : one.end].upper() for one in (before, after) if one is not None}
-        if text == "!" and near & _BANG_IS_NO_NOT:
-            raise refused_at(sql, word.start, "'!' denies only what follows it", text, "write NOT")
+        if text == "!":
+            near = {
+                sql[one.start : one.end].upper() for one in (*words[max(place - 1, 0) : place], *words[place + 1 :][:1])
+            }
+            if near & _BANG_IS_NO_NOT:
+                raise refused_at(sql, word.start, "'!' denies only what follows it", text, "write NOT")
     at = spark.fault(tuple(word.kind for word in words), root)
     if at is not None:
         raise _refused(sql, words, at)

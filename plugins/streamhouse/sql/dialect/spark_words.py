@@ -1,7 +1,7 @@
 """A text cut into tokens as Spark's lexer cuts it; their kinds are the numbers that Spark's grammar has for them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sqlglot.errors import ParseError
@@ -35,6 +35,10 @@ _NUMBERS = [
     )
 ]
 _NESTING = frozenset({"ARRAY", "MAP", "STRUCT"})
+# Most of a text. An R may begin a raw string, and what stands before :// is a part of a name.
+_PLAIN = re.compile(r"\s*([A-QS-Za-qs-z_][\w$]*)(?!://)(?![\w$])")
+_SIGN = re.compile(r"\s*([(),])")  # with which no longer sign begins
+_INTEGER = re.compile(r"\s*(\d+)(?![\w.$])")
 
 
 class Word(NamedTuple):
@@ -45,21 +49,42 @@ class Word(NamedTuple):
     end: int
 
 
-def words_of(sql: str, spelt: Mapping[str, int], kinds: Mapping[str, int]) -> list[Word]:
+def longest_sign(spelt: Iterable[str]) -> int:
+    """How many characters the longest of some words has that is no keyword."""
+    return max(len(text) for text in spelt if not text.isalpha() and "_" not in text)
+
+
+def words_of(sql: str, spelt: Mapping[str, int], kinds: Mapping[str, int], longest: int) -> list[Word]:
     """The tokens of a text, without space and comments.
 
     Args:
         sql: Spark SQL.
         spelt: Text of a keyword or sign → its kind.
         kinds: Name of what has no fixed text, such as `IDENTIFIER` → its kind.
+        longest: `longest_sign` of `spelt`.
 
     Raises:
         ParseError: a character begins no token, or a comment does not end.
     """
-    longest = max(len(text) for text in spelt if not text.isalpha() and "_" not in text)
     found: list[Word] = []
     at = nested = 0
+    identifier = kinds["IDENTIFIER"]
     while at < len(sql):
+        if (plain := _PLAIN.match(sql, at)) is not None:
+            word = plain[1].upper()
+            if word in _NESTING:
+                nested += 1
+            at = plain.end()
+            found.append(Word(spelt.get(word, identifier), plain.start(1), at))
+            continue
+        if (sign := _SIGN.match(sql, at)) is not None:
+            at = sign.end()
+            found.append(Word(spelt[sign[1]], at - 1, at))
+            continue
+        if (whole := _INTEGER.match(sql, at)) is not None:
+            at = whole.end()
+            found.append(Word(kinds["INTEGER_VALUE"], whole.start(1), at))
+            continue
         if (space := _SPACE.match(sql, at)) is not None:
             at = space.end()
             continue
@@ -69,10 +94,10 @@ def words_of(sql: str, spelt: Mapping[str, int], kinds: Mapping[str, int]) -> li
         kind, end = _text(sql, at, spelt, kinds) or (None, at)
         if kind is None:
             for size in range(min(longest, len(sql) - at), 0, -1):
-                sign = sql[at : at + size]
+                text = sql[at : at + size]
                 # Inside of ARRAY<…> two signs close two types.
-                if sign in spelt and not (nested and sign in (">>", ">>>")):
-                    kind, end = spelt[sign], at + size
+                if text in spelt and not (nested and text in (">>", ">>>")):
+                    kind, end = spelt[text], at + size
                     break
             else:
                 raise refused_at(sql, at, "this character begins nothing that Spark knows")

@@ -20,6 +20,9 @@ _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _DIGITS = 38
 _BEFORE_A_NAME = frozenset({TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.COMMA, TokenType.L_PAREN, TokenType.DOT})
 _PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
+_DEEPER = frozenset({TokenType.L_PAREN, TokenType.CASE})
+_STRINGS = frozenset({TokenType.STRING, TokenType.RAW_STRING})
+_LOOKED_AT = frozenset({TokenType.DESC, TokenType.NUMBER})
 
 
 def read_tokens(dialect: Dialect, sql: str) -> list[Token]:
@@ -29,9 +32,12 @@ def read_tokens(dialect: Dialect, sql: str) -> list[Token]:
         TokenError: a quote or comment does not end.
         ParseError: a number is none of Spark's, or brackets stand too deep in each other.
     """
-    tokens = _joined([_string(token, sql) for token in dialect.tokenize(sql)])
+    found = dialect.tokenize(sql)
+    tokens = _joined([_string(token, sql) if token.token_type in _STRINGS else token for token in found])
     _check_depth(tokens)
     for place, token in enumerate(tokens):
+        if token.token_type not in _LOOKED_AT:
+            continue
         if token.token_type == TokenType.DESC and _stands_behind_asc(tokens, place):
             raise refused("either ASC or DESC stands behind what to sort by", token)
         if token.token_type == TokenType.NUMBER:
@@ -100,6 +106,8 @@ def _string(token: Token, sql: str) -> Token:
 
 def _joined(tokens: list[Token]) -> list[Token]:
     """Strings that stand side by side are one."""
+    if sum(token.token_type == TokenType.STRING for token in tokens) < 2:
+        return list(tokens)
     found: list[Token] = []
     for token in tokens:
         last = found[-1] if found else None
@@ -111,12 +119,15 @@ def _joined(tokens: list[Token]) -> list[Token]:
 
 
 def _check_depth(tokens: list[Token]) -> None:
+    kinds = [token.token_type for token in tokens]
+    if all(sum(kind in some for kind in kinds) <= _DEEPEST for some in (_DEEPER, _PREFIXES)):
+        return  # there are not even so many
     depth = signs = 0
     for token in tokens:
         signs = signs + 1 if token.token_type in _PREFIXES else 0
         if signs > _DEEPEST:
             raise refused(f"more than {_DEEPEST} signs stand in front of each other here", token)
-        if token.token_type in (TokenType.L_PAREN, TokenType.CASE):
+        if token.token_type in _DEEPER:
             depth += 1
             if depth > _DEEPEST:
                 raise refused(f"more than {_DEEPEST} brackets stand in each other here", token)

@@ -15,23 +15,15 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_f
 from streamhouse.errors import StoreError, StoreUnavailableError, TableMissingError
 from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema
-from streamhouse.stores.fluss import proto
-from streamhouse.stores.fluss.ddl import Stored, columns_of, stored
+from streamhouse.stores.fluss.ddl import StoredTable, columns_of, stored
 from streamhouse.stores.fluss.partitions import WHOLE, bucket_key, bucket_of, in_order, name_values, partition_name
-from streamhouse.stores.fluss.wire import Address, HalfMadeError, LeaderMovedError, Wire, refusal
+from streamhouse.stores.fluss.wire import proto
+from streamhouse.stores.fluss.wire.api import Api
+from streamhouse.stores.fluss.wire.cluster import Wire
+from streamhouse.stores.fluss.wire.link import Address
+from streamhouse.stores.fluss.wire.refusal import LeaderMovedError, NotKeyedError, TableUnfinishedError, refusal
 
-_CREATE_DATABASE, _CREATE_TABLE, _DROP_TABLE, _TABLE_INFO = 1001, 1005, 1006, 1007
-_TABLE_SCHEMA, _METADATA, _LIST_OFFSETS, _ALTER_TABLE = 1011, 1012, 1021, 1044
-_LIST_PARTITIONS, _CREATE_PARTITION, _DROP_PARTITION, _COMMIT_SNAPSHOT = 1009, 1036, 1037, 1022
-_UNKNOWN_TABLE = "Unknown table id"
-_NO_SNAPSHOT = {
-    "version": 1,
-    "bucket_id": 0,
-    "snapshot_id": -1,
-    "snapshot_location": "none",
-    "kv_snapshot_handle": {"shared_file_handles": [], "private_file_handles": [], "snapshot_incremental_size": 0},
-    "log_offset": -1,
-}
+_NO_LEASE = "streamhouse-none"  # the name of a lease that nobody has
 _LAST = 0  # where a column is added
 _AHEAD_OF_CLOCK = 38
 _CLIENT = -1  # in place of the id of a following server
@@ -42,13 +34,13 @@ _DROP_PATIENCE_S, _DROP_LOOK_S = 5.0, 0.02
 _MAKING_S, _MAKING_LOOK_S = 2.0, 0.01
 _NO_LEADER = (
     "while Fluss starts, try again; if it stays so, its tablet server is down or cannot follow: "
-    "streamhouse services status tells, and where its log is"
+    "streamhouse services status shows it, and where its log is"
 )
 
 T = TypeVar("T")
 
 
-class Bound(IntEnum):
+class OffsetBound(IntEnum):
     """Which offset of a bucket is asked for."""
 
     EARLIEST = 0
@@ -66,7 +58,7 @@ class Located:
     """
 
     name: str
-    stored: Stored
+    stored: StoredTable
     leaders: dict[str, Address]
     partitions: dict[str, int] = field(default_factory=dict)
 
@@ -78,7 +70,7 @@ class Located:
         return led
 
 
-class Catalog:
+class FlussCatalog:
     """Tables of one cluster, remembered until a server says that something moved."""
 
     def __init__(self, wire: Wire, patience_s: float = 20.0) -> None:
@@ -97,14 +89,14 @@ class Catalog:
         attempts = 1 if self._exists(name) else _CREATE_ATTEMPTS
         for attempt in range(1, attempts + 1):
             database = name.partition(".")[0]
-            self._ask_coordinator(_CREATE_DATABASE, proto.encode((1, database), (2, 1)), name)
-            self._ask_coordinator(_CREATE_TABLE, proto.encode((1, _path(name)), (2, description), (3, 1)), name)
+            self._ask_coordinator(Api.CREATE_DATABASE, proto.encode((1, database), (2, 1)), name)
+            self._ask_coordinator(Api.CREATE_TABLE, proto.encode((1, _path(name)), (2, description), (3, 1)), name)
             self.forget(name)
             try:
                 self.on_leaders(name, self._serves, _CREATE_PATIENCE_S)
             except LeaderMovedError:
                 # Rarely, a coordinator of 0.9 overlooks a new table (its watcher drops the event when it reads
-                # the node late) and never gives it leaders. What never had a leader holds no rows: begin anew.
+                # the node late) and never gives it leaders. What never had a leader holds no rows: begin again.
                 if attempt == attempts:
                     raise
                 self.drop(name)
@@ -114,28 +106,28 @@ class Catalog:
     def add_columns(self, name: str, columns: Sequence[tuple[str, bytes, str | None]]) -> None:
         """Add columns, given by name, JSON of their type and comment, all in one new version of the table."""
         added = [(4, proto.encode((1, column), (2, kind), (3, note), (4, _LAST))) for column, kind, note in columns]
-        self._ask_coordinator(_ALTER_TABLE, proto.encode((1, _path(name)), (2, 0), *added), name)
+        self._ask_coordinator(Api.ALTER_TABLE, proto.encode((1, _path(name)), (2, 0), *added), name)
         self.forget(name)
 
     def drop(self, name: str) -> None:
         """Drop a table; do nothing when there is none."""
-        self._ask_coordinator(_DROP_TABLE, proto.encode((1, _path(name)), (2, 1)), name)
+        self._ask_coordinator(Api.DROP_TABLE, proto.encode((1, _path(name)), (2, 1)), name)
         self.forget(name)
 
-    def stored(self, name: str) -> Stored:
+    def stored(self, name: str) -> StoredTable:
         """The table as it is now, not as it is remembered.
 
         Raises:
             TableMissingError: there is none.
             StoreUnavailableError: it is not made as a whole.
         """
-        until_made = Retrying(
-            retry=retry_if_exception_type(HalfMadeError),
+        retrying = Retrying(
+            retry=retry_if_exception_type(TableUnfinishedError),
             stop=stop_after_delay(_MAKING_S),
             wait=wait_fixed(_MAKING_LOOK_S),
             reraise=True,
         )
-        answer = until_made(self._ask_coordinator, _TABLE_INFO, proto.encode((1, _path(name))), name)
+        answer = retrying(self._ask_coordinator, Api.GET_TABLE_INFO, proto.encode((1, _path(name))), name)
         return _stored(name, bytes(proto.blob(answer, 3)), *(proto.number(answer, field) for field in (1, 2, 4)))
 
     def schema(self, located: Located, schema_id: int) -> pa.Schema:
@@ -143,7 +135,7 @@ class Catalog:
         key = (located.stored.table_id, schema_id)
         if key not in self._schemas:
             request = proto.encode((1, _path(located.name)), (2, schema_id))
-            answer = self._ask_coordinator(_TABLE_SCHEMA, request, located.name)
+            answer = self._ask_coordinator(Api.GET_TABLE_SCHEMA, request, located.name)
             self._schemas[key] = arrow_schema(columns_of(json.loads(bytes(proto.blob(answer, 2)))))
         return self._schemas[key]
 
@@ -169,6 +161,8 @@ class Catalog:
         Raises:
             StoreUnavailableError: a leader was still missing after `patience_s`, by default that of this catalog.
         """
+        with suppress(LeaderMovedError):
+            return self._tried(name, work)  # as almost always
         attempts = Retrying(
             retry=retry_if_exception_type(LeaderMovedError),
             stop=stop_after_delay(self._patience_s if patience_s is None else patience_s),
@@ -177,16 +171,19 @@ class Catalog:
         )
         for attempt in attempts:
             with attempt:
-                try:
-                    return work(self.locate(name))
-                except StoreUnavailableError:
-                    self.forget(name)
-                    self._coordinator = None
-                    raise
+                return self._tried(name, work)
         raise AssertionError("tenacity ends with a result or an exception")
 
-    def offsets(self, located: Located, bound: Bound, at_ms: int | None = None) -> Position:
-        """Bucket → its first retained, or its next offset; with `Bound.TIME` that of `at_ms`.
+    def _tried(self, name: str, work: Callable[[Located], T]) -> T:
+        try:
+            return work(self.locate(name))
+        except StoreUnavailableError:
+            self.forget(name)
+            self._coordinator = None
+            raise
+
+    def offsets(self, located: Located, bound: OffsetBound, at_ms: int | None = None) -> Position:
+        """Bucket → its first retained, or its next offset; with `OffsetBound.TIME` that of `at_ms`.
 
         It is the next offset when the server's clock has not come so far. The buckets are those of
         the partitions that there are now.
@@ -194,7 +191,7 @@ class Catalog:
         located = self.refreshed(located)
         found = self._offsets(located, located.leaders, bound, at_ms)
         if behind := [bucket for bucket in located.leaders if bucket not in found]:
-            found |= self._offsets(located, behind, Bound.LATEST, None)
+            found |= self._offsets(located, behind, OffsetBound.LATEST, None)
         return {bucket: found[bucket] for bucket in in_order(found)}
 
     def refreshed(self, located: Located) -> Located:
@@ -208,9 +205,11 @@ class Catalog:
         now = self._list_partitions(located.name, located.stored)
         if now == located.partitions:
             return located
-        kept = {id_ for name, id_ in located.partitions.items() if now.get(name) == id_}
-        leaders = {bucket: address for bucket, address in located.leaders.items() if bucket_of(bucket)[0] in kept}
-        leaders |= self._leaders(located.name, located.stored, {n: id_ for n, id_ in now.items() if id_ not in kept})
+        known_ids = {id_ for name, id_ in located.partitions.items() if now.get(name) == id_}
+        leaders = {bucket: address for bucket, address in located.leaders.items() if bucket_of(bucket)[0] in known_ids}
+        leaders |= self._leaders(
+            located.name, located.stored, {n: id_ for n, id_ in now.items() if id_ not in known_ids}
+        )
         fresh = replace(located, leaders={bucket: leaders[bucket] for bucket in in_order(leaders)}, partitions=now)
         if located.name in self._located:
             self._located[located.name] = fresh
@@ -235,7 +234,7 @@ class Catalog:
         for attempt in range(1, _CREATE_ATTEMPTS + 1):
             for partition in absent:
                 body = proto.encode((1, _path(name)), (2, _spec(located.stored, partition)), (3, 1))
-                self._ask_coordinator(_CREATE_PARTITION, body, name)
+                self._ask_coordinator(Api.CREATE_PARTITION, body, name)
             try:
                 return self.on_leaders(name, lambda found: self._led(found, absent), _CREATE_PATIENCE_S)
             except LeaderMovedError:
@@ -252,33 +251,32 @@ class Catalog:
         if located.stored.partition_key:
             self._refuse_overlooked(located)
         else:
-            self.offsets(located, Bound.LATEST)
+            self.offsets(located, OffsetBound.LATEST)
 
     def _refuse_overlooked(self, located: Located) -> None:
         """Raise `LeaderMovedError` where the coordinator does not know a partitioned table that exists.
 
         A coordinator of 0.9 sometimes overlooks a new table (see `create`), and to make a partition of
-        such a table stops it from electing any leader of any table until it is started anew. Whether it
-        knows the table it tells when it refuses a snapshot: it looks for the table before it looks for
-        the bucket, and a partitioned table has no bucket outside its partitions.
+        such a table stops it from electing any leader of any table until it is started again. Whether it
+        knows the table shows in its answer to who gives back a lease: it looks for the table first, and
+        a lease that nobody has changes nothing.
         """
-        snapshot = json.dumps(_NO_SNAPSHOT | {"table_id": located.stored.table_id})
+        bucket = proto.encode((1, located.stored.table_id), (3, 0))
         try:
             self._ask_coordinator(
-                _COMMIT_SNAPSHOT, proto.encode((1, snapshot), (2, _CLIENT), (3, _CLIENT)), located.name
+                Api.RELEASE_KV_SNAPSHOT_LEASE, proto.encode((1, _NO_LEASE), (2, bucket)), located.name
             )
-        except StoreError as error:
-            if _UNKNOWN_TABLE in error.message:
-                raise LeaderMovedError(f"Fluss's coordinator does not know {located.name} yet") from error
-            if isinstance(error, StoreUnavailableError) and not isinstance(error, LeaderMovedError):
-                raise
+        except NotKeyedError:
+            return  # it looked at the table
+        except LeaderMovedError as error:
+            raise LeaderMovedError(f"Fluss's coordinator does not know {located.name} yet") from error
 
     def _led(self, known: Located, partitions: Iterable[str]) -> Located:
         """The table with the partitions it has now; the leaders of some have been asked whether they are."""
         located = self.refreshed(known)
-        asked = {f"{partition}#{located.partitions.get(partition)}" for partition in partitions}
-        buckets = [bucket for bucket in located.leaders if bucket.rpartition("/")[0] in asked]
-        self._offsets(located, buckets, Bound.LATEST, None)
+        prefixes = {f"{partition}#{located.partitions.get(partition)}" for partition in partitions}
+        buckets = [bucket for bucket in located.leaders if bucket.rpartition("/")[0] in prefixes]
+        self._offsets(located, buckets, OffsetBound.LATEST, None)
         return located
 
     def drop_partitions(self, located: Located, partitions: Iterable[str]) -> None:
@@ -289,17 +287,17 @@ class Catalog:
         until = monotonic() + _DROP_PATIENCE_S
         for partition in dropped:
             bucket = bucket_key(0, partition, located.partitions[partition])
-            with suppress(StoreUnavailableError):  # it is not there any more, or whoever reads on will see
+            with suppress(StoreUnavailableError):  # it is not there any more, or the next reader will see
                 while monotonic() < until:
-                    self._offsets(located, [bucket], Bound.LATEST, None)
+                    self._offsets(located, [bucket], OffsetBound.LATEST, None)
                     sleep(_DROP_LOOK_S)
 
-    def drop_partition(self, name: str, found: Stored, partition: str) -> None:
+    def drop_partition(self, name: str, found: StoredTable, partition: str) -> None:
         """Drop a partition and its rows; do nothing when there is none."""
         body = proto.encode((1, _path(name)), (2, _spec(found, partition)), (3, 1))
-        self._ask_coordinator(_DROP_PARTITION, body, name)
+        self._ask_coordinator(Api.DROP_PARTITION, body, name)
 
-    def _offsets(self, located: Located, buckets: Iterable[str], bound: Bound, at_ms: int | None) -> Position:
+    def _offsets(self, located: Located, buckets: Iterable[str], bound: OffsetBound, at_ms: int | None) -> Position:
         time = () if at_ms is None else ((6, at_ms),)
         position: Position = {}
         for address, led in located.by_leader(buckets).items():
@@ -311,7 +309,7 @@ class Catalog:
             for partition_id, keys in parts.items():
                 about = ((3, located.stored.table_id), (4, partition_id), (5, list(keys)))
                 body = proto.encode((1, _CLIENT), (2, int(bound)), *about, *time)
-                answer = self.wire.call(address, _LIST_OFFSETS, body, located.name)
+                answer = self.wire.call(address, Api.LIST_OFFSETS, body, located.name)
                 for bucket in proto.messages(answer, 1):
                     if (code := proto.number(bucket, 2)) == _AHEAD_OF_CLOCK:
                         continue
@@ -320,9 +318,9 @@ class Catalog:
                     position[keys[proto.number(bucket, 1)]] = proto.number(bucket, 4)
         return position
 
-    def _list_partitions(self, name: str, found: Stored) -> dict[str, int]:
+    def _list_partitions(self, name: str, found: StoredTable) -> dict[str, int]:
         """Name → id."""
-        answer = self._ask_coordinator(_LIST_PARTITIONS, proto.encode((1, _path(name))), name)
+        answer = self._ask_coordinator(Api.LIST_PARTITION_INFOS, proto.encode((1, _path(name))), name)
         listed: dict[str, int] = {}
         for partition in proto.messages(answer, 1):
             spec = proto.decode(proto.blob(partition, 2))
@@ -330,19 +328,19 @@ class Catalog:
             listed[partition_name([values[column] for column in found.partition_key])] = proto.number(partition, 1)
         return listed
 
-    def _never_led(self, name: str, found: Stored, partitions: Iterable[str]) -> list[str]:
+    def _never_led(self, name: str, found: StoredTable, partitions: Iterable[str]) -> list[str]:
         """Those of some partitions of which no bucket ever had a leader."""
         listed = self._list_partitions(name, found)
-        asked = {partition: listed[partition] for partition in partitions if partition in listed}
-        metadata = proto.messages(self._metadata(name, asked.values()), 4) if asked else []
+        partition_ids = {partition: listed[partition] for partition in partitions if partition in listed}
+        metadata = proto.messages(self._metadata(name, partition_ids.values()), 4) if partition_ids else []
         led = {
             proto.number(partition, 3)
             for partition in metadata
             if any(4 in bucket or 2 in bucket for bucket in proto.messages(partition, 4))
         }
-        return [partition for partition, id_ in asked.items() if id_ not in led]
+        return [partition for partition, id_ in partition_ids.items() if id_ not in led]
 
-    def _leaders(self, name: str, found: Stored, partitions: Mapping[str, int]) -> dict[str, Address]:
+    def _leaders(self, name: str, found: StoredTable, partitions: Mapping[str, int]) -> dict[str, Address]:
         """Bucket → its leader, of the table as a whole (`WHOLE`) or of some partitions.
 
         Raises:
@@ -374,7 +372,7 @@ class Catalog:
 
     def _metadata(self, name: str, partition_ids: Iterable[int]) -> proto.Message:
         ids = list(partition_ids)
-        return self._ask_coordinator(_METADATA, proto.encode((1, _path(name)), (3, ids or None)), name)
+        return self._ask_coordinator(Api.GET_METADATA, proto.encode((1, _path(name)), (3, ids or None)), name)
 
     def _exists(self, name: str) -> bool:
         try:
@@ -391,9 +389,9 @@ class Catalog:
         self._located[name] = located
         return located
 
-    def _ask_coordinator(self, api: int, body: bytes, subject: str) -> proto.Message:
+    def _ask_coordinator(self, api: Api, body: bytes, subject: str) -> proto.Message:
         if self._coordinator is None:
-            answer = self.wire.call_any(_METADATA, b"", subject)
+            answer = self.wire.call_any(Api.GET_METADATA, b"", subject)
             nodes = proto.messages(answer, 1)
             if not nodes:
                 raise LeaderMovedError("Fluss has no coordinator yet")
@@ -405,14 +403,14 @@ class Catalog:
             raise
 
 
-def _stored(name: str, description: bytes, table_id: int, schema_id: int, made_ms: int) -> Stored:
+def _stored(name: str, description: bytes, table_id: int, schema_id: int, created_ms: int) -> StoredTable:
     try:
-        return stored(description, table_id, schema_id, made_ms)
+        return stored(description, table_id, schema_id, created_ms)
     except ValueError as error:
         raise StoreError(f"{name}: {error}", hint="it was not made by Streamhouse; use another name") from error
 
 
-def _spec(found: Stored, partition: str) -> bytes:
+def _spec(found: StoredTable, partition: str) -> bytes:
     pairs = zip(found.partition_key, name_values(partition), strict=True)
     return proto.encode(*((1, proto.encode((1, column), (2, value))) for column, value in pairs))
 

@@ -51,7 +51,7 @@ _MERGES = {
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredTable:
     """A table as Fluss holds it.
 
     Attributes:
@@ -59,7 +59,7 @@ class Stored:
         schema_id: Rises with each added column, from 1.
         columns: Key columns are not nullable.
         merge: Column → function, of a table with the aggregation merge engine.
-        made_ms: When it was created; 0: not told.
+        created_ms: When it was created; 0: unknown.
         local: Columns that hold times without a zone as instants.
     """
 
@@ -72,7 +72,7 @@ class Stored:
     merge: dict[str, str]
     properties: dict[str, str]
     partition_key: tuple[str, ...] = ()
-    made_ms: int = 0
+    created_ms: int = 0
     local: frozenset[str] = frozenset()
 
     @property
@@ -95,11 +95,11 @@ def log_ttl(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> timedelta:
     return max(table.tiers.hot or min_log_ttl, min_log_ttl)
 
 
-def stored_ttl(stored: Stored, table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> timedelta:
+def stored_ttl(stored: StoredTable, table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> timedelta:
     """How long the change log of a stored table is kept: as it was made with, whatever its flow says since."""
-    told = stored.properties.get(_TTL, "")
-    if told.endswith("s") and told[:-1].isdigit():
-        return timedelta(seconds=int(told[:-1]))
+    ttl_text = stored.properties.get(_TTL, "")
+    if ttl_text.endswith("s") and ttl_text[:-1].isdigit():
+        return timedelta(seconds=int(ttl_text[:-1]))
     return log_ttl(table, min_log_ttl)
 
 
@@ -114,41 +114,20 @@ def describe(table: Table, min_log_ttl: timedelta = SAFE_LOG_TTL) -> bytes:
         table: Its columns, keys, buckets, merge functions, and `tiers.hot`.
         min_log_ttl: The change log is kept as long as `tiers.hot` says, but at least so long.
     """
-    columns: list[dict[str, Any]] = [
-        {"name": column.name, "data_type": _column_type(table, column, column.name not in table.primary_key)}
-        | ({"comment": note} if (note := comment(table, column)) else {})
-        | ({"agg_function": {"type": table.merge[column.name].value}} if column.name in table.merge else {})
-        for column in table.columns
-    ]
+    columns = _columns(table)
     numbered = [column | {"id": index} for index, column in enumerate(columns)]
     highest = len(columns) - 1
     for column in columns:
         highest = _number_fields(column["data_type"], highest)
-    ttl = log_ttl(table, min_log_ttl)
-    properties = {
-        # The lake itself is off: the property makes Fluss hash keys as Paimon does.
-        "table.datalake.format": "paimon",
-        _TTL: f"{int(ttl.total_seconds())}s",
-    }
-    if table.merge:
-        properties |= {_ENGINE: table.merge_engine.value, DELETES: DELETES_ALLOWED}
-    if table.selects:
-        properties |= {_ENGINE: table.merge_engine.value, DELETES: "disable"}
-    if table.version_column is not None:
-        properties |= {_VERSION: table.version_column}
     return json.dumps(
         {
             "version": 1,
-            "schema": {
-                "version": 1,
-                "columns": numbered,
-                "highest_field_id": highest,
-            }
+            "schema": {"version": 1, "columns": numbered, "highest_field_id": highest}
             | ({"primary_key": list(table.primary_key)} if table.primary_key else {}),  # Fluss refuses an empty one
             "partition_key": list(table.partition_by),
             "bucket_key": list(table.hashed),
             "bucket_count": table.buckets,
-            "properties": properties,
+            "properties": _properties(table, min_log_ttl),
             "custom_properties": {},
         }
     ).encode()
@@ -165,7 +144,7 @@ def comment(table: Table, column: Column) -> str | None:
     return f"{_LOCAL}{column.type}" if table.primary_key and _of_instants(plain) != plain else None
 
 
-def stored(description: bytes, table_id: int, schema_id: int, made_ms: int = 0) -> Stored:
+def stored(description: bytes, table_id: int, schema_id: int, created_ms: int = 0) -> StoredTable:
     """What the JSON of an existing table says.
 
     Raises:
@@ -174,7 +153,7 @@ def stored(description: bytes, table_id: int, schema_id: int, made_ms: int = 0) 
     found = json.loads(description)
     schema = found["schema"]
     key = tuple(schema.get("primary_key", ()))
-    return Stored(
+    return StoredTable(
         table_id=table_id,
         schema_id=schema_id,
         columns=columns_of(schema),
@@ -186,7 +165,7 @@ def stored(description: bytes, table_id: int, schema_id: int, made_ms: int = 0) 
         },
         properties=found.get("properties", {}),
         partition_key=tuple(found.get("partition_key", ())),
-        made_ms=made_ms,
+        created_ms=created_ms,
         local=frozenset(column["name"] for column in schema["columns"] if _is_local(column)),
     )
 
@@ -207,9 +186,8 @@ def columns_of(schema: dict[str, Any]) -> tuple[Column, ...]:
     )
 
 
-def differences(table: Table, found: Stored) -> list[str]:
-    """What the stored table has otherwise than the plan, one text each; empty: they agree."""
-    wanted = {
+def _planned(table: Table) -> dict[str, list[str]]:
+    return {
         "columns": [f"{column.name} {column.type}" for column in table.columns],
         "primary key": list(table.primary_key),
         "bucket key": list(table.hashed),
@@ -219,7 +197,10 @@ def differences(table: Table, found: Stored) -> list[str]:
         "merge engine": [table.merge_engine.value] if table.merge or table.selects else [],
         "version column": [table.version_column] if table.version_column is not None else [],
     }
-    has = {
+
+
+def _stored(table: Table, found: StoredTable) -> dict[str, list[str]]:
+    return {
         "columns": [f"{column.name} {column.type}" for column in found.columns],
         "primary key": list(found.primary_key),
         "bucket key": list(found.bucket_key),
@@ -232,6 +213,11 @@ def differences(table: Table, found: Stored) -> list[str]:
         "merge engine": [found.properties[_ENGINE]] if _ENGINE in found.properties else [],
         "version column": [found.properties[_VERSION]] if _VERSION in found.properties else [],
     }
+
+
+def differences(table: Table, found: StoredTable) -> list[str]:
+    """What the stored table has otherwise than the plan, one text each; empty: they agree."""
+    wanted, has = _planned(table), _stored(table, found)
     return [
         f"{what}: stored {', '.join(has[what]) or 'none'}; planned {', '.join(wanted[what]) or 'none'}"
         for what in wanted
@@ -311,3 +297,28 @@ def _spark_type(data_type: dict[str, Any]) -> str:
         fields = ",".join(f"{field['name']}:{_spark_type(field['field_type'])}" for field in data_type["fields"])
         return f"struct<{fields}>"
     raise ValueError(f"Fluss type {kind} has no Spark SQL type")
+
+
+def _columns(table: Table) -> list[dict[str, Any]]:
+    return [
+        {"name": column.name, "data_type": _column_type(table, column, column.name not in table.primary_key)}
+        | ({"comment": note} if (note := comment(table, column)) else {})
+        | ({"agg_function": {"type": table.merge[column.name].value}} if column.name in table.merge else {})
+        for column in table.columns
+    ]
+
+
+def _properties(table: Table, min_log_ttl: timedelta) -> dict[str, str]:
+    ttl = log_ttl(table, min_log_ttl)
+    properties = {
+        # The lake itself is off: the property makes Fluss hash keys as Paimon does.
+        "table.datalake.format": "paimon",
+        _TTL: f"{int(ttl.total_seconds())}s",
+    }
+    if table.merge:
+        properties |= {_ENGINE: table.merge_engine.value, DELETES: DELETES_ALLOWED}
+    if table.selects:
+        properties |= {_ENGINE: table.merge_engine.value, DELETES: "disable"}
+    if table.version_column is not None:
+        properties |= {_VERSION: table.version_column}
+    return properties

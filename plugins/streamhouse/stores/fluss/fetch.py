@@ -9,19 +9,20 @@ import pyarrow as pa
 
 from streamhouse.errors import RowsLostError, StoreUnavailableError
 from streamhouse.model.types import Position
-from streamhouse.stores.fluss import proto
-from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
+from streamhouse.stores.fluss.catalog import FlussCatalog, Located, OffsetBound
 from streamhouse.stores.fluss.log import LogBatch, decode_batches
 from streamhouse.stores.fluss.partitions import bucket_of, in_order
 from streamhouse.stores.fluss.remote import read_segments
-from streamhouse.stores.fluss.wire import OUT_OF_RANGE, Address, LeaderMovedError, refusal
+from streamhouse.stores.fluss.wire import proto
+from streamhouse.stores.fluss.wire.api import Api
+from streamhouse.stores.fluss.wire.link import Address
+from streamhouse.stores.fluss.wire.refusal import OUT_OF_RANGE, LeaderMovedError, refusal
 
 Ranges = dict[str, tuple[int, int]]
 """Bucket, as positions name it → `[start, end)` offsets."""
 
 RESTORED = "was the table restored from an older state, or dropped and created again?"
 
-_FETCH_LOG = 1015
 _PROJECTION_REFUSED = 34
 _CLIENT = -1
 _ANSWER_BYTES = 64 << 20
@@ -36,10 +37,10 @@ def ranges_between(start: Position, end: Position) -> Ranges:
     return {bucket: (start.get(bucket, 0), end[bucket]) for bucket in in_order(end)}
 
 
-class Reader:
+class TableReader:
     """One table's rows, with the columns of one projection."""
 
-    def __init__(self, catalog: Catalog, located: Located, columns: Sequence[str]) -> None:
+    def __init__(self, catalog: FlussCatalog, located: Located, columns: Sequence[str]) -> None:
         self._catalog = catalog
         self._located = located
         names = located.stored.column_names
@@ -53,6 +54,7 @@ class Reader:
         Raises:
             RowsLostError: the log begins after a range does, or ends before it.
             LeaderMovedError: look the table up again.
+            StoreUnavailableError: Fluss sends no rows for a while.
         """
         found: dict[str, list[LogBatch]] = {bucket: [] for bucket in ranges}
         there = self._there(ranges)
@@ -85,7 +87,7 @@ class Reader:
         return [bucket for bucket in wanted if bucket in self._located.leaders]
 
     def _refuse_beyond(self, left: Ranges) -> None:
-        ends = self._catalog.offsets(self._located, Bound.LATEST)
+        ends = self._catalog.offsets(self._located, OffsetBound.LATEST)
         for bucket, (_, end) in left.items():
             if bucket not in ends:
                 raise LeaderMovedError(f"{self._located.name} has no bucket {bucket} any more")
@@ -106,13 +108,13 @@ class Reader:
         table = proto.encode((1, self._located.stored.table_id), *projection, *wanted)
         body = proto.encode((1, _CLIENT), (2, _ANSWER_BYTES), (3, table), (4, _WAIT_MS), (5, 1))
         projected = self._projects
-        answer = self._catalog.wire.call(address, _FETCH_LOG, body, self._located.name)
-        told = {
+        answer = self._catalog.wire.call(address, Api.FETCH_LOG, body, self._located.name)
+        answers = {
             keys[proto.number(bucket, 1) if 1 in bucket else None, proto.number(bucket, 2)]: bucket
             for table_answer in proto.messages(answer, 1)
             for bucket in proto.messages(table_answer, 2)
         }
-        return {key: self._batches(bucket, key, ranges[key], projected) for key, bucket in told.items()}
+        return {key: self._batches(bucket, key, ranges[key], projected) for key, bucket in answers.items()}
 
     def _batches(self, answer: proto.Message, bucket: str, wanted: tuple[int, int], projected: bool) -> list[LogBatch]:
         start, end = wanted
@@ -120,7 +122,7 @@ class Reader:
         code = proto.number(answer, 3)
         if code == OUT_OF_RANGE:
             raise RowsLostError(
-                f"{name}, bucket {bucket}: the log no longer (or never) held offset {start}",
+                f"{name}, bucket {bucket}: the log no longer has, or never had, offset {start}",
                 hint="rows past the table's log TTL are in warmer tiers only",
             )
         if code == _PROJECTION_REFUSED and projected:
@@ -133,8 +135,8 @@ class Reader:
             return [self._padded(batch) for batch in found]
         # A server fills its answer, also with what lies beyond the range.
         sent = decode_batches(proto.blob(answer, 8), self._projected if projected else self._full)
-        held = takewhile(lambda batch: batch.base < end, sent)
-        return [self._padded(batch) if projected else self._project(batch) for batch in held]
+        batches = takewhile(lambda batch: batch.base < end, sent)
+        return [self._padded(batch) if projected else self._project(batch) for batch in batches]
 
     def _full(self, schema_id: int) -> pa.Schema:
         return self._catalog.schema(self._located, schema_id)

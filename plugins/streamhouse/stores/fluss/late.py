@@ -26,18 +26,18 @@ def late(table: Table, rows: pa.Table, now: datetime) -> pa.ChunkedArray:
     Example:
         Of a table that holds rows for a day, those of the 1st are late from an hour before the 3rd begins.
     """
-    held = table.forgets_after
-    if table.ages_by is None or held is None:
+    retention = table.forgets_after
+    if table.ages_by is None or retention is None:
         return pa.chunked_array([pa.repeat(False, rows.num_rows)])
-    # The day D is dropped when D + 1 day + held < now: see `tiering/retention.py`.
-    first_kept = (now + _EARLY - held).astimezone(UTC).date() - timedelta(days=1)
-    return pc.less_equal(rows.column(table.ages_by), pa.scalar(first_kept, pa.date32()))
+    # The day D is dropped when D + 1 day + retention < now: see `tiering/retention.py`.
+    first_day = (now + _EARLY - retention).astimezone(UTC).date() - timedelta(days=1)
+    return pc.less_equal(rows.column(table.ages_by), pa.scalar(first_day, pa.date32()))
 
 
 def forgotten(table: Table, deletes: pa.Table | None) -> pa.Table:
     """The keys to delete whose rows the hot tier may have dropped, while colder tiers hold them.
 
-    Fluss deletes nothing that it does not hold, and tells nobody. So it is given such rows first.
+    Fluss deletes nothing that it does not have, and reports nothing. So it is given such rows first.
     """
     if deletes is None or table.tiers.present == (Tier.HOT,):
         return arrow_schema([table.column(name) for name in table.primary_key]).empty_table()
@@ -48,7 +48,7 @@ class Guard:
     """Keeps the drop of a partition and writes to it apart, by the lock of the table; rows of recent days need none.
 
     Args:
-        locks: None: whoever opened the store sees to it.
+        locks: None: the caller that opened the store takes the lock.
     """
 
     def __init__(self, locks: TableLocks | None) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import Any, Self, TypeVar
@@ -13,12 +14,13 @@ import pyarrow as pa
 
 from streamhouse.errors import StoreError, StoreUnavailableError, TableMissingError, WriteRefusedError
 from streamhouse.stores.fluss.catalog import Located
-from streamhouse.stores.fluss.login import Login
-from streamhouse.stores.fluss.loop import EventLoop
+from streamhouse.stores.fluss.client_thread import EventLoop
 from streamhouse.stores.fluss.partitions import bucket_of
 from streamhouse.stores.fluss.sockets import tune
 from streamhouse.stores.fluss.values import tuples
-from streamhouse.stores.fluss.wire import STATUS, Address, LeaderMovedError, refusal
+from streamhouse.stores.fluss.wire.link import Address
+from streamhouse.stores.fluss.wire.login import Login
+from streamhouse.stores.fluss.wire.refusal import STATUS, LeaderMovedError, refusal
 
 T = TypeVar("T")
 Write = Any
@@ -30,6 +32,7 @@ Columns = tuple[str, ...] | None
 _WHOLE_BUCKET = 2**31 - 1
 _REMIND_S = 2.0
 _PATIENCE_S = 5.0  # with a question that takes milliseconds: a server that is starting may never answer it
+_FEW = 16  # writes that are waited for along with their flush
 _NO_WRITER = "Writer ID allocation failed"  # no server is up; it has no code of its own
 
 
@@ -79,9 +82,13 @@ class _Session:
 
     async def remind(self, name: str) -> None:
         """Let the client look for a table's leaders. What it asked a server that was starting may stay unanswered."""
-        with suppress(Exception):  # whoever waits for rows hears why they did not arrive
+        with suppress(Exception):  # the thread that waits for rows gets the reason why they did not arrive
             async with asyncio.timeout(_PATIENCE_S):
                 await self.connection.get_table(_path(name))
+
+    def opened(self, target: Target, columns: Columns) -> Any | None:
+        """The writer, where it was opened before; safe on any thread."""
+        return self._writers.get((target, columns))
 
     async def writer(self, target: Target, columns: Columns) -> Any:
         table = await self.table(target)
@@ -104,7 +111,7 @@ class _Flush:
 class Native:
     """One connection of Fluss's client, made at first use.
 
-    The client waits for a silent server for as long as the process lives, whoever gave up waiting.
+    The client waits for a silent server for as long as the process lives, also if the caller gave up waiting.
     So a write that timed out is remembered, and the next write to its table begins with waiting for
     it: rows never arrive late, between those of a later write. After any failure others use a new
     connection: pyfluss 1.0 never finds a server again that came back at another address
@@ -116,7 +123,7 @@ class Native:
         self._login = login
         self._timeout_s = timeout_s
         self._session: _Session | None = None
-        self._writing: dict[str, Lock] = {}  # table name → held from a write's first row to its flush
+        self._writing: dict[str, Lock] = {}  # table name → taken from a write's first row to its flush
         self._unanswered: dict[str, _Flush] = {}  # table name → its last write, which timed out
         self._lock = Lock()
         self._opening = asyncio.Lock()
@@ -179,7 +186,7 @@ class Native:
             target: A table that merges and allows deletes.
             rows: With all columns in their order.
             keys: The key of each row, in the order of the primary key.
-            deletes: Further keys, likewise.
+            deletes: Further keys, in the same form.
 
         Returns:
             One write for each of `deletes`, then for each row, as `upsert` does. Both writes of a
@@ -216,7 +223,7 @@ class Native:
                 if write is not None:
                     await write.wait()
 
-        if writes:
+        if any(write is not None for write in writes):
             self._run(name, work, self._session)
 
     def scan(self, target: Target, bucket: str, columns: Sequence[str]) -> pa.Table:
@@ -249,6 +256,7 @@ class Native:
                 return  # a server is away; the process is about to end, or the store will not be used
 
     def _write(self, target: Target, enqueue: Callable[[Any], list[Write]], columns: Columns = None) -> list[Write]:
+        EventLoop.current()  # first: in a process that was forked off, threads that are not there may own the locks
         with self._lock:
             writing = self._writing.setdefault(target.name, Lock())
         # The client cannot hold rows with different columns for one bucket: a write begins after the flush of another.
@@ -257,8 +265,7 @@ class Native:
 
     def _write_alone(self, target: Target, enqueue: Callable[[Any], list[Write]], columns: Columns) -> list[Write]:
         self.settle(target.name)
-        session = self._current(target)
-        writer = self._run(target.name, lambda: session.writer(target, columns), session)
+        session, writer = self._writer(target, columns)
         try:
             # On the caller's thread: it converts rows, and waits while the client's buffer is full.
             writes = enqueue(writer)
@@ -266,34 +273,46 @@ class Native:
             flush = _Flush(EventLoop.current().submit(writer.flush), session)
             self._unanswered[target.name] = flush  # of the rows before
             raise self._failure(target.name, error, session) from error
-        self._await_write(target.name, _Flush(EventLoop.current().submit(writer.flush), session))
         # The end of a flush does not tell whether its writes succeeded. When a server is gone none of the last did.
-        self.confirm(target.name, writes[-1:])
-        writes[-1:] = [None]
+        first = 0 if len(writes) <= _FEW else len(writes) - 1
+        flush = _Flush(Future(), session)
+        self._await_write(target.name, flush, EventLoop.current().submit(partial(_sent, writer, flush, writes[first:])))
+        writes[first:] = [None] * (len(writes) - first)
         if target not in session.quick:
             tune(target.servers)
             session.quick.add(target)
         return writes
 
-    def _await_write(self, name: str, flush: _Flush) -> None:
+    def _writer(self, target: Target, columns: Columns) -> tuple[_Session, Any]:
+        """The session and its writer; of one that is open nothing is asked, as each question is a turn of the loop."""
+        session = self._session
+        if session is not None and not target.partitions and (known := session.opened(target, columns)) is not None:
+            return session, known
+        session = self._current(target)
+        return session, self._run(target.name, lambda: session.writer(target, columns), session)
+
+    def _await_write(self, name: str, flush: _Flush, confirmed: "Future[None] | None" = None) -> None:
+        """Wait for a flush, and for what comes after it; only a flush that is not answered is remembered."""
         self._unanswered[name] = flush
         try:
-            self._await(name, flush)
+            self._await(name, flush.session, flush.done if confirmed is None else confirmed)
         except TimeoutError as error:
+            if flush.done.done():
+                self._unanswered.pop(name)
             raise self._failure(name, error, flush.session) from error
         except Exception as error:
             self._unanswered.pop(name)
             raise self._failure(name, error, flush.session) from error
         self._unanswered.pop(name)
 
-    def _await(self, name: str, flush: _Flush) -> None:
+    def _await(self, name: str, session: _Session, done: "Future[None]") -> None:
         """Wait for the rows; meanwhile remind the client of their table, of which it may have lost sight."""
         until = monotonic() + self._timeout_s
         while (left := until - monotonic()) > _REMIND_S:
             with suppress(TimeoutError):
-                return flush.done.result(_REMIND_S)
-            EventLoop.current().submit(lambda: flush.session.remind(name))
-        return flush.done.result(max(left, 0))
+                return done.result(_REMIND_S)
+            EventLoop.current().submit(lambda: session.remind(name))
+        return done.result(max(left, 0))
 
     def _current(self, target: Target) -> _Session:
         async def work() -> _Session:
@@ -313,8 +332,8 @@ class Native:
         config = fluss.Config({"bootstrap.servers": self._bootstrap, **login})
         config.writer_batch_timeout_ms = 2  # every write ends with a flush: rows need not wait for company
         config.writer_buffer_wait_timeout_ms = int(self._timeout_s * 1000)
-        # At least one is asked for. The client's further attempts go to the same dead address, for ever and
-        # without a word: rather be told at once that a server is gone. Whoever writes tries again.
+        # At least one is asked for. The client's further attempts go to the same dead address, forever and
+        # without a message: it is better to know at once that a server is gone. The writer tries again.
         config.writer_retries = 1
         config.connect_timeout_ms = 5_000
         return await fluss.FlussConnection.create(config)
@@ -328,7 +347,7 @@ class Native:
             raise self._failure(name, error, session) from error
 
     def _failure(self, name: str, error: Exception, session: _Session | None) -> StoreError:
-        """The error to raise. Whoever comes next gets a new session."""
+        """The error to raise. The next caller gets a new session."""
         import fluss
 
         if isinstance(error, WriteRefusedError):
@@ -348,13 +367,25 @@ class Native:
                 self._session = None
 
 
+async def _sent(writer: Any, flush: _Flush, writes: Sequence[Write]) -> None:
+    """Send what a writer has, and wait for some of its writes: one turn of the loop for both."""
+    try:
+        await writer.flush()
+    except BaseException as error:
+        flush.done.set_exception(error)
+        raise
+    flush.done.set_result(None)
+    for write in writes:
+        await write.wait()
+
+
 def _refusal(code: int, message: str, name: str) -> StoreError:
-    told = refusal(code, message, name)
-    if isinstance(told, TableMissingError) or _NO_WRITER in message:
+    error = refusal(code, message, name)
+    if isinstance(error, TableMissingError) or _NO_WRITER in message:
         # A server that has just started knows no tables, and its client forgets them. The coordinator, which was
         # asked just before, knows better.
         return LeaderMovedError(f"Fluss has not found {name} yet: {message}")
-    return told
+    return error
 
 
 def _path(name: str) -> Any:

@@ -10,7 +10,7 @@ from streamhouse.errors import TableMissingError
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.fluss import ddl
-from streamhouse.stores.fluss.catalog import Catalog, Located
+from streamhouse.stores.fluss.catalog import FlussCatalog, Located
 from streamhouse.stores.fluss.native import Native, Target
 
 NAME = "streamhouse.notes"
@@ -27,7 +27,7 @@ _NOTES = Table(
 class Notes:
     """A part of `FlussStore`; see `NotedStore`."""
 
-    _catalog: Catalog
+    _catalog: FlussCatalog
     _native: Native
 
     def note(self, writer: str, text: str, tables: Collection[str]) -> None:
@@ -62,7 +62,7 @@ class Notes:
         return pa.concat_tables([self._native.scan(Target.of(located), bucket, names) for bucket in located.leaders])
 
     def _stand(self, ids: dict[str, int]) -> bool:
-        """Whether any of the tables is still there: of others of their names the note tells nothing."""
+        """Whether any of the tables is still there: of others of their names the note says nothing."""
         return any(self._id(name) == known for name, known in ids.items())
 
     def _id(self, name: str) -> int | None:

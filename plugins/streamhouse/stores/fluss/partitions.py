@@ -2,7 +2,7 @@
 
 A partition is named by its values, `2026-11-21` or `2026-11-21$de`. In a position its buckets are
 `2026-11-21#17/0`: 17 is its number, which no other partition of the cluster ever has, so that one
-that was dropped and made anew is not taken for the old one. Of a table without partitions they are `0`.
+that was dropped and created again is not taken for the old one. Of a table without partitions they are `0`.
 """
 
 import re

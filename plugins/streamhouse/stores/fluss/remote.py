@@ -6,19 +6,19 @@ import pyarrow as pa
 from pyarrow import fs
 
 from streamhouse.errors import StoreUnavailableError
-from streamhouse.stores.fluss import proto
 from streamhouse.stores.fluss.log import LogBatch, decode_batches
+from streamhouse.stores.fluss.wire import proto
 
 
 def read_segments(
     info: proto.Message, start: int, end: int, schema: Callable[[int], pa.Schema], fields: Sequence[int] | None = None
 ) -> Iterator[LogBatch]:
-    """The batches of the segments a server names that hold offsets of `[start, end)`.
+    """Read the batches with offsets in `[start, end)` from the segment files that a server names.
 
     Args:
         info: The server's `PbRemoteLogFetchInfo`.
-        start: First offset wanted; the first batch may begin before it.
-        end: Offset after the last wanted; the last batch may end behind it.
+        start: First offset to read; the first batch may begin before it.
+        end: Offset after the last one to read; the last batch may end after it.
         schema: Schema id → schema.
         fields: See `decode_batches`.
 

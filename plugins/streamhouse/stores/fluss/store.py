@@ -1,9 +1,8 @@
 """The hot tier as the engine sees it."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 import pyarrow as pa
 
@@ -11,15 +10,14 @@ from streamhouse.errors import RowsLostError, SchemaConflictError, StoreError, T
 from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
-from streamhouse.stores.arrow import arrow_schema, conform
+from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import KIND_COLUMNS, Capabilities, Changes, Partition, WriteContext
 from streamhouse.stores.fluss import ddl
-from streamhouse.stores.fluss.catalog import Bound, Catalog, Located
+from streamhouse.stores.fluss.catalog import FlussCatalog, Located, OffsetBound
 from streamhouse.stores.fluss.changelog import LOG_TTL, numbered
-from streamhouse.stores.fluss.fetch import RESTORED, Ranges, Reader, ranges_between
-from streamhouse.stores.fluss.fold import ChangeLog, whole_changes
+from streamhouse.stores.fluss.exactly_once import not_yet_written, settled_end
+from streamhouse.stores.fluss.fetch import RESTORED, TableReader, ranges_between
 from streamhouse.stores.fluss.late import Guard, forgotten
-from streamhouse.stores.fluss.login import Login
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.notes import Notes
 from streamhouse.stores.fluss.partitions import (
@@ -29,8 +27,9 @@ from streamhouse.stores.fluss.partitions import (
     partition_values,
     partitions_in,
 )
-from streamhouse.stores.fluss.replay import not_yet_written, settled_end
-from streamhouse.stores.fluss.wire import Wire
+from streamhouse.stores.fluss.rows import FlussRows, pick, with_key
+from streamhouse.stores.fluss.wire.cluster import Wire
+from streamhouse.stores.fluss.wire.login import Login
 from streamhouse.stores.keyed import (
     absent,
     apart,
@@ -42,13 +41,11 @@ from streamhouse.stores.keyed import (
     rows_to_write,
     without_keys,
 )
-from streamhouse.stores.ledger import Ledger, NoLedger, note_made, refuse_lost
+from streamhouse.stores.ledger import Ledger, NoLedger, note_table, refuse_lost
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_offsets, offsets_between
 from streamhouse.stores.sums import refuse_overflow
 from streamhouse.stores.widen import missing, with_columns
-
-T = TypeVar("T")
 
 _KIND = "_kind"
 _FEW_ROWS = 16
@@ -64,9 +61,9 @@ class FlussStore(Notes):
     Args:
         bootstrap: `host:port` of a coordinator or tablet server; several with commas.
         min_log_ttl: Change logs of new tables are kept at least so long; a table's TTL cannot be
-            changed later, and rows past it are lost to whoever has not read them.
+            changed later, and rows past it are lost to readers that have not read them.
         timeout_s: A server that does not answer for so long counts as away.
-        locks: Keep writes of late rows and drops of partitions apart; None: whoever opens the store does.
+        locks: Keep writes of late rows and drops of partitions apart; None: the caller that opens the store does.
         ledger: Knows the tables that must be there; None: nobody does.
         login: For a cluster that lets nobody in without; None: for one that does.
     """
@@ -87,8 +84,9 @@ class FlussStore(Notes):
     ) -> None:
         self.bootstrap = bootstrap  # as given
         self._wire = Wire(bootstrap, timeout_s, login)
-        self._catalog = Catalog(self._wire)
+        self._catalog = FlussCatalog(self._wire)
         self._native = Native(bootstrap, timeout_s, login)
+        self._rows = FlussRows(self._catalog, self._native)
         self._min_log_ttl = min_log_ttl
         self._guard = Guard(locks)
         self.ledger: Ledger = ledger or NoLedger()
@@ -106,16 +104,16 @@ class FlussStore(Notes):
         self._catalog.create(table.name, ddl.describe(table, self._min_log_ttl))
         if reasons := ddl.differences(table, self._catalog.stored(table.name)):
             raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
-        note_made(self, table)
+        note_table(self, table)
 
     def add_columns(self, table: Table) -> None:
         """See `Store.add_columns`.
 
         Raises:
-            SchemaConflictError: also for a table that merges: 0.9 cannot be told how to fold an added column.
+            SchemaConflictError: also for a table that merges: 0.9 has no request that says how to fold an added column.
         """
         found = self._catalog.stored(table.name)
-        note_made(self, table)
+        note_table(self, table)
         columns = missing(table, found.columns)
         if reasons := ddl.differences(with_columns(table, found.columns), found):
             raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
@@ -151,7 +149,7 @@ class FlussStore(Notes):
             found = self._catalog.stored(name)
         except TableMissingError:
             return None
-        return f"{found.table_id}@{found.made_ms}"
+        return f"{found.table_id}@{found.created_ms}"
 
     def shape(self, name: str) -> Shape | None:
         """See `ShapedStore.shape`; one question to the coordinator."""
@@ -172,26 +170,30 @@ class FlussStore(Notes):
 
     def end(self, table: Table) -> Position:
         """See `Store.end`; every bucket is in it."""
-        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.LATEST))
+        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, OffsetBound.LATEST))
 
     def start(self, table: Table) -> Position:
         """The oldest offset each bucket retains."""
-        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.EARLIEST))
+        return self._catalog.on_leaders(
+            table.name, lambda located: self._catalog.offsets(located, OffsetBound.EARLIEST)
+        )
 
-    def kept(self, table: Table) -> timedelta:
-        """See `LogStore.kept`."""
+    def retention(self, table: Table) -> timedelta:
+        """See `LogStore.retention`."""
         return ddl.stored_ttl(self._catalog.stored(table.name), table, self._min_log_ttl)
 
     def position_before(self, table: Table, at: datetime) -> Position:
         """See `LogStore.position_before`."""
         at_ms = round(at.timestamp() * 1000)
-        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, Bound.TIME, at_ms))
+        return self._catalog.on_leaders(
+            table.name, lambda located: self._catalog.offsets(located, OffsetBound.TIME, at_ms)
+        )
 
     def position_at(self, table: Table, at_ms: int) -> Position:
         """See `TimedStore.position_at`."""
         oldest = self.start(table)
         found = self._catalog.on_leaders(
-            table.name, lambda located: self._catalog.offsets(located, Bound.TIME, at_ms + 1)
+            table.name, lambda located: self._catalog.offsets(located, OffsetBound.TIME, at_ms + 1)
         )
         if any(0 < first == found.get(bucket) for bucket, first in oldest.items()):
             raise RowsLostError(f"Fluss's log of {table.name} does not go back so far", hint=LOG_TTL)
@@ -202,10 +204,10 @@ class FlussStore(Notes):
         ranges = ranges_between(start, end)
 
         def read(located: Located) -> pa.Table:
-            reader = Reader(self._catalog, located, columns)
+            reader = TableReader(self._catalog, located, columns)
             return numbered(reader.read(ranges), reader.schema)
 
-        return self._on_leaders(table, columns, read).select([*KIND_COLUMNS, *columns])
+        return self._rows.on_leaders(table, columns, read).select([*KIND_COLUMNS, *columns])
 
     def rows_between(self, table: Table, start: Position, end: Position) -> int:  # noqa: ARG002  others ask the table
         """Offsets in the range; see `Store.rows_between`. An update takes two."""
@@ -233,14 +235,14 @@ class FlussStore(Notes):
         names = table.column_names if columns is None else columns
         ranges = ranges_between(start, end)
         if not table.primary_key:
-            return Changes(upserts=self._appended(table, ranges, names))
+            return Changes(upserts=self._rows.appended(table, ranges, names))
         try:
-            return self._log(table, ranges, names).changes(table.primary_key, names)
+            return self._rows.log(table, ranges, names).changes(table.primary_key, names)
         except RowsLostError:
             if any(start.values()):
                 raise
             return Changes(
-                upserts=self.read_state(table, end, names), before=arrow_schema(_pick(table, names)).empty_table()
+                upserts=self.read_state(table, end, names), before=arrow_schema(pick(table, names)).empty_table()
             )
 
     def read_state(self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None) -> pa.Table:
@@ -253,20 +255,20 @@ class FlussStore(Notes):
         names = table.column_names if columns is None else columns
         if not table.primary_key:
             return self.read_changes(table, {}, self.end(table) if at is None else at, names).upserts
-        wanted = _with_key(table, names)
+        wanted = with_key(table, names)
         # A partition that had no row yet is left out: neither its state nor its log needs to be read.
         begun = {bucket for bucket, offset in at.items() if offset} if at is not None and table.partition_by else None
-        state = self._state(table, wanted, begun)
+        state = self._rows.state(table, wanted, begun)
         if at is not None:
-            # The end is read after the state, so the log tells every change the state holds.
+            # The end is read after the state, so the log has every change that the state has.
             ends = self.end(table)
-            held = at if begun is None else {bucket: at[bucket] for bucket in begun if bucket in ends}
-            if beyond := {bucket: offset for bucket, offset in held.items() if offset > ends.get(bucket, 0)}:
+            position = at if begun is None else {bucket: at[bucket] for bucket in begun if bucket in ends}
+            if beyond := {bucket: offset for bucket, offset in position.items() if offset > ends.get(bucket, 0)}:
                 raise RowsLostError(f"{table.name} ends at {ends}, before {beyond}", hint=RESTORED)
             ranges = ranges_between(
                 at, {bucket: end for bucket, end in ends.items() if begun is None or bucket in begun}
             )
-            state = self._log(table, ranges, wanted).undone(state, table.primary_key)
+            state = self._rows.log(table, ranges, wanted).undone(state, table.primary_key)
         return state.select(list(names))
 
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
@@ -305,7 +307,7 @@ class FlussStore(Notes):
             raise WriteRefusedError(
                 f"rows of {table.name} cannot be set in the hot tier: {table.merge_engine} lets no row that would lose "
                 "replace another",
-                hint="write to a new table, or drop this one to have it made anew",
+                hint="write to a new table, or drop this one: it is then created again",
             )
         if not table.merge:
             return self.write(table, changes, context)
@@ -314,7 +316,7 @@ class FlussStore(Notes):
             return self._overwrite(table, rows, deletes)
 
     def _overwrite(self, table: Table, rows: pa.Table, deletes: pa.Table) -> Position:
-        located = self._located(table, table.column_names)
+        located = self._rows.located(table, table.column_names)
         located, deletes = self._with_partitions(table, located, rows, deletes)
         if located.stored.properties.get(ddl.DELETES) != ddl.DELETES_ALLOWED:
             raise SchemaConflictError(
@@ -342,14 +344,16 @@ class FlussStore(Notes):
         return sorted(partition_values(table, name) for name in names)
 
     def drop_partitions(
-        self, table: Table, gone: Sequence[Partition], covered: Position | None = None
+        self, table: Table, to_drop: Sequence[Partition], covered: Position | None = None
     ) -> list[Partition]:
         """See `PartitionedStore.drop_partitions`; no late row is written between its look and its drop."""
-        names = {partition_name(values): values for values in gone}
+        names = {partition_name(values): values for values in to_drop}
         with self.undropped(table):
             located = self._catalog.on_leaders(table.name, self._catalog.refreshed)
-            kept = set() if covered is None else self._changed(table, covered)
-            dropped = {name: day for name, day in names.items() if name in located.partitions and name not in kept}
+            changed_names = set() if covered is None else self._changed(table, covered)
+            dropped = {
+                name: day for name, day in names.items() if name in located.partitions and name not in changed_names
+            }
             self._catalog.drop_partitions(located, dropped)
         return list(dropped.values())
 
@@ -379,12 +383,12 @@ class FlussStore(Notes):
         # An epoch folds each key in at most once, so a key that changed since has this epoch's value in it.
         # One that was folded without a change (0 was added) may be missing here; folding it again changes nothing.
         ranges = ranges_between(replay_from, end)
-        return without_keys(rows, self._log(table, ranges, table.primary_key).rows.select(list(table.primary_key)))
+        return without_keys(rows, self._rows.log(table, ranges, table.primary_key).rows.select(list(table.primary_key)))
 
     def _send(self, table: Table, rows: pa.Table, deletes: pa.Table | None, *, partial: bool = False) -> None:
         if not rows.num_rows and not deletes:
             return
-        located = self._located(table, tuple(rows.column_names))
+        located = self._rows.located(table, tuple(rows.column_names))
         lost = rows.slice(0, 0)
         if not partial:
             rows = padded(rows, located.stored.columns)  # Fluss may hold newer columns than the plan
@@ -410,7 +414,7 @@ class FlussStore(Notes):
             deletes = rows.slice(0, 0).select(list(table.primary_key))
         if not table.partition_by:
             return located, deletes
-        # Asked at every write: the client would wait for one that was dropped, and for ever.
+        # Asked at every write: the client would wait forever for one that was dropped.
         located = self._catalog.create_partitions(table.name, partitions_in(table, rows))
         if not deletes:
             return located, deletes
@@ -429,19 +433,19 @@ class FlussStore(Notes):
         before = self.end(table)
         writes = self._native.upsert(target, rows, deletes, first=lost)
         after = ranges_between(before, self.end(table))
-        seen = self._log(table, after, table.primary_key).rows.select(list(table.primary_key))
+        logged_keys = self._rows.log(table, after, table.primary_key).rows.select(list(table.primary_key))
         numbered = keys.append_column(_KIND, pa.array(range(keys.num_rows)))
         if table.selects:  # so there are no deletes, and these are the rows
             numbered = rows.select(deciding(table)).append_column(_KIND, numbered.column(_KIND))
-        unseen = without_keys(numbered, seen)
+        unseen = without_keys(numbered, logged_keys)
         if table.selects and sum(end for _, end in after.values()) < _STATE_ROWS * unseen.num_rows:
-            # Rows that lose leave no trace. They are told from refused ones by what they lost to.
-            unseen = not_outdone(unseen, self._state(table, tuple(deciding(table))), table)
+            # Rows that lose leave no trace. The rows that won distinguish them from refused ones.
+            unseen = not_outdone(unseen, self._rows.state(table, tuple(deciding(table))), table)
         self._native.confirm(table.name, [writes[i] for i in unseen.column(_KIND).to_pylist()])
 
     def _update(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None) -> None:
         names = tuple(rows.column_names)
-        written = pa.concat_tables([padded(deletes, _pick(table, names)), rows]) if deletes else rows
+        written = pa.concat_tables([padded(deletes, pick(table, names)), rows]) if deletes else rows
         before = self._mark(table, written)
         writes = self._native.upsert(target, rows, deletes, names)
         self._native.confirm(table.name, [writes[i] for i in self._unseen(table, before, written)])
@@ -457,72 +461,4 @@ class FlussStore(Notes):
             return list(range(written.num_rows))
         after = ranges_between(before, self.end(table))
         names = tuple(written.column_names)
-        return absent(written, self._log(table, after, names).images().select(names))
-
-    def _appended(self, table: Table, ranges: Ranges, names: tuple[str, ...]) -> pa.Table:
-        columns = names or table.column_names[:1]  # rows without columns could not be counted
-
-        def read(located: Located) -> pa.Table:
-            reader = Reader(self._catalog, located, columns)
-            found = reader.read(ranges)
-            batches = [batch.rows for bucket in found.values() for batch in bucket if batch.rows is not None]
-            return pa.Table.from_batches(batches, schema=reader.schema)
-
-        return self._on_leaders(table, columns, read).select(list(names))
-
-    def _log(self, table: Table, ranges: Ranges, names: tuple[str, ...]) -> ChangeLog:
-        columns = _with_key(table, names)
-        starts = {bucket: start for bucket, (start, _) in ranges.items()}
-
-        def read(located: Located) -> ChangeLog:
-            reader = Reader(self._catalog, located, columns)
-            wider = {bucket: (max(start - 1, 0), end) for bucket, (start, end) in ranges.items() if start < end}
-            try:
-                found = reader.read(wider)
-            except RowsLostError:
-                oldest = self._catalog.offsets(located, Bound.EARLIEST)
-                held = {b: (max(start, oldest.get(b, start)), end) for b, (start, end) in wider.items()}
-                if held == wider or any(start > ranges[b][0] for b, (start, _) in held.items()):
-                    raise
-                found = reader.read(held)  # only offsets before a range are gone
-            return whole_changes(found, starts, reader.schema)
-
-        return self._on_leaders(table, columns, read)
-
-    def _state(self, table: Table, columns: tuple[str, ...], buckets: Collection[str] | None = None) -> pa.Table:
-        """The rows of some buckets; None: of all."""
-
-        def scan(known: Located) -> pa.Table:
-            located = self._catalog.refreshed(known)
-            target = Target.of(located)
-            read = [bucket for bucket in located.leaders if buckets is None or bucket in buckets]
-            parts = [self._native.scan(target, bucket, columns) for bucket in read]
-            if not parts:
-                return arrow_schema(_pick(table, columns)).empty_table()
-            return conform(pa.concat_tables(parts), _pick(table, columns))
-
-        return self._on_leaders(table, columns, scan)
-
-    def _on_leaders(self, table: Table, columns: tuple[str, ...], work: Callable[[Located], T]) -> T:
-        self._located(table, columns)
-        return self._catalog.on_leaders(table.name, work)
-
-    def _located(self, table: Table, columns: tuple[str, ...]) -> Located:
-        """The table, looked up again when a column seems to be missing."""
-        located = self._catalog.on_leaders(table.name, lambda found: found)
-        if not set(columns) <= set(located.stored.column_names):
-            self._catalog.forget(table.name)
-            located = self._catalog.on_leaders(table.name, lambda found: found)
-            if missing := sorted(set(columns) - set(located.stored.column_names)):
-                raise SchemaConflictError(
-                    f"Fluss's {table.name} lacks {', '.join(missing)}", hint="apply the flow's plan to add them"
-                )
-        return located
-
-
-def _with_key(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*table.primary_key, *names)))
-
-
-def _pick(table: Table, names: tuple[str, ...]) -> list[Column]:
-    return [table.column(name) for name in names]
+        return absent(written, self._rows.log(table, after, names).images().select(names))

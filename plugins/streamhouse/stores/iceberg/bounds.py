@@ -1,13 +1,13 @@
-"""What keeps the metadata of an Iceberg table small: each commit writes all of it anew, and readers need the newest."""
+"""What keeps the metadata of an Iceberg table small: each commit writes all of it, and readers need the newest."""
 
 from typing import Any
 
 METADATA = {
     "write.metadata.delete-after-commit.enabled": "true",
-    # A reader that was told of a version before this many commits finds it no more, and asks again.
+    # A reader that learned of a version before this many commits finds it no more, and asks again.
     "write.metadata.previous-versions-max": "10",
 }
-"""Properties of every table; whoever commits obeys them, a REST catalog itself."""
+"""Properties of every table; each committer obeys them, a REST catalog by itself."""
 
 
 def bound_metadata(stored: Any) -> None:

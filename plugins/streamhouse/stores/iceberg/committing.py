@@ -18,15 +18,15 @@ from streamhouse.stores.base import NeedsSparkError
 from streamhouse.stores.iceberg import data_files, snapshots
 from streamhouse.stores.iceberg.file_io import source
 from streamhouse.stores.iceberg.files import expression
-from streamhouse.stores.iceberg.java import each
+from streamhouse.stores.iceberg.java import IcebergJava, each
 from streamhouse.stores.iceberg.light_failures import left_to_spark
 from streamhouse.stores.iceberg.statements import PLAIN_TYPES, storage_type
 from streamhouse.stores.keyed import apart, with_keys
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 
 _EXACT = tuple(name for name in PLAIN_TYPES if name not in ("float", "double"))  # whose NaN and -0.0 are equal in SQL
 _BOUNDED = ("tinyint", "smallint", "int", "bigint", "decimal", "string", "date", "timestamp", "timestamp_ntz")
-_MOST_VALUES = 1_000  # of a partition column that are told one by one
+_MOST_VALUES = 1_000  # of a partition column that are named one by one
 _MOST_FILES, _MOST_ROWS = 500, 20_000_000  # looked through for keys; of more, executors may have a part
 _VERSION = 2
 
@@ -39,11 +39,11 @@ class _Task:
     deletes: tuple[Any, ...]
 
 
-def append(jvm: Any, stored: Any, table: Table, rows: pa.Table, properties: Mapping[str, str]) -> bool:
+def append(java: IcebergJava, stored: Any, table: Table, rows: pa.Table, properties: Mapping[str, str]) -> bool:
     """Commit one snapshot of a log's rows with `properties`; the caller holds the table's lock.
 
     Args:
-        jvm: Spark's.
+        java: Iceberg's classes.
         stored: The table in Iceberg's own Java.
         table: With every column that is stored.
         rows: With these columns.
@@ -54,13 +54,13 @@ def append(jvm: Any, stored: Any, table: Table, rows: pa.Table, properties: Mapp
 
     Raises:
         DiskFullError: no room is left; nothing was committed, and files may be left that belong to no snapshot.
-        StoreError: a file cannot be written; likewise.
+        StoreError: a file cannot be written; as above.
     """
     parts = data_files.partitions_of(table, rows)
     if parts is None or not _is_plain(stored):
         return False
     try:
-        files = data_files.written(jvm, stored, table, rows, parts)
+        files = data_files.written(java, stored, table, rows, parts)
     except NeedsSparkError:
         return False
     commit = stored.newAppend()
@@ -70,13 +70,15 @@ def append(jvm: Any, stored: Any, table: Table, rows: pa.Table, properties: Mapp
     return True
 
 
-def upsert(jvm: Any, stored: Any, table: Table, rows: pa.Table, kind: str, properties: Mapping[str, str]) -> bool:
+def upsert(
+    java: IcebergJava, stored: Any, table: Table, rows: pa.Table, kind: str, properties: Mapping[str, str]
+) -> bool:
     """Commit one snapshot in which rows took the place of those with their keys; else as `append`.
 
     Keys are looked for in every data file that may have one, so it takes tables of some million rows.
 
     Args:
-        jvm: Spark's.
+        java: Iceberg's classes.
         stored: The table in Iceberg's own Java.
         table: With a key, and every column that is stored.
         rows: As `rows_to_write` gives them: each key once, with its `kind`.
@@ -90,10 +92,10 @@ def upsert(jvm: Any, stored: Any, table: Table, rows: pa.Table, kind: str, prope
         return False
     wanted = _stored_as(rows.select(list(table.primary_key)), keys)
     try:
-        tasks = _tasks(jvm, stored, table, wanted)
+        tasks = _tasks(java, stored, table, wanted)
         with left_to_spark(table.name):
-            found = [(task, old, new) for task, old, new in _matches(jvm, stored, tasks, keys, wanted) if len(new)]
-        files = data_files.written(jvm, stored, table, upserts, parts)
+            found = [(task, old, new) for task, old, new in _matches(java, stored, tasks, keys, wanted) if len(new)]
+        files = data_files.written(java, stored, table, upserts, parts)
     except NeedsSparkError:
         return False
     if not files and not found:
@@ -104,11 +106,11 @@ def upsert(jvm: Any, stored: Any, table: Table, rows: pa.Table, kind: str, prope
         commit.addRows(file)
     for task, old, new in found:
         positions = np.union1d(new, np.concatenate([old[path] for path in old])) if old else new
-        commit.addDeletes(data_files.deleted(jvm, stored, table, task.file, positions))
+        commit.addDeletes(data_files.deleted(java, stored, table, task.file, positions))
         for delete in task.deletes:
             if str(delete.location()) in old:
                 commit.removeDeletes(delete)
-    if found:  # whoever commits without our lock, and changes these files, makes this one fail
+    if found:  # a commit without our lock that changes these files makes this one fail
         commit.validateFromSnapshot(stored.currentSnapshot().snapshotId()).validateDeletedFiles()
         commit.validateDataFilesExist([str(task.file.location()) for task, _, _ in found])
         commit.validateNoConflictingDeleteFiles()
@@ -128,9 +130,9 @@ def _commit(commit: Any, properties: Mapping[str, str]) -> None:
     commit.commit()
 
 
-def _tasks(jvm: Any, stored: Any, table: Table, wanted: pa.Table) -> "list[_Task]":
+def _tasks(java: IcebergJava, stored: Any, table: Table, wanted: pa.Table) -> "list[_Task]":
     """The data files that may have one of the keys, each with its delete files."""
-    scan = stored.newScan().filter(expression(jvm, _around(table, wanted)))
+    scan = stored.newScan().filter(expression(java, _around(table, wanted)))
     planned = scan.planFiles()
     try:
         tasks, rows = [], 0
@@ -149,44 +151,44 @@ def _tasks(jvm: Any, stored: Any, table: Table, wanted: pa.Table) -> "list[_Task
     return tasks
 
 
-def _around(table: Table, wanted: pa.Table) -> list[Condition]:
+def _around(table: Table, wanted: pa.Table) -> list[RowCondition]:
     found = []
     for name in table.primary_key:
         column = wanted.column(name)
         values = column.unique() if name in table.partition_by else None
         if values is not None and len(values) <= _MOST_VALUES:
-            found.append(Condition(name, "in", tuple(values.to_pylist())))
+            found.append(RowCondition(name, "in", tuple(values.to_pylist())))
         elif _base(table.column(name)) in _BOUNDED:
             ends = pc.min_max(column).as_py()
-            found += [Condition(name, ">=", (ends["min"],)), Condition(name, "<=", (ends["max"],))]
+            found += [RowCondition(name, ">=", (ends["min"],)), RowCondition(name, "<=", (ends["max"],))]
     return found
 
 
 def _matches(
-    jvm: Any, stored: Any, tasks: "Sequence[_Task]", keys: Sequence[Column], wanted: pa.Table
+    java: IcebergJava, stored: Any, tasks: "Sequence[_Task]", keys: Sequence[Column], wanted: pa.Table
 ) -> "Iterator[tuple[_Task, dict[str, Any], Any]]":
     """Of each data file: delete files of it alone with their positions, and where the keys are that are not deleted."""
     options = data_files.options_of(stored)
     numbers = [int(stored.schema().findField(column.name).fieldId()) for column in keys]
-    util = jvm.org.apache.iceberg.util.ContentFileUtil
-    held: dict[str, pa.Table] = {}
+    util = java.files
+    position_files: dict[str, pa.Table] = {}
 
     def positions(delete: Any, path: str) -> Any:
         name = str(delete.location())
-        if name not in held:
-            held[name] = _read(name, options, data_files.POSITIONS)
-        rows = held[name]
+        if name not in position_files:
+            position_files[name] = _read(name, options, data_files.POSITIONS)
+        rows = position_files[name]
         return rows.column(1).filter(pc.equal(rows.column(0), path)).to_numpy()
 
     for task in tasks:
         path, deletes = str(task.file.location()), task.deletes
-        gone = {str(one.location()): positions(one, path) for one in deletes}
-        old = {str(one.location()): gone[str(one.location())] for one in deletes if util.isFileScoped(one)}
+        positions_by_file = {str(one.location()): positions(one, path) for one in deletes}
+        old = {str(one.location()): positions_by_file[str(one.location())] for one in deletes if util.isFileScoped(one)}
         rows = _read(path, options, numbers).rename_columns(wanted.column_names)
         rows = _stored_as(rows, keys).append_column("", pa.array(np.arange(rows.num_rows)))
-        if gone:
+        if positions_by_file:
             alive = np.ones(rows.num_rows, dtype=bool)
-            alive[reduce(np.union1d, gone.values())] = False
+            alive[reduce(np.union1d, positions_by_file.values())] = False
             rows = rows.filter(pa.array(alive))
         yield task, old, with_keys(rows, wanted).column("").to_numpy()
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from streamhouse.errors import DiskFullError, StoreError, StoreUnavailableError
+from streamhouse.spark.failures import cause, failed_calls, lost_connection
 
 _RETRYABLE = ("CommitFailedException", "CommitStateUnknownException", "ServiceUnavailableException")
 _AWAY = ("ConnectException", "SocketTimeoutException", "NoHttpResponseException", "UnknownHostException")
@@ -23,26 +24,16 @@ def translated(doing: str, table: str) -> Iterator[None]:
             race; the call may be repeated.
         StoreError: anything else Iceberg refuses.
     """
-    from py4j.protocol import Py4JError, Py4JNetworkError
     from pyspark.errors import PySparkException
 
     try:
         yield
-    except (Py4JNetworkError, ConnectionError) as error:
+    except lost_connection() as error:
         raise StoreUnavailableError(f"{doing} Iceberg table {table} failed: Spark's JVM is gone") from error
-    except (Py4JError, PySparkException) as error:
+    except failed_calls(PySparkException) as error:
         text = str(error)
         said = cause(text)
         if "No space left on device" in text:
             raise DiskFullError(f"no room left while {doing} Iceberg table {table}") from error
         kind = StoreUnavailableError if any(name in text for name in (*_RETRYABLE, *_AWAY)) else StoreError
         raise kind(f"{doing} Iceberg table {table} failed: {said}") from error
-
-
-def cause(text: str) -> str:
-    """The innermost cause in the text of a Java exception, without its stack."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    if causes:
-        return causes[-1]
-    return next((line.lstrip(": ") for line in lines if not line.startswith("An error occurred while")), text)

@@ -82,7 +82,11 @@ def is_local(location: str) -> bool:
 
 
 def refuse_lost_bucket(files: "PyArrowFileIO", location: str) -> None:
-    """Raise StoreError when a file is not there since its bucket is not."""
+    """Refuse a location whose bucket does not exist.
+
+    Raises:
+        StoreError: the object store has no such bucket.
+    """
     from pyarrow.fs import FileType
 
     scheme, bucket, _ = files.parse_location(location)

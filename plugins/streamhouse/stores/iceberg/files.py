@@ -5,16 +5,16 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from streamhouse.stores.base import DataFile, Partition
-from streamhouse.stores.iceberg.java import each
-from streamhouse.stores.where import Condition, Value
+from streamhouse.stores.iceberg.java import IcebergJava, each
+from streamhouse.stores.where import RowCondition, Value
 
 _EPOCH = date(1970, 1, 1)
 _METHODS = {"<": "lessThan", "<=": "lessThanOrEqual", ">": "greaterThan", ">=": "greaterThanOrEqual", "=": "equal"}
 
 
-def planned(jvm: Any, table: Any, snapshot_id: int, where: Sequence[Condition]) -> list[DataFile]:
+def planned(java: IcebergJava, table: Any, snapshot_id: int, where: Sequence[RowCondition]) -> list[DataFile]:
     """Data files, and the delete files that belong to them, each once."""
-    scan = table.newScan().useSnapshot(snapshot_id).filter(expression(jvm, where))
+    scan = table.newScan().useSnapshot(snapshot_id).filter(expression(java, where))
     found: dict[str, DataFile] = {}
     kinds = [str(field.type()) for field in each(table.spec().partitionType().fields())]
     tasks = scan.planFiles()
@@ -35,18 +35,18 @@ def planned(jvm: Any, table: Any, snapshot_id: int, where: Sequence[Condition]) 
     return list(found.values())
 
 
-def expression(jvm: Any, where: Sequence[Condition]) -> Any:
+def expression(java: IcebergJava, where: Sequence[RowCondition]) -> Any:
     """Conditions that all hold, as Iceberg's Java takes them."""
-    made = jvm.org.apache.iceberg.expressions.Expressions
-    whole = made.alwaysTrue()
+    expressions = java.expressions
+    whole = expressions.alwaysTrue()
     for one in where:
         if one.operator == "in":
-            part = getattr(made, "in")(one.column, [literal(value) for value in one.values])
+            part = getattr(expressions, "in")(one.column, [literal(value) for value in one.values])
         elif one.operator in _METHODS:
-            part = getattr(made, _METHODS[one.operator])(one.column, literal(one.values[0]))
+            part = getattr(expressions, _METHODS[one.operator])(one.column, literal(one.values[0]))
         else:
-            part = made.isNull(one.column) if one.operator == "is null" else made.notNull(one.column)
-        whole = getattr(made, "and")(whole, part)
+            part = expressions.isNull(one.column) if one.operator == "is null" else expressions.notNull(one.column)
+        whole = getattr(expressions, "and")(whole, part)
     return whole
 
 

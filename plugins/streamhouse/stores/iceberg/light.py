@@ -13,11 +13,11 @@ from streamhouse.stores.arrow import arrow_schema, arrow_type, spark_type
 from streamhouse.stores.base import DataFile, NeedsSparkError, Snapshot
 from streamhouse.stores.iceberg import files, snapshots
 from streamhouse.stores.iceberg.light_failures import left_to_spark
-from streamhouse.stores.iceberg.metadata import Commit, History
+from streamhouse.stores.iceberg.metadata import Commit, CommitHistory
 from streamhouse.stores.iceberg.statements import PLAIN_TYPES, storage_type
 from streamhouse.stores.iceberg.tables import Tables
 from streamhouse.stores.ledger import Ledger, NoLedger
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 from streamhouse.stores.without_pandas import without_pandas
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _EXPRESSIONS = {
     "is null": "IsNull",
     "is not null": "NotNull",
 }
-_HINT = "table.lake.snapshots lists those that are held; upkeep expires old ones"
+_HINT = "table.lake.snapshots lists those that exist; upkeep expires old ones"
 
 
 class IcebergReader:
@@ -84,7 +84,7 @@ class IcebergReader:
 
     def list_snapshots(self, table: Table) -> list[Snapshot]:
         """See `LakeMetadata.list_snapshots`."""
-        return snapshots.held(self._history(table))
+        return snapshots.retained(self._history(table))
 
     def position_at(self, table: Table, at_ms: int) -> Position:
         """See `TimedStore.position_at`."""
@@ -93,7 +93,9 @@ class IcebergReader:
             raise RowsLostError(f"Iceberg's snapshots of {table.name} do not go back so far", hint=_HINT)
         return {_SNAPSHOT: found}
 
-    def list_files(self, table: Table, at: Position | None = None, where: Sequence[Condition] = ()) -> list[DataFile]:
+    def list_files(
+        self, table: Table, at: Position | None = None, where: Sequence[RowCondition] = ()
+    ) -> list[DataFile]:
         """See `LakeMetadata.list_files`."""
         stored = self._table(table)
         commit = _commit(table, stored, at)
@@ -108,7 +110,7 @@ class IcebergReader:
         return self.read_where(table, at, table.column_names if columns is None else columns, ())
 
     def read_where(
-        self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition]
+        self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[RowCondition]
     ) -> pa.Table:
         """See `FilteredStore.read_where`.
 
@@ -126,10 +128,10 @@ class IcebergReader:
             return _rows(stored, _scan(stored, commit, where), wanted)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing is open."""
 
-    def _history(self, table: Table) -> History:
-        return History(self._table(table).metadata)
+    def _history(self, table: Table) -> CommitHistory:
+        return CommitHistory(self._table(table).metadata)
 
     def _table(self, table: Table) -> "StaticTable":
         found = self._opened(table.name)
@@ -152,7 +154,7 @@ class IcebergReader:
 
 def _commit(table: Table, stored: "StaticTable", at: Position | None) -> Commit | None:
     """The snapshot at a position; None: before the first."""
-    history = History(stored.metadata)
+    history = CommitHistory(stored.metadata)
     number = snapshots.newest(history) if at is None else at.get(_SNAPSHOT, 0)
     if not number:
         return None
@@ -163,7 +165,7 @@ def _commit(table: Table, stored: "StaticTable", at: Position | None) -> Commit 
     return found
 
 
-def _scan(stored: "StaticTable", commit: Commit, where: Sequence[Condition]) -> "DataScan":
+def _scan(stored: "StaticTable", commit: Commit, where: Sequence[RowCondition]) -> "DataScan":
     """A scan of the columns that the table had at a snapshot, and of the rows that fulfil the conditions."""
     scan = stored.scan(snapshot_id=commit.snapshotId())
     now, then = ({field.name: field.field_id for field in one.fields} for one in (stored.schema(), scan.projection()))
@@ -174,12 +176,12 @@ def _scan(stored: "StaticTable", commit: Commit, where: Sequence[Condition]) -> 
     return scan
 
 
-def _expression(condition: Condition) -> "BooleanExpression":
+def _expression(condition: RowCondition) -> "BooleanExpression":
     from pyiceberg import expressions
 
-    made = getattr(expressions, _EXPRESSIONS[condition.operator])
+    expression_class = getattr(expressions, _EXPRESSIONS[condition.operator])
     values = (condition.values,) if condition.operator == "in" else condition.values
-    found: BooleanExpression = made(condition.column, *values)
+    found: BooleanExpression = expression_class(condition.column, *values)
     return found
 
 
@@ -187,11 +189,11 @@ def _rows(stored: "StaticTable", scan: "DataScan", wanted: Sequence[Column]) -> 
     """The rows of a scan with the columns `wanted`; one that the table did not have at the snapshot is null."""
     from pyiceberg.io.pyarrow import ArrowScan
 
-    held = [field.name for field in scan.projection().fields]
-    names = [one.name for one in wanted if one.name in held]
+    snapshot_columns = [field.name for field in scan.projection().fields]
+    names = [one.name for one in wanted if one.name in snapshot_columns]
     tasks = list(scan.plan_files())
     _refuse(_files(tasks))
-    columns = scan.select(*(names or held[:1])).projection()  # without any, the rows would not be counted
+    columns = scan.select(*(names or snapshot_columns[:1])).projection()  # without any, the rows would not be counted
     found = ArrowScan(stored.metadata, stored.io, columns, scan.row_filter).to_table(tasks)
     arrays = [
         _cast(found.column(one.name), one) if one.name in names else pa.nulls(found.num_rows, arrow_type(one.type))

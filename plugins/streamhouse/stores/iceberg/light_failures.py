@@ -90,7 +90,7 @@ def of_object_store(error: OSError, secrets: Sequence[str] = ()) -> StoreError |
 def _of_catalog(error: "RESTError", secrets: Sequence[str]) -> Exception:
     from pyiceberg import exceptions as told
 
-    said = _shown(_told(error), secrets)
+    said = _shown(_catalog_message(error), secrets)
     if isinstance(error, told.OAuthError | told.UnauthorizedError | told.AuthorizationExpiredError):
         return StoreError(f"the catalog of the cold tier does not let us in: {said}", hint=_CREDENTIAL)
     if isinstance(error, told.ForbiddenError):
@@ -100,7 +100,7 @@ def _of_catalog(error: "RESTError", secrets: Sequence[str]) -> Exception:
     return NeedsSparkError(f"what the catalog says: {said}")
 
 
-def _told(error: "RESTError") -> object:
+def _catalog_message(error: "RESTError") -> object:
     """What the catalog itself says, of which PyIceberg understands one form of two."""
     try:
         answer = error.__cause__.response.json()  # type: ignore[union-attr]  # of requests

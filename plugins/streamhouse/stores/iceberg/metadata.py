@@ -1,6 +1,6 @@
 """An Iceberg table that PyIceberg has read, in the words of Iceberg's own Java API.
 
-So `snapshots` tells the history of a table that is read here just as it tells that of one that Spark has open.
+So `snapshots` gives the same history for a table that is read here and for one that Spark has open.
 """
 
 # ruff: noqa: D102, N802  names and meaning are Iceberg's
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _METADATA, _HINT = "metadata", "version-hint.text"
 
 
-class Summary(dict[str, str]):
+class CommitSummary(dict[str, str]):
     """What a commit says of itself."""
 
     def containsKey(self, key: str) -> bool:
@@ -50,11 +50,11 @@ class Commit:
     def operation(self) -> str:
         return "" if self.stored.summary is None else self.stored.summary.operation.value
 
-    def summary(self) -> Summary:
-        return Summary({} if self.stored.summary is None else self.stored.summary.additional_properties)
+    def summary(self) -> CommitSummary:
+        return CommitSummary({} if self.stored.summary is None else self.stored.summary.additional_properties)
 
 
-class History:
+class CommitHistory:
     """The commits of a table: those of when it was opened, whatever is committed since."""
 
     def __init__(self, stored: "TableMetadata") -> None:

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from streamhouse.spark.results import collected_rows
 from streamhouse.stores.base import DROPPED, Partition
 from streamhouse.stores.iceberg.files import literal
+from streamhouse.stores.iceberg.java import IcebergJava
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,7 +21,7 @@ def stored(spark: "SparkSession", name: str, by: Sequence[str]) -> set[Partition
         by: Partition columns.
     """
     found = spark.table(f"{name}.partitions").select(*(f"partition.{column}" for column in by))
-    return {tuple(row) for row in found.distinct().collect()}
+    return {tuple(row) for row in collected_rows(found.distinct())}
 
 
 def changed(spark: "SparkSession", name: str, by: Sequence[str], since: int) -> set[Partition]:
@@ -28,36 +30,36 @@ def changed(spark: "SparkSession", name: str, by: Sequence[str], since: int) -> 
 
     entries = spark.table(f"{name}.entries").where(f.col("sequence_number") > since)
     found = entries.select(*(f"data_file.partition.{column}" for column in by))
-    return {tuple(row) for row in found.distinct().collect()}
+    return {tuple(row) for row in collected_rows(found.distinct())}
 
 
-def drop(jvm: Any, table: Any, by: Sequence[str], gone: Sequence[Partition]) -> None:
+def drop(java: IcebergJava, table: Any, by: Sequence[str], to_drop: Sequence[Partition]) -> None:
     """Commit a snapshot without the files of some partitions, none of which is read; the caller holds the lock.
 
     Args:
-        jvm: Spark's.
+        java: Iceberg's classes.
         table: Iceberg's own, in Java.
         by: Partition columns.
-        gone: At least one.
+        to_drop: At least one.
     """
-    made = jvm.org.apache.iceberg.expressions.Expressions
+    expressions = java.expressions
     if len(by) == 1:
-        these = getattr(made, "in")(by[0], [literal(one[0]) for one in gone])
+        these = getattr(expressions, "in")(by[0], [literal(one[0]) for one in to_drop])
     else:
-        these = _any(made, [_all(made, by, one) for one in gone])
-    table.newDelete().deleteFromRowFilter(these).set(DROPPED, str(len(gone))).commit()
+        these = _any(expressions, [_all(expressions, by, one) for one in to_drop])
+    table.newDelete().deleteFromRowFilter(these).set(DROPPED, str(len(to_drop))).commit()
 
 
-def _all(made: Any, by: Sequence[str], one: Partition) -> Any:
-    whole = made.alwaysTrue()
+def _all(expressions: Any, by: Sequence[str], one: Partition) -> Any:
+    whole = expressions.alwaysTrue()
     for name, value in zip(by, one, strict=True):
-        whole = getattr(made, "and")(whole, made.equal(name, literal(value)))
+        whole = getattr(expressions, "and")(whole, expressions.equal(name, literal(value)))
     return whole
 
 
-def _any(made: Any, these: list[Any]) -> Any:
+def _any(expressions: Any, these: list[Any]) -> Any:
     """Either of some expressions, as a tree that is not deep: Iceberg walks it by recursion."""
     if len(these) == 1:
         return these[0]
     half = len(these) // 2
-    return getattr(made, "or")(_any(made, these[:half]), _any(made, these[half:]))
+    return getattr(expressions, "or")(_any(expressions, these[:half]), _any(expressions, these[half:]))

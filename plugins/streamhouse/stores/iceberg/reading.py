@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from streamhouse.model.table import Column, Table
+from streamhouse.spark.frame import arrow_frame
+from streamhouse.spark.results import collected_arrow, collected_rows
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import ROWS_OF_A_FILE, UNPLACED, Changes
-from streamhouse.stores.frame import arrow_frame
+from streamhouse.stores.equality import may_hold_floats, zeros_apart
 from streamhouse.stores.iceberg.statements import as_of, storage_type
 from streamhouse.stores.keyed import padded
-from streamhouse.stores.same import may_hold_floats, zeros_apart
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -23,7 +24,7 @@ _PLACES = ("_file", "_pos")  # as Iceberg calls them
 _ORDER = "__order"
 _SEVERAL = 2
 _PLACED = "__placed"
-_GONE = 2  # status of an entry whose file is deleted
+_DELETED_STATUS = 2  # status of an entry whose file is deleted
 
 
 def frame(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int) -> "DataFrame":
@@ -37,22 +38,22 @@ def frame(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int) -
 
 
 def ordered(spark: "SparkSession", catalog: str, table: Table, snapshot_id: int, column: str) -> "DataFrame":
-    """`frame`, with what tells the order of rows; see `OrderedStore.ordered`.
+    """`frame`, with columns that give the order of rows; see `OrderedStore.ordered`.
 
     Commits have rising sequence numbers, the files of one commit have names in the order they were written, and a row
-    has its place in a file. A compaction puts rows of many commits together, and tells the number of the last one.
+    has its place in a file. A compaction puts rows of many commits together, and has the number of the last one.
     """
     from pyspark.sql import functions as f
 
     if snapshot_id == 0:
         return frame(spark, catalog, table, snapshot_id).withColumn(column, f.lit(0).cast("bigint"))
     entries = spark.sql(as_of(catalog, table, snapshot_id, part="entries"))
-    told = entries.where((f.col("status") < _GONE) & (f.col("data_file.content") == 0)).select(
+    file_rows = entries.where((f.col("status") < _DELETED_STATUS) & (f.col("data_file.content") == 0)).select(
         f.col("data_file.file_path").alias("path"),
         f.col("sequence_number").alias("number"),
         f.col("file_sequence_number").alias("own"),
     )
-    files = sorted(told.collect(), key=lambda file: (file.number, file.path))
+    files = sorted(collected_rows(file_rows), key=lambda file: (file.number, file.path))
     mixed = max((file.number for file in files if file.own > file.number), default=-1)
 
     def first(index: int, number: int, own: int) -> int:
@@ -119,7 +120,7 @@ def difference(old: "DataFrame", new: "DataFrame", table: Table, columns: Sequen
 
 def collected(rows: "DataFrame", table: Table) -> pa.Table:
     """The rows in this process, with the Arrow types of `table`."""
-    return padded(rows.toArrow(), [table.column(name) for name in rows.columns])
+    return padded(collected_arrow(rows), [table.column(name) for name in rows.columns])
 
 
 def _shown(stored: "DataFrame", table: Table, more: Sequence[str] = ()) -> "DataFrame":

@@ -2,7 +2,7 @@
 
 Iceberg names every file by its absolute path: in `*.metadata.json`, in manifest lists, in manifests, and in files of
 deleted positions (Iceberg table spec, "Manifests" and "Position Delete Files"). A file that names another one also
-tells its size, so files are rewritten before those that name them. Each file is replaced in one step, and one that
+has its size, so files are rewritten before those that name them. Each file is replaced in one step, and one that
 names no old path is left alone: after a kill the work is repeated and comes to the same end.
 """
 
@@ -108,7 +108,7 @@ def _avro(file: Path, to: Relocation, changed: set[str]) -> bool:
 
 
 def _sized(record: dict[str, Any], changed: set[str]) -> dict[str, Any]:
-    """A record that tells the size of a rewritten file as it is now."""
+    """A record with the size of a rewritten file as it is now."""
     for holder, (path, size) in ((record.get("data_file"), _SIZE["data_file"]), (record, _SIZE["manifest"])):
         if isinstance(holder, dict) and path in holder and _plain(holder[path]) in changed:
             holder[size] = Path(_plain(holder[path])).stat().st_size

@@ -20,7 +20,7 @@ class TimedCatalog(RestCatalog):
 
 
 class _Timed(HTTPAdapter):
-    def send(self, request: PreparedRequest, *given: Any, **named: Any) -> Response:
-        if not given and named.get("timeout") is None:
+    def send(self, request: PreparedRequest, *arguments: Any, **named: Any) -> Response:
+        if not arguments and named.get("timeout") is None:
             named["timeout"] = (CONNECT_S, ANSWER_S)
-        return super().send(request, *given, **named)
+        return super().send(request, *arguments, **named)

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from streamhouse.stores.base import CARRIED, DROPPED, SNAPSHOT_ID, WRITER, Snapshot
-from streamhouse.stores.iceberg.java import each, pairs
+from streamhouse.stores.iceberg.java import IcebergJava, each, pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,19 +33,16 @@ _OWN = (  # what Iceberg says in a summary of the commit itself
 )
 
 
-class Catalog:
+class JavaCatalog:
     """Iceberg's Java catalog behind a Spark catalog name."""
 
     def __init__(self, spark: "SparkSession", name: str) -> None:
-        jvm: Any = spark._jvm
-        # Spark finds the settings of a catalog through the thread's own session; a new thread has none.
-        jvm.SparkSession.setActiveSession(spark._jsparkSession)
-        self._iceberg: Any = jvm.org.apache.iceberg
-        self._catalog: Any = self._iceberg.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, name)
+        self._java = IcebergJava(spark)
+        self._catalog = self._java.catalog(name)
 
     def table(self, name: str) -> Any | None:
         """The Java table as it is now; None when there is none."""
-        identifier = self._identifier(name)
+        identifier = self._java.identifier(name)
         if not self._catalog.tableExists(identifier):
             return None
         table = self._catalog.loadTable(identifier)
@@ -54,10 +51,7 @@ class Catalog:
 
     def drop(self, name: str) -> None:
         """Drop the table and its files; nothing when there is none."""
-        self._catalog.dropTable(self._identifier(name), True)
-
-    def _identifier(self, name: str) -> Any:
-        return self._iceberg.catalog.TableIdentifier.parse(name)
+        self._catalog.dropTable(self._java.identifier(name), True)
 
 
 def newest(table: Any) -> int:
@@ -74,12 +68,12 @@ def number_of(table: Any, snapshot: int) -> int:
 
 def id_of(table: Any, number: int) -> int | None:
     """The id of a snapshot; None when it was expired, or never was."""
-    snapshot = next((s for s in _held(table) if s.sequenceNumber() == number), None)
+    snapshot = next((s for s in _all_snapshots(table) if s.sequenceNumber() == number), None)
     return None if snapshot is None else int(snapshot.snapshotId())
 
 
 def id_before(table: Any, start: int, end: int) -> int | None:
-    """The id of the snapshot `start`, behind which every one up to `end` is still held; None when one is not.
+    """The id of the snapshot `start`, after which every one up to `end` still exists; None when one does not.
 
     `start` itself may be expired.
     """
@@ -92,9 +86,9 @@ def id_before(table: Any, start: int, end: int) -> int | None:
 
 
 def after(table: Any, start: int, end: int) -> list[tuple[int, int]] | None:
-    """Number and rows of each snapshot after `start` up to `end`, oldest first; None: `start` is no longer held.
+    """Number and rows of each snapshot after `start` up to `end`, oldest first; None: `start` is no longer there.
 
-    From 0, when the first snapshots are gone, the oldest one held stands for all before it.
+    From 0, when the first snapshots are gone, the oldest one that exists stands for all before it.
     """
     found: list[tuple[int, int]] = []
     for snapshot in _back(table, id_of(table, end)):
@@ -128,13 +122,13 @@ def drops(table: Any, start: int, end: int) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def held(table: Any) -> list[Snapshot]:
-    """The snapshots of the table's present line that are held, oldest first."""
+def retained(table: Any) -> list[Snapshot]:
+    """The snapshots of the table's present line that still exist, oldest first."""
     return [_described(snapshot) for snapshot in _back(table, _current_id(table))][::-1]
 
 
 def newest_before(table: Any, at_ms: int) -> int | None:
-    """The number of the newest snapshot of `at_ms` or before; 0 before the very first; None: it is no longer held."""
+    """The number of the newest snapshot of `at_ms` or before; 0 before the very first; None: it is no longer there."""
     oldest: Any = None
     for snapshot in _back(table, _current_id(table)):
         if snapshot.timestampMillis() <= at_ms:
@@ -158,10 +152,10 @@ def tag(table: Any, writer: str, number: int) -> None:
     snapshot_id = id_of(table, number)
     digest = sha256(writer.encode()).hexdigest()[:8]
     name = f"{_TAG}{re.sub(r'[^A-Za-z0-9_-]', '.', writer)}.{digest}"
-    held = table.refs().get(name)
-    if held is None:
+    current_tag = table.refs().get(name)
+    if current_tag is None:
         table.manageSnapshots().createTag(name, snapshot_id).commit()
-    elif held.snapshotId() != snapshot_id:
+    elif current_tag.snapshotId() != snapshot_id:
         table.manageSnapshots().replaceTag(name, snapshot_id).commit()
 
 
@@ -181,7 +175,7 @@ def carry(table: Any) -> None:
 
 
 def line(table: Any) -> Iterator[Any]:
-    """The snapshots of the table's present line that are held, newest first."""
+    """The snapshots of the table's present line that still exist, newest first."""
     return _back(table, _current_id(table))
 
 
@@ -230,14 +224,14 @@ def _described(snapshot: Any) -> Snapshot:
 
 def _written(table: Any) -> Iterator[dict[str, str]]:
     """Properties of the snapshots `write` made, newest first; those that only a tag holds come last."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     for snapshot in _back(table, _current_id(table)):
-        seen.add(snapshot.snapshotId())
+        visited.add(snapshot.snapshotId())
         if properties := _properties(snapshot):
             yield properties
     tagged = [ref.snapshotId() for name, ref in pairs(table.refs()).items() if name.startswith(_TAG)]
-    kept = [table.snapshot(number) for number in tagged if number not in seen]
-    for snapshot in sorted(kept, key=lambda s: -s.sequenceNumber()):
+    tagged_snapshots = [table.snapshot(number) for number in tagged if number not in visited]
+    for snapshot in sorted(tagged_snapshots, key=lambda s: -s.sequenceNumber()):
         if properties := _properties(snapshot):
             yield properties
 
@@ -247,13 +241,13 @@ def _current_id(table: Any) -> int | None:
     return int(snapshot.snapshotId()) if snapshot else None
 
 
-def _held(table: Any) -> Iterator[Any]:
-    """Every snapshot that is held; most often the first one asked for is the newest or one of the last."""
-    seen: set[int] = set()
+def _all_snapshots(table: Any) -> Iterator[Any]:
+    """Every snapshot that still exist; most often the first one asked for is the newest or one of the last."""
+    visited: set[int] = set()
     for snapshot in _back(table, _current_id(table)):
-        seen.add(snapshot.snapshotId())
+        visited.add(snapshot.snapshotId())
         yield snapshot
-    yield from (snapshot for snapshot in each(table.snapshots()) if snapshot.snapshotId() not in seen)
+    yield from (snapshot for snapshot in each(table.snapshots()) if snapshot.snapshotId() not in visited)
 
 
 def _rows(snapshot: Any, *, whole: bool) -> int:

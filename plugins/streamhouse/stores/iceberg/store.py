@@ -1,6 +1,5 @@
 """Iceberg behind the `LakeStore` protocol."""
 
-import json
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -9,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from streamhouse.errors import RowsLostError, SchemaConflictError, StoreError, TableMissingError
-from streamhouse.model.shape import SeenColumn, Shape
+from streamhouse.errors import RowsLostError, StoreError, TableMissingError
+from streamhouse.model.shape import Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
-from streamhouse.sql.types import canonical_type
+from streamhouse.spark.frame import arrow_frame
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import (
     EPOCH,
@@ -27,32 +26,40 @@ from streamhouse.stores.base import (
     WriteContext,
 )
 from streamhouse.stores.data_check import CHECKED_COMPRESSION
-from streamhouse.stores.frame import arrow_frame
 from streamhouse.stores.iceberg import committing, files, partitions, reading, snapshots, statements
 from streamhouse.stores.iceberg.bounds import METADATA
 from streamhouse.stores.iceberg.failures import translated
-from streamhouse.stores.iceberg.java import each
+from streamhouse.stores.iceberg.java import IcebergJava
+from streamhouse.stores.iceberg.stored import (
+    TYPES,
+    identify,
+    refuse_difference,
+    shape_of,
+    shown_columns,
+    stored_version,
+    table_properties,
+    types_with,
+)
 from streamhouse.stores.keyed import in_turn, padded, refuse_log, rows_to_write
-from streamhouse.stores.ledger import Ledger, NoLedger, note_made, refuse_lost
+from streamhouse.stores.ledger import Ledger, NoLedger, note_table, refuse_lost
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_snapshots
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 from streamhouse.stores.widen import missing, with_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _SNAPSHOT = "snapshot"
-_KEY, _TYPES = "streamhouse.primary-key", "streamhouse.types"
 _VIEW, _KIND = "streamhouse_rows", "_rk"
 _ROWS_PER_FILE = 500_000
 _MOST_VALUES = 1_000  # of a partition column that a MERGE names one by one
-_SNAPSHOTS_HINT = "table.lake.snapshots lists those that are held; upkeep expires old ones"
+_SNAPSHOTS_HINT = "table.lake.snapshots lists those that exist; upkeep expires old ones"
 _PROPERTIES = {
     "format-version": "2",
     "write.parquet.compression-codec": CHECKED_COMPRESSION,
     # A commit of tiering changes few of many rows: it writes small delete files beside the data files
-    # instead of writing those anew, and compaction folds them in later.
+    # instead of writing those again, and compaction folds them in later.
     "write.merge.mode": "merge-on-read",
     "write.update.mode": "merge-on-read",
     "write.delete.mode": "merge-on-read",
@@ -115,54 +122,32 @@ class IcebergStore:
             stored = self._catalog().table(table.name)
             if stored is not None:
                 self._refuse_difference(table, stored)
-                if (
-                    stored.currentSnapshot() is None
-                ):  # its making was cut off; of one with rows readers know the columns
-                    self._identify(table, stored)
-                note_made(self, table)
+                if stored.currentSnapshot() is None:  # cut off in the making; of one with rows readers know the columns
+                    identify(self._java(), table, stored)
+                note_table(self, table)
                 return
             refuse_lost(self, table)
-            properties = {
-                **_PROPERTIES,
-                _KEY: json.dumps(table.primary_key),
-                _TYPES: json.dumps(_hidden_types(table.columns)),
-            }
+            properties = {**_PROPERTIES, **table_properties(table)}
             spark = self._spark_provider()
             spark.sql(statements.create_namespace(self._catalog_name, table.layer.value))
             spark.sql(statements.create_table(self._catalog_name, table, properties))
-            self._identify(table, self._table(table.name))
-            note_made(self, table)
-
-    def _identify(self, table: Table, stored: Any) -> None:
-        """Tell other engines the key: identifier fields, which are required."""
-        floating = any(table.column(name).type in ("float", "double") for name in table.primary_key)
-        if not table.primary_key or floating or not stored.schema().identifierFieldIds().isEmpty():
-            return  # Iceberg takes no floating-point numbers there
-        jvm: Any = self._spark_provider()._jvm
-        names = jvm.java.util.ArrayList()
-        update = stored.updateSchema().allowIncompatibleChanges()  # no row has NULL in its key
-        for name in table.primary_key:
-            names.add(name)
-            if stored.schema().findField(name).isOptional():
-                update.requireColumn(name)
-        update.setIdentifierFields(names).commit()
+            identify(self._java(), table, self._table(table.name))
+            note_table(self, table)
 
     def add_columns(self, table: Table) -> None:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
         with translated("altering", table.name), self._hold(table.name):
             stored = self._table(table.name)
-            note_made(self, table)
+            note_table(self, table)
             have = self._columns(table.name, stored)
             columns = missing(table, have)
             self._refuse_difference(with_columns(table, have), stored)
             if not columns:
                 return
             spark = self._spark_provider()
-            known: dict[str, str] = json.loads(stored.properties().get(_TYPES) or "{}")
-            types = known | _hidden_types(columns)
-            if types != known:
+            if (types := types_with(stored, columns)) is not None:
                 # First: a type of a column that is not there (yet) harms nobody.
-                spark.sql(statements.set_property(self._catalog_name, table, _TYPES, json.dumps(types)))
+                spark.sql(statements.set_property(self._catalog_name, table, TYPES, types))
             spark.sql(statements.add_columns(self._catalog_name, table, columns))
 
     def drop(self, name: str) -> None:
@@ -184,34 +169,14 @@ class IcebergStore:
             return None if stored is None else str(stored.uuid())
 
     def shape(self, name: str) -> Shape | None:
-        """See `ShapedStore.shape`; columns are read anew only when Iceberg numbers another schema."""
+        """See `ShapedStore.shape`; columns are read again only when Iceberg numbers another schema."""
         with translated("reading", name):
             stored = self._catalog().table(name)
             if stored is None:
                 return None
-            identity, schema = str(stored.uuid()), stored.schema()
-            version = f"{identity}.{schema.schemaId()}.{stored.spec().specId()}"
-            known = self._shapes.get(name)
+            version, known = stored_version(stored), self._shapes.get(name)
             if known is None or known.version != version:
-                known = Shape(
-                    object=name,
-                    tier=self.tier,
-                    identity=identity,
-                    version=version,
-                    columns=tuple(
-                        SeenColumn(
-                            name=column.name,
-                            type=column.type,
-                            nullable=bool(field.isOptional()),
-                            id=str(field.fieldId()),
-                            comment=field.doc() or "",
-                        )
-                        for column, field in zip(self._columns(name, stored), schema.columns(), strict=True)
-                    ),
-                    primary_key=tuple(json.loads(stored.properties().get(_KEY) or "[]")),
-                    layout=str(stored.spec().toString()),
-                )
-                self._shapes[name] = known
+                known = self._shapes[name] = shape_of(name, self.tier, stored, self._columns(name, stored))
             return known
 
     def end(self, table: Table) -> Position:
@@ -242,6 +207,9 @@ class IcebergStore:
 
         A log table reads the files appended in the range. A keyed table compares the states at
         both ends: two full reads in Spark. A range from the beginning is the state at `end`.
+
+        Raises:
+            RowsLostError: a snapshot of the range has expired.
         """
         names = table.column_names if columns is None else columns
         first, last = start.get(_SNAPSHOT, 0), end.get(_SNAPSHOT, 0)
@@ -250,7 +218,7 @@ class IcebergStore:
             return Changes(upserts=nothing, before=nothing if table.primary_key else None)
         with translated("reading", table.name):
             stored = self._table(table.name)
-            new_id = self._held(table, stored, last)
+            new_id = self._snapshot_id(table, stored, last)
             spark = self._spark_provider()
             if table.primary_key:
                 return self._keyed_changes(table, stored, first, last, names)
@@ -271,14 +239,16 @@ class IcebergStore:
         """The difference of the states at both ends; around each drop of partitions, which is no change, one more."""
         drops = snapshots.drops(stored, start, end) if start and table.partition_by else []
         bounds = zip([start, *(n for _, n in drops)], [*(before for before, _ in drops), end], strict=True)
-        asked = list(dict.fromkeys([*names, *table.primary_key])) if drops else names
+        wanted_names = list(dict.fromkeys([*names, *table.primary_key])) if drops else names
         parts = []
         for bound in (bound for bound in bounds if bound[0] != bound[1]):
             states = [
-                reading.frame(self._spark_provider(), self._catalog_name, table, self._held(table, stored, number))
+                reading.frame(
+                    self._spark_provider(), self._catalog_name, table, self._snapshot_id(table, stored, number)
+                )
                 for number in bound
             ]
-            parts.append(reading.difference(states[0], states[1], table, asked))
+            parts.append(reading.difference(states[0], states[1], table, wanted_names))
         if not parts:
             nothing = arrow_schema([table.column(name) for name in names]).empty_table()
             return Changes(nothing, before=nothing)
@@ -305,7 +275,7 @@ class IcebergStore:
         with translated("reading", table.name):
             stored = self._table(table.name)
             number = snapshots.newest(stored) if at is None else at.get(_SNAPSHOT, 0)
-            snapshot_id = self._held(table, stored, number)
+            snapshot_id = self._snapshot_id(table, stored, number)
             return reading.frame(self._spark_provider(), self._catalog_name, table, snapshot_id)
 
     def ordered(self, table: Table, at: Position | None, column: str) -> "DataFrame":
@@ -313,7 +283,7 @@ class IcebergStore:
         with translated("reading", table.name):
             stored = self._table(table.name)
             number = snapshots.newest(stored) if at is None else at.get(_SNAPSHOT, 0)
-            snapshot_id = self._held(table, stored, number)
+            snapshot_id = self._snapshot_id(table, stored, number)
             return reading.ordered(self._spark_provider(), self._catalog_name, table, snapshot_id, column)
 
     def count_rows(self, table: Table, at: Position | None = None) -> int:
@@ -338,14 +308,18 @@ class IcebergStore:
     def list_snapshots(self, table: Table) -> list[Snapshot]:
         """See `LakeMetadata.list_snapshots`."""
         with translated("reading", table.name):
-            return snapshots.held(self._table(table.name))
+            return snapshots.retained(self._table(table.name))
 
-    def list_files(self, table: Table, at: Position | None = None, where: Sequence[Condition] = ()) -> list[DataFile]:
+    def list_files(
+        self, table: Table, at: Position | None = None, where: Sequence[RowCondition] = ()
+    ) -> list[DataFile]:
         """See `LakeMetadata.list_files`."""
         with translated("reading", table.name):
             stored = self._table(table.name)
-            snapshot_id = self._held(table, stored, snapshots.newest(stored) if at is None else at.get(_SNAPSHOT, 0))
-            return files.planned(self._spark_provider()._jvm, stored, snapshot_id, where) if snapshot_id else []
+            snapshot_id = self._snapshot_id(
+                table, stored, snapshots.newest(stored) if at is None else at.get(_SNAPSHOT, 0)
+            )
+            return files.planned(self._java(), stored, snapshot_id, where) if snapshot_id else []
 
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` in one snapshot, once; see `Store.write`.
@@ -391,20 +365,20 @@ class IcebergStore:
             return sorted(found if since is None else found & self._changed(table, since))
 
     def drop_partitions(
-        self, table: Table, gone: Sequence[Partition], covered: Position | None = None
+        self, table: Table, to_drop: Sequence[Partition], covered: Position | None = None
     ) -> list[Partition]:
         """Drop partitions in one snapshot that reads no file; see `PartitionedStore.drop_partitions`."""
         with translated("dropping partitions of", table.name), self._hold(table.name):
             stored = self._table(table.name)
-            these = self._partitions(table) & set(gone)
+            these = self._partitions(table) & set(to_drop)
             if these and covered is not None:
                 these -= self._changed(table, covered)
             if these:
-                partitions.drop(self._spark_provider()._jvm, stored, table.partition_by, sorted(these))
+                partitions.drop(self._java(), stored, table.partition_by, sorted(these))
             return sorted(these)
 
     def close(self) -> None:
-        """Nothing is held; the Spark session belongs to the caller."""
+        """Nothing is open; the Spark session belongs to the caller."""
 
     def _hold(self, name: str) -> AbstractContextManager[None]:
         return self._locks.hold(self.tier, name, self._spark_provider())
@@ -419,10 +393,10 @@ class IcebergStore:
             wide = self._columns(table.name, stored)
             table = table.model_copy(update={"columns": wide})
             rows = padded(rows, [*wide, Column(name=_KIND, type="string")] if table.primary_key else wide)
-            jvm = self._spark_provider()._jvm
-            if table.primary_key and committing.upsert(jvm, stored, table, rows, _KIND, properties):
+            java = self._java()
+            if table.primary_key and committing.upsert(java, stored, table, rows, _KIND, properties):
                 return
-            if not table.primary_key and committing.append(jvm, stored, table, rows, properties):
+            if not table.primary_key and committing.append(java, stored, table, rows, properties):
                 return
         session = self._session()
         # Spark makes a partition, and so a file, of every 10,000 Arrow rows.
@@ -455,13 +429,16 @@ class IcebergStore:
     def _session(self) -> "SparkSession":
         """This thread's session beside the caller's: settings made for one commit stay out of others."""
         parent = self._spark_provider()
-        held = getattr(self._local, "session", None)
-        if held is None or held.sparkContext is not parent.sparkContext:
-            held = self._local.session = parent.newSession()
-        return held
+        session = getattr(self._local, "session", None)
+        if session is None or session.sparkContext is not parent.sparkContext:
+            session = self._local.session = parent.newSession()
+        return session
 
-    def _catalog(self) -> snapshots.Catalog:
-        return snapshots.Catalog(self._spark_provider(), self._catalog_name)
+    def _java(self) -> IcebergJava:
+        return IcebergJava(self._spark_provider())
+
+    def _catalog(self) -> snapshots.JavaCatalog:
+        return snapshots.JavaCatalog(self._spark_provider(), self._catalog_name)
 
     def _table(self, name: str) -> Any:
         stored = self._catalog().table(name)
@@ -480,7 +457,7 @@ class IcebergStore:
             )
         return steps
 
-    def _held(self, table: Table, stored: Any, number: int) -> int:
+    def _snapshot_id(self, table: Table, stored: Any, number: int) -> int:
         """The id of a snapshot; 0, which `reading` takes for the empty table, before the first."""
         if number == 0:
             return 0
@@ -492,30 +469,10 @@ class IcebergStore:
         return snapshot_id
 
     def _columns(self, name: str, stored: Any) -> tuple[Column, ...]:
-        fields = self._spark_provider().table(f"{self._catalog_name}.{name}").schema.fields
-        written: dict[str, str] = json.loads(stored.properties().get(_TYPES) or "{}")
-
-        def shown(field_name: str, kind: str) -> str:
-            wanted = written.get(field_name, kind)
-            return wanted if statements.storage_type(wanted) == kind else kind
-
-        return tuple(Column(name=f.name, type=shown(f.name, canonical_type(f.dataType.simpleString()))) for f in fields)
+        return shown_columns(self._spark_provider().table(f"{self._catalog_name}.{name}").schema, stored)
 
     def _refuse_difference(self, table: Table, stored: Any) -> None:
-        key = tuple(json.loads(stored.properties().get(_KEY) or "[]"))
-        have = [(c.name, c.type) for c in self._columns(table.name, stored)]
-        wanted = [(c.name, c.type) for c in table.columns]
-        by = tuple(field.name() for field in each(stored.spec().fields()))
-        for what, ours, theirs in (
-            ("columns", wanted, have),
-            ("primary key", table.primary_key, key),
-            ("partitions by", table.partition_by, by),
-        ):
-            if ours != theirs:
-                raise SchemaConflictError(
-                    f"Iceberg holds {table.name} with {what} {theirs}, the plan has {ours}",
-                    hint="drop the table and fill it again, or give the new one another name",
-                )
+        refuse_difference(table, stored, self._columns(table.name, stored))
 
 
 def _refuse_engine(table: Table) -> None:
@@ -532,8 +489,3 @@ def _values(table: Table, rows: pa.Table) -> list[statements.Within]:
     """The partition columns that have few values in `rows`, with these."""
     found = [(name, rows.column(name).unique().to_pylist()) for name in table.partition_by]
     return [(name, values) for name, values in found if len(values) <= _MOST_VALUES]
-
-
-def _hidden_types(columns: Sequence[Column]) -> dict[str, str]:
-    """The types that Iceberg widens, by column."""
-    return {c.name: c.type for c in columns if statements.storage_type(c.type) != c.type}

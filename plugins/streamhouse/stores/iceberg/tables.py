@@ -56,8 +56,8 @@ def tables_of(options: Mapping[str, str], name: str = "cold") -> Tables | None:
         name: Of the Spark catalog.
     """
     kind = options.get("type", "")
-    asked = {key for key in options if not (kind == "rest" and key.startswith(_HEADER))}
-    if asked - _KNOWN.get(kind, set()):
+    keys = {key for key in options if not (kind == "rest" and key.startswith(_HEADER))}
+    if keys - _KNOWN.get(kind, set()):
         return None
     if kind == "hadoop":
         return FolderTables(Path(options["warehouse"])) if options["warehouse"].startswith("/") else None
@@ -86,7 +86,7 @@ class FolderTables:
 
 
 class RestTables:
-    """Those that a REST service tells of. It is first asked when a table is."""
+    """Those of a REST service. It is first asked when a table is."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._options = options
@@ -115,12 +115,12 @@ class RestTables:
     def _connected(self) -> "RestCatalog":
         from streamhouse.stores.iceberg.rest_client import TimedCatalog
 
-        # Unless told so, Iceberg's Java asks for no keys of the object store, and not every catalog has some to give.
-        given: dict[str, Any] = {_DELEGATION: None, **self._options}
-        if not given.get("credential") and not given.get("token"):
-            given["auth"] = {"type": "noop"}
-        given.setdefault("oauth2-server-uri", f"{given['uri'].rstrip('/')}/v1/oauth/tokens")
-        return TimedCatalog("cold", **given)
+        # By default Iceberg's Java asks for no keys of the object store, and not every catalog has some to give.
+        options: dict[str, Any] = {_DELEGATION: None, **self._options}
+        if not options.get("credential") and not options.get("token"):
+            options["auth"] = {"type": "noop"}
+        options.setdefault("oauth2-server-uri", f"{options['uri'].rstrip('/')}/v1/oauth/tokens")
+        return TimedCatalog("cold", **options)
 
 
 class DatabaseTables:
@@ -130,7 +130,7 @@ class DatabaseTables:
         self._options = options
         self._name = catalog
         self._engine: Engine | None = None
-        hidden = (_asked(urlsplit(options["uri"].removeprefix("jdbc:"))).get("password"),)
+        hidden = (_url_parameters(urlsplit(options["uri"].removeprefix("jdbc:"))).get("password"),)
         self.secrets = tuple(text for text in (*hidden, options.get("s3.secret-access-key")) if text)
         self._last: dict[str, StaticTable] = {}
 
@@ -167,15 +167,15 @@ class DatabaseTables:
         from sqlalchemy import URL, NullPool, create_engine
 
         url = urlsplit(self._options["uri"].removeprefix("jdbc:"))
-        given = _asked(url)
+        parameters = _url_parameters(url)
         known = URL.create(
             "postgresql+psycopg",
-            username=given.pop("user", None),
-            password=given.pop("password", None),
+            username=parameters.pop("user", None),
+            password=parameters.pop("password", None),
             host=url.hostname,
             port=url.port,
             database=url.path.removeprefix("/"),
-            query={**given, "connect_timeout": _CONNECT_S},
+            query={**parameters, "connect_timeout": _CONNECT_S},
         )
         try:
             return create_engine(known, poolclass=NullPool)
@@ -184,13 +184,13 @@ class DatabaseTables:
 
 
 def _is_simple(uri: str) -> bool:
-    """Whether a URL of JDBC says no more than can be told otherwise, too."""
+    """Whether a URL of JDBC says no more than other settings can say."""
     url = urlsplit(uri.removeprefix("jdbc:"))
     one = uri.startswith(_POSTGRESQL) and "," not in url.netloc and "@" not in url.netloc
-    return one and _asked(url).keys() <= {"user", "password", "sslmode"}
+    return one and _url_parameters(url).keys() <= {"user", "password", "sslmode"}
 
 
-def _asked(url: SplitResult) -> dict[str, str]:
+def _url_parameters(url: SplitResult) -> dict[str, str]:
     return dict(parse_qsl(url.query))
 
 

@@ -13,7 +13,7 @@ from streamhouse.model.types import Position, Tier
 from streamhouse.stores.iceberg import snapshots
 from streamhouse.stores.iceberg.bounds import bound_metadata
 from streamhouse.stores.iceberg.failures import translated
-from streamhouse.stores.iceberg.java import each, pairs
+from streamhouse.stores.iceberg.java import IcebergJava, each, pairs
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import is_object_store
 from streamhouse.stores.upkeep import AT_LEAST, Files, millis, spared
@@ -60,7 +60,7 @@ class IcebergUpkeep:
             bound_metadata(stored)
             if stored.currentSnapshot() is None:
                 return
-            # First: a commit that takes files away writes each manifest of theirs anew, and its snapshot keeps these.
+            # First: a commit that takes files away writes each manifest of theirs again, and its snapshot keeps these.
             stored = self._with_few_manifests(stored, full=False)
             rewrite = self._actions.rewriteDataFiles(stored)
             for option, value in (_ALL if full else _SMALL).items():
@@ -77,16 +77,16 @@ class IcebergUpkeep:
             stored = self._table(table)
             if _keeps_files(stored):
                 return 0
-            held = list(snapshots.line(stored))
-            if not held:
+            chain = list(snapshots.line(stored))
+            if not chain:
                 return 0
-            number = spared(((int(s.timestampMillis()), partial(_files, s)) for s in held), older_than, unless_many)
-            unread = (s.timestampMillis() for s in held if s.sequenceNumber() >= read_from.get(_SNAPSHOT, _NEVER))
-            before = min([int(held[number - 1].timestampMillis()), *unread])
+            number = spared(((int(s.timestampMillis()), partial(_files, s)) for s in chain), older_than, unless_many)
+            unread = (s.timestampMillis() for s in chain if s.sequenceNumber() >= read_from.get(_SNAPSHOT, _NEVER))
+            before = min([int(chain[number - 1].timestampMillis()), *unread])
             count = len(stored.snapshots())
             expire = stored.expireSnapshots().expireOlderThan(before).retainLast(AT_LEAST)
             tagged = {int(ref.snapshotId()) for ref in pairs(stored.refs()).values()}
-            for snapshot in held[number:]:
+            for snapshot in chain[number:]:
                 if snapshot.timestampMillis() < before and snapshot.snapshotId() not in tagged:
                     # Where one is named, Iceberg removes all files that nobody reaches; else it leaves those that a
                     # snapshot replaced until that one goes.
@@ -118,12 +118,10 @@ class IcebergUpkeep:
 
     @property
     def _actions(self) -> Any:
-        spark = self._spark_provider()
-        jvm: Any = spark._jvm
-        return jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
+        return IcebergJava(self._spark_provider()).actions
 
     def _table(self, table: Table) -> Any:
-        found = snapshots.Catalog(self._spark_provider(), self._catalog).table(table.name)
+        found = snapshots.JavaCatalog(self._spark_provider(), self._catalog).table(table.name)
         if found is None:
             raise TableMissingError(f"Iceberg has no table {table.name}", hint="it is created when it is first filled")
         return found
@@ -135,5 +133,5 @@ def _keeps_files(stored: Any) -> bool:
 
 
 def _files(snapshot: Any) -> int:
-    told = snapshot.summary()
-    return sum(int(told.getOrDefault(f"total-{kind}-files", "0")) for kind in ("data", "delete"))
+    summary = snapshot.summary()
+    return sum(int(summary.getOrDefault(f"total-{kind}-files", "0")) for kind in ("data", "delete"))

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from streamhouse.stores.base import CARRIED, SNAPSHOT_ID, WRITER
+from streamhouse.stores.paimon.private import builder_of
 
 _TAG = "streamhouse."
 
@@ -32,13 +33,13 @@ def last_commit(handle: Any, user: str) -> Any | None:
 def tag_commit(handle: Any, snapshot: Any) -> None:
     """Keep `snapshot`, the newest of its writer, from being forgotten.
 
-    Two tags take turns: pypaimon truncates a tag before it writes it anew, so a process killed
+    Two tags take turns: pypaimon truncates a tag before it writes it again, so a process killed
     there leaves one unreadable tag and one good one.
     """
     name = f"{snapshot.commit_user}-{snapshot.commit_identifier % 2}"
     tags = handle.tag_manager()
-    held = _read_tag(handle, tags.tag_path(name))
-    if held is None or held.id < snapshot.id:
+    current_tag = _read_tag(handle, tags.tag_path(name))
+    if current_tag is None or current_tag.id < snapshot.id:
         if tags.tag_exists(name):
             handle.replace_tag(name, snapshot.id)
         else:
@@ -59,7 +60,7 @@ def carry(handle: Any) -> None:
             continue
         user = snapshot.commit_user
         said = {**(snapshot.properties or {}), CARRIED: str(snapshot.id)}
-        commit = handle.new_stream_write_builder()._with_commit_user(user).new_commit()
+        commit = builder_of(handle, user).new_commit()
         try:
             commit.commit([], snapshot.commit_identifier, snapshot_properties=said)
         finally:

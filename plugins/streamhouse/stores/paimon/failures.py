@@ -26,7 +26,7 @@ def translated(doing: str, table: str) -> Iterator[None]:
     from pypaimon.catalog.catalog_exception import CatalogException, TableNotExistException
 
     try:
-        with panics_told():
+        with translate_panics():
             yield
     except TableNotExistException as error:
         raise TableMissingError(
@@ -44,7 +44,7 @@ def translated(doing: str, table: str) -> Iterator[None]:
 
 
 @contextmanager
-def panics_told() -> Iterator[None]:
+def translate_panics() -> Iterator[None]:
     """Turn a panic of the Rust engine, which damaged files bring about and no `except Exception` takes, into an error.
 
     Raises:

@@ -12,9 +12,9 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.keyed import padded
 from streamhouse.stores.paimon import reading
 from streamhouse.stores.paimon.failures import translated
+from streamhouse.stores.paimon.light_table import LightTable, light_table, row_json, schema_of
 from streamhouse.stores.paimon.store import PaimonStore
-from streamhouse.stores.paimon.told import ToldTable, row_json, schema_of, told_table
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 
 _SNAPSHOT = "snapshot"
 _MOST_ROWS = 1_000_000  # beyond, what pypaimon imports does not matter, and it reads with several threads
@@ -39,7 +39,7 @@ class PaimonReader(PaimonStore):
     """
 
     def read_where(
-        self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition]
+        self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[RowCondition]
     ) -> pa.Table:
         """See `FilteredStore.read_where`."""
         with translated("reading", table.name):
@@ -55,12 +55,12 @@ class PaimonReader(PaimonStore):
 
         return FileIO.get(self._options["warehouse"], Options(self._options))
 
-    def _stored(self, name: str) -> ToldTable:
-        return told_table(name, self._options, self._file_io)
+    def _stored(self, name: str) -> LightTable:
+        return light_table(name, self._options, self._file_io)
 
 
 def small_state(
-    stored: ToldTable, table: Table, snapshot_id: int, columns: Sequence[str], where: Sequence[Condition] = ()
+    stored: LightTable, table: Table, snapshot_id: int, columns: Sequence[str], where: Sequence[RowCondition] = ()
 ) -> pa.Table | None:
     """`reading.state` by Rust alone; None: it has many rows, or is none that Rust reads.
 
@@ -70,26 +70,26 @@ def small_state(
     shown = [table.column(name) for name in columns]
     if snapshot_id == 0:
         return arrow_schema(shown).empty_table()
-    snapshot = reading.held_snapshot(stored, table, snapshot_id)
+    snapshot = reading.snapshot_at(stored, table, snapshot_id)
     if stored.table_schema.options.get(_FORMAT, _PARQUET) != _PARQUET:
         return None
     schema = schema_of(stored.path, stored.file_io, snapshot.schema_id)
     try:
         batches = _batches(stored, schema, snapshot_id, columns, where)
     except (ValueError, RuntimeError, TypeError, NotImplementedError, OSError):
-        return None  # all that Rust raises; whether there is anything wrong, pypaimon tells
+        return None  # all that Rust raises; whether there is anything wrong, pypaimon reports
     if batches is None:
         return None
     return padded(pa.Table.from_batches(batches), shown) if batches else arrow_schema(shown).empty_table()
 
 
 def _batches(
-    stored: ToldTable, schema: Any, snapshot_id: int, columns: Sequence[str], where: Sequence[Condition]
+    stored: LightTable, schema: Any, snapshot_id: int, columns: Sequence[str], where: Sequence[RowCondition]
 ) -> list[pa.RecordBatch] | None:
     """The rows of a snapshot, planned and read as pypaimon has Rust do it; None: they are many, or of no column."""
     fields = {field.name: field for field in schema.fields}
-    asked = dict.fromkeys([*columns, *(one.column for one in where)])
-    present = [fields[name] for name in asked if name in fields]  # a past schema may lack some
+    names = dict.fromkeys([*columns, *(one.column for one in where)])
+    present = [fields[name] for name in names if name in fields]  # a past schema may lack some
     if not present:
         return None
     by_rust = stored.by_rust(schema, {"scan.snapshot-id": str(snapshot_id)})
@@ -104,5 +104,5 @@ def _batches(
     return list(read.new_read().read_arrow(splits)) if splits else []
 
 
-def _predicate(one: Condition) -> dict[str, Any]:
+def _predicate(one: RowCondition) -> dict[str, Any]:
     return {"method": _METHODS[one.operator], "field": one.column, "literals": list(one.values)}

@@ -1,17 +1,17 @@
-"""What a Paimon table tells about itself: snapshots, files, and conditions in its own terms."""
+"""The metadata of a Paimon table: snapshots, files, and conditions in its own terms."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from streamhouse.stores.base import CARRIED, DataFile, Snapshot
 from streamhouse.stores.paimon.partitions import is_drop
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 
 _METHODS = {"=": "equal", "<": "less_than", "<=": "less_or_equal", ">": "greater_than", ">=": "greater_or_equal"}
 
 
-def held(handle: Any) -> list[Snapshot]:
-    """The snapshots that are held, oldest first."""
+def retained(handle: Any) -> list[Snapshot]:
+    """The snapshots that still exist, oldest first."""
     manager = handle.snapshot_manager()
     last = manager.get_latest_snapshot()
     if last is None:
@@ -22,15 +22,15 @@ def held(handle: Any) -> list[Snapshot]:
 
 
 def newest_before(handle: Any, at_ms: int) -> int | None:
-    """The id of the newest snapshot of `at_ms` or before; 0 before the very first; None: it is no longer held."""
-    found = held(handle)
+    """The id of the newest snapshot of `at_ms` or before; 0 before the very first; None: it is no longer there."""
+    found = retained(handle)
     before = [one.number for one in found if one.committed_ms <= at_ms]
     if before:
         return before[-1]
     return 0 if not found or found[0].number == 1 else None
 
 
-def files(past: Any, where: Sequence[Condition]) -> list[DataFile]:
+def files(past: Any, where: Sequence[RowCondition]) -> list[DataFile]:
     """The files that a read of a handle opens."""
     builder = with_conditions(past.new_read_builder(), where)
     return [
@@ -40,20 +40,24 @@ def files(past: Any, where: Sequence[Condition]) -> list[DataFile]:
     ]
 
 
-def with_conditions(builder: Any, where: Sequence[Condition]) -> Any:
+def with_conditions(builder: Any, where: Sequence[RowCondition]) -> Any:
     """A read builder that leaves out rows which do not fulfil all of `where`."""
     if not where:
         return builder
-    made = builder.new_predicate_builder()
+    predicate_builder = builder.new_predicate_builder()
 
-    def predicate(one: Condition) -> Any:
+    def predicate(one: RowCondition) -> Any:
         if one.operator == "in":
-            return made.is_in(one.column, list(one.values))
+            return predicate_builder.is_in(one.column, list(one.values))
         if one.operator in _METHODS:
-            return getattr(made, _METHODS[one.operator])(one.column, one.values[0])
-        return made.is_null(one.column) if one.operator == "is null" else made.is_not_null(one.column)
+            return getattr(predicate_builder, _METHODS[one.operator])(one.column, one.values[0])
+        return (
+            predicate_builder.is_null(one.column)
+            if one.operator == "is null"
+            else predicate_builder.is_not_null(one.column)
+        )
 
-    return builder.with_filter(made.and_predicates([predicate(one) for one in where]))
+    return builder.with_filter(predicate_builder.and_predicates([predicate(one) for one in where]))
 
 
 def _snapshot(stored: Any) -> Snapshot:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from streamhouse.stores.base import DROPPED, Partition
+from streamhouse.stores.paimon.private import builder_of, drop_rows
 
 _USER = "streamhouse.retention"
 
@@ -40,32 +41,26 @@ def is_drop(snapshot: Any) -> bool:
     return DROPPED in (snapshot.properties or {})
 
 
-def drop(handle: Any, gone: Sequence[Partition]) -> None:
+def drop(handle: Any, to_drop: Sequence[Partition]) -> None:
     """Commit a snapshot without the rows of some partitions; the caller holds the table's lock.
 
     Args:
         handle: Of the table.
-        gone: At least one; stored.
+        to_drop: At least one; stored.
     """
     from pypaimon.common.predicate_builder import PredicateBuilder
 
-    made = PredicateBuilder(handle.partition_keys_fields)
+    predicate_builder = PredicateBuilder(handle.partition_keys_fields)
     these = [
-        made.and_predicates([made.equal(name, value) for name, value in zip(handle.partition_keys, one, strict=True)])
-        for one in gone
-    ]
-    commit = handle.new_stream_write_builder()._with_commit_user(_USER).new_commit()
-    try:
-        # pypaimon's own drop_partitions takes no properties, by which readers tell this from other overwrites.
-        store = commit.file_store_commit
-        store._try_commit(
-            commit_kind="OVERWRITE",
-            commit_identifier=handle.snapshot_manager().get_latest_snapshot().id,
-            commit_entries_plan=store._overwrite_changes_provider(made.or_predicates(these), []).provide,
-            detect_conflicts=True,
-            allow_rollback=False,
-            snapshot_properties={DROPPED: str(len(gone))},
+        predicate_builder.and_predicates(
+            [predicate_builder.equal(name, value) for name, value in zip(handle.partition_keys, one, strict=True)]
         )
+        for one in to_drop
+    ]
+    commit = builder_of(handle, _USER).new_commit()
+    try:
+        newest = handle.snapshot_manager().get_latest_snapshot().id
+        drop_rows(commit, predicate_builder.or_predicates(these), newest, {DROPPED: str(len(to_drop))})
     finally:
         commit.close()
 

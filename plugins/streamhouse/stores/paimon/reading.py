@@ -10,6 +10,7 @@ from streamhouse.errors import RowsLostError, StoreError
 from streamhouse.model.table import Column, Table
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import ROWS_OF_A_FILE, UNPLACED, Changes
+from streamhouse.stores.equality import distinct_keys
 from streamhouse.stores.keyed import (
     DELETED,
     UPSERTED,
@@ -25,16 +26,16 @@ from streamhouse.stores.keyed import (
 )
 from streamhouse.stores.paimon.metadata import with_conditions
 from streamhouse.stores.paimon.partitions import is_drop
+from streamhouse.stores.paimon.private import splits_of
 from streamhouse.stores.paimon.schema import KIND, stored_columns
-from streamhouse.stores.same import distinct_keys
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 
 _APPENDED = 0  # source of a file that a writer wrote; a compaction's is 1
 _ROW_KIND = "_row_kind"
 _OVERWRITE = "OVERWRITE"
 _MAX_PUSHED_KEYS = 1000
 
-SNAPSHOTS_HINT = "table.lake.snapshots lists those that are held; upkeep expires old ones"
+SNAPSHOTS_HINT = "table.lake.snapshots lists those that exist; upkeep expires old ones"
 
 
 def state(
@@ -43,7 +44,7 @@ def state(
     snapshot_id: int,
     columns: Sequence[str],
     keys: pa.Table | None = None,
-    where: Sequence[Condition] = (),
+    where: Sequence[RowCondition] = (),
 ) -> pa.Table:
     """All rows at a snapshot; with `keys` (key columns, distinct) those rows only; others than `where` may be left out.
 
@@ -55,21 +56,25 @@ def state(
         return arrow_schema(shown).empty_table()
     past = at_snapshot(handle, table, snapshot_id)
     for_rows = keys.column_names if keys is not None else [one.column for one in where]
-    asked = list(dict.fromkeys([*columns, *for_rows]))
-    builder = past.new_read_builder().with_projection(_present(past, asked))
+    wanted_names = list(dict.fromkeys([*columns, *for_rows]))
+    builder = past.new_read_builder().with_projection(_present(past, wanted_names))
     if keys is not None and keys.num_rows <= _MAX_PUSHED_KEYS:
-        made = builder.new_predicate_builder()  # of each key column alone: a superset, which is cut down below
+        predicate_builder = (
+            builder.new_predicate_builder()
+        )  # of each key column alone: a superset, which is cut down below
         values = {name: keys.column(name).unique().to_pylist() for name in keys.column_names}
-        builder = builder.with_filter(made.and_predicates([made.is_in(name, v) for name, v in values.items()]))
+        builder = builder.with_filter(
+            predicate_builder.and_predicates([predicate_builder.is_in(name, v) for name, v in values.items()])
+        )
     elif where:
         builder = with_conditions(builder, [one for one in where if one.column in _present(past, [one.column])])
     found = builder.new_read().to_arrow(builder.new_scan().plan().splits())
-    rows = padded(found, _columns(table, asked))
+    rows = padded(found, _columns(table, wanted_names))
     return (rows if keys is None else with_keys(rows, keys)).select(list(columns))
 
 
 def placed(handle: Any, table: Table, snapshot_id: int, columns: Sequence[str], column: str) -> pa.Table:
-    """All rows of a log at a snapshot, with `column`, which tells their order; see `PlacedStore.read_placed`.
+    """All rows of a log at a snapshot, with `column`, which gives their order; see `PlacedStore.read_placed`.
 
     Raises:
         RowsLostError: the snapshot was expired.
@@ -92,7 +97,7 @@ def _in_order(splits: Sequence[Any]) -> list[tuple[int, Any]]:
     """A split for each file, with the number of its first row.
 
     The files of one partition and bucket are listed in the order of their commits; between several of these the time
-    at which a file was written tells the order. A compaction puts rows of many commits together, and lists its file
+    at which a file was written gives the order. A compaction puts rows of many commits together, and lists its file
     last; what was written before its end may be older or newer than its rows.
     """
     groups: dict[tuple[Any, ...], list[Any]] = {}
@@ -133,11 +138,11 @@ def at_snapshot(handle: Any, table: Table, snapshot_id: int) -> Any:
     Raises:
         RowsLostError: the snapshot was expired, or never was.
     """
-    held_snapshot(handle, table, snapshot_id)
+    snapshot_at(handle, table, snapshot_id)
     return handle.copy({"scan.snapshot-id": str(snapshot_id)})
 
 
-def held_snapshot(handle: Any, table: Table, snapshot_id: int) -> Any:
+def snapshot_at(handle: Any, table: Table, snapshot_id: int) -> Any:
     """One snapshot, whose state somebody asks for.
 
     Raises:
@@ -191,11 +196,11 @@ def changes(handle: Any, table: Table, start: int, end: int, columns: Sequence[s
     key = list(table.primary_key)
     snapshots = [snapshot_of(handle, table, number) for number in range(start + 1, end + 1)]
     if key and any(_replaced(snapshot) for snapshot in snapshots):
-        # `PaimonStore.replace` writes every row anew, and of two states nobody can tell what was deleted or dropped.
+        # `PaimonStore.replace` writes every row again, and of two states nobody can tell what was deleted or dropped.
         if drops := [snapshot.id for snapshot in snapshots if is_drop(snapshot)]:
             bounds = zip([start, *drops], [*(number - 1 for number in drops), end], strict=True)
-            asked = list(dict.fromkeys([*columns, *key]))
-            done = in_turn([changes(handle, table, *bound, asked) for bound in bounds], key)
+            wanted_names = list(dict.fromkeys([*columns, *key]))
+            done = in_turn([changes(handle, table, *bound, wanted_names) for bound in bounds], key)
             return Changes(done.upserts.select(list(columns)), done.deletes)
         old, new = (state(handle, table, snapshot_id, table.column_names) for snapshot_id in (start, end))
         return _difference(old, new, key, columns)
@@ -203,15 +208,15 @@ def changes(handle: Any, table: Table, start: int, end: int, columns: Sequence[s
         # The files of a snapshot hold what was added; what a reader wants is the sum.
         touched = distinct_keys(_delta(handle, table, snapshots, key), key)
         return Changes(upserts=state(handle, table, end, columns, keys=touched))
-    asked = list(dict.fromkeys([*columns, *key]))
-    delta = _delta(handle, table, snapshots, asked)
+    wanted_names = list(dict.fromkeys([*columns, *key]))
+    delta = _delta(handle, table, snapshots, wanted_names)
     if not key:
         return Changes(upserts=delta.select(list(columns)))
     folded = last_of_each_key(delta, key)
-    gone = pa.compute.equal(folded.column(_ROW_KIND), DELETED)
-    deletes = folded.filter(gone).select(key)
+    is_delete = pa.compute.equal(folded.column(_ROW_KIND), DELETED)
+    deletes = folded.filter(is_delete).select(key)
     return Changes(
-        upserts=folded.filter(pa.compute.invert(gone)).select(list(columns)),
+        upserts=folded.filter(pa.compute.invert(is_delete)).select(list(columns)),
         deletes=deletes if deletes.num_rows else None,
     )
 
@@ -251,9 +256,9 @@ def _difference(old: pa.Table, new: pa.Table, key: Sequence[str], columns: Seque
     if any(pa.types.is_nested(field.type) for field in new.schema):
         changed = new  # Arrow cannot compare such values: every row may be another one
     else:
-        kept = np.zeros(new.num_rows, dtype=bool)
-        kept[absent(new, old)] = True
-        changed = new.filter(pa.array(kept))
+        mask = np.zeros(new.num_rows, dtype=bool)
+        mask[absent(new, old)] = True
+        changed = new.filter(pa.array(mask))
     deletes = without_keys(old.select(list(key)), new.select(list(key)))
     return Changes(upserts=changed.select(list(columns)), deletes=deletes if deletes.num_rows else None)
 
@@ -267,13 +272,12 @@ def _delta(handle: Any, table: Table, snapshots: Sequence[Any], columns: Sequenc
     for snapshot in snapshots:
         if _replaced(snapshot):
             raise StoreError(
-                f"snapshot {snapshot.id} of {table.name} overwrote rows, so what changed in it cannot be told",
+                f"snapshot {snapshot.id} of {table.name} overwrote rows, so what changed in it is unknown",
                 hint="rebuild the tables downstream",
             )
         if snapshot.commit_kind != "APPEND":
             continue
-        # pypaimon has no public way to read from one snapshot id to another.
-        splits = scan._create_follow_up_plan(snapshot).splits()
+        splits = splits_of(scan, snapshot)
         if splits:
             of_schema = read if snapshot.schema_id == handle.table_schema.id else _python_read(handle, columns)
             parts.append(padded(of_schema.to_arrow(splits), shown))

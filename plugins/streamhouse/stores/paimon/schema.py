@@ -15,7 +15,7 @@ from streamhouse.stores.data_check import CHECKED_COMPRESSION
 KIND = "_rk"
 """Hidden column of keyed tables: pypaimon takes the kind of a row ('+U', '-D') from a stored column only."""
 
-_KIND_TOLD = "no part of the row: how Streamhouse wrote it; leave it out"
+_KIND_DESCRIPTION = "no part of the row: how Streamhouse wrote it; leave it out"
 _BUCKETS = "streamhouse.buckets"
 _LEGACY_NAMES = "partition.legacy-name"
 _ENGINE, _VERSION = "streamhouse.merge-engine", "streamhouse.version-column"
@@ -38,7 +38,7 @@ def paimon_schema(table: Table) -> Any:
     schema = arrow_schema(table.columns)
     if has_kind(table):
         kind = arrow_schema([Column(name=KIND, type="string")]).field(0)
-        schema = schema.append(kind.with_metadata({"description": _KIND_TOLD}))
+        schema = schema.append(kind.with_metadata({"description": _KIND_DESCRIPTION}))
     return Schema.from_pyarrow_schema(
         schema,
         partition_keys=list(table.partition_by),
@@ -82,7 +82,7 @@ def table_options(table: Table) -> dict[str, str]:
         options["merge-engine"] = "aggregation"
         options |= {f"fields.{name}.aggregate-function": how.value for name, how in table.merge.items()}
     elif table.primary_key:
-        # Paimon's own first-row shows no row before it is compacted, and with its sequence.field a snapshot tells rows
+        # Paimon's own first-row shows no row before it is compacted, and with its sequence.field a snapshot shows rows
         # that lost as changes. So the store compares rows before it writes, and what it writes has won.
         options |= {"merge-engine": "deduplicate", "rowkind.field": KIND}
         if table.selects:
@@ -104,7 +104,7 @@ def stored_columns(handle: Any) -> tuple[Column, ...]:
     )
 
 
-def made_at(handle: Any) -> str:
+def creation_time(handle: Any) -> str:
     """When the first schema of a table was made; a table that lost it is none that anybody knows."""
     first = handle.schema_manager.get_schema(0)
     return "without its first schema" if first is None else str(first.time_millis)
@@ -121,18 +121,7 @@ def shape_of(name: str, handle: Any) -> Shape:
         tier=Tier.WARM,
         identity=str(first.time_millis),  # Paimon has no other name for a table than its path
         version=f"{first.time_millis}.{schema.id}",
-        columns=tuple(
-            SeenColumn(
-                name=field.name,
-                type=columns[field.name].type,
-                nullable=columns[field.name].nullable,
-                id=str(field.id),
-                default=field.default_value,
-                comment=field.description or "",
-            )
-            for field in schema.fields
-            if field.name in columns
-        ),
+        columns=tuple(_observed_column(field, columns[field.name]) for field in schema.fields if field.name in columns),
         primary_key=tuple(handle.primary_keys),
         layout=f"{options.get('bucket', '-1')} buckets by ({options.get('bucket-key', '')})"
         + (f", partitions by ({', '.join(handle.partition_keys)})" if handle.partition_keys else ""),
@@ -161,9 +150,9 @@ def refuse_difference(table: Table, handle: Any) -> None:
     wanted["primary key"], stored["primary key"] = list(table.primary_key), list(handle.primary_keys)
     wanted["partitions by"], stored["partitions by"] = list(table.partition_by), list(handle.partition_keys)
     options = {key: value for key, value in handle.table_schema.options.items() if key != "write-only"}
-    kept = ("bucket", "merge-engine", "fields.", "rowkind.", _BUCKETS, _ENGINE, _VERSION)
-    wanted |= {key: value for key, value in table_options(table).items() if key.startswith(kept)}
-    stored |= {key: value for key, value in options.items() if key.startswith(kept)}
+    prefixes = ("bucket", "merge-engine", "fields.", "rowkind.", _BUCKETS, _ENGINE, _VERSION)
+    wanted |= {key: value for key, value in table_options(table).items() if key.startswith(prefixes)}
+    stored |= {key: value for key, value in options.items() if key.startswith(prefixes)}
     if table.merge:  # what folds a column that the plan gave up does not matter
         stored = {key: value for key, value in stored.items() if key in wanted or not key.startswith("fields.")}
     for what in dict.fromkeys([*wanted, *stored]):
@@ -188,3 +177,14 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(v if isinstance(v, str) else " ".join(v) for v in value) or "none"
     return str(value)
+
+
+def _observed_column(field: Any, column: Column) -> SeenColumn:
+    return SeenColumn(
+        name=field.name,
+        type=column.type,
+        nullable=column.nullable,
+        id=str(field.id),
+        default=field.default_value,
+        comment=field.description or "",
+    )

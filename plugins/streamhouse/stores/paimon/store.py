@@ -23,25 +23,26 @@ from streamhouse.stores.base import (
     WriteContext,
 )
 from streamhouse.stores.keyed import refuse_log, rows_to_set, rows_to_write
-from streamhouse.stores.ledger import Ledger, NoLedger, note_made, refuse_lost
+from streamhouse.stores.ledger import Ledger, NoLedger, note_table, refuse_lost
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import ObjectStore
 from streamhouse.stores.pace import by_snapshots
 from streamhouse.stores.paimon import commits, metadata, partitions, reading
 from streamhouse.stores.paimon.failures import translated
+from streamhouse.stores.paimon.private import builder_of, overwrite_all
 from streamhouse.stores.paimon.schema import (
     KIND,
     additions,
     as_stored,
+    creation_time,
     has_kind,
-    made_at,
     paimon_schema,
     refuse_difference,
     shape_of,
     stored_columns,
 )
 from streamhouse.stores.sums import refuse_overflow
-from streamhouse.stores.where import Condition
+from streamhouse.stores.where import RowCondition
 from streamhouse.stores.widen import missing, with_columns
 
 _SNAPSHOT = "snapshot"
@@ -53,7 +54,7 @@ _HOW = {
     "scan.native-plan.enabled": "true",
     # An epoch without rows may carry properties.
     "snapshot.ignore-empty-commit": "false",
-    # `replace` writes every partition anew, those of which no row is left, too.
+    # `replace` writes every partition again, those of which no row is left, too.
     "dynamic-partition-overwrite": "false",
 }
 
@@ -114,13 +115,13 @@ class PaimonStore:
                 self._catalog.create_table(table.name, paimon_schema(table), False)
             else:
                 refuse_difference(table, handle)
-            note_made(self, table)
+            note_table(self, table)
 
     def add_columns(self, table: Table) -> None:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
         with self._locks.hold(self.tier, table.name), translated("altering", table.name):
             handle = self._catalog.get_table(table.name)
-            note_made(self, table)
+            note_table(self, table)
             stored = stored_columns(handle)
             columns = missing(table, stored)
             refuse_difference(with_columns(table, stored), handle)
@@ -156,7 +157,7 @@ class PaimonStore:
 
         with translated("reading", name):
             try:
-                return made_at(self._stored(name))
+                return creation_time(self._stored(name))
             except TableNotExistException:
                 return None
 
@@ -210,7 +211,7 @@ class PaimonStore:
         return self.read_where(table, at, table.column_names if columns is None else columns, ())
 
     def read_where(
-        self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[Condition]
+        self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[RowCondition]
     ) -> pa.Table:
         """See `FilteredStore.read_where`."""
         with translated("reading", table.name):
@@ -242,9 +243,11 @@ class PaimonStore:
     def list_snapshots(self, table: Table) -> list[Snapshot]:
         """See `LakeMetadata.list_snapshots`."""
         with translated("reading", table.name):
-            return metadata.held(self._stored(table.name))
+            return metadata.retained(self._stored(table.name))
 
-    def list_files(self, table: Table, at: Position | None = None, where: Sequence[Condition] = ()) -> list[DataFile]:
+    def list_files(
+        self, table: Table, at: Position | None = None, where: Sequence[RowCondition] = ()
+    ) -> list[DataFile]:
         """See `LakeMetadata.list_files`."""
         with translated("reading", table.name):
             handle = self._handle(table.name)
@@ -283,7 +286,7 @@ class PaimonStore:
     def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Set rows in one snapshot, once; see `Store.replace`.
 
-        A table that merges is read and written anew as a whole, by this process: set as many
+        A table that merges is read and written again as a whole, by this process: set as many
         keys at once as there are.
         """
         refuse_log(table)
@@ -322,7 +325,7 @@ class PaimonStore:
             return sorted(found if since is None else found & self._changed(handle, table, since))
 
     def drop_partitions(
-        self, table: Table, gone: Sequence[Partition], covered: Position | None = None
+        self, table: Table, to_drop: Sequence[Partition], covered: Position | None = None
     ) -> list[Partition]:
         """Drop partitions in one snapshot, of kind OVERWRITE, that `read_changes` passes over.
 
@@ -330,7 +333,7 @@ class PaimonStore:
         """
         with self._locks.hold(self.tier, table.name), translated("dropping partitions of", table.name):
             handle = self._handle(table.name)
-            these = partitions.stored(handle) & set(gone)
+            these = partitions.stored(handle) & set(to_drop)
             if these and covered is not None:
                 these -= self._changed(handle, table, covered)
             if these:
@@ -338,7 +341,7 @@ class PaimonStore:
             return sorted(these)
 
     def close(self) -> None:
-        """Nothing is held open between calls."""
+        """Nothing stays open between calls."""
 
     @cached_property
     def _catalog(self) -> Any:
@@ -348,11 +351,11 @@ class PaimonStore:
             return CatalogFactory.create(self._options)
 
     def _stored(self, name: str) -> Any:
-        """What a table tells of itself: schema, snapshots, tags."""
+        """The metadata of a table: schema, snapshots, tags."""
         return self._catalog.get_table(name)
 
     def _handle(self, name: str) -> Any:
-        # Loaded anew for each call (0.7 ms): a handle never sees columns added after it was made.
+        # Loaded again for each call (0.7 ms): a handle never sees columns added after it was made.
         return self._catalog.get_table(name).copy(_HOW)
 
     def _changed(self, handle: Any, table: Table, since: Position) -> set[Partition]:
@@ -382,16 +385,15 @@ class PaimonStore:
     def _commit(
         self, handle: Any, rows: pa.Table, user: str, context: WriteContext, *, overwrite: bool = False
     ) -> None:
-        builder = handle.new_stream_write_builder()._with_commit_user(user)
+        builder = builder_of(handle, user)
         properties = {**context.properties, WRITER: context.writer, EPOCH: str(context.epoch)}
         write, commit = builder.new_write(), builder.new_commit()
         try:
             write.write_arrow(as_stored(handle, rows))
             messages = write.prepare_commit(context.epoch)
             if overwrite:
-                # pypaimon offers this to batch writers only, which cannot choose their identifier.
                 written = [message for message in messages if not message.is_empty()]
-                commit.file_store_commit.overwrite({}, written, context.epoch, properties)
+                overwrite_all(commit, written, context.epoch, properties)
             else:
                 commit.commit(messages, context.epoch, snapshot_properties=properties)
         finally:

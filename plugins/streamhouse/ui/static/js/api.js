@@ -19,7 +19,7 @@ function read(path) {
   return pending.get(path);
 }
 
-async function answer(path, options = {}) {
+async function answer(path, options = {}, as = "json") {
   let response;
   try {
     response = await fetch(path, { credentials: "same-origin", ...options });
@@ -29,6 +29,7 @@ async function answer(path, options = {}) {
     throw new Problem({ code: "offline", detail: "the server does not answer", hint: "it may have been stopped; this page tries again by itself", status: 0 });
   }
   reached(true);
+  if (response.ok && as === "blob") return { blob: await response.blob() };
   const text = await response.text();
   if (response.ok) return { text, data: JSON.parse(text) };
   let document;
@@ -65,6 +66,14 @@ export const post = async (path, body, options = {}) =>
       ...options,
     })
   ).data;
+
+/** The answer of a POST as a file that the browser saves. */
+export async function download(path, body, name) {
+  const { blob } = await answer(path, { method: "POST", headers: { "Content-Type": "application/json", "X-Streamhouse": "1" }, body: JSON.stringify(body) }, "blob");
+  const url = URL.createObjectURL(blob);
+  Object.assign(document.createElement("a"), { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
 
 /** `{data, problem, reload}` of a path; null reads nothing. With `every` (ms) it is read again while somebody looks. */
 export function useData(path, every = 0) {

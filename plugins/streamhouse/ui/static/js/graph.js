@@ -14,7 +14,8 @@ function describe(node, reads) {
     steps && `written by ${steps}`,
     reads.length && `reads ${reads.join(", ")}`,
     tiers && `in ${tiers}`,
-    node.kind !== "source" && `${plural(node.rows, "row")}, ${rate(node.rows_per_second)} per second`,
+    node.kind !== "source" && `${plural(node.rows, "row")} written, ${rate(node.rows_per_second)} per second`,
+    node.new && "would be new",
     node.outcome && `a change waits: ${node.outcome}`,
     node.stands && "stands until a person decides",
     ...node.troubles.map((t) => `${t.job} of its ${t.tier} tier fails: ${t.code} ${t.text}`),
@@ -23,7 +24,7 @@ function describe(node, reads) {
 
 function Node({ node, at, selected, faded, columns, several, onSelect, onKey, reads, live }) {
   const kind = node.kind === "source" ? "source" : node.kind;
-  return html`<button type="button" class="node ${kind} ${selected ? "selected" : ""} ${faded ? "faded" : ""}" data-node=${node.id} aria-pressed=${selected ? "true" : "false"}
+  return html`<button type="button" class="node ${kind} ${node.new ? "new" : ""} ${selected ? "selected" : ""} ${faded ? "faded" : ""}" data-node=${node.id} aria-pressed=${selected ? "true" : "false"}
     aria-description=${describe(node, reads)} style=${{ left: `${at.x}px`, top: `${at.y}px`, width: `${at.w}px`, height: `${at.h}px` }} onClick=${() => onSelect(node.id)} onKeyDown=${onKey}>
     <b title=${node.id}>${node.kind === "source" ? null : html`<span class="visually-hidden">${node.layer}.</span>`}${node.name}</b>
     ${node.kind === "source" ? html`<span class="line">${node.detail} · ${plural(node.columns, "column")}</span>` : null}
@@ -32,9 +33,9 @@ function Node({ node, at, selected, faded, columns, several, onSelect, onKey, re
     ${node.steps.map((s) => html`<span class="line" key=${s.step} title="${s.action}, ${s.strategy}, segment ${s.segment}"><em>${s.strategy}</em>${several ? html` · ${s.segment}` : null}${s.action === node.name ? null : html` · ${s.action}`}</span>`)}
     ${node.kind === "source"
       ? null
-      : html`<span class="line marks">${columns?.length ? html`<mark>${columns.join(", ")}</mark>` : html`${node.tiers.map((t) => html`<span class="tier ${t.tier}" key=${t.tier}><i></i>${t.tier}</span>`)}<span class="rate ${node.rows_per_second ? "on" : ""}">${live || node.rows_per_second ? `${rate(node.rows_per_second)}/s` : `${compact(node.rows)} rows`}</span>`}</span>`}
-    ${node.outcome || node.stands || node.troubles.length
-      ? html`<span class="flag"><${FailingTiers} of=${node.troubles} />${node.stands ? html`<${Chip} kind="warn" title="stands until a person decides">WAITS<//>` : null}${node.outcome ? html`<${Outcome} outcome=${node.outcome} />` : null}</span>`
+      : html`<span class="line marks">${columns?.length ? html`<mark>${columns.join(", ")}</mark>` : html`${node.tiers.map((t) => html`<span class="tier ${t.tier}" key=${t.tier}><i></i>${t.tier}</span>`)}<span class="rate ${node.rows_per_second ? "on" : ""}">${live || node.rows_per_second ? `${rate(node.rows_per_second)}/s` : `${compact(node.rows)} written`}</span>`}</span>`}
+    ${node.outcome || node.stands || node.new || node.troubles.length
+      ? html`<span class="flag">${node.new ? html`<${Chip} kind="ok">NEW<//>` : null}<${FailingTiers} of=${node.troubles} />${node.stands ? html`<${Chip} kind="warn" title="stands until a person decides">WAITS<//>` : null}${node.outcome ? html`<${Outcome} outcome=${node.outcome} />` : null}</span>`
       : null}
   </button>`;
 }

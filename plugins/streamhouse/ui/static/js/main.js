@@ -8,6 +8,7 @@ import { go, link, useRoute } from "./route.js";
 
 const PAGES = [
   { path: "flows", name: "Flows", key: "f" },
+  { path: "ask", name: "Ask", key: "w" },
   { path: "changes", name: "Changes", key: "c" },
   { path: "actions", name: "Actions", key: "a" },
   { path: "quarantine", name: "Quarantine", key: "u" },
@@ -16,6 +17,7 @@ const PAGES = [
 const LATER = {
   flow: () => import("./pages/flow.js"),
   tables: () => import("./pages/table.js"),
+  ask: () => import("./pages/ask.js"),
   changes: () => import("./pages/changes.js"),
   actions: () => import("./pages/actions.js"),
   quarantine: () => import("./pages/quarantine.js"),
@@ -37,7 +39,7 @@ function Later({ name, ...rest }) {
 
 function Page({ route, about }) {
   const [first = "flows", second] = route.parts;
-  if (first === "flows" && !second) return html`<${Flows} />`;
+  if (first === "flows" && !second) return html`<${Flows} about=${about} query=${route.query} />`;
   const name = first === "flows" ? "flow" : first;
   if (!(name in LATER)) return html`<h1>There is no such page</h1><p><a href="#/flows">To the flows</a></p>`;
   return html`<${Later} key=${name} name=${name} of=${second} query=${route.query} about=${about} />`;
@@ -85,7 +87,7 @@ function Shell() {
         </div>
       </header>
       <main id="main" tabindex="-1" ref=${main}>
-        ${reachable ? null : html`<div class="trouble" role="alert">The server does not answer. What you see is what it told last; it is asked again by itself.</div>`}
+        ${reachable ? null : html`<div class="trouble" role="alert">The server does not answer. You see its last answer. The page asks again by itself.</div>`}
         ${problem && reachable ? html`<${Trouble} problem=${problem} />` : null}
         ${about?.broken.length ? html`<${Trouble} title="Files that cannot be read; what runs goes on" problem=${{ errors: about.broken }} />` : null}
         <${Page} route=${route} about=${about} />

@@ -5,6 +5,10 @@ import { go } from "./route.js";
 
 function Dialog({ label, onClose, children }) {
   const dialog = useRef(null);
+  useEffect(() => { // who navigates, also by Back, wants to see the page
+    addEventListener("hashchange", onClose);
+    return () => removeEventListener("hashchange", onClose);
+  }, []);
   useLayoutEffect(() => { // before anything is painted: who goes on typing at once types into it
     const before = document.activeElement;
     dialog.current.showModal();

@@ -1,6 +1,6 @@
 // Small pieces that every page uses.
 import { html, useEffect, useId, useRef, useState } from "./html.js";
-import { ago, count, instant, plural } from "./words.js";
+import { ago, count, duration, instant, plural } from "./words.js";
 
 const STATES = { running: "ok", starting: "calm", stopping: "calm", stopped: "calm", failed: "bad", lost: "bad" };
 const OUTCOMES = { "no-op": "calm", swap: "ok", forward: "info", rebuild: "warn", block: "bad" };
@@ -19,6 +19,19 @@ export function Ago({ at }) {
   return at ? html`<time datetime=${at} title=${instant(at)}>${ago(at)}</time>` : html`<span class="quiet">never</span>`;
 }
 
+/** How long something takes already, and what it waits for. */
+export function Clock({ since, text }) {
+  const [now, set] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => set(Date.now()), 100);
+    return () => clearInterval(timer);
+  }, []);
+  return html`<span class="quiet">${duration(Math.max(0, now - since))}; ${text}</span>`;
+}
+
+/** Which command prints cause, example and remedy of a code of ours. */
+const explained = (code) => (/^SH\d{3}$/.test(code ?? "") ? `more: streamhouse explain ${code}` : null);
+
 /** Any error of ours: code, place, cause, hint; several at once one below the other. */
 export function Trouble({ problem, title }) {
   const all = problem.errors?.length ? problem.errors : [{ ...problem, message: problem.detail ?? problem.message }];
@@ -26,7 +39,7 @@ export function Trouble({ problem, title }) {
     ${title ? html`<strong>${title}</strong>` : null}
     ${all.map(
       (one) => html`<div class="one">
-        <div>${one.file ? html`<code>${[one.file, one.line, one.column].filter((x) => x != null).join(":")}</code> ` : null}<b>${one.code}</b> ${one.message}</div>
+        <div>${one.file ? html`<code>${[one.file, one.line, one.column].filter((x) => x != null).join(":")}</code> ` : null}<b title=${explained(one.code)}>${one.code}</b> ${one.message}</div>
         ${one.hint ? html`<div class="hint">hint: ${one.hint}</div>` : null}
       </div>`,
     )}

@@ -5,7 +5,12 @@ const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignific
 export const count = (n) => whole.format(n);
 export const compact = (n) => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n));
 export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
-export const rate = (perSecond) => (perSecond === 0 ? "0" : perSecond < 10 ? perSecond.toFixed(1) : compact(Math.round(perSecond)));
+export function rate(perSecond) {
+  if (perSecond === 0) return "0";
+  if (perSecond < 0.01) return "under 0.01"; // it is not none
+  if (perSecond < 1) return perSecond.toFixed(2);
+  return perSecond < 10 ? perSecond.toFixed(1) : compact(Math.round(perSecond));
+}
 
 export function duration(ms) {
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -29,3 +34,9 @@ export function ago(iso, now = Date.now()) {
 
 export const instant = (iso) => `${new Date(iso).toISOString().replace("T", " ").slice(0, 19)} UTC`;
 export const LAYERS = ["ods", "dwd", "dws", "ads"];
+export function bytes(n) {
+  for (const [size, unit] of [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]]) {
+    if (n >= size) return `${(n / size).toFixed(1).replace(/\.0$/, "")} ${unit}`;
+  }
+  return `${count(n)} B`;
+}

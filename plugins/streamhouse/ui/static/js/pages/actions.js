@@ -5,6 +5,7 @@ import { html, useEffect, useState } from "../html.js";
 import { Chip, Empty, Table, Waiting } from "../parts.js";
 import { go, link } from "../route.js";
 import { plural } from "../words.js";
+import { hasMeaning, Meaning } from "./meaning.js";
 import { Rules } from "./table.js";
 
 export default function Actions({ of: name, query }) {
@@ -52,6 +53,7 @@ function Action({ name }) {
       <div><dt>other columns</dt><dd>${a.extra_columns === "pass" ? "are passed on" : "are dropped"}</dd></div>
     </dl>
     ${a.expectations.length ? html`<${Rules} rules=${a.expectations} />` : null}
+    ${hasMeaning(a.meaning) ? html`<h3>Meaning</h3><${Meaning} of=${a.meaning} />` : null}
     <h3>Used by</h3>
     ${a.uses.length ? html`<ul class="plain">${a.uses.map((u) => html`<li key=${u.flow + u.writes}><a href=${link(["flows", u.flow], { table: u.writes })}>${u.flow}</a> writes <a href=${link(["tables", u.writes])}>${u.writes}</a></li>`)}</ul>` : html`<p class="quiet">no flow</p>`}
     <h3>SQL</h3><${Code} text=${a.sql} language="sql" label="SQL of ${name}" />

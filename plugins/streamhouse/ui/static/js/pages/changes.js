@@ -84,7 +84,7 @@ function Ready({ change: c, about, onDone }) {
     setBusy(false);
   };
   return html`<article class="card question" aria-label="Change ${c.id}">
-    <p><a href=${link(["flows", c.flow])}><b>${c.flow}</b></a>: change ${c.id} built ${c.tables.join(", ")} anew, and waits for a person to let it serve. <${Outcome} outcome=${c.outcome} /></p>
+    <p><a href=${link(["flows", c.flow])}><b>${c.flow}</b></a>: change ${c.id} rebuilt ${c.tables.join(", ")} and waits for a person to let it serve. <${Outcome} outcome=${c.outcome} /></p>
     ${c.error ? html`<pre class="error">${c.error}</pre>` : null}
     ${c.checks.length ? html`<${Checks} checks=${c.checks} />` : null}
     ${problem ? html`<${Trouble} problem=${problem} />` : null}
@@ -137,7 +137,7 @@ const Journal = ({ changes }) => html`<${Table} label="Journal of changes" rows=
   { name: "flow", of: (c) => c.flow },
   { name: "phase", of: (c) => html`<${Chip} kind=${PHASES[c.phase]}>${c.phase}<//>` },
   { name: "outcome", of: (c) => html`<${Outcome} outcome=${c.outcome} />` },
-  { name: "built anew", of: (c) => c.tables.join(", ") || null },
+  { name: "rebuilt", of: (c) => c.tables.join(", ") || null },
   { name: "environment", of: (c) => c.environment },
   { name: "asked", of: (c) => html`<${Ago} at=${c.asked_at} /> <span class="quiet small">by ${c.asked_by}</span>` },
   { name: "error", wide: true, of: (c) => c.error },

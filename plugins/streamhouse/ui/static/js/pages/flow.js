@@ -6,6 +6,7 @@ import { html, useMemo } from "../html.js";
 import { Ago, Chip, Empty, FailingTiers, State, Table, Tabs, Troubles, Waiting } from "../parts.js";
 import { go, link } from "../route.js";
 import { count, duration, instant, plural, rate } from "../words.js";
+import { History } from "./history.js";
 import { TableDetail } from "./table.js";
 
 export default function Flow({ of: name, query, about }) {
@@ -18,6 +19,7 @@ export default function Flow({ of: name, query, about }) {
   const select = (table) => go(["flows", name], { ...query, tab: undefined, column: undefined, table: table === query.table ? undefined : table });
   const tabs = [
     { id: "graph", name: "Graph", content: () => html`<${Drawn} ...${{ graph, undrawn, query, trace, about, name, live: flow.state === "running", select }} />` },
+    { id: "history", name: "History", content: () => html`<${History} flow=${name} target=${flow.target_ms} span=${query.span} onSpan=${(span) => go(["flows", name], { ...query, span }, { replace: true })} />` },
     { id: "epochs", name: "Epochs", content: () => html`<${Epochs} page=${page} />` },
     { id: "events", name: `Events`, content: () => html`<${Events} events=${page.events} />` },
     { id: "file", name: "Definition", content: () => (page.source ? html`<p class="quiet">${page.source.file}</p><${Code} text=${page.source.text} language="yaml" label=${page.source.file} />` : html`<${Empty}>No file defines this flow.<//>`) },
@@ -30,9 +32,18 @@ export default function Flow({ of: name, query, about }) {
     ${flow.description ? html`<p class="lead">${flow.description}</p>` : null}
     ${flow.error ? html`<div class="trouble" role="alert"><strong>${flow.state === "running" ? "Its last error" : `It ${flow.state === "lost" ? "was lost" : "failed"}`}</strong><pre class="error">${flow.error}</pre></div>` : null}
     ${flow.edit ? html`<p class="lead"><a class="plain" href="#/changes"><${Chip} kind="info">edit waits<//></a> ${flow.edit}. The flow goes on with revision ${flow.revision}; <code>streamhouse apply ${name}</code> takes the edit.</p>` : null}
+    ${flow.proposals.map((told) => html`<p class="lead" key=${told}><${Chip} kind="info">autopilot<//> ${told}. <code>streamhouse autopilot log ${name}</code></p>`)}
     <${Troubles} of=${flow.troubles} />
+    <${Next} flow=${flow} />
     <${Facts} flow=${flow} />
     <${Tabs} label="Parts of ${name}" tabs=${tabs} at=${query.tab ?? "graph"} onChange=${(tab) => go(["flows", name], { ...query, tab: tab === "graph" ? undefined : tab }, { replace: true })} />`;
+}
+
+/** What a person does with a flow that does not run. */
+function Next({ flow }) {
+  if (flow.state === "running" || flow.state === "starting" || flow.state === "stopping") return null;
+  if (flow.state === "stopped") return html`<p class="lead">${flow.epochs ? "It does not run." : "It never ran."} <code>streamhouse run ${flow.flow} --once</code> reads what is there; <code>streamhouse runner start ${flow.flow}</code> follows its sources.</p>`;
+  return html`<p class="lead">${flow.state === "lost" ? "Its process is gone." : "It stopped with an error."} Nothing is lost: <code>streamhouse runner start ${flow.flow}</code> goes on behind its last epoch. What happened before: <code>streamhouse status ${flow.flow}</code></p>`;
 }
 
 function Facts({ flow }) {
@@ -107,20 +118,35 @@ function Epochs({ page }) {
       </svg>
     </figure>
     <${Table} label="Epochs" rows=${page.epochs.toReversed().slice(0, 50)} key=${(e) => `${e.segment} ${e.epoch}`} columns=${[
+      { name: "epoch", of: (e) => html`<${Opened} of=${e} />` },
       { name: "finished (UTC)", time: true, of: (e) => instant(e.finished_at).slice(0, 19) },
       { name: "segment", of: (e) => e.segment },
-      { name: "epoch", right: true, of: (e) => e.epoch },
       { name: "rows written", right: true, of: (e) => count(e.rows) },
       { name: "took", right: true, of: (e) => duration(e.seconds * 1000) },
       { name: "lag", right: true, of: (e) => html`<span class="fresh ${e.lag_ms > target ? "late" : "good"}">${duration(e.lag_ms)}</span>` },
     ]} />`;
 }
 
+/** An epoch in full: where its time went, and what it wrote. */
+function Opened({ of: e }) {
+  const layers = Object.entries(e.layers).sort(([, a], [, b]) => a - b);
+  const hops = layers.map(([layer, ms], i) => [layer, ms - (i ? layers[i - 1][1] : e.waited_ms)]);
+  const slowest = hops.reduce((most, hop) => (hop[1] > most[1] ? hop : most), ["the wait", e.waited_ms]);
+  return html`<details class="epoch"><summary>${e.epoch}</summary>
+    <dl class="facts small">
+      <div><dt>waited</dt><dd>${duration(e.waited_ms)} from the first row seen to the begin</dd></div>
+      ${hops.map(([layer, ms]) => html`<div key=${layer}><dt>${layer}</dt><dd>${duration(ms)} until it was readable</dd></div>`)}
+      <div><dt>slowest</dt><dd>${slowest[0]}, ${duration(slowest[1])}</dd></div>
+      ${Object.entries(e.tables).map(([table, rows]) => html`<div key=${table}><dt><a href=${link(["tables", table])}>${table}</a></dt><dd>${plural(rows, "row")} written</dd></div>`)}
+    </dl>
+  </details>`;
+}
+
 function Events({ events }) {
-  if (!events.length) return html`<${Empty}>Its runners told nothing yet. Changes upstream are on the page <a href=${link(["changes"])}>Changes</a>.<//>`;
+  if (!events.length) return html`<${Empty}>Its runners reported nothing yet. Changes upstream are on the page <a href=${link(["changes"])}>Changes</a>.<//>`;
   return html`<${Table} label="Events" rows=${events} columns=${[
     { name: "at (UTC)", time: true, of: (e) => instant(e.at).slice(0, 19) },
     { name: "event", of: (e) => e.kind },
-    { name: "told", wide: true, of: (e) => e.text },
+    { name: "message", wide: true, of: (e) => e.text },
   ]} />`;
 }

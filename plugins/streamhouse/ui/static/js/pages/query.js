@@ -1,9 +1,13 @@
 // The query box: Spark SQL over all tiers, answered by the engine in a process of its own.
+import { Answer } from "../answer.js";
 import { post, useData } from "../api.js";
 import { html, useEffect, useRef, useState } from "../html.js";
-import { Empty, Trouble } from "../parts.js";
-import { count, duration, plural } from "../words.js";
+import { Ago, Clock, Trouble } from "../parts.js";
+import { SqlBox } from "../sql_box.js";
+import { duration, plural } from "../words.js";
 
+const MOST_REMEMBERED = 50;
+const MOST_BUTTONS = 40;
 let kept = { sql: "", answer: null, problem: null, asked: "" }; // over the change of pages
 
 export default function Query({ query, about }) {
@@ -11,9 +15,10 @@ export default function Query({ query, about }) {
   const [limit, setLimit] = useState(100);
   const [result, setResult] = useState(query.sql && query.sql !== kept.asked ? {} : kept);
   const [since, setSince] = useState(null);
+  const [past, remember] = useHistory(about?.root);
   const running = useRef(null);
   const box = useRef(null);
-  const { data: tables } = useData("api/search?q=&limit=100");
+  const { data: tables } = useData("api/tables");
   useEffect(() => {
     if (query.sql) setSql(query.sql);
   }, [query.sql]);
@@ -28,8 +33,10 @@ export default function Query({ query, about }) {
     try {
       const answer = await post("api/query", { sql, limit }, { signal: control.signal });
       kept = { sql, asked: sql, answer, problem: null };
+      remember({ sql, at: new Date().toISOString(), rows: answer.rows.length, more: answer.more, seconds: answer.seconds });
     } catch (problem) {
       kept = { sql, asked: sql, answer: null, problem: problem.name === "AbortError" ? null : problem };
+      if (kept.problem) remember({ sql, at: new Date().toISOString(), code: problem.code });
     }
     running.current = null;
     setResult(kept);
@@ -41,38 +48,58 @@ export default function Query({ query, about }) {
     setSql(sql ? sql.slice(0, from) + name + sql.slice(to) : `SELECT * FROM ${name}`);
     box.current.focus();
   };
-  const key = (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      ask();
-    }
-  };
   const off = about && !about.may_query;
+  const named = tables ?? [];
   return html`<div class="title"><h1>Query</h1><p class="quiet">Spark SQL over all tiers; <code>.hot</code>, <code>.warm</code>, <code>.cold</code>, <code>.changes</code> behind a name read a part</p></div>
     ${off ? html`<div class="trouble">${about.query_note}</div>` : null}
     <div class="asking card">
-      <textarea ref=${box} rows="6" spellcheck=${false} autocapitalize="off" aria-label="SQL" placeholder="SELECT * FROM dws.revenue_by_product" value=${sql} disabled=${off} onInput=${(e) => setSql(e.target.value)} onKeyDown=${key}></textarea>
+      <${SqlBox} sql=${sql} onChange=${setSql} onRun=${ask} tables=${named} disabled=${off} box=${box} />
       <div class="decide">
         <button type="button" class="primary" onClick=${ask} disabled=${off || since !== null || !sql.trim()}>Run <kbd>Ctrl Enter</kbd></button>
-        ${since !== null ? html`<button type="button" onClick=${() => running.current?.abort()}>Stop</button> <${Clock} since=${since} />` : null}
+        ${since !== null ? html`<button type="button" onClick=${() => running.current?.abort()}>Stop</button> <${Clock} since=${since} text="the first answer waits for the engine to start" />` : null}
         <span class="grow"></span>
         <label class="inline">at most <select value=${limit} onChange=${(e) => setLimit(Number(e.target.value))}>${[20, 100, 500, 1000].map((n) => html`<option key=${n} value=${n} selected=${n === limit}>${n} rows</option>`)}</select></label>
       </div>
-      <div class="tables" aria-label="Tables">${(tables ?? []).filter((t) => t.kind === "table").map((t) => html`<button type="button" key=${t.name} class="small" title=${t.description} onClick=${() => insert(t.name)}>${t.name}</button>`)}</div>
+      <div class="tables" aria-label="Tables">${named.slice(0, MOST_BUTTONS).map((t) => html`<button type="button" key=${t.name} class="small" title=${Object.keys(t.columns).join(", ")} disabled=${off} onClick=${() => insert(t.name)}>${t.name}</button>`)}
+        ${named.length > MOST_BUTTONS ? html`<span class="quiet small">and ${named.length - MOST_BUTTONS} more: type the beginning of a name</span>` : null}</div>
+      <${Past} past=${past} onChoose=${(one) => (setSql(one.sql), box.current.focus())} />
     </div>
     <div aria-live="polite">
       ${result.problem ? html`<${Trouble} problem=${result.problem} /><${Place} sql=${result.asked} problem=${result.problem} />` : null}
-      ${result.answer ? html`<${Answer} answer=${result.answer} />` : null}
+      ${result.answer ? html`<${Answer} key=${result.asked} answer=${result.answer} sql=${result.asked} />` : null}
     </div>`;
 }
 
-function Clock({ since }) {
-  const [now, set] = useState(Date.now());
+/** What was asked in this browser of this project, the newest first; the same SQL once. */
+function useHistory(root) {
+  const key = `streamhouse-queries ${root ?? ""}`;
+  const [past, set] = useState([]);
   useEffect(() => {
-    const timer = setInterval(() => set(Date.now()), 100);
-    return () => clearInterval(timer);
-  }, []);
-  return html`<span class="quiet">${duration(now - since)}; the first answer waits for the engine to start</span>`;
+    try {
+      set(JSON.parse(localStorage.getItem(key) ?? "[]"));
+    } catch {
+      set([]); // the browser lets this page store nothing
+    }
+  }, [key]);
+  const remember = (one) =>
+    set((before) => {
+      const now = [one, ...before.filter((other) => other.sql !== one.sql)].slice(0, MOST_REMEMBERED);
+      try {
+        localStorage.setItem(key, JSON.stringify(now));
+      } catch {
+        // then it lasts as long as the page
+      }
+      return now;
+    });
+  return [past, remember];
+}
+
+function Past({ past, onChoose }) {
+  if (!past.length) return null;
+  return html`<details class="past"><summary>${plural(past.length, "query").replace("querys", "queries")} asked before</summary>
+    <ul class="plain">${past.map((one) => html`<li key=${one.sql}><button type="button" class="link" title=${one.sql} onClick=${() => onChoose(one)}>${one.sql.replace(/\s+/g, " ").slice(0, 160)}</button>
+      <span class="quiet small"><${Ago} at=${one.at} /> · ${one.code ?? `${plural(one.rows, "row")}${one.more ? " and more" : ""}, ${duration(one.seconds * 1000)}`}</span></li>`)}</ul>
+  </details>`;
 }
 
 /** The line of the query that an error is about, with a mark below its place. */
@@ -81,23 +108,4 @@ function Place({ sql, problem }) {
   const line = sql.split("\n")[problem.line - 1];
   if (line === undefined) return null;
   return html`<pre class="place" aria-hidden="true">${`${line}\n`}<b>${`${" ".repeat(Math.max(0, (problem.column ?? 1) - 1))}^`}</b></pre>`;
-}
-
-function Answer({ answer: { columns, rows, more, seconds } }) {
-  return html`<p class="quiet">${more ? `the first ${count(rows.length)} rows, and there are more` : plural(rows.length, "row")}; ${duration(seconds * 1000)}</p>
-    ${columns.length && rows.length
-      ? html`<div class="scroll card result" tabindex="0" role="region" aria-label="Answer">
-          <table>
-            <thead><tr>${columns.map((c) => html`<th scope="col" key=${c.name} class=${isNumber(c.type) ? "right" : ""}>${c.name}<small class="quiet">${c.type}</small></th>`)}</tr></thead>
-            <tbody>${rows.map((row, i) => html`<tr key=${i}>${row.map((v, j) => html`<td key=${j} class=${isNumber(columns[j].type) ? "right" : ""}>${cell(v)}</td>`)}</tr>`)}</tbody>
-          </table>
-        </div>`
-      : html`<${Empty}>No rows.<//>`}`;
-}
-
-const isNumber = (type) => /^(u?int|float|double|half|decimal)/.test(type);
-function cell(value) {
-  if (value === null) return html`<i class="null">NULL</i>`;
-  const text = String(value);
-  return text.length > 200 ? html`<span title=${text}>${text.slice(0, 200)}…</span>` : text;
 }

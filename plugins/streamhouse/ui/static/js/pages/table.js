@@ -5,15 +5,19 @@ import { html } from "../html.js";
 import { Chip, Empty, Table, Tabs, Tier, Troubles, Waiting } from "../parts.js";
 import { go, link } from "../route.js";
 import { count, instant, plural } from "../words.js";
+import { Stored } from "../stored.js";
+import { History } from "./history.js";
+import { hasMeaning, Meaning } from "./meaning.js";
 
 export default function TablePage({ of: name, query, about }) {
   const change = (more) => go(["tables", name], { ...query, ...more }, { replace: true });
-  return html`<${TableDetail} key=${name} name=${name} flow=${query.flow} column=${query.column} part=${query.part} about=${about} heading="h1"
+  return html`<${TableDetail} key=${name} name=${name} flow=${query.flow} column=${query.column} part=${query.part} about=${about} heading="h1" span=${query.span} onSpan=${(span) => change({ span })}
     onColumn=${(column) => change({ column: column === query.column ? undefined : column })} onPart=${(part) => change({ part })} />`;
 }
 
-export function TableDetail({ name, flow, column, part, about, onColumn, onPart, onClose, heading = "h2" }) {
+export function TableDetail({ name, flow, column, part, about, onColumn, onPart, onClose, span, onSpan, heading = "h2" }) {
   const { data: table, problem } = useData(`api/tables/${encodeURIComponent(name)}${flow ? `?flow=${encodeURIComponent(flow)}` : ""}`, 10_000);
+  const writer = table?.steps[0]?.flow;
   const sub = heading === "h1" ? "h2" : "h3";
   const title = html`<${heading} class="name">${name}<//>`;
   if (!table) return html`${title}<${Waiting} problem=${problem} />`;
@@ -21,6 +25,8 @@ export function TableDetail({ name, flow, column, part, about, onColumn, onPart,
     { id: "columns", name: "Columns", content: () => html`<${Columns} ...${{ table, column, onColumn }} />` },
     ...(table.steps.length ? [{ id: "sql", name: "SQL", content: () => html`<${Steps} steps=${table.steps} />` }] : []),
     { id: "lineage", name: "Lineage", content: () => html`<${Lineage} table=${table} column=${column} onColumn=${onColumn} sub=${sub} />` },
+    ...(table.kind !== "source" && heading === "h1" ? [{ id: "rows", name: "Rows", content: () => html`<${Stored} key=${name} table=${table} about=${about} />` }] : []),
+    ...(writer && heading === "h1" ? [{ id: "history", name: "History", content: () => html`<${History} flow=${writer} table=${name} span=${span} onSpan=${onSpan} />` }] : []),
     { id: "contract", name: "Contract", content: () => html`<${Contract} table=${table} sub=${sub} />` },
   ];
   const sql = `SELECT * FROM ${name} LIMIT 100`;
@@ -32,7 +38,7 @@ export function TableDetail({ name, flow, column, part, about, onColumn, onPart,
     <p class="meta">
       ${table.kind === "table" ? null : html`<${Chip}>${table.kind}<//>`}
       ${table.tiers.map((t) => html`<${Tier} key=${t.tier} ...${t} />`)}
-      <span class="quiet">${table.kind === "source" ? table.options.kind : html`${plural(table.rows, "row")} written`}</span>
+      <span class="quiet">${table.kind === "source" ? table.options.kind : html`${plural(table.rows, "row")} written in all; <a href=${link(["tables", name], { part: "rows" })}>count those that are there</a>`}</span>
       ${onClose ? null : html`<span class="quiet">in ${table.flows.map((f) => html`<a key=${f} href=${link(["flows", f], { table: name })}>${f}</a> `)}</span>`}
     </p>
     <${Troubles} of=${table.troubles} />
@@ -98,7 +104,7 @@ function Links({ links, up }) {
 const pick = ({ role, distance, step }) => ({ role, distance, step });
 
 function Contract({ table, sub }) {
-  const rules = table.steps.flatMap((s) => s.expectations);
+  const rules = table.steps.flatMap((s) => s.expectations.map((rule) => ({ ...rule, counted: true })));
   const facts = [
     ["primary key", table.primary_key.join(", ") || (table.kind === "source" ? null : "none: rows are appended")],
     ["event time", table.event_time],
@@ -110,6 +116,7 @@ function Contract({ table, sub }) {
   return html`<dl class="facts">${facts.map(([k, v]) => html`<div key=${k}><dt>${k}</dt><dd>${v}</dd></div>`)}</dl>
     ${rules.length ? html`<${sub} class="sub">Expectations<//><${Rules} rules=${rules} />` : null}
     ${table.quarantine ? html`<p>Rows that are kept out: <a href=${link(["tables", table.quarantine])}>${table.quarantine}</a></p>` : null}
+    ${hasMeaning(table.meaning) ? html`<${sub} class="sub">Meaning<//><${Meaning} of=${table.meaning} />` : null}
     <${sub} class="sub">Read by<//>
     ${table.readers.length
       ? html`<ul class="plain">${table.readers.map((r) => html`<li key=${r.flow + r.step}><a href=${link(["tables", r.table])}>${r.table}</a>${r.mode === "lookup" ? " as lookup" : ""} <span class="quiet small">in ${r.flow}: ${r.columns.join(", ")}</span></li>`)}</ul>`
@@ -120,4 +127,8 @@ export const Rules = ({ rules }) => html`<${Table} label="Expectations" rows=${r
   { name: "expectation", of: (r) => r.name },
   { name: "check", of: (r) => html`<code>${r.check}</code>` },
   { name: "on violation", of: (r) => r.on_violation },
+  ...(rules.some((r) => r.counted) ? [
+    { name: "rows that violated it", right: true, of: (r) => html`<b class=${r.violations ? "late" : ""}>${count(r.violations)}</b>` },
+    { name: "last (UTC)", time: true, of: (r) => (r.last_violated ? instant(r.last_violated).slice(0, 19) : null) },
+  ] : []),
 ]} />`;

@@ -1,0 +1,267 @@
+"""Rounds of the autopilot: look, measure what was applied, propose, and apply what may be applied."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from filelock import FileLock, Timeout
+
+from streamhouse.autopilot.act import Actor, outcome_of, why_busy
+from streamhouse.autopilot.finding import Evidence, FaultKind, FlowFault, Goal, Means
+from streamhouse.autopilot.measure import LEAST_EPOCHS, compared, helped, is_worse, number, within
+from streamhouse.autopilot.observe import Observer
+from streamhouse.autopilot.policy import HISTORY, why_not
+from streamhouse.autopilot.rules import findings
+from streamhouse.errors import LeaseHeldError, StreamhouseError
+from streamhouse.model.outcome import Outcome
+from streamhouse.project.autopilot import AutopilotMode, AutopilotSettings
+from streamhouse.project.project import Project
+from streamhouse.state.autopilot import AutopilotDecision, DecisionState, NewDecision
+from streamhouse.state.store import StateStore
+
+_PATIENCE = 3  # windows, in which an epoch must come that shows whether it helped
+_GOING_ON = frozenset({DecisionState.APPLYING, DecisionState.APPLIED, DecisionState.TAKING_BACK})
+
+
+@dataclass(frozen=True)
+class RemedyProposal:
+    """A finding, and what may be done about it now.
+
+    Attributes:
+        outcome: Of the plan; None: no plan changes.
+        before: The number that would be measured; None: unknown.
+        why_not: Why it is not applied; None: it may be.
+    """
+
+    finding: FlowFault
+    outcome: Outcome | None
+    before: float | None
+    why_not: str | None
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round found and did.
+
+    Attributes:
+        flows: That were looked at.
+        decisions: That it made, or that became something else.
+        unseen: What could not be looked at → why.
+        failed: Flow → what could not be done; the next round tries again.
+    """
+
+    mode: AutopilotMode
+    flows: tuple[str, ...] = ()
+    proposals: tuple[RemedyProposal, ...] = ()
+    decisions: tuple[AutopilotDecision, ...] = ()
+    unseen: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, StreamhouseError] = field(default_factory=dict)
+
+
+def _clock() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass
+class Autopilot:
+    """The autopilot of one project.
+
+    Args:
+        project: Its settings are the limits.
+        mode: What a round does.
+        say: Is called with what is being done.
+        now: The clock.
+    """
+
+    project: Project
+    mode: AutopilotMode
+    say: Callable[[str], None] = lambda _: None
+    now: Callable[[], datetime] = _clock
+
+    @property
+    def settings(self) -> AutopilotSettings:
+        """The limits."""
+        return self.project.settings.autopilot
+
+    def look(self, flows: Sequence[str] = ()) -> Round:
+        """Look once, and say what a round would apply; nothing is recorded or changed.
+
+        Args:
+            flows: Those to look at; empty: all that were applied.
+        """
+        state = self.project.existing_state()
+        if state is None:
+            return Round(self.mode)
+        with state:
+            evidence = Observer(self.project, state).look(flows, self.settings.window, self.now())
+            proposals = tuple(self.proposal(state, evidence[one.flow], one) for one in self.findings(evidence))
+            return Round(self.mode, tuple(evidence), proposals, unseen=_unseen(evidence))
+
+    def round(self, flows: Sequence[str] = ()) -> Round:
+        """One round: go on with what was begun, measure what was applied, propose, apply what may be applied.
+
+        In the mode `suggest` nothing new is applied. May be killed at any moment: the next round goes on.
+
+        Raises:
+            LeaseHeldError: another autopilot of the project is at work.
+        """
+        if self.mode is AutopilotMode.OFF:
+            return Round(self.mode)
+        state = self.project.existing_state()
+        if state is None:
+            return Round(self.mode)
+        with state, self._alone():
+            return _Round(self, state, Actor(self.project, state, self.now, self.say)).run(flows)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        folder = self.project.state_dir / "locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(folder / "autopilot.lock", timeout=0):  # ends with its process
+                yield
+        except Timeout as error:
+            raise LeaseHeldError(
+                "another autopilot of this project is at work", hint="wait for it, or end it: streamhouse autopilot off"
+            ) from error
+
+    def findings(self, evidence: Mapping[str, Evidence]) -> list[FlowFault]:
+        """What is wrong, each with the time for which its remedy would be measured."""
+        window = self.settings.window
+        return [replace(one, window=window if one.means is Means.EDIT else timedelta(0)) for one in findings(evidence)]
+
+    def proposal(self, state: StateStore, evidence: Evidence, finding: FlowFault) -> RemedyProposal:
+        """What may be done about a finding now."""
+        outcome = outcome_of(evidence.plan, finding.edits, state) if finding.means is Means.EDIT else None
+        now, limits = self.now(), self.settings
+        recent, busy = state.autopilot.moved_since(now - HISTORY), _busy(state, finding.flow)
+        if busy is None and finding.means is Means.EDIT and not evidence.running:
+            busy = "the flow does not run"
+        why = why_not(finding, outcome, mode=self.mode, settings=limits, recent=recent, now=now, busy=busy)
+        if why is None and finding.means is Means.EDIT:
+            why = why_busy(self.project, finding.flow)
+        return RemedyProposal(finding, outcome, number(finding.goal, evidence, finding.about, finding.numbers), why)
+
+
+@dataclass
+class _Round:
+    pilot: Autopilot
+    state: StateStore
+    actor: Actor
+    moved: dict[int, AutopilotDecision] = field(default_factory=dict)
+    failed: dict[str, StreamhouseError] = field(default_factory=dict)
+
+    def run(self, flows: Sequence[str]) -> Round:
+        for decision in self._of(flows, DecisionState.APPLYING, DecisionState.TAKING_BACK):
+            self._try(decision, lambda one: self._measured(self.actor.go_on(one)))
+        evidence = self._look(flows)
+        for decision in self._of(flows, DecisionState.APPLIED):
+            if decision.flow in evidence:
+                self._try(decision, lambda one: self._measured(one, evidence))
+        proposals = tuple(self._proposed(evidence[one.flow], one) for one in self.pilot.findings(evidence))
+        self._end_suggestions(evidence, {one.finding.key for one in proposals}, is_whole=not flows)
+        moved = tuple(self.moved.values())
+        return Round(self.pilot.mode, tuple(evidence), proposals, moved, _unseen(evidence), self.failed)
+
+    def _proposed(self, evidence: Evidence, finding: FlowFault) -> RemedyProposal:
+        """Record a proposal, and apply it where it may be."""
+        proposal = self.pilot.proposal(self.state, evidence, finding)
+        decision, is_new = self.state.autopilot.suggest(_new(proposal), self.pilot.now())
+        if is_new:
+            self.moved[decision.id] = decision
+        if proposal.why_not is None and decision.state is DecisionState.SUGGESTED:
+            self._try(decision, lambda one: self._measured(self.actor.begin(one, proposal.before)))
+        return proposal
+
+    def _end_suggestions(self, flows: Collection[str], found: set[str], *, is_whole: bool) -> None:
+        if not is_whole:  # what flows share is seen only where all are looked at
+            found |= {one.finding for one in self.state.autopilot.open() if one.kind == FaultKind.SHARED_STEP}
+        for over in self.state.autopilot.over(flows, found, self.pilot.now()):
+            self.moved[over.id] = over
+
+    def _look(self, flows: Sequence[str]) -> dict[str, Evidence]:
+        return Observer(self.pilot.project, self.state).look(flows, self.pilot.settings.window, self.pilot.now())
+
+    def _of(self, flows: Sequence[str], *states: DecisionState) -> list[AutopilotDecision]:
+        found = self.state.autopilot.open()
+        return [one for one in found if one.state in states and (not flows or one.flow in flows)]
+
+    def _try(self, decision: AutopilotDecision, act: Callable[[AutopilotDecision], AutopilotDecision]) -> None:
+        """Do something about one decision; what fails leaves the others alone."""
+        try:
+            done = act(decision)
+        except StreamhouseError as error:
+            self.failed[decision.flow] = error
+            return
+        if done.state is not decision.state:
+            self.moved[done.id] = done
+
+    def _measured(
+        self, decision: AutopilotDecision, evidence: Mapping[str, Evidence] | None = None
+    ) -> AutopilotDecision:
+        """What becomes of a decision that was applied, as far as its time has come."""
+        if decision.state is not DecisionState.APPLIED or decision.applied_at is None:
+            return decision
+        now = self.pilot.now()
+        is_edit, passed = decision.means == Means.EDIT, now - decision.applied_at
+        if is_edit and passed < decision.window and (evidence is None or not evidence[decision.flow].failed):
+            return decision
+        found = (evidence if is_edit and evidence is not None else self._look([decision.flow]))[decision.flow]
+        if is_edit and found.failed:
+            return self.actor.take_back(
+                decision, f"the flow failed after it: {(found.error or '?').splitlines()[0]}", None
+            )
+        found = replace(found, epochs=within(found.past, decision.applied_at, passed))
+        goal = Goal(decision.goal)
+        after = number(goal, found, _about(decision), decision.numbers)
+        words = compared(goal, decision.before, after)
+        if decision.before is not None and after is not None:
+            if is_edit and is_worse(goal, decision.before, after):
+                return self.actor.take_back(decision, f"it got worse; {words}", after)
+            reason = words if helped(goal, decision.before, after) else f"it did not help; {words}"
+            return self._keep(decision, reason, after)
+        if is_edit and len(found.epochs) < LEAST_EPOCHS:
+            if passed < _PATIENCE * decision.window:
+                return decision
+            return self._keep(decision, f"too few epochs came to measure it; {words}", after)
+        is_drained = goal is Goal.ROWS_PER_SECOND and decision.before is not None
+        return self._keep(decision, f"no rows wait any more; {words}" if is_drained else words, after)
+
+    def _keep(self, decision: AutopilotDecision, reason: str, after: float | None) -> AutopilotDecision:
+        return self.actor.state.autopilot.move(decision, DecisionState.KEPT, reason, self.pilot.now(), after=after)
+
+
+def _about(decision: AutopilotDecision) -> str:
+    return decision.finding.split(":", 2)[2]
+
+
+def _busy(state: StateStore, flow: str) -> str | None:
+    going_on = next((one for one in state.autopilot.open(flow) if one.state in _GOING_ON), None)
+    if going_on is not None:
+        return f"decision {going_on.id} of the flow is not finished: {going_on.state}"
+    change = state.open_change(flow)
+    return None if change is None else f"change {change.id} of the flow is open"
+
+
+def _new(proposal: RemedyProposal) -> NewDecision:
+    one = proposal.finding
+    return NewDecision(
+        flow=one.flow,
+        finding=one.key,
+        kind=one.kind.value,
+        means=one.means.value,
+        text=one.text,
+        remedy=one.remedy,
+        goal=one.goal.value,
+        window=one.window,
+        since=one.since,
+        reason=proposal.why_not or "it may be applied",
+        numbers=one.numbers,
+        edits=one.edits,
+        outcome=None if proposal.outcome is None else proposal.outcome.value,
+    )
+
+
+def _unseen(evidence: Mapping[str, Evidence]) -> dict[str, str]:
+    return {what: why for one in evidence.values() for what, why in one.unseen.items()}

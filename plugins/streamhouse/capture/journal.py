@@ -1,0 +1,136 @@
+"""The journal of a capture, as the capture writes it. What readers see is in `ingest/journal.py`."""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+from streamhouse.capture.repeats import place_of
+from streamhouse.ingest.journal import Group, groups, segments
+from streamhouse.ingest.journal_base import number_of, numbered_files
+from streamhouse.install.private_file import write_private
+
+SEGMENT_BYTES = 64 << 20
+
+
+def new_group(folder: Path, connection: str, tables: Iterable[str]) -> Path:
+    """A group of tables that begin now; gives its folder."""
+    # Rises over a reset, too: no position in what was removed then means a place in what comes after.
+    number = max([int(time.time()), *(int(one.name) + 1 for one in folder.iterdir() if one.name.isdigit())])
+    group_folder = folder / str(number)
+    group_folder.mkdir(mode=0o700)
+    identity = uuid4().hex
+    slot = f"streamhouse_{connection[:40]}_{identity[:8]}"
+    group = Group(identity=identity, tables=tuple(sorted(tables)), slot=slot)
+    write_private(group_folder / "group.json.new", group.model_dump_json())
+    (group_folder / "group.json.new").replace(group_folder / "group.json")
+    sync_folder(group_folder)
+    sync_folder(folder)
+    return group_folder
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether the snapshot of a group is whole."""
+    return (folder / "begun").exists()
+
+
+def set_begun(folder: Path) -> None:
+    """Let readers see a group."""
+    (folder / "begun").touch()
+    sync_folder(folder)
+
+
+def forget_snapshot(folder: Path) -> None:
+    """Remove what a snapshot that did not end has written; nobody has read it."""
+    assert not has_begun(folder), "flows have read it"
+    for file in segments(folder):
+        file.unlink()
+    shutil.rmtree(folder / "scratch", ignore_errors=True)
+    sync_folder(folder)
+
+
+def next_segment(folder: Path) -> Path:
+    """A new empty segment; its name is on the disk."""
+    # Above a base, too: positions name the segments that it replaced.
+    file = folder / f"{max(map(number_of, numbered_files(folder)), default=0) + 1:08d}.jsonl"
+    with file.open("xb"):
+        file.chmod(0o600)
+    sync_folder(folder)
+    return file
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all segments and bases of a group; one that goes at this moment does not count."""
+    found = 0
+    for file in numbered_files(folder):
+        with suppress(FileNotFoundError):
+            found += file.stat().st_size
+    return found
+
+
+def cut_torn(folder: Path) -> None:
+    """Cut what is after the last whole line of the last segment: a write that did not end."""
+    there = segments(folder)
+    if there:
+        cut_torn_file(there[-1])
+
+
+def cut_torn_file(path: Path) -> None:
+    """Cut what is after the last whole line of a file."""
+    with path.open("rb+") as file:
+        size = at = file.seek(0, os.SEEK_END)
+        while at:
+            start = max(0, at - (1 << 16))
+            file.seek(start)
+            end = file.read(at - start).rfind(b"\n")
+            if end >= 0:
+                at = start + end + 1
+                break
+            at = start
+        if at != size:
+            file.truncate(at)
+        os.fsync(file.fileno())
+
+
+def written_from(folder: Path, pattern: re.Pattern[bytes], place: bytes) -> list[bytes]:
+    """The places of all events from the first at a place on, to the end of the journal; empty: it has none there.
+
+    Args:
+        folder: Of the group.
+        pattern: Of places.
+        place: Of an event.
+    """
+    later: list[Path] = []
+    there = segments(folder)
+    while there and place not in there[-1].read_bytes():
+        later.append(there.pop())
+    found: list[bytes] = []
+    for file in reversed(there):  # events of one statement have one place, and may be in two segments
+        places = _places(file, pattern)
+        if place not in places:
+            break
+        found = [*places[places.index(place) :], *found]
+    return [*found, *(one for file in reversed(later) for one in _places(file, pattern))] if found else []
+
+
+def _places(file: Path, pattern: re.Pattern[bytes]) -> list[bytes]:
+    lines = file.read_bytes().splitlines()
+    return [place for line in lines if (place := place_of(line, pattern)) is not None]
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names of the files in a folder."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def all_tables(folder: Path) -> set[str]:
+    """Every table that is in a group."""
+    return {table for group in groups(folder).values() for table in group.tables}

@@ -1,0 +1,95 @@
+"""Which flows read a captured table, and how far each of them is, by what the state store has recorded."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from streamhouse.capture.wanted import wanted_of
+from streamhouse.ingest.truncations import Truncations
+from streamhouse.model.plan import FlowPlan, PlannedSource
+from streamhouse.model.types import Position
+from streamhouse.state.flow_state import see
+from streamhouse.state.records import Change, EpochRecord, Owner
+from streamhouse.state.store import StateStore
+
+
+@dataclass(frozen=True)
+class JournalReader:
+    """One who reads a table of a connection.
+
+    Attributes:
+        name: What messages call it.
+        table: `schema.table`, or `database.table`.
+        position: Of its last epoch; None: it has none yet, so it may have to read all.
+        truncations: What it does when all rows are removed there.
+    """
+
+    name: str
+    table: str
+    position: Position | None
+    truncations: Truncations
+
+
+def readers_of(
+    state: StateStore, connection: str, flows: Collection[str] | None, alive: Callable[[Owner], bool]
+) -> list[JournalReader]:
+    """All that read tables of a connection.
+
+    A flow that has no file any more and does not run reads nothing. If it comes back, what it has not read may be gone.
+
+    Args:
+        state: Of the project.
+        connection: Its name.
+        flows: Those that have a file; None: nobody knows, so each one counts.
+        alive: See `state.flow_state.see`.
+    """
+    plans = {flow: plan for flow, (_, plan) in state.plans().items()}
+    reading = {flow: plan for flow, plan in plans.items() if _sources(plan, connection)}
+    records: dict[str, list[EpochRecord]] = {}
+    for record in state.newest_epochs():
+        records.setdefault(record.flow, []).append(record)
+    found: list[JournalReader] = []
+    for flow, plan in reading.items():
+        if flows is None or flow in flows or not see(state, flow, alive=alive).state.is_over:
+            found += _of_flow(plan, connection, {one.segment: one for one in records.get(flow, [])})
+    for change in _changes(state, plans):
+        found += _of_change(change, connection, records.get(change.candidate, []))
+    return found
+
+
+def _changes(state: StateStore, flows: Collection[str]) -> list[Change]:
+    """Changes that fill tables beside those that serve, from what their flows read."""
+    found = [*(state.open_change(flow) for flow in flows), *state.environments()]
+    return list({one.id: one for one in found if one is not None and one.versions}.values())
+
+
+def _sources(plan: FlowPlan, connection: str) -> dict[str, tuple[PlannedSource, str]]:
+    """Source → what it is, and the table that it reads; of those that read one of the connection."""
+    wanted = {source.name: (source, wanted_of(source.kind, source.options)) for source in plan.sources}
+    return {
+        name: (source, one.table)
+        for name, (source, one) in wanted.items()
+        if one is not None and one.connection == connection
+    }
+
+
+def _of_flow(plan: FlowPlan, connection: str, records: Mapping[str, EpochRecord]) -> Iterator[JournalReader]:
+    for name, (source, table) in _sources(plan, connection).items():
+        for segment in plan.segments:
+            if name in segment.reads:
+                record = records.get(segment.name)
+                position = record.end.get(name, {}) if record is not None else None
+                yield JournalReader(f"flow {plan.flow}", table, position, _truncations(source))
+
+
+def _of_change(change: Change, connection: str, records: Collection[EpochRecord]) -> Iterator[JournalReader]:
+    what = f"change {change.id} of flow {change.flow}"
+    for name, (source, table) in _sources(change.plan, connection).items():
+        if not records:  # its tables are being filled as of an epoch of its flow
+            yield JournalReader(what, table, None, _truncations(source))
+        for record in records:
+            if name in record.end:
+                yield JournalReader(what, table, record.end[name], _truncations(source))
+
+
+def _truncations(source: PlannedSource) -> Truncations:
+    return Truncations(source.truncations, source.truncated)

@@ -1,0 +1,125 @@
+"""Which type all values of a field of JSON have, at any depth. Pure."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from streamhouse.ingest.inferred_texts import TextFacts
+from streamhouse.sql.types import canonical_type
+from streamhouse.stores.arrow import arrow_type, spark_type
+
+_AT_ONCE = 10_000
+_NAMES = {"boolean": "true or false", "number": "numbers", "text": "texts", "list": "lists", "object": "objects"}
+
+
+class _Number(str):
+    """A number of JSON, as it is written."""
+
+    __slots__ = ()
+
+
+class FieldFacts:
+    """What is true of all values of one field; grows."""
+
+    def __init__(self) -> None:
+        self._kinds: set[str] = set()
+        self._texts = TextFacts()
+        self._waiting: list[str] = []
+        self._items: FieldFacts | None = None
+        self.fields: dict[str, FieldFacts] = {}
+
+    def add(self, value: Any) -> None:
+        """Take one value into account."""
+        if value is None:
+            return
+        kind = _kind(value)
+        self._kinds.add(kind)
+        if kind in ("number", "text"):
+            self._waiting.append(str(value))
+            if len(self._waiting) >= _AT_ONCE:
+                self._look()
+        elif kind == "list":
+            self._items = self._items or FieldFacts()
+            for item in value:
+                self._items.add(item)
+        elif kind == "object":
+            for name, inner in value.items():
+                self.fields.setdefault(name, FieldFacts()).add(inner)
+
+    def _look(self) -> None:
+        self._texts += TextFacts.of(pa.array(self._waiting, pa.string()))
+        self._waiting = []
+
+    def types(self, *, inner: bool = False) -> tuple[Sequence[str], str]:
+        """Types that the values may have, the best first, and what a person should know; empty: no type fits.
+
+        Args:
+            inner: Whether the field is within another one, where days and times stay texts.
+        """
+        self._look()
+        if not self._kinds:
+            return ("string",), "no row has a value"
+        if len(self._kinds) > 1:
+            return (), f"some values are {' and others '.join(_NAMES[kind] for kind in sorted(self._kinds))}"
+        (kind,) = self._kinds
+        if kind == "boolean":
+            return ("boolean",), ""
+        if kind == "number":
+            found, note = self._texts.types()
+            return tuple(one for one in found if one != "string"), note
+        if kind == "text":
+            is_time = not inner and self._texts.forms & {"day", "time", "odd day"}
+            return self._texts.types() if is_time else (("string",), "")
+        return self._nested(kind)
+
+    def _nested(self, kind: str) -> tuple[Sequence[str], str]:
+        try:
+            if kind == "list":
+                assert self._items is not None, "a list was added"
+                return (canonical_type(spark_type(pa.list_(_inner(self._items)))),), ""
+            inner = pa.struct([(name, _inner(field)) for name, field in self.fields.items()])
+            return (canonical_type(spark_type(inner)),), ""
+        except ValueError as error:
+            return (), str(error)
+
+
+def _inner(field: FieldFacts) -> pa.DataType:
+    found, why = field.types(inner=True)
+    if not found:
+        raise ValueError(f"within it, {why}")
+    return arrow_type(found[0])
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, _Number):
+        return "number"
+    return "text" if isinstance(value, str) else "list" if isinstance(value, list) else "object"
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def field_facts(lines: Iterable[bytes], facts: FieldFacts) -> int:
+    """Take lines of JSON objects into account; gives how many there were, without empty ones.
+
+    Raises:
+        ValueError: a line is no JSON object; its first argument is the number of the line, from 1.
+    """
+    rows = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line, parse_int=_Number, parse_float=_Number, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(number, str(error)) from error
+        if not isinstance(value, dict):
+            raise ValueError(number, "it is no object")
+        facts.add(value)
+        rows += 1
+    return rows

@@ -1,0 +1,116 @@
+"""Which type all of some texts have, by their form. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_FORMS = {
+    "boolean": r"^(true|false|True|False|TRUE|FALSE)$",
+    "whole": r"^[+-]?\d+$",
+    "decimal": r"^[+-]?\d+(\.\d+)?$",
+    "number": r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$",
+    "day": r"^\d{4}-\d\d-\d\d$",
+    "time": r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d(:?\d\d)?)?)?$",
+    "odd day": r"^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d\d)\b",
+}
+_NUMBERS = frozenset({"whole", "decimal", "number"})
+_ZEROS = r"^[+-]?0\d"
+_ZONE = r"\d(Z|\s*[+-]\d\d(:?\d\d)?)$"
+_MOST_DIGITS = 38
+_DIGITS = 18
+_MOST_SCALE = 4
+
+
+@dataclass(frozen=True)
+class TextFacts:
+    """What is true of all values of a column; facts of two parts make those of both.
+
+    Attributes:
+        forms: That all values have.
+        count: Of values that are not NULL.
+        digits: The most before the point, as far as they are numbers.
+        scale: The most behind it.
+        has_zeros: Whether a number begins with a zero that its value does not need.
+        has_zones: Whether a time has a zone.
+    """
+
+    forms: frozenset[str] = frozenset(_FORMS)
+    count: int = 0
+    digits: int = 0
+    scale: int = 0
+    has_zeros: bool = False
+    has_zones: bool = False
+
+    @classmethod
+    def of(cls, texts: "pa.ChunkedArray | pa.Array") -> "TextFacts":
+        """Those of some texts."""
+        values = texts.drop_null()
+        forms = frozenset(form for form, pattern in _FORMS.items() if _all(values, pattern)) if len(values) else None
+        if forms is None:
+            return cls()
+        digits = scale = 0
+        if "decimal" in forms:
+            parts = pc.split_pattern(pc.utf8_ltrim(values, "+-"), ".", max_splits=1)
+            digits = _longest(pc.list_element(parts, 0))
+            scale = _longest(pc.replace_substring_regex(values, r"^[^.]*\.?", ""))
+        has_zeros = bool(forms & _NUMBERS) and _any(values, _ZEROS)
+        return cls(forms, len(values), digits, scale, has_zeros, "time" in forms and _any(values, _ZONE))
+
+    def __add__(self, other: "TextFacts") -> "TextFacts":
+        return TextFacts(
+            self.forms & other.forms,
+            self.count + other.count,
+            max(self.digits, other.digits),
+            max(self.scale, other.scale),
+            self.has_zeros or other.has_zeros,
+            self.has_zones or other.has_zones,
+        )
+
+    def types(self) -> tuple[Sequence[str], str]:
+        """Types that the values may have, the best first, and what a person should know; the last one is `string`.
+
+        Example:
+            >>> TextFacts.of(pa.array(["1.5", "20"])).types()
+            (('decimal(18,1)', 'double', 'string'), '')
+            >>> TextFacts.of(pa.array(["007"])).types()[0]
+            ('string',)
+        """
+        if not self.count:
+            return ("string",), "no row has a value"
+        if self.forms & _NUMBERS:
+            return self._numbers()
+        if "boolean" in self.forms:
+            return ("boolean", "string"), ""
+        if "day" in self.forms:
+            return ("date", "timestamp", "string"), ""
+        if "time" in self.forms:
+            return ("timestamp", "string"), "" if self.has_zones else "no time has a zone: read as UTC"
+        if "odd day" in self.forms:
+            return ("string",), "days in another form than 2026-12-31: say in an action which part is the month"
+        return ("string",), ""
+
+    def _numbers(self) -> tuple[Sequence[str], str]:
+        if self.has_zeros:
+            return ("string",), "numbers such as 007 would lose their zeros"
+        if "whole" in self.forms and self.digits <= _DIGITS:
+            return ("bigint", "string"), ""
+        if "decimal" in self.forms and self.scale <= _MOST_SCALE and self.digits + self.scale <= _MOST_DIGITS:
+            digits = _DIGITS if self.digits + self.scale <= _DIGITS else _MOST_DIGITS
+            return (f"decimal({digits},{self.scale})", "double", "string"), ""
+        if "whole" in self.forms:
+            return ("string",), f"numbers of more than {_MOST_DIGITS} digits"
+        return ("double", "string"), ""
+
+
+def _all(values: "pa.ChunkedArray | pa.Array", pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
+
+
+def _any(values: "pa.ChunkedArray | pa.Array", pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(values, pattern)).as_py())
+
+
+def _longest(values: "pa.ChunkedArray | pa.Array") -> int:
+    return int(pc.max(pc.utf8_length(values)).as_py())

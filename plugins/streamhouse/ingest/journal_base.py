@@ -1,0 +1,97 @@
+"""The base of a journal: what is left of its oldest segments, when all flows that read them are past them.
+
+    .streamhouse/capture/<connection>/<group>/00000012.base.jsonl     in place of the segments up to 12
+
+The first line is the `BaseHeader`. Of each table then come its rows as of the end of segment 12, as events, and again
+the last events as they were, at which the Flow Trigger looks. A base is never changed. A later one replaces it.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import Field, ValidationError
+
+from streamhouse.errors import Location, SourceError
+from streamhouse.model.types import Frozen, Position
+
+BASE = ".base.jsonl"
+
+
+class BasePart(Frozen):
+    """What a base has of one table.
+
+    Attributes:
+        rows: Its first events of the table: they make the rows as of the end of the base.
+        tail: Those after them: the last events before the end of the base, and each earlier removal of all rows.
+        covers: Segment → how many events of the table it had; of each one that is gone and had some. It is the
+            position at the end of the base.
+    """
+
+    rows: int = Field(ge=0)
+    tail: int = Field(ge=0)
+    covers: Position
+
+
+class BaseHeader(Frozen):
+    """What a base has, by table."""
+
+    tables: dict[str, BasePart]
+
+
+class CountedFiles(NamedTuple):
+    """The files of a group that count: all that a base replaces does not, even while it is there.
+
+    Attributes:
+        base: The newest one; None: there is none.
+        segments: Those after it, in the order they were written.
+    """
+
+    base: Path | None
+    segments: list[Path]
+
+
+def number_of(file: Path) -> int:
+    """The number of a segment, or of the last one that a base replaces.
+
+    Example:
+        >>> number_of(Path("1/00000012.base.jsonl")), number_of(Path("1/00000013.jsonl"))
+        (12, 13)
+    """
+    return int(file.name.partition(".")[0])
+
+
+def numbered_files(folder: Path) -> list[Path]:
+    """Every base and every segment of a group, by number, also those that do not count any more."""
+    return sorted(folder.glob("[0-9]*.jsonl"), key=lambda file: (number_of(file), file.name))
+
+
+def files_of(folder: Path) -> CountedFiles:
+    """The files of a group that count."""
+    base: Path | None = None
+    found: list[Path] = []
+    for file in numbered_files(folder):
+        if file.name.endswith(BASE):
+            base = file
+        else:
+            found.append(file)
+    return CountedFiles(base, [file for file in found if base is None or number_of(file) > number_of(base)])
+
+
+def header_of(base: Path) -> BaseHeader:
+    """What a base has.
+
+    Raises:
+        SourceError: the file is no base, or was damaged.
+        FileNotFoundError: a later one has replaced it.
+    """
+    with base.open("rb") as file:
+        line = file.readline()
+    try:
+        return BaseHeader.model_validate_json(line)
+    except ValidationError as error:
+        raise SourceError(
+            "the file is no base of a journal",
+            at=Location(f"{base.parent.parent.name}/{base.parent.name}/{base.name}", 1),
+            hint="nobody but the capture may write to it; put the file back from a copy, or begin from the start: "
+            "streamhouse capture reset",
+        ) from error

@@ -1,0 +1,33 @@
+"""Reads a secret from where the settings of a connection say it is."""
+
+import os
+from pathlib import Path
+
+from streamhouse.errors import EnvironmentProblem
+from streamhouse.model.connection import SecretPlace
+
+
+def secret_at(place: SecretPlace, what: str, root: Path) -> str:
+    """The secret at a place.
+
+    Args:
+        place: Says where it is.
+        what: What messages call it, such as `the password of connection 'shop'`.
+        root: The project's folder.
+
+    Raises:
+        EnvironmentProblem: there is none at that place.
+    """
+    if place.environment is not None:
+        if found := os.environ.get(place.environment):
+            return found
+        cause, hint = f"the environment variable {place.environment} is not set", f"set {place.environment}"
+    else:
+        file = root / (place.file or "")
+        try:
+            if found := file.read_text(encoding="utf-8").rstrip("\r\n"):
+                return found
+            cause, hint = f"the file {place.file} is empty", "put the secret into it"
+        except (OSError, UnicodeDecodeError) as error:
+            cause, hint = f"the file {place.file} cannot be read", f"{type(error).__name__}: make it readable"
+    raise EnvironmentProblem(f"{what}: {cause}", hint=hint)

@@ -1,0 +1,341 @@
+"""A wish into a proposal, a proposal into another one, and its files into a project: for the CLI, MCP and the page."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from streamhouse.errors import ProposalFailedError, ProposalOutdatedError, RequestShapeError, StreamhouseError
+from streamhouse.jobs.ask_options import Options, Say
+from streamhouse.planner.proposal import Check, Preview, Proposal, Status
+from streamhouse.planner.proposals import Proposals
+from streamhouse.planner.propose import ProposalDraft, finished, propose
+from streamhouse.planner.request import Request, Understood
+from streamhouse.planner.try_files import try_files
+from streamhouse.planner.workspace import Workspace
+from streamhouse.project.project import Project
+from streamhouse.registry.read_action import read_action
+
+if TYPE_CHECKING:
+    from streamhouse.jobs.query import QueryService
+
+_NONE = Options()
+
+
+def ask(
+    project: Project,
+    wish: str,
+    options: Options = _NONE,
+    *,
+    request: Request | None = None,
+    say: Say = lambda _: None,
+    keep: bool = True,
+    space: Workspace | None = None,
+) -> Proposal:
+    """The proposal of a wish; nothing of the project changes.
+
+    Args:
+        project: Its files are read, and its tables where examples or a preview are wanted.
+        wish: In plain words.
+        options: What a person says beside it.
+        request: Replaces the reading of the wish.
+        say: Is called with what is being waited for.
+        keep: Whether the proposal is kept for `streamhouse proposals`.
+        space: What the planner may know of the project; None: everything.
+
+    Raises:
+        DefinitionErrors: the project's files are wrong.
+    """
+    from streamhouse.jobs.ask_model import ModelAnswer, with_model
+
+    space = space or Workspace.of(project)
+
+    def make_draft(understood: Understood) -> ProposalDraft:
+        return _draft(understood, wish, space, options)
+
+    if request is not None:
+        found = ModelAnswer(make_draft(Understood(request=request)))
+    else:
+        words = answered(wish, options.answers)
+        found = with_model(words, space, options, lambda: read_wish(words, space, {}), make_draft, say)
+    proposal = _finished(found.draft, space, options, say)
+    if keep:
+        Proposals(project).add(proposal)
+    if found.sent:
+        from streamhouse.planner.models.sent import keep_sent
+
+        keep_sent(project, proposal.id, found.sent)
+    return proposal
+
+
+def revise(
+    project: Project,
+    proposal_id: str,
+    edits: Mapping[str, Any],
+    options: Options = _NONE,
+    *,
+    say: Say = lambda _: None,
+    space: Workspace | None = None,
+) -> Proposal:
+    """Another proposal, of the Request with some parts replaced.
+
+    Args:
+        project: As for `ask`.
+        proposal_id: Of a proposal that has a Request.
+        edits: Path of a part of the Request, such as `ranking` or `block.filters`, → what it is to be, as JSON has it.
+        options: As for `ask`.
+        say: As for `ask`.
+        space: As for `ask`.
+
+    Raises:
+        UnknownProposalError: there is no such proposal.
+        RequestShapeError: it has no Request, or the edits do not fit.
+    """
+    before = Proposals(project).get(proposal_id).proposal
+    if before.request is None:
+        raise RequestShapeError("the proposal has no Request that could be revised", hint="ask again in other words")
+    request = edited(before.request, edits)
+    space = space or Workspace.of(project)
+    found = _proposal(Understood(request=request, readings=before.readings), before.wish, space, options, say)
+    Proposals(project).add(found)
+    if found.id != before.id:
+        Proposals(project).add(before, "revised", found.id)
+    return found
+
+
+def write(
+    project: Project,
+    proposal: Proposal,
+    target: Path | None = None,
+    *,
+    trial: bool = True,
+    say: Say = lambda _: None,
+) -> list[Path]:
+    """Write the files of a proposal, after a final check; nothing that serves changes before they are applied.
+
+    Args:
+        project: That the proposal was made of.
+        proposal: Proposed, with files.
+        target: A folder for them; None: into the project.
+        trial: Whether its step is tried first, which starts Spark: see `prove`. A folder gets files that were not.
+        say: Is called with what is being waited for.
+
+    Returns:
+        The files written.
+
+    Raises:
+        ProposalOutdatedError: there is nothing to write, or the project's files have changed since.
+        ProposalFailedError: what was tried did not come out as it must; nothing is written.
+        DefinitionError, DefinitionErrors: the files do not compile any more.
+    """
+    if proposal.status is not Status.PROPOSED or not proposal.files:
+        raise ProposalOutdatedError("the proposal has no files to write")
+    check_unchanged(project, proposal)
+    if proposal.flow:
+        proposal = _tried(project, proposal, proposal.flow, say, proves=trial and target is None)
+    else:
+        for edit in proposal.files:
+            read_action(edit.after, edit.path)
+    root = target if target is not None else project.root
+    written = [_written(root / edit.path, edit.after) for edit in proposal.files]
+    Proposals(project).add(proposal, "written", str(target) if target is not None else "the project")
+    return written
+
+
+def _tried(project: Project, proposal: Proposal, flow: str, say: Say, *, proves: bool) -> Proposal:
+    """The proposal after its files were compiled and, where that is asked for, its step was tried on rows."""
+    space = Workspace.of(project)
+    try_files(project, space.files, proposal.files, flow, space.applied, space.plans)
+    return proved(proposal, space, say) if proves else proposal
+
+
+def _written(file: Path, text: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = file.with_name(f".{file.name}.new")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(file)
+    return file
+
+
+def proved(proposal: Proposal, space: Workspace, say: Say = lambda _: None) -> Proposal:
+    """The proposal with what was tried with its files; kept with it, also where it failed.
+
+    Raises:
+        ProposalFailedError: something did not come out as it must.
+    """
+    from streamhouse.jobs.prove import prove
+
+    tried = prove(proposal, space, say)
+    names = {check.name for check in tried}
+    checks = (*(check for check in proposal.checks if check.name not in names), *tried)
+    found = proposal.model_copy(update={"checks": checks})
+    failed = [f"{check.name}: {check.text}" for check in tried if check.verdict == "failed"]
+    if failed:
+        Proposals(space.project).add(found, "failed", "; ".join(failed))
+        raise ProposalFailedError(
+            f"nothing was written: {'; '.join(failed)}",
+            hint="say the wish in another way, or look at the files: streamhouse ask WISH --write DIR",
+        )
+    return found
+
+
+def read_wish(wish: str, space: Workspace, answers: Mapping[str, str]) -> Understood:
+    """How a wish is read offline, with questions answered."""
+    from streamhouse.planner.understand import understand
+
+    return understand(answered(wish, answers), space.catalog)
+
+
+def answered(wish: str, answers: Mapping[str, str]) -> str:
+    """The wish with each phrase replaced by the choice; a choice for no phrase stands at the end."""
+    for phrase, choice in answers.items():
+        place = wish.lower().find(phrase.lower()) if phrase else -1
+        wish = f"{wish} {choice}" if place < 0 else f"{wish[:place]}{choice}{wish[place + len(phrase) :]}"
+    return wish
+
+
+def edited(request: Request, edits: Mapping[str, Any]) -> Request:
+    """A Request with parts replaced.
+
+    Raises:
+        RequestShapeError: a path leads nowhere, or a value does not fit there.
+    """
+    data = request.model_dump(mode="json")
+    for path, value in edits.items():
+        part: Any = data
+        names = path.split(".")
+        try:
+            for name in names[:-1]:
+                part = part[int(name) if isinstance(part, list) else name]
+            part[int(names[-1]) if isinstance(part, list) else names[-1]] = value
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            raise RequestShapeError(f"a Request has no part '{path}'") from error
+    return parsed_request(data)
+
+
+def parsed_request(data: Any) -> Request:
+    """A Request from plain data.
+
+    Raises:
+        RequestShapeError: it is none; the message names the first part that is wrong.
+    """
+    try:
+        return Request.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RequestShapeError(f"this is no Request: {place}: {first['msg']}") from error
+
+
+def _proposal(understood: Understood, wish: str, space: Workspace, options: Options, say: Say) -> Proposal:
+    return _finished(_draft(understood, wish, space, options), space, options, say)
+
+
+def _finished(draft: ProposalDraft, space: Workspace, options: Options, say: Say) -> Proposal:
+    proposal = _for_environment(_tried_on_rows(draft, space, options, say).proposal, options.environment)
+    unread = tuple(Check(name="values", verdict="notice", text=text) for text in space.unread)
+    return proposal.model_copy(update={"checks": (*proposal.checks, *unread)}) if unread else proposal
+
+
+def _draft(understood: Understood, wish: str, space: Workspace, options: Options) -> ProposalDraft:
+    request = understood.request
+    if request is not None:
+        requested_values = {"name": options.name, "layer": options.layer, "freshness": options.freshness}
+        overrides = {key: value for key, value in requested_values.items() if value is not None}
+        understood = understood.model_copy(update={"request": request.model_copy(update=overrides)})
+    return propose(understood, wish, space, flow=options.flow, alone=options.alone)
+
+
+def _for_environment(proposal: Proposal, environment: str | None) -> Proposal:
+    """The same proposal, whose next steps build it in an environment, beside production."""
+    if environment is None:
+        return proposal
+    apply = f"streamhouse apply {proposal.flow}"
+    commands = tuple(f"{one} --env {environment}" if one == apply else one for one in proposal.commands)
+    return proposal.model_copy(update={"commands": commands})
+
+
+def _tried_on_rows(draft: ProposalDraft, space: Workspace, options: Options, say: Say) -> ProposalDraft:
+    """The draft with a preview and examples, as far as they are wanted and tables have rows."""
+    if draft.proposal.status is not Status.PROPOSED:
+        return draft
+    project = space.project
+    examples = options.examples if options.examples is not None else bool(space.applied.rows)
+    examples = examples and draft.action is not None and draft.effective_request is not None
+    if not options.preview and not examples:
+        return draft
+    if project.existing_state() is None:
+        return _shown(draft, Preview(why_not="nothing has run yet, so no table has rows"))
+    from streamhouse.jobs.query import QueryService
+    from streamhouse.runtime.query_environment import only_what_a_query_needs
+
+    with only_what_a_query_needs(project.settings), QueryService(project, options.environment, say) as asking:
+        if options.preview:
+            draft = _shown(draft, preview(asking, draft.proposal.sql, options.preview))
+        return _with_examples(draft, space, asking, say) if examples else draft
+
+
+def _with_examples(draft: ProposalDraft, space: Workspace, asking: "QueryService", say: Say) -> ProposalDraft:
+    from streamhouse.jobs.ask_examples import NoExampleError, example_of, examples_check
+
+    assert draft.action is not None
+    assert draft.effective_request is not None
+    assert draft.catalog is not None
+    try:
+        say("computing examples")
+        example = example_of(draft.action, draft.effective_request, draft.catalog, asking, asking.session())
+        draft = finished(draft, space, (example,))
+        assert draft.action is not None
+        check = examples_check(draft.action, asking.session())
+    except (NoExampleError, StreamhouseError, ValueError) as error:
+        check = Check(name="examples", verdict="skipped", text=str(error))
+    proposal = draft.proposal
+    updates: dict[str, Any] = {"checks": (*proposal.checks, check)}
+    if check.verdict == "failed":  # the same rows gave other rows: nothing to keep a table up to date with
+        updates |= {"status": Status.REFUSED, "refusal": f"the action fails its own example: {check.text}", "files": ()}
+    return replace(draft, proposal=proposal.model_copy(update=updates))
+
+
+def _shown(draft: ProposalDraft, shown: Preview) -> ProposalDraft:
+    return replace(draft, proposal=draft.proposal.model_copy(update={"preview": shown}))
+
+
+def preview(asking: "QueryService", sql: str, rows: int) -> Preview:
+    """The first rows of a query over the tables as they are, or why there are none."""
+    from streamhouse.stores.arrow_values import python_rows
+
+    try:
+        found = asking.ask(sql, limit=rows).rows
+    except StreamhouseError as error:
+        return Preview(why_not=error.message)
+    return Preview(columns=tuple(found.column_names), rows=tuple(tuple(map(_json, row)) for row in python_rows(found)))
+
+
+def _json(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [_json(part) for part in value]
+    if isinstance(value, dict):
+        return {str(key): _json(part) for key, part in value.items()}
+    return str(value)
+
+
+def check_unchanged(project: Project, proposal: Proposal) -> None:
+    """Refuse a proposal whose files somebody edited since.
+
+    Raises:
+        ProposalOutdatedError: a file says neither what it said then, nor what it is to say.
+    """
+    from streamhouse.registry.files import read_files
+
+    files = read_files(project.root)
+    now = {file.name: file.text() for file in (*files.actions, *files.flows) if file.content is not None}
+    for edit in proposal.files:
+        if now.get(edit.path) not in (edit.before, edit.after):
+            raise ProposalOutdatedError(
+                f"{edit.path} has changed since the proposal was made",
+                hint="ask again; streamhouse ask WISH",
+            )

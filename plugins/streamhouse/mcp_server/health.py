@@ -1,0 +1,80 @@
+"""How flows are doing, in the words of answers. What an error says may quote rows, so it leaves only with them."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from inspect import getdoc
+
+from streamhouse import errors
+from streamhouse.errors import StreamhouseError
+from streamhouse.mcp_server.answers import Freshness, TroubleFacts
+from streamhouse.mcp_server.shareable import Shared
+from streamhouse.state.records import FlowEvent
+from streamhouse.ui.answers import FlowSummary
+
+_CODE = re.compile(r"\bSH\d{3}\b")
+_OF_COUNTS = frozenset({"expectation", "loss", "plan", "segments", "retention", "meaning"})
+"""Kinds of events whose texts quote no rows."""
+
+
+def freshness(summary: FlowSummary) -> Freshness:
+    """How fresh the tables of a flow are."""
+    return Freshness(
+        flow=summary.flow,
+        state=summary.state,
+        target_ms=summary.target_ms,
+        layers=summary.freshness,
+        last_epoch_at=summary.last_epoch_at,
+    )
+
+
+def troubles(summary: FlowSummary, shared: Shared, table: str | None = None) -> tuple[TroubleFacts, ...]:
+    """What goes wrong with tables that may be shown; `table`: with this one alone."""
+    return tuple(
+        TroubleFacts(
+            table=one.table,
+            tier=one.tier,
+            job=one.job,
+            code=one.code,
+            message=error_text(f"{one.code} {one.text}", shared, [one.table]),
+            hint=shared.cleaned(one.hint) if one.hint and shared.gives_rows(one.table) else None,
+            since=one.since,
+            times=one.times,
+        )
+        for one in summary.troubles
+        if shared.sees(one.table) and table in (None, one.table)
+    )
+
+
+def error_text(text: str, shared: Shared, tables: Iterable[str]) -> str:
+    """What an error says, or, where tables keep their rows back, only what kind of error it is.
+
+    Args:
+        text: Of an error about some tables.
+        shared: What may be shown.
+        tables: Whose rows it may quote.
+    """
+    if all(shared.gives_rows(table) for table in tables):
+        return shared.cleaned(text)
+    found = _CODE.search(text)
+    kind = f"{found[0]}: {meaning(found[0])}".rstrip(": ") if found else "an error"
+    return f"{kind} (what it says may quote rows; a person can read it: streamhouse status)"
+
+
+def event_text(event: FlowEvent, shared: Shared, tables: Iterable[str]) -> str:
+    """One report of a runner, with its time."""
+    at = event.at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    safe = event.kind in _OF_COUNTS
+    return f"{at} {event.kind}: {shared.cleaned(event.text) if safe else error_text(event.text, shared, tables)}"
+
+
+def meaning(code: str) -> str:
+    """What an error of a code is, in one sentence; empty: nobody knows the code."""
+    return _meanings().get(code, "")
+
+
+@cache
+def _meanings() -> dict[str, str]:
+    """Code → what its class stands for."""
+    kinds = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, StreamhouseError)]
+    return {kind.code: (getdoc(kind) or "").partition("\n")[0] for kind in reversed(kinds)}

@@ -1,0 +1,196 @@
+"""Words of a wish that were read, and whose scope is open: each is asked back, for the answers differ."""
+
+from collections.abc import Iterator
+
+from streamhouse.planner.language.doubtful_things import (
+    bound_of_periods,
+    earned,
+    few_of_things,
+    finer_group,
+    lasting_state,
+    other_deed,
+    pieces_or_rows,
+    split_name,
+    times_of_thing,
+    values_of_thing,
+    verb_as_value,
+)
+from streamhouse.planner.language.doubtful_times import period_left_out
+from streamhouse.planner.language.draft import Draft, Noun, When
+from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.place import is_participle
+from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.shape import Shaped
+from streamhouse.planner.language.tokens import Token, stem, stems
+from streamhouse.planner.language.words import ADVERB_GRAINS, GRAINS, SHARES, VERB_NOUNS
+from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Cut, During, Grain, Question, Related
+
+_SURE = 0.8  # how well a word has to name a time
+_FINE = frozenset({Grain.MINUTE, Grain.HOUR, Grain.DAY})
+_SAID_DAYS = frozenset({"calendar", "consecutive"})
+
+
+def doubt(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+    """The first question about a scope; None: every word has one scope only."""
+    for check in _CHECKS:
+        question = check(tokens, draft, found)
+        if question is not None:
+            return question
+    return None
+
+
+def _unnamed_rows(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+    """Things counted over rows that no word names: "films per cinema" by the tickets that were sold for them."""
+    counts = [one for one in found.block.measures if one.function == "count distinct" and one.named is None]
+    if not counts or len(counts) != len(found.block.measures) or names_rows(draft, found):
+        return None
+    base = found.bench.base.name
+    thing = counts[0].name.removesuffix("_count")
+    return Question(text=f"'{thing}' would be counted over the rows of {base}, which the wish does not name: "
+                    f"say what they did, or what was done",
+                    phrase=thing)  # fmt: skip
+
+
+def names_rows(draft: Draft, found: Shaped) -> bool:
+    """Whether a word of the wish names the rows of the base: the table, a measure, a verb, or a column of their own."""
+    base, lexicon = found.bench.base, found.bench.places.scope.lexicon
+    own = {column.name for column in base.columns if column.references is None} - set(base.primary_key)
+    if draft.unread:  # a word that only a description has may say what was done to other things than are counted
+        own -= {one.of.column for one in found.block.measures if isinstance(one.of, ColumnRef)}
+    for mention in mentions_of(draft):
+        for sense in mention.senses:
+            if sense.table == base.name and (sense.kind in {"table", "measure", "value"} or sense.column in own):
+                return True
+    said = {noun for word in draft.words for noun in VERB_NOUNS.get(stem(word), ())}
+    return any(sense.table == base.name for noun in said for sense in lexicon.meanings(stems(noun)))
+
+
+def _unnamed_time(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+    """A time that no word names, where others may be meant.
+
+    So it is with a table that is no list of events ("instructors of May" by when they were hired), with another time
+    that a word names ("permits that expire in June"), and beside rows of another table ("who ordered nothing in May").
+    """
+    senses = [s for one in mentions_of(draft) for s in one.senses if s.kind == "column" and s.quality >= _SURE]
+    named = {(sense.table, sense.column) for sense in senses}
+    beside = any(isinstance(one, Related) for one in found.block.filters)
+    for column, filters in _times(found.block):
+        table = found.bench.places.scope.reaches[column.role].table
+        known = {table.event_time, *table.primary_key, *(set(GRAINS) - ADVERB_GRAINS)}
+        others = {one.name for one in table.columns if one.type in TIMES and (table.name, one.name) in named}
+        if (table.name, column.column) in named or (column.column in known and not (others or (beside and filters))):
+            continue
+        name = f"{table.name}.{column.column}"
+        return Question(text=f"which time counts: {name}, or one of something else?", phrase="", choices=(name,))
+    return None
+
+
+def _times(block: Block) -> Iterator[tuple[ColumnRef, bool]]:
+    """Columns of the base and of joined tables that times of the wish were placed on; whether they filter rows."""
+    for one in block.filters:
+        if isinstance(one, During):
+            yield one.of, True
+        if isinstance(one, Condition) and isinstance(one.left, Cut):
+            yield one.left.of, True
+    if block.base is not None:
+        yield from ((one.of.of, False) for one in block.dimensions if isinstance(one.of, Cut))
+
+
+def _each_period(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+    """As in "learners with a lesson in every month": in one of them, or in all?"""
+    words = [token.word for token in tokens]
+    exists = any(isinstance(one, Related) for one in found.block.filters)
+    if not (exists or found.block.having):
+        return None
+    for at in range(1, len(words) - 1):
+        if words[at] in {"each", "every"} and words[at + 1] in GRAINS and words[at - 1] in {"in", "on", "at", "for"}:
+            said = " ".join(words[at - 1 : at + 2])
+            bounds = [one for one in found.block.having if isinstance(one, Condition) and one.operator in {">", ">="}]
+            if exists or (bounds and "least" in words):
+                text = f"'{said}': in all of them, or a row for each {words[at + 1]} in which it is so?"
+                return Question(text=text, phrase=said, choices=(f"per {words[at + 1]}",))
+    return None
+
+
+def _moving_days(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+    """A moving figure of days, some of which may have no rows: of so many days, or of the last that have rows?"""
+    moving = next((one for one in found.block.derived if one.kind == "moving"), None)
+    grain = next((one.period_grain for one in draft.figures if one.window == "moving"), None)
+    if moving is None or grain not in _FINE or {token.word for token in tokens} & _SAID_DAYS:
+        return None
+    unit = grain.value
+    return Question(
+        text=f"'{moving.periods} {unit}s': so many calendar {unit}s, or the last {moving.periods} that have rows? "
+        f"Only calendar {unit}s can be planned",
+        phrase=f"{unit}",
+        choices=(f"calendar {unit}",),
+    )
+
+
+def _last_period(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+    """As in "compared with last month": this month with the last one, or each with the one before it?"""
+    words = [token.word for token in tokens]
+    if not any(one.kind in {"change", "previous"} for one in found.block.derived):
+        return None
+    for at in range(1, len(words) - 1):
+        if words[at] == "last" and words[at + 1] in GRAINS and words[at - 1] in _BEFORE_LAST:
+            said, unit = f"last {words[at + 1]}", GRAINS[words[at + 1]].value
+            per = any(GRAINS.get(word) is GRAINS[words[at + 1]] for word in (*words[:at], *words[at + 2 :]))
+            if not per:
+                text = f"'{said}': this {unit} with the one before, or each {unit} with the one before it?"
+                return Question(text=text, phrase=said, choices=(f"the previous {unit}, per {unit}",))
+    return None
+
+
+_BEFORE_LAST = frozenset({"with", "to", "against", "versus", "vs", "the", "than"})
+
+
+def _mixed_or(_tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+    """As in "gold ones from Oslo or silver ones from Rome": what "or" joins is open where a column is bound twice."""
+    filters = found.block.filters
+    joined = {part.left for one in filters if isinstance(one, AnyOf) for part in one.of if isinstance(part, Condition)}
+    bound = {one.left for one in filters if isinstance(one, Condition)}
+    if joined & bound:
+        return Question(text="what does 'or' join: two values, or two kinds of rows?", phrase="or", choices=())
+    return None
+
+
+def _not_then(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+    """As in "rooms not booked in July": none of a thing's rows is then, which one row of another time does not say."""
+    denied = next((one for one in draft.filters if isinstance(one, When) and one.negated), None)
+    block = found.block
+    things = [one for one in draft.nouns if not one.predicate and not found.bench.places.is_base(one.head)]
+    if denied is None or block.measures or not block.dimensions or not things:
+        return None
+    text = (
+        f"'not {denied.phrase}': rows of {found.bench.base.name} of another time, or {things[0].text} without any then?"
+    )
+    return Question(text=text, phrase=denied.phrase, choices=())
+
+
+def _share_of_what(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+    """As in "rejected share of intakes by farm": of each farm's intakes, or of all that were rejected?"""
+    if not any(one.kind == "share" for one in found.block.derived):
+        return None
+    timed = all(isinstance(one.of, Cut) for one in found.block.dimensions)
+    if timed and any(isinstance(one, Condition) and not isinstance(one.left, Cut) for one in found.block.filters):
+        text = "a share of what: of the rows of each period, or of all rows that are meant?"
+        return Question(text=text, phrase="share")
+    groups = [one.head.start for one in draft.groups if isinstance(one, Noun)]
+    for mention in mentions_of(draft):
+        if groups and mention.start > max(groups) and is_participle(mention) and found.block.filters:
+            text = f"'{mention.text}': of the rows of each group, or of all that are {mention.text}?"
+            return Question(text=text, phrase=mention.text)
+        behind = tokens[mention.end].word if mention.end < len(tokens) else ""
+        if behind in SHARES and mention.of_kind("value") and not mention.of_kind("table", "measure"):
+            said = f"{mention.text} {behind}"
+            text = f"'{said}': of the rows of each group, or of all that are {mention.text}?"
+            return Question(text=text, phrase=said, choices=(f"{behind} of {mention.text}",))
+    return None
+
+
+_CHECKS = (
+    _unnamed_rows, _unnamed_time, _each_period, _moving_days, _last_period, _mixed_or, _not_then, _share_of_what,
+    few_of_things, values_of_thing, times_of_thing, bound_of_periods, lasting_state, split_name, verb_as_value,
+    pieces_or_rows, period_left_out, finer_group, other_deed, earned,
+)  # fmt: skip

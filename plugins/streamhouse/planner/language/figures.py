@@ -1,0 +1,443 @@
+"""From numbers that a wish asks for to measures and derived numbers of a block."""
+
+import re
+from collections.abc import Callable
+
+from streamhouse.planner.language.bench import Bench, unit_of_column
+from streamhouse.planner.language.comparisons import READINGS
+from streamhouse.planner.language.conditions import filters_of, leftover_filters
+from streamhouse.planner.language.conversion import in_unit, valid
+from streamhouse.planner.language.draft import Figure, Lasting, Noun
+from streamhouse.planner.language.hints import hinted
+from streamhouse.planner.language.lexicon import Sense
+from streamhouse.planner.language.named_measures import adds_up, folds_as, named_measure, says_number
+from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError, counts
+from streamhouse.planner.language.scope import default_time, is_key_like, is_number, is_quantity, key_column
+from streamhouse.planner.language.times import lasting
+from streamhouse.planner.language.tokens import singular
+from streamhouse.planner.language.twice_meant import refuse_done_to, refuse_twice_meant
+from streamhouse.planner.language.unit_figures import implied_column
+from streamhouse.planner.language.units import unit_of
+from streamhouse.planner.request import Arithmetic, ColumnRef, Filter, Measure, Scalar
+
+_NAMES = {
+    "sum": "total",
+    "avg": "average",
+    "min": "lowest",
+    "max": "highest",
+    "median": "median",
+    "stddev": "stddev",
+    "percentile": "percentile",
+}
+
+
+def measured(bench: Bench, figure: Figure, *, hidden: bool = False, where: tuple[Filter, ...] = ()) -> str:
+    """Add the measure that a number needs; its name.
+
+    Raises:
+        NotPlacedError, UnclearError, RefusedError: it cannot be placed, may mean several things, or cannot be.
+    """
+    own = [found for clause in figure.where for found in filters_of(bench, clause)]
+    measure = _measure(bench, figure)
+    around = leftover_filters(bench)
+    if len(bench.draft.figures) > 1 and not hidden:
+        own += around
+    else:
+        bench.filters += [one for one in around if one not in bench.filters]
+    measure = measure.model_copy(update={"where": (*where, *own)})
+    name = bench.measure(measure, hidden=hidden)
+    if figure.phrase:
+        bench.places.note(figure.phrase, _described(bench, measure))
+    return name
+
+
+def _described(bench: Bench, measure: Measure) -> str:
+    if measure.named:
+        return f"measure {measure.named} of {bench.base.name}"
+    if measure.of is None:
+        return f"count of rows of {bench.base.name}"
+    text = measure.of.column if isinstance(measure.of, ColumnRef) else measure.name
+    return f"{measure.function} of {text}"
+
+
+def _measure(bench: Bench, figure: Figure) -> Measure:
+    if isinstance(figure.noun, Lasting):
+        return _of_scalar(figure, lasting(bench, figure.noun, unit=figure.unit), "duration", None)
+    if figure.function == "rows":
+        bench.places.assume(f"'{figure.phrase}' counts rows of {bench.base.name}")
+        return Measure(name="row_count")
+    if figure.function == "vague":
+        raise UnclearError(f"'{figure.phrase}': by which figure?", figure.phrase, _figures(bench))
+    if figure.function == "implied":
+        placed = implied_column(bench, figure)
+        bench.places.assume(f"'{figure.phrase}' is the sum of {placed.name}")
+        return _of_scalar(Figure("sum", unit=figure.unit), placed.of, placed.column.name, placed)
+    if figure.noun is None:
+        raise NotPlacedError(figure.phrase)
+    if figure.hint:
+        return _of_hint(bench, figure, figure.noun)
+    if figure.other is not None:
+        return _computed(bench, figure)
+    rule = _RULES.get(figure.function, _aggregated)
+    found = rule(bench, figure, figure.noun)
+    if figure.unit and figure.unit.measures != "fraction" and found.function.startswith("count") and not found.named:
+        if figure.function == "count":
+            raise UnclearError(f"'{figure.phrase}' has no {figure.unit.name}: which figure is wanted?", figure.phrase)
+        placed = implied_column(bench, figure)  # "unpaid fines in euros" are no number of fines
+        bench.places.assume(f"'{figure.phrase}' is the sum of {placed.name}")
+        return _of_scalar(Figure("sum", unit=figure.unit), placed.of, placed.column.name, placed)
+    return found
+
+
+def _figures(bench: Bench) -> tuple[str, ...]:
+    """What the base can be ranked by, in words that are read."""
+    names = [*bench.base.measures, *(c.name for c in bench.base.columns if is_quantity(c) and adds_up(c))]
+    return tuple(f"with the highest {name.removesuffix('_cents').replace('_', ' ')}" for name in names)[:4]
+
+
+def _of_hint(bench: Bench, figure: Figure, noun: Noun) -> Measure:
+    """The extreme of the one number of the base that a superlative is about: the price of "the cheapest stay"."""
+    if not bench.places.is_base(noun.head):
+        raise NotPlacedError(figure.phrase)
+    bench.places.take_base(noun.head)
+    bench.places.contexts(noun.around)
+    placed = hinted(bench, figure.hint, figure.phrase)
+    return _of_scalar(figure, placed.of, placed.column.name, placed)
+
+
+# -- counts -------------------------------------------------------------------------------------------------------
+
+
+def _count(bench: Bench, figure: Figure, noun: Noun) -> Measure:
+    """Rows of the base where the noun names them; else how many different keys they point to."""
+    places = bench.places
+    direct = _counts_rows(bench, noun)
+    sense = named_measure(bench, noun)
+    if (
+        direct is None
+        and sense
+        and sense.quality >= 0.95
+        and folds_as(bench, sense) in {"sum", "count", "count distinct"}
+    ):
+        return _named(bench, figure, noun, sense)  # "number of nights sold"
+    distinct = places.columns(noun, want="key")
+    if direct is not None and not (distinct and distinct[0].cost + 1.0 < direct):
+        refuse_done_to(bench, noun)
+        places.cost += direct
+        places.contexts(noun.around)
+        return Measure(name=f"{_short(noun)}_count")
+    number = places.columns(noun, want="number")
+    value = max((sense.quality for sense in noun.head.of_kind("value")), default=0.0)
+    if (
+        number
+        and not _is_key(number[0])
+        and number[0].cost < 9.5 - 10 * value
+        and number[0].cost <= (distinct[0].cost if distinct else 99)
+    ):
+        placed = places.column(noun, want="number")
+        plural_name = placed.column.type in {"int", "bigint"} and singular(placed.column.name) != placed.column.name
+        if plural_name and not placed.of.role:
+            places.assume(f"'{noun.text}' are added up from {placed.name}")
+        elif not adds_up(placed.column) or placed.of.role:
+            raise UnclearError(
+                f"does '{noun.text}' mean how many there are, or the sum of {placed.name}?",
+                noun.text,
+                (f"total {noun.text}", f"number of different {noun.text}"),
+            )
+        return Measure(
+            name=f"total_{placed.column.name}", function="sum", of=places.use(placed), unit=placed.column.unit
+        )
+    times = places.columns(noun, want="time")
+    if times and times[0].cost <= (distinct[0].cost if distinct else 99):
+        refuse_done_to(bench, noun)
+        return _times_there(bench, noun, times[0])
+    if distinct:
+        refuse_twice_meant(bench, noun)
+        return _distinct(bench, noun)
+    if all(
+        m.of_kind("value") and places.values(m) and not places.values(m)[0].of.role for m in (noun.head, *noun.around)
+    ):
+        return _rows_with_value(bench, noun)
+    raise NotPlacedError(noun.text)
+
+
+def _times_there(bench: Bench, noun: Noun, placed: Placed) -> Measure:
+    """As in "Signups" where `signup_at` says when each was: rows of the base that have that time."""
+    if placed.of.role:
+        raise NotPlacedError(noun.text)
+    for mention in noun.around:
+        bench.places.context(mention)
+    bench.places.cost += placed.cost + 0.3
+    if default_time(bench.base) == placed.column:
+        return Measure(name=f"{_short(noun)}_count")
+    return Measure(name=f"{_short(noun)}_count", function="count", of=bench.places.use(placed))
+
+
+_PEOPLE = re.compile(r"(ers?|ors?|ists?|men|man|people|ents?|ants?|ees?)$")
+
+
+def _rows_with_value(bench: Bench, noun: Noun) -> Measure:
+    """As in "Crashes" where a row of the base may be a crash."""
+    places = bench.places
+    if _PEOPLE.search(noun.head.words[-1]) and default_time(bench.base) and key_column(bench.base) is None:
+        raise UnclearError(f"does '{noun.text}' mean people, or rows of {bench.base.name}?", noun.text)
+    places.contexts((noun.head, *noun.around))
+    places.assume(f"'{noun.text}' counts rows of {bench.base.name}")
+    places.cost += 1.0
+    return Measure(name=f"{_short(noun)}_count")
+
+
+def _counts_rows(bench: Bench, noun: Noun) -> float | None:
+    best: float | None = None
+    for sense in noun.head.senses:
+        if sense.table != bench.base.name or not (sense.kind == "table" or counts(bench.places.scope, sense)):
+            continue
+        if sense.kind == "table" and sense.quality < 0.95 and not _one_key(bench, sense):
+            continue
+        cost = (1 - sense.quality) * 10
+        best = cost if best is None else min(best, cost)
+    return best
+
+
+def _one_key(bench: Bench, sense: Sense) -> bool:
+    """Whether one row is one of what its key names, so that counting rows counts these."""
+    return len(bench.base.primary_key) <= 1 and sense.quality >= 0.7
+
+
+def _is_key(placed: Placed) -> bool:
+    return is_key_like(placed.column) or placed.column.name in placed.reach.table.primary_key
+
+
+def _distinct(bench: Bench, noun: Noun) -> Measure:
+    places = bench.places
+    placed = places.column(noun, want="key")
+    key = placed.reach.role == "" and key_column(bench.base) == placed.column.name
+    if key:
+        places.cost += 0.0 if places.is_base(noun.head) else 1.2
+        return Measure(name=f"{_short(noun)}_count")
+    if placed.column.type == "boolean" or (is_number(placed.column) and not _is_key(placed)):
+        raise NotPlacedError(noun.text)
+    places.cost += 1.2
+    return Measure(name=f"{_short(noun)}_count", function="count distinct", of=places.use(placed))
+
+
+def _count_distinct(bench: Bench, _figure: Figure, noun: Noun) -> Measure:
+    return _distinct(bench, noun)
+
+
+def _short(noun: Noun) -> str:
+    word = singular(noun.head.words[-1]) if noun.head.words else "row"
+    return word if re.fullmatch(r"[a-z][a-z0-9_]*", word) else "row"
+
+
+# -- sums and others ------------------------------------------------------------------------------------------------
+
+
+def _named(bench: Bench, figure: Figure, noun: Noun, sense: Sense) -> Measure:
+    places = bench.places
+    places.cost += (1 - sense.quality) * 10 - 0.5
+    places.contexts(noun.around)
+    defined = bench.base.measures[sense.measure]
+    unit = unit_of(defined.unit) if defined.unit else None
+    if figure.unit and unit is None and folds_as(bench, sense).startswith("count"):
+        raise UnclearError(
+            f"'{noun.text}' in {figure.unit.name}: {sense.measure} only counts; which figure is wanted?", noun.text
+        )
+    if figure.unit and unit and figure.unit.name != unit.name:
+        converted = (
+            None if unit.measures == "money" and figure.unit.name != "cents" else _converted(bench, figure, sense)
+        )
+        if converted is not None:
+            return converted
+        raise RefusedError(f"the measure {sense.measure} is in {defined.unit}, not in {figure.unit.name}")
+    return Measure(name=sense.measure, named=sense.measure, unit=defined.unit)
+
+
+def _converted(bench: Bench, figure: Figure, sense: Sense) -> Measure | None:
+    """A sum or an average of one column in another unit than the measure has."""
+    sql = bench.base.measures[sense.measure].sql.lower().replace(" ", "")
+    found = re.fullmatch(r"(sum|avg)\((\w+)\)(/100(\.0)?)?", sql)
+    column = next((c for c in bench.base.columns if found and c.name == found.group(2)), None)
+    if found is None or column is None or unit_of_column(column) is None:
+        return None
+    placed = Placed(ColumnRef(column=column.name), bench.places.scope.reaches[""], column, 0.0)
+    return _of_scalar(Figure(found.group(1), unit=figure.unit), placed.of, column.name, placed)
+
+
+def _bare(bench: Bench, figure: Figure, noun: Noun) -> Measure:
+    """A noun alone: a named measure, rows, or a number that people add up."""
+    sense = named_measure(bench, noun)
+    numbers = [one for one in bench.places.columns(noun, want="number") if not _is_key(one)]
+    direct = _counts_rows(bench, noun)
+    if sense and (not numbers or sense.quality * 10 >= 10 - numbers[0].cost - 0.5):
+        return _named(bench, figure, noun, sense)
+    if direct is not None and (not numbers or direct < numbers[0].cost):
+        return _count(bench, figure, noun)
+    if numbers:
+        placed = bench.places.column(noun, want="number")
+        if _is_key(placed):
+            raise NotPlacedError(noun.text)
+        if not adds_up(placed.column) and not _says_unit(noun):
+            raise UnclearError(
+                f"which figure of '{noun.text}' do you want?", noun.text, (f"total {noun.text}", f"average {noun.text}")
+            )
+        bench.places.assume(f"'{noun.text}' is the sum of {placed.name}")
+        return _of_scalar(Figure("sum", noun, unit=figure.unit), bench.places.use(placed), placed.column.name, placed)
+    if direct is not None:
+        return _count(bench, figure, noun)
+    times = bench.places.columns(noun, want="time")
+    if times and not noun.head.of_kind("table"):
+        return _times_there(bench, noun, times[0])
+    if noun.head.of_kind("value") and bench.places.values(noun.head):
+        return _count(bench, figure, noun)
+    raise NotPlacedError(noun.text)
+
+
+def _says_unit(noun: Noun) -> bool:
+    """Whether an amount is named by its unit, so that it is added up: "kilos of vegetables"."""
+    unit = unit_of(noun.head.words[-1]) if noun.head.words else None
+    return unit is not None and unit.measures in {"mass", "volume", "energy", "length"}
+
+
+def _aggregated(bench: Bench, figure: Figure, noun: Noun) -> Measure:
+    sense = named_measure(bench, noun)
+    function = figure.function
+    if sense:
+        folds = folds_as(bench, sense)
+        if (function == "sum" and folds in {"sum", "count"}) or function == folds == "avg":
+            return _named(bench, figure, noun, sense)
+    numbers = bench.places.columns(noun, want="number")
+    if not numbers and function != "sum":
+        reading = _measured_value(bench, noun)
+        if reading is not None:
+            return _of_scalar(figure, bench.places.use(reading), f"{_short(noun)}_{reading.column.name}", reading)
+    if not numbers or (_is_key(numbers[0]) and not says_number(noun)):
+        if function == "sum" and (_counts_rows(bench, noun) is not None):
+            _no_amounts(bench, noun)
+            return _count(bench, figure, noun)
+        return _not_a_number(bench, figure, noun)
+    placed = bench.places.column(noun, want="number")
+    if function == "sum" and placed.reach.role:
+        raise NotPlacedError(noun.text, "a sum over joined rows counts some of them twice")
+    return _of_scalar(figure, bench.places.use(placed), placed.column.name, placed)
+
+
+def _no_amounts(bench: Bench, noun: Noun) -> None:
+    """The total of rows that are amounts, such as fines: how many, or how much; a wish may mean both.
+
+    Raises:
+        UnclearError: as for "total unpaid fines".
+    """
+    amounts = [c for c in bench.base.columns if is_number(c) and "amount" in (c.name.split("_")[0], *c.synonyms)]
+    if amounts:
+        raise UnclearError(
+            f"'total {noun.text}': how many, or the sum of {bench.base.name}.{amounts[0].name}?",
+            noun.text,
+            (f"number of {noun.text}", f"total {amounts[0].name.replace('_', ' ')}"),
+        )
+
+
+def _measured_value(bench: Bench, noun: Noun) -> Placed | None:
+    """As in "Pressure" of a table with one number for all that is measured, and a column that says which it is."""
+    columns = [c for c in bench.base.columns if c.name in READINGS and is_number(c)]
+    if len(columns) != 1 or not (noun.head.of_kind("value") and bench.places.values(noun.head)):
+        return None
+    for mention in (noun.head, *noun.around):
+        bench.places.context(mention)
+    return Placed(ColumnRef(column=columns[0].name), bench.places.scope.reaches[""], columns[0], 0.0)
+
+
+_SIZES = frozenset("biggest largest highest greatest smallest lowest maximum minimum max min top".split())
+
+
+def _not_a_number(bench: Bench, figure: Figure, noun: Noun) -> Measure:
+    if figure.function in {"min", "max"}:
+        if set(figure.phrase.lower().split()) & _SIZES and any(s.quality >= 0.9 for s in noun.head.of_kind("table")):
+            raise UnclearError(f"'{figure.phrase}': by which figure?", figure.phrase, _figures(bench))
+        times = bench.places.columns(noun, want="time")
+        if times:
+            placed = bench.places.column(noun, want="time")
+            return _of_scalar(figure, bench.places.use(placed), placed.column.name, placed)
+    found = bench.places.columns(noun)
+    if found and figure.function in {"sum", "avg", "median", "stddev"} and not noun.head.of_kind("table", "measure"):
+        raise RefusedError(f"there is no {_NAMES[figure.function]} of {found[0].name}: it is no number")
+    raise NotPlacedError(noun.text)
+
+
+def _of_scalar(figure: Figure, of: Scalar, name: str, placed: Placed | None) -> Measure:
+    own = unit_of_column(placed.column) if placed else None
+    unit = placed.column.unit if placed else (figure.unit.name if figure.unit else None)
+    if figure.unit and placed:
+        of, name, unit = in_unit(of, name, own, figure.unit, placed)
+    function = figure.function or "sum"
+    return Measure(
+        name=valid(f"{_NAMES.get(function, function)}_{name}"),
+        function=function,
+        of=of,
+        fraction=figure.fraction,
+        unit=unit,
+    )
+
+
+def _computed(bench: Bench, figure: Figure) -> Measure:
+    """Two columns of one row combined: "total price times quantity"."""
+    assert isinstance(figure.noun, Noun)
+    assert figure.other is not None
+    left = bench.places.column(figure.noun, want="number")
+    right = bench.places.column(figure.other, want="number")
+    of = Arithmetic(left=bench.places.use(left), operator=figure.operator, right=bench.places.use(right))
+    if figure.function in {"", "count"}:
+        raise UnclearError(
+            f"which figure of '{figure.phrase}' do you want?", figure.phrase, (f"total {figure.phrase}",)
+        )
+    return _of_scalar(figure, of, f"{left.column.name}_{right.column.name}", None)
+
+
+def _amount(bench: Bench, figure: Figure, noun: Noun) -> Measure:
+    """As in "How much …" and "amount of …": a sum."""
+    sense = named_measure(bench, noun)
+    if sense:
+        return _named(bench, figure, noun, sense)
+    return _aggregated(bench, Figure("sum", noun, unit=figure.unit, phrase=figure.phrase), noun)
+
+
+def _most(bench: Bench, figure: Figure, noun: Noun) -> Measure:
+    """As in "The most rides", "the highest revenue", of groups: a named measure, a count, a sum or an extreme."""
+    sense = named_measure(bench, noun)
+    if sense:
+        return _named(bench, figure, noun, sense)
+    if _counts_rows(bench, noun) is not None and figure.function == "most":
+        return _count(bench, figure, noun)
+    numbers = bench.places.columns(noun, want="number")
+    if numbers and not _is_key(numbers[0]):
+        key = key_column(bench.base)
+        if not numbers[0].of.role and any(one.of == ColumnRef(column=key or "") for one in bench.dimensions):
+            return _of_scalar(
+                Figure("max", noun),
+                bench.places.use(bench.places.column(noun, want="number")),
+                numbers[0].column.name,
+                numbers[0],
+            )
+        if adds_up(numbers[0].column):
+            return _bare(bench, Figure("", noun), noun)
+        if figure.function == "most":
+            raise UnclearError(
+                f"which figure of '{noun.text}' decides?", noun.text, (f"total {noun.text}", f"average {noun.text}")
+            )
+        raise UnclearError(
+            f"which figure of '{noun.text}' decides: the total, the average or the highest single one?",
+            noun.text,
+            (f"total {noun.text}", f"average {noun.text}", f"maximum {noun.text}"),
+        )
+    return _count(bench, figure, noun)
+
+
+_RULES: dict[str, Callable[[Bench, Figure, Noun], Measure]] = {
+    "": _bare,
+    "count": _count,
+    "count distinct": _count_distinct,
+    "amount": _amount,
+    "number": _count,
+    "most": _most,
+    "best": _most,
+}

@@ -1,0 +1,67 @@
+"""Rows that a wish names by what is said of them alone: "paintings on loan", "late and missing complaints"."""
+
+from streamhouse.planner.language.bench import Bench
+from streamhouse.planner.language.listing import Columns
+from streamhouse.planner.language.place import NotPlacedError
+from streamhouse.planner.request import ColumnRef, Condition, Dimension
+
+
+def rows_of_flags(bench: Bench, listed: Columns) -> Columns:
+    """What is listed; columns that only repeat a condition, or are yes or no, say which rows are wanted.
+
+    Raises:
+        NotPlacedError: they are columns of another table, so that the rows are not those of the base.
+    """
+    if not listed.columns or bench.measures or bench.dimensions or "whether" in bench.draft.words:
+        return listed
+    columns = _without_had(bench, listed.columns)
+    flags = [one for one in columns if _is_flag(bench, one)]
+    shown_flags = [one for one in columns if one.of in _bound(bench) and not bench.draft.listing]
+    if any(one not in flags and one not in shown_flags for one in columns):
+        return Columns(columns, True)
+    if any(isinstance(one.of, ColumnRef) and one.of.role for one in columns):
+        raise NotPlacedError(bench.draft.nouns[0].text, f"it does not say which rows of {bench.base.name} are wanted")
+    for one in flags:
+        _require(bench, one)
+    bench.places.note(bench.base.name, f"rows of {bench.base.name}")
+    return Columns((), True)
+
+
+def _without_had(bench: Bench, columns: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+    """The columns without what rows have: "students with the reduced fee", where that is yes or no."""
+    said = f" {' '.join(bench.draft.words)} "
+    texts = [text for noun in bench.draft.nouns if f" with the {(text := ' '.join(noun.head.words))} " in said]
+    had = [one for one in columns if _is_flag(bench, one) and any(_is_called(bench, one, text) for text in texts)]
+    for one in had:
+        _require(bench, one)
+    rest = tuple(one for one in columns if one not in had)
+    keys = [ColumnRef(column=key) for key in bench.base.primary_key]
+    return () if had and all(one.of in keys for one in rest) else rest
+
+
+def _is_called(bench: Bench, shown: Dimension, text: str) -> bool:
+    """Whether words of the wish are a name of a shown column."""
+    of = shown.of
+    mentions = [noun.head for noun in bench.draft.nouns if " ".join(noun.head.words) == text]
+    return isinstance(of, ColumnRef) and any(s.column == of.column for m in mentions for s in m.of_kind("column"))
+
+
+def _require(bench: Bench, flag: Dimension) -> None:
+    """Add the condition that a column of yes or no is yes."""
+    of = flag.of
+    if flag.of in _bound(bench) or not isinstance(of, ColumnRef):
+        return
+    bench.filters.append(Condition(left=of, operator="=", values=(True,)))
+    bench.places.note(flag.name.replace("_", " "), f"{of.column} is true")
+
+
+def _is_flag(bench: Bench, shown: Dimension) -> bool:
+    of = shown.of
+    if not isinstance(of, ColumnRef):
+        return False
+    return bench.places.scope.reaches[of.role].table.column(of.column).type == "boolean"
+
+
+def _bound(bench: Bench) -> list[object]:
+    """What conditions already say the value of."""
+    return [one.left for one in bench.filters if isinstance(one, Condition) and one.operator in {"=", "in"}]

@@ -1,0 +1,99 @@
+"""From groups of a wish to dimensions of a block."""
+
+from dataclasses import replace
+
+from streamhouse.planner.language.bench import Bench, unit_of_column
+from streamhouse.planner.language.conditions import leftover_filters
+from streamhouse.planner.language.draft import Bands, Group, Noun, Time
+from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError
+from streamhouse.planner.language.scope import TIMES, is_key_like, is_number, key_column
+from streamhouse.planner.language.times import time_column
+from streamhouse.planner.language.units import factor
+from streamhouse.planner.request import Banded, ColumnRef, Cut, Grain
+
+_FINE = frozenset({Grain.MINUTE, Grain.HOUR, Grain.HOUR_OF_DAY})
+
+
+def dimension_of(bench: Bench, group: Group) -> str:
+    """Add the dimension that a group needs; its name.
+
+    Raises:
+        NotPlacedError, UnclearError, RefusedError: it cannot be placed, may mean several things, or cannot be.
+    """
+    if isinstance(group, Time):
+        return _time(bench, group)
+    if isinstance(group, Bands):
+        return _bands(bench, group)
+    return _column(bench, group)
+
+
+def _time(bench: Bench, group: Time) -> str:
+    placed = time_column(bench, group.of, group.phrase or group.grain.value)
+    if placed.column.type == "date" and group.grain in _FINE:
+        raise RefusedError(f"{placed.name} is a date: there is no {group.grain.value.replace('_', ' ')} of it")
+    if group.grain is Grain.HOUR and any(
+        isinstance(g, Time) and g.grain is Grain.DAY_OF_WEEK for g in bench.draft.groups
+    ):
+        group = replace(group, grain=Grain.HOUR_OF_DAY)
+        bench.places.assume("the hours beside days of the week are hours of the day")
+    of = bench.places.use(placed)
+    bench.places.note(group.phrase, f"{group.grain.value.replace('_', ' ')} of {placed.name}")
+    return bench.dimension(group.grain.value, Cut(of=of, grain=group.grain))
+
+
+def _bands(bench: Bench, group: Bands) -> str:
+    placed = bench.places.column(group.noun, want="number")
+    own = unit_of_column(placed.column)
+    scale = factor(group.unit, own) if group.unit and own else 1
+    if scale is None:
+        raise RefusedError(f"{placed.name} is not in {group.unit.name if group.unit else ''}")
+    bounds = tuple(bound * scale for bound in group.bounds)
+    bench.places.note(group.noun.text, f"bands of {placed.name} at {', '.join(map(str, bounds))}")
+    return bench.dimension(f"{placed.column.name}_band", Banded(of=bench.places.use(placed), bounds=bounds))
+
+
+def _column(bench: Bench, noun: Noun) -> str:
+    places = bench.places
+    own = key_column(bench.base)
+    if not noun.per and not noun.around and len(noun.head.words) == 1 and _yes_or_no_thing(bench, noun):
+        raise UnclearError(
+            f"'by {noun.text}': done by {noun.text}, or one group for yes and one for no?", noun.text,
+            (f"per {noun.text}",),
+        )  # fmt: skip
+    if places.is_base(noun.head) and own and not any(s.kind == "column" and s.quality > 0.97 for s in noun.head.senses):
+        places.contexts(noun.around)
+        bench.filters += leftover_filters(bench)
+        places.note(noun.text, f"{bench.base.name}.{own}")
+        return bench.dimension(own, ColumnRef(column=own))
+    placed = places.column(noun)
+    if placed.column.type in TIMES and placed.column.type != "date":
+        raise NotPlacedError(noun.text, f"{placed.name} is a time: say per day, per month or another length")
+    unit = unit_of_column(placed.column)
+    divisor = not is_key_like(placed.column) and (unit or placed.column.unit or noun.per)
+    if (
+        is_number(placed.column)
+        and divisor
+        and placed.column.name not in placed.reach.table.primary_key
+        and not placed.column.values
+        and not placed.column.references
+    ):
+        raise UnclearError(
+            f"'{noun.text}': a figure divided by {placed.name}, or a group for each of its values?", noun.text
+        )
+    bench.filters += [one for one in leftover_filters(bench) if one not in bench.filters]
+    places.note(noun.text, placed.name)
+    return bench.dimension(dimension_name(placed), places.use(placed))
+
+
+def _yes_or_no_thing(bench: Bench, noun: Noun) -> bool:
+    """Whether "by" may name who did it: "events by staff", where that is a column of yes and no."""
+    found = bench.places.columns(noun)
+    if not found or bench.draft.groups != [noun]:
+        return False
+    return found[0].column.type == "boolean" and found[0].column.name.startswith("is_") and bool(found[0].of.role)
+
+
+def dimension_name(placed: Placed) -> str:
+    """What a column is called in a result: its own name, with its role where that alone says little."""
+    name = placed.column.name.lower()
+    return f"{placed.of.role}_{name}" if placed.of.role and name in {"name", "id", "code", "title", "label"} else name

@@ -1,0 +1,53 @@
+"""Which number a superlative is about."""
+
+from streamhouse.planner.catalog import CatalogColumn
+from streamhouse.planner.language.bench import Bench, unit_of_column
+from streamhouse.planner.language.place import Placed, UnclearError
+from streamhouse.planner.language.scope import default_time, is_number, is_quantity
+from streamhouse.planner.language.tokens import stems
+from streamhouse.planner.language.words import HINTS
+from streamhouse.planner.request import ColumnRef
+
+
+def hinted(bench: Bench, hint: str, phrase: str) -> Placed:
+    """The one number of the base that a superlative is about: the price of "the cheapest".
+
+    Raises:
+        UnclearError: there is none, or there are several.
+    """
+    measures, words = HINTS.get(hint, ((), ()))
+    reach = bench.places.scope.reaches[""]
+    if hint == "time":
+        time = default_time(bench.base)
+        if time is not None:
+            return Placed(ColumnRef(column=time.name), reach, time, 0.0)
+    certain = _numbers(bench, measures, words) if hint or not _SIZES & set(phrase.lower().split()) else _amounts(bench)
+    if len(certain) == 1:
+        return Placed(ColumnRef(column=certain[0].name), reach, certain[0], 0.0)
+    raise UnclearError(
+        f"'{phrase}': by which figure?",
+        phrase,
+        tuple(f"{phrase} by {column.name}" for column in certain),
+    )
+
+
+_SIZES = frozenset({"largest", "biggest", "smallest", "highest", "lowest"})
+
+
+def _amounts(bench: Bench) -> list[CatalogColumn]:
+    """Numbers of the base, where all of them are one amount of money: the size of "the largest invoice"."""
+    numbers = [one for one in bench.base.columns if is_quantity(one)]
+    return [one for one in numbers if (unit := unit_of_column(one)) and unit.measures == "money"][: len(numbers) == 1]
+
+
+def _numbers(bench: Bench, measures: tuple[str, ...], words: tuple[str, ...]) -> list[CatalogColumn]:
+    """Numbers of the base that are called by some words; where none is, those whose unit measures what is meant."""
+    found = []
+    for column in bench.base.columns:
+        if not is_number(column) or column.references or column.name in bench.base.primary_key:
+            continue
+        unit = unit_of_column(column)
+        named = any(stems(word)[0] in stems(column.name) for word in words)
+        if named or (unit and unit.measures in measures):
+            found.append((not named, column))
+    return [column for rank, column in found if rank == min(r for r, _ in found)]

@@ -1,0 +1,47 @@
+"""Measures that a table's meaning defines, and numbers that people add up without saying so."""
+
+import re
+
+from streamhouse.planner.catalog import CatalogColumn
+from streamhouse.planner.language.bench import Bench, unit_of_column
+from streamhouse.planner.language.draft import Noun
+from streamhouse.planner.language.lexicon import Sense
+from streamhouse.planner.language.tokens import stems
+from streamhouse.planner.language.words import ADDITIVE, NOT_ADDITIVE
+
+_ADDITIVE = frozenset(stem for word in ADDITIVE for stem in stems(word))
+
+
+def named_measure(bench: Bench, noun: Noun) -> Sense | None:
+    """The measure of the base that a noun names."""
+    for sense in noun.head.of_kind("measure"):
+        if sense.table == bench.base.name and sense.quality >= 0.6:
+            return sense
+    return None
+
+
+def folds_as(bench: Bench, sense: Sense) -> str:
+    """How a named measure folds rows: sum, count, avg, or other."""
+    sql = bench.base.measures[sense.measure].sql.upper().replace(" ", "")
+    if sql.startswith("COUNT(DISTINCT"):
+        return "count distinct"
+    for function in ("SUM", "COUNT", "AVG", "MIN", "MAX"):
+        if re.fullmatch(rf"{function}\([^()]*(\([^()]*\))*[^()]*\)(FILTER\(.*\))?([/*][0-9.]+)?", sql):
+            return function.lower()
+    return "other"
+
+
+def adds_up(column: CatalogColumn) -> bool:
+    """Whether people add up a number when they name no aggregate."""
+    unit = unit_of_column(column)
+    if unit and unit.measures in NOT_ADDITIVE:
+        return False
+    words = {stem for text in (column.name, *column.synonyms) for stem in stems(text)}
+    if words & _ADDITIVE:
+        return True
+    return column.unit in {"pieces", "units", "items", "count"} or bool(unit and unit.measures in {"money", "energy"})
+
+
+def says_number(noun: Noun) -> bool:
+    """Whether a noun asks for a key itself: "highest order number"; "the largest order" is about no key."""
+    return bool(noun.head.words) and noun.head.words[-1] in {"id", "ids", "number", "numbers", "no", "key", "code"}

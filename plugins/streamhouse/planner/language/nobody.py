@@ -1,0 +1,35 @@
+"""Rows that point to nothing are no thing: of "riders with more than 10 rides", casual hires are left out."""
+
+import re
+
+from streamhouse.planner.language.bench import Bench
+from streamhouse.planner.request import ColumnRef, Condition, Scalar
+
+_EMPTY = re.compile(r"\b(empty|nobody|null|unknown)\b")
+
+
+def leave_out_nobody(bench: Bench, per: tuple[str, ...]) -> None:
+    """Leave out rows without the thing that is listed or ranked, where its description says that there are such rows.
+
+    Args:
+        bench: Its dimensions are the things, and those in `per`.
+        per: Dimensions that only part the result; rows without these stay.
+    """
+    for one in bench.dimensions:
+        if one.name not in per:
+            leave_out_empty(bench, one.of)
+
+
+def leave_out_empty(bench: Bench, of: Scalar) -> None:
+    """Leave out rows without one thing, where its description says that there are such rows."""
+    if not isinstance(of, ColumnRef) or of.role:
+        return
+    column = bench.base.column(of.column)
+    if column.name in bench.base.primary_key:
+        return  # a key is never empty
+    if column.references is None or not _EMPTY.search(column.description):
+        return
+    condition = Condition(left=of, operator="is not null")
+    if condition not in bench.filters:
+        bench.filters.append(condition)
+        bench.places.assume(f"rows of {bench.base.name} without {column.name} are left out")

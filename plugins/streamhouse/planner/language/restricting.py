@@ -1,0 +1,26 @@
+"""A thing behind a comma that only says which rows count: "lessons per instructor, learners from Millbank only"."""
+
+from streamhouse.planner.language.reader import Reader, is_done
+
+_SURE = 0.9  # how well words have to name a thing or a value
+_SAYING_OF = frozenset({"from", "who", "whose", "that", "which", "with", "without", "older", "younger", "on", "in"})
+
+
+def restricts(reader: Reader, at: int) -> bool:
+    """Whether more is said of the thing that begins at a token, so that it is a condition and no group.
+
+    Example:
+        "average load by make, trucks bought since 2020 only" has a row for each make, not for each truck.
+    """
+    here, reader.at = reader.at, at
+    thing = reader.noun()
+    end, reader.at = reader.at, here
+    if thing is None or not any(sense.quality >= _SURE for sense in thing.head.of_kind("table")):
+        return False
+    if any(sense.quality >= _SURE for mention in thing.around for sense in mention.of_kind("value")):
+        return True
+    rest = [token.word for token in reader.tokens[end:] if token.kind != "symbol"]
+    following = reader.lexicon.mention(reader.tokens, end)
+    return bool(rest) and (
+        rest[0] in _SAYING_OF | {"only"} or rest[-1] == "only" or (following is not None and is_done(following))
+    )

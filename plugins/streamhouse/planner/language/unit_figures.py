@@ -1,0 +1,93 @@
+"""Figures that a wish names by their unit alone: "how many euros were refunded", "what do they add up to"."""
+
+from streamhouse.planner.catalog import CatalogColumn
+from streamhouse.planner.language.bench import Bench, unit_of_column
+from streamhouse.planner.language.draft import Figure
+from streamhouse.planner.language.numbers import read_unit
+from streamhouse.planner.language.place import NotPlacedError, Placed, UnclearError
+from streamhouse.planner.language.reader import Reader
+from streamhouse.planner.language.scope import is_number
+from streamhouse.planner.language.tokens import stems
+from streamhouse.planner.language.units import Unit, factor
+from streamhouse.planner.language.words import FILLERS
+from streamhouse.planner.request import ColumnRef
+
+_ADDED_UP = tuple(
+    f"{opener} {verb} {pronoun} {added} to"
+    for opener in ("what", "how much")
+    for verb in ("do", "did", "does")
+    for pronoun in ("they", "these", "those", "it")
+    for added in ("add up", "sum up", "come", "amount")
+) + tuple(
+    f"{opener} {verb} {pronoun} cost"
+    for opener in ("what", "how much")
+    for verb in ("do", "did", "does")
+    for pronoun in ("they", "these", "those", "it", "that")
+)
+_THERE = ("how many are there", "how many were there", "how many of them are there", "how many there are",
+          "how many there were", "how many are they", "how many is that", "how many were they")  # fmt: skip
+_SILENT = FILLERS | {"add", "up", "sum", "come", "amount", "total", "day", "month", "year"}
+_MEASURED = frozenset({"money", "energy", "mass", "volume", "length", "data"})
+
+
+def read_unit_figure(reader: Reader) -> Figure | None:
+    """Read a figure that only its unit, or a pronoun, names."""
+    start = reader.at
+    reader.skip({",", "and", ":", "-"})
+    if reader.draft.nouns and reader.take(*_THERE):
+        return Figure("rows", phrase=reader.text(start))
+    if (reader.draft.nouns or reader.draft.figures) and reader.take(*_ADDED_UP):
+        reader.take("in")
+        return Figure("implied", unit=_unit(reader), phrase=reader.text(start))
+    reader.at = start
+    if reader.take("how many", "number of", "how much"):
+        back, unit = reader.at, _unit(reader)
+        if unit is not None and unit.measures in _MEASURED and reader.word() not in {"per", "between"}:
+            return Figure("implied", unit=unit, phrase=reader.text(start))
+        reader.at = back
+    reader.at = start
+    return None
+
+
+def _unit(reader: Reader) -> Unit | None:
+    named = reader.mention()
+    if named is not None and named.of_kind("table"):
+        return None  # "number of meters" counts things
+    unit, length = read_unit(reader.tokens, reader.at)
+    reader.at += length
+    return unit
+
+
+def implied_column(bench: Bench, figure: Figure) -> Placed:
+    """The one column of the base that a unit, or else money, means; words of the wish choose among several.
+
+    Raises:
+        NotPlacedError: the base has none.
+        UnclearError: it has several, and no word of the wish says which.
+    """
+    found = [column for column in bench.base.columns if _fits(bench, column, figure.unit)]
+    if len(found) > 1:
+        words = {stem for text in bench.draft.words if text not in _SILENT for stem in stems(text)}
+        scores = [len(words & _column_stems(column)) for column in found]
+        found = [column for column, score in zip(found, scores, strict=True) if score == max(scores)]
+    if not found:
+        raise NotPlacedError(figure.phrase, f"{bench.base.name} has no such number")
+    if len(found) > 1:
+        names = [f"{bench.base.name}.{column.name}" for column in found]
+        raise UnclearError(f"'{figure.phrase}': {' or '.join(names)}?", figure.phrase, names)
+    return Placed(ColumnRef(column=found[0].name), bench.places.scope.reaches[""], found[0], 0.0)
+
+
+def _fits(bench: Bench, column: CatalogColumn, unit: Unit | None) -> bool:
+    if not is_number(column) or column.references or column.name in bench.base.primary_key:
+        return False
+    own = unit_of_column(column)
+    if own is None:
+        return False
+    if unit is None:
+        return own.measures == "money"
+    return factor(unit, own) is not None
+
+
+def _column_stems(column: CatalogColumn) -> set[str]:
+    return {stem for text in (column.name, *column.synonyms, column.description) for stem in stems(text)}

@@ -1,0 +1,121 @@
+"""From SQL that a model wrote to a Proposal, through the same gate as a Request's: reuse, files that compile, plan."""
+
+from typing import Any
+
+from sqlglot import exp
+
+from streamhouse.planner.action_text import NewAction, ports_of
+from streamhouse.planner.models.drafted import Drafted
+from streamhouse.planner.naming import free_name
+from streamhouse.planner.proposal import Proposal, Reuse, Status, proposal_id
+from streamhouse.planner.propose import ProposalDraft, home_of, of_table, taken_names, with_files, without_table
+from streamhouse.planner.reuse import same_action, same_table
+from streamhouse.planner.sql.readable import readable
+from streamhouse.planner.workspace import Workspace
+from streamhouse.sql.dialect import quote_names, render_lines
+
+
+def propose_draft(
+    found: Drafted, wish: str, space: Workspace, *, flow: str | None = None, alone: bool = False
+) -> ProposalDraft:
+    """The proposal of a draft; equal arguments give an equal one.
+
+    Args:
+        found: Checked over the tables that the model may read.
+        wish: As a person wrote it.
+        space: The project.
+        flow: That gets the step; one that is not there is made. None: the flow that writes what is read.
+        alone: Only the action, and no step that uses it.
+
+    Raises:
+        StreamhouseError: names that a table cannot have.
+    """
+    draft, answer = found.draft, found.composed
+    notes = list(draft.assumptions)
+    base = Proposal(
+        id=proposal_id(wish, None),
+        wish=wish,
+        status=Status.PROPOSED,
+        sentence=draft.description,
+        assumptions=draft.assumptions,
+        sql=_plain_sql(found),
+        planner="model",
+    )
+    existing_table = same_table((answer,), space.plans, space.catalog)
+    if existing_table is not None and not alone:
+        return ProposalDraft(of_table(base, existing_table, notes))
+    known = same_action(answer, space.registry.actions, space.catalog)
+    taken = taken_names(space)
+    step: dict[str, Any]
+    if known is not None:
+        layer = space.registry.actions[known.name].step.layer
+        table = f"{layer.value}.{free_name(draft.name, taken)}"
+        step = {"use": known.name, "reads": dict(known.reads), "writes": table}
+        step |= {"with": dict(known.values)} if known.values else {}
+        reuse = Reuse(kind="action", name=known.name, why=known.why)
+        base = base.model_copy(
+            update={"table": table, "action": known.name, "values": dict(known.values), "reuses": (reuse,)}
+        )
+        if alone:
+            update = {"table": "", "commands": (f"streamhouse action show {known.name}",)}
+            return ProposalDraft(base.model_copy(update=update | {"id": proposal_id(wish, None, (), known.name)}))
+        home = flow or home_of(tuple(known.reads.values()), space.catalog, space, table)
+        base = base.model_copy(update={"flow": home})
+        return with_files(ProposalDraft(base, step=step, flow=home, alone=alone, freshness=draft.freshness), space)
+    if not answer.key:
+        return without_table(base)
+    name = free_name(draft.name, taken)
+    action, table = _action(name, found, space), f"{draft.layer.value}.{name}"
+    if not found.is_key_known:
+        notes.append(f"the model says that {' and '.join(answer.key)} identify rows: nothing proves it")
+    if found.may_be_null:
+        notes.append(
+            f"a key cannot be NULL: rows without {' or '.join(found.may_be_null)} go to the quarantine table, "
+            f"not to {table}"
+        )
+    home = flow or home_of(tuple(action.reads.values()), space.catalog, space, table)
+    step = {"use": name, "reads": dict(action.reads), "writes": table}
+    base = base.model_copy(update={"table": table, "action": name, "flow": home, "assumptions": tuple(notes)})
+    return with_files(ProposalDraft(base, action, None, space.catalog, step, home, alone, draft.freshness), space)
+
+
+def examples_of(draft: ProposalDraft, found: Drafted) -> tuple[dict[str, Any], ...]:
+    """The examples that the model wrote, over the ports of the action."""
+    assert draft.action is not None
+    ports = {table: port for port, table in draft.action.reads.items()}
+    return tuple(
+        {
+            "given": {port: list(one.given.get(table, ())) for table, port in ports.items()},
+            "expect": list(one.expect),
+        }
+        for one in found.draft.examples
+    )
+
+
+def _action(name: str, found: Drafted, space: Workspace) -> NewAction:
+    draft = found.draft
+    sql, inputs, reads = ports_of(found.composed, space.catalog)
+    known = " AND ".join(f"{part} IS NOT NULL" for part in found.may_be_null)
+    return NewAction(
+        name=name,
+        layer=draft.layer,
+        description=draft.description,
+        sql=sql,
+        inputs=inputs,
+        reads=reads,
+        params={},
+        key=found.composed.key,
+        event_time=draft.event_time.lower() if draft.event_time else None,
+        columns={column.lower(): {"description": text} for column, text in draft.columns.items() if text},
+        expect={"key_is_known": {"check": known, "on_violation": "quarantine"}} if known else None,
+    )
+
+
+def _plain_sql(found: Drafted) -> str:
+    tree = readable(found.composed.query)
+    assert isinstance(tree, exp.Query)
+    if found.composed.key and not tree.args.get("order"):
+        keys = [exp.Ordered(this=exp.column(name), nulls_first=True) for name in found.composed.key]
+        tree.set("order", exp.Order(expressions=keys))
+        quote_names(tree)
+    return render_lines(tree)

@@ -1,0 +1,1 @@
+"""The parts of a Request as syntax trees of Spark SQL, each with its type."""

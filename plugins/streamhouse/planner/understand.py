@@ -1,0 +1,197 @@
+"""Read a wish without any model: plain English to a Request over the tables of a catalog, or why that is not possible.
+
+Pure and deterministic: equal wishes over equal catalogs are read alike. What has no place is named, never guessed.
+"""
+
+from streamhouse.model.types import format_duration
+from streamhouse.planner.catalog import Catalog
+from streamhouse.planner.language.account import unaccounted
+from streamhouse.planner.language.courtesies import without_courtesies
+from streamhouse.planner.language.doubtful import doubt
+from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.grammar import read_wish
+from streamhouse.planner.language.lexicon import Lexicon, Mention, lexicon_of
+from streamhouse.planner.language.net import lost
+from streamhouse.planner.language.options import read_options
+from streamhouse.planner.language.people import named_people
+from streamhouse.planner.language.phrasing import rephrased
+from streamhouse.planner.language.place import NotPlacedError, UnclearError
+from streamhouse.planner.language.reader import MEANINGFUL
+from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
+from streamhouse.planner.language.roles import unseen
+from streamhouse.planner.language.scope import default_time, is_number
+from streamhouse.planner.language.screen import screened
+from streamhouse.planner.language.shape import Shaped
+from streamhouse.planner.language.spelling import respelled_words
+from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
+from streamhouse.planner.request import Question, Reading, Request, Understood
+
+
+def understand(wish: str, catalog: Catalog) -> Understood:
+    """Read a wish.
+
+    Args:
+        wish: English, one request for data; what it says of freshness, layer and name of the result is read, too.
+        catalog: The tables it may be about. Its index is built when it is read for the first time.
+
+    Returns:
+        A Request, or questions, or a refusal that names the words without a place and what comes nearest.
+    """
+    refusal = screened(wish)
+    if refusal:
+        return Understood(refusal=refusal)
+    lexicon = lexicon_of(catalog)
+    draft = Draft()
+    tokens = _tokens(wish, lexicon, draft)
+    if not tokens:
+        return Understood(refusal="the wish is empty")
+    rated = _rate(tokens, lexicon)
+    if isinstance(rated, Question):
+        return Understood(questions=(rated,))
+    read_wish(rated, lexicon, draft)
+    if draft.questions:
+        return Understood(questions=tuple(Question(text=t, phrase=p, choices=c) for t, p, c in draft.questions))
+    return _checked(wish, rated, draft, lexicon)
+
+
+def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
+    """The tokens that say what is wanted; what is said of the result, and around the wish, is in the draft."""
+    plain_wish, courtesies = without_courtesies(wish)
+    draft.assumptions += [f"'{said}' says nothing of the data" for said in courtesies]
+    tokens, slips = respelled_words(read_options(tokenize(rephrased(plain_wish)), draft), lexicon)
+    draft.assumptions += slips
+    return named_people(tokens, lexicon, draft)
+
+
+def _checked(wish: str, tokens: tuple[Token, ...], draft: Draft, lexicon: Lexicon) -> Understood:
+    """The best reading of a draft, if all words have a place in it, and each has one scope."""
+    found = resolved(draft, lexicon)
+    unread = _unread(draft, found, lexicon)
+    if unread:
+        return Understood(refusal=_unplaced(unread, "", lexicon, draft))
+    if isinstance(found, Failed):
+        return _failed(found, lexicon, draft)
+    missing = lost(tokens, draft, found) or unseen(tokens, draft, found) or unaccounted(draft, found)
+    if missing:
+        return Understood(refusal=f"'{missing}' of the wish has no place in what can be read of it")
+    question = doubt(tokens, draft, found)
+    if question is not None:
+        return Understood(questions=(question,))
+    return _understood(wish, draft, found)
+
+
+def _rate(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...] | Question:
+    """The tokens with "A per B" as one name where that can only be the measure of that name; else a question.
+
+    "revenue per household" is one number for each household, or the average over all; "fare per km" is a measure, for
+    nothing is grouped by km.
+    """
+    rate = lexicon.rate(tokens)
+    if rate is None:
+        return tokens
+    before, after = tokens[: rate.first], tokens[rate.end :]
+    of = lexicon.mention(tokens, rate.per + 1, rate.end - rate.per - 1)
+    if {token.word for token in tokens} & {"average", "avg", "mean"}:
+        return tokens  # the average over all, as of any other number
+    if of is None or not _is_thing(of, lexicon):
+        name = f"{rate.sense.table}.{rate.sense.measure}"
+        first, last = tokens[rate.first], tokens[rate.end - 1]
+        return (*before, Token(name, name, name, "name", first.start, last.end), *after)
+    what, thing = (
+        " ".join(t.text for t in part) for part in (tokens[rate.first : rate.per], tokens[rate.per + 1 : rate.end])
+    )
+    return Question(
+        text=f"'{what} per {thing}': one number for each {thing}, or the average over all?",
+        phrase=f"{what} per {thing}",
+        choices=(f"{what} for each {thing}", f"average {what} per {thing}"),
+    )
+
+
+def _is_thing(mention: Mention, lexicon: Lexicon) -> bool:
+    """Whether rows can be grouped by what a mention means: a table, or a column that is no plain number."""
+    tables = lexicon.catalog.tables
+    return bool(mention.of_kind("table")) or any(
+        not is_number(column) or column.references or column.name in tables[sense.table].primary_key
+        for sense in mention.of_kind("column")
+        for column in (tables[sense.table].column(sense.column),)
+    )
+
+
+def _understood(wish: str, draft: Draft, found: Shaped) -> Understood:
+    request = Request(
+        wish=wish,
+        block=found.block,
+        ranking=found.ranking,
+        alert=draft.alert,
+        freshness=draft.freshness,
+        layer=draft.layer,
+        name=draft.name,
+    )
+    readings = list(found.bench.places.readings)
+    if draft.freshness is not None:
+        readings.append(
+            Reading(phrase="freshness", became=f"at most {format_duration(draft.freshness)} behind the source")
+        )
+    assumptions = (*draft.assumptions, *found.bench.places.assumptions)
+    return Understood(request=request, readings=tuple(readings), assumptions=tuple(dict.fromkeys(assumptions)))
+
+
+def _failed(found: Failed, lexicon: Lexicon, draft: Draft) -> Understood:
+    error = found.error
+    if isinstance(error, UnclearError):
+        return Understood(questions=(Question(text=error.text, phrase=error.phrase, choices=error.choices),))
+    if isinstance(error, NotPlacedError):
+        return Understood(
+            refusal=_unplaced([error.phrase] if error.phrase else [], error.why, lexicon, draft, found.base)
+        )
+    return Understood(refusal=str(error))
+
+
+def _unread(draft: Draft, found: Shaped | Failed, lexicon: Lexicon) -> list[str]:
+    """Words that no rule read and that no description of what was chosen has."""
+    if not isinstance(found, Shaped):
+        return draft.unread
+    base, text = found.bench.base.name, found.block.model_dump_json()
+    left = []
+    for phrase in draft.unread:
+        if phrase.lower() in {"new", "newly"} and _counts_rows(found):
+            continue
+        senses = lexicon.described.get(stem(phrase), [])
+        is_described = any(
+            sense.table == base and (sense.kind == "table" or f'"{sense.column}"' in text) for sense in senses
+        )
+        if not is_described or not phrase.isalpha() or phrase.lower() in MEANINGFUL or singular(phrase) in MEANINGFUL:
+            left.append(phrase)
+    return left
+
+
+def _counts_rows(found: Shaped) -> bool:
+    """Whether rows of a table with a time are counted, each of which is new once."""
+    block = found.block
+    return (
+        bool(block.measures)
+        and default_time(found.bench.base) is not None
+        and all(one.function == "count" and one.of is None for one in block.measures)
+    )
+
+
+def _unplaced(phrases: list[str], why: str, lexicon: Lexicon, draft: Draft, base: str = "") -> str:
+    if not phrases:
+        return why or "the wish does not say which figures or rows are wanted"
+    parts = []
+    for phrase in phrases:
+        near = lexicon.nearest(phrase.lower())
+        described = list(
+            dict.fromkeys(lexicon.places(s) for w in phrase.split() for s in lexicon.described.get(stem(w), []))
+        )[:3]
+        hint = f"; nearest are {', '.join(described or near)}" if described or near else ""
+        place = f" near {base}" if base else ""
+        parts.append(f"nothing{place} is called '{phrase}'{': ' + why if why else ''}{hint}")
+    if not base and (tables := _tables(draft)):
+        parts.append(f"the wish is about {', '.join(tables)}")
+    return "; ".join(parts)
+
+
+def _tables(draft: Draft) -> list[str]:
+    names = [m.of_kind("table")[0].table for m in mentions_of(draft) if m.of_kind("table")]
+    return list(dict.fromkeys(names))[:3]

@@ -1,0 +1,52 @@
+"""A project as the planner looks at it: once, so that all it says is about the same files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from streamhouse.errors import DefinitionErrors
+from streamhouse.model.plan import FlowPlan
+from streamhouse.planner.build_catalog import build_catalog
+from streamhouse.planner.catalog import Catalog
+from streamhouse.project.applied import AppliedState, applied_state
+from streamhouse.project.cache.known_values import known_values
+from streamhouse.project.check import check_project, load_registry
+from streamhouse.project.project import Project
+from streamhouse.registry import Registry
+from streamhouse.registry.files import DefinitionFiles, read_files
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A project as it is.
+
+    Attributes:
+        plans: Flow → its plan, as its files say.
+        applied: What runs, and how many rows were written.
+        unread: What the catalog lacks, because a source could not be read; in words.
+    """
+
+    project: Project
+    files: DefinitionFiles
+    registry: Registry
+    plans: Mapping[str, FlowPlan]
+    applied: AppliedState
+    catalog: Catalog
+    unread: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, project: Project) -> Self:
+        """Read and compile a project; nothing is kept but in its cache.
+
+        Raises:
+            DefinitionErrors: its files are wrong: see `streamhouse validate`.
+        """
+        files = read_files(project.root)
+        checked = check_project(project, files=files)
+        if checked.errors:
+            raise DefinitionErrors(checked.errors)
+        registry = load_registry(project, files)
+        unread: list[str] = []
+        catalog = build_catalog(registry, checked.plans, known_values(project, checked.plans, unread.append))
+        applied = applied_state(project, checked.plans)
+        return cls(project, files, registry, checked.plans, applied, catalog, tuple(unread))

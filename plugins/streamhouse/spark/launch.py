@@ -1,0 +1,67 @@
+"""Starts Spark with its Java process."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamhouse.errors import EnvironmentProblem
+from streamhouse.spark.interrupt import preserve_handlers
+from streamhouse.spark.java_process import is_child_alive, is_started_by_java, java_lost_error
+from streamhouse.spark.settings_file import settings_of_java
+from streamhouse.spark.shut import shut
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# What Java always says, and what Spark's script says when the Java process that it calls first is killed.
+_NO_CAUSE = re.compile(r"^WARNING: |spark-class: line \d+: |^\s*$|Killed$")
+
+
+def start(options: Mapping[str, str], *, errors: Path) -> "SparkSession":
+    """Start Spark with these settings.
+
+    Args:
+        options: Of Spark.
+        errors: Gets what Java writes to its standard error.
+
+    Raises:
+        EngineError: the Java process was killed while it started.
+        EnvironmentProblem: Spark does not start.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    said = _size(errors)
+    try:
+        with settings_of_java(options):
+            SparkContext._ensure_initialized()  # else PySpark writes all settings on a command line
+        # In two steps: the context takes Ctrl-C for itself, and its handler must not interrupt the second one.
+        with preserve_handlers():
+            context = SparkContext.getOrCreate(SparkConf().setAll(list(options.items())))
+        session = SparkSession(context, options=dict(options))
+        shut(session)
+        return session
+    except (PySparkException, Py4JError, RuntimeError, OSError, EOFError, TypeError, AttributeError) as error:
+        if _was_killed(errors, said):
+            raise java_lost_error() from error
+        raise EnvironmentProblem(
+            f"Spark does not start on {options['spark.master']}: {str(error).splitlines()[0]}",
+            hint=f"its log: {errors.with_name('spark.log')}",
+        ) from error
+
+
+def _was_killed(errors: Path, said: int) -> bool:
+    """Whether the Java process is gone without a word of its own; one that fails says why."""
+    if is_started_by_java() or is_child_alive():
+        return False
+    with errors.open("rb") as file:
+        file.seek(said)
+        words = file.read().decode(errors="replace").splitlines()
+    return all(_NO_CAUSE.search(line) for line in words)
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0

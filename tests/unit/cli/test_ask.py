@@ -1,0 +1,152 @@
+"""`streamhouse ask`, `proposals` and `action new` on a small project, without Spark."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamhouse.cli.main import main
+from streamhouse.errors import ProposalOutdatedError, RequestShapeError, UnknownProposalError
+from streamhouse.jobs.ask import answered, ask, edited, revise, write
+from streamhouse.planner.proposal import Status
+from streamhouse.project.project import Project
+from tests.composed_cases import asked, col, dim, measure, where
+from tests.shop_project import FLOW, make_shop
+
+REQUEST = asked(dimensions=(dim("note"),), measures=(measure("n"),), filters=(where(col("cents"), ">", 500),))
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return make_shop(tmp_path)
+
+
+def _run(root: Path, request: Any, *more: str, command: tuple[str, ...] = ("ask",)) -> int:
+    file = root / "request.json"
+    file.write_text(request if isinstance(request, str) else request.model_dump_json())
+    return main([*command, "--project", str(root), "--request", str(file), "--no-examples", *_untried(command), *more])
+
+
+def _untried(command: tuple[str, ...]) -> tuple[str, ...]:
+    return ("--no-trial",) if command == ("ask",) else ()  # Spark is for tests/integration/test_ask.py
+
+
+def test_shows_what_would_be_and_changes_nothing(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(shop, REQUEST) == 0
+    shown = capsys.readouterr().out
+    for part in (
+        "Number of rows (n) of dwd.sales per note, only rows where cents is above 500.",
+        "+++ b/actions/aggregate/n_by_note.sql",
+        "+  min_cents: {type: bigint, default: 500, description: only rows whose cents is above}",
+        "+  - {use: n_by_note, reads: {sales: dwd.sales}, writes: dws.n_by_note}",
+        "dws.n_by_note: strategy recompute",
+        "no preview: it was not asked for",
+    ):
+        assert part in shown
+    assert (shop / "flows/shop.yaml").read_text() == FLOW
+    assert not (shop / "actions/aggregate/n_by_note.sql").exists()
+
+
+def test_writes_and_remembers(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(shop, REQUEST, "--write") == 0
+    assert "streamhouse plan shop" in capsys.readouterr().out
+    assert main(["validate", "--project", str(shop)]) == 0
+    capsys.readouterr()
+    assert _run(shop, REQUEST, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["table"], document["files"]) == ("dws.n_by_note", [])
+    assert main(["proposals", "--project", str(shop), "--json"]) == 0
+    kept = json.loads(capsys.readouterr().out)["proposals"]
+    assert sorted(one["became"] for one in kept) == ["asked", "written the project"]
+    assert main(["proposals", kept[0]["id"], "--project", str(shop)]) == 0
+    assert "n_by_note" in capsys.readouterr().out
+
+
+def test_writes_into_a_folder(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("elsewhere")
+    assert _run(shop, REQUEST, "--write", str(folder)) == 0
+    assert sorted(str(f.relative_to(folder)) for f in folder.rglob("*.*")) == [
+        "actions/aggregate/n_by_note.sql",
+        "flows/shop.yaml",
+    ]
+    assert (shop / "flows/shop.yaml").read_text() == FLOW
+
+
+def test_exit_codes(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(shop, asked(dimensions=(dim("nte"),))) == 4
+    assert "did you mean 'note'?" in capsys.readouterr().out
+    assert _run(shop, '{"wish": "w", "blok": {}}') == 4
+    assert "this is no Request: block: Field required" in capsys.readouterr().err
+    assert _run(shop, "{") == 2
+    assert main(["ask", "--project", str(shop)]) == 2
+    assert main(["ask", "w", "--answer", "x", "--project", str(shop)]) == 2
+    assert main(["proposals", "nothing", "--project", str(shop)]) == 4
+
+
+def test_the_next_step_for_an_environment(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(shop, REQUEST, "--write", "--env", "dev") == 0
+    shown = capsys.readouterr().out
+    assert "streamhouse apply shop --env dev" in shown
+    assert "streamhouse plan shop\n" in shown
+
+
+def test_action_new(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(shop, REQUEST, "--write", command=("action", "new")) == 0
+    assert (shop / "actions/aggregate/n_by_note.sql").exists()
+    assert (shop / "flows/shop.yaml").read_text() == FLOW
+    capsys.readouterr()
+    other = asked(dimensions=(dim("note"),), measures=(measure("n"),), filters=(where(col("cents"), ">", 900),))
+    assert _run(shop, other, command=("action", "new")) == 0
+    assert "this is n_by_note with min_cents = 900" in capsys.readouterr().out
+
+
+def test_a_file_that_changed_is_not_overwritten(shop: Path) -> None:
+    project = Project.at(shop)
+    proposal = ask(project, "w", request=REQUEST)
+    (shop / "flows/shop.yaml").write_text(FLOW + "# mine\n")
+    with pytest.raises(ProposalOutdatedError, match=r"flows/shop\.yaml has changed"):
+        write(project, proposal, trial=False)
+    assert not (shop / "actions/aggregate/n_by_note.sql").exists()
+
+
+def test_revises(shop: Path) -> None:
+    project = Project.at(shop)
+    first = ask(project, "w", request=REQUEST)
+    second = revise(project, first.id, {"block.filters": [], "name": "notes"})
+    assert (second.status, second.table) == (Status.PROPOSED, "dws.notes")
+    assert second.id != first.id
+    with pytest.raises(UnknownProposalError):
+        revise(project, "0", {})
+    with pytest.raises(RequestShapeError, match=r"no part 'block\.filter\.x'"):
+        edited(REQUEST, {"block.filter.x": 1})
+    with pytest.raises(RequestShapeError, match="this is no Request"):
+        edited(REQUEST, {"block.measures.0.function": "add"})
+
+
+def test_ids_are_of_the_content(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = make_shop(tmp_path_factory.mktemp("other"))
+    found = [ask(Project.at(root), "w", request=REQUEST, keep=False) for root in (shop, shop, other)]
+    assert len({one.id for one in found}) == 1
+    assert found[0] == found[2]
+
+
+def test_answers_take_the_place_of_phrases() -> None:
+    assert answered("Sales per day", {"sales": "revenue"}) == "revenue per day"
+    assert answered("per day", {"": "of dwd.sales"}) == "per day of dwd.sales"
+
+
+def test_reads_a_wish(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "revenue per note", "--project", str(shop), "--no-examples"]) == 0
+    assert "SUM(cents) / 100 AS revenue" in capsys.readouterr().out
+
+
+def test_a_flow_that_never_ran_has_no_environment(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(shop, REQUEST, "--json") == 0
+    name = json.loads(capsys.readouterr().out)["id"]
+    write = ["proposals", name, "--write", "--no-trial", "--env", "review", "--project", str(shop), "--json"]
+    assert main(write) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["built"] is None
+    assert len(json.loads(told.out)["written"]) == 2
+    assert "shop was never run" in told.err

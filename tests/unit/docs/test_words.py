@@ -1,0 +1,98 @@
+"""What people read is in words of today: documents, help, messages, docstrings, comments, the page."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.docs.mentions import documents
+from tests.unit.docs.words import archaic, helps, page, remarks, texts
+
+ROOT = Path(__file__).parents[3]
+PACKAGE = ROOT / "plugins" / "streamhouse"
+VOCABULARY = {  # literals that nobody reads as our words
+    "planner/language/phrasing.py",  # what people type
+    "planner/language/words.py",
+    "spark/worker_error.py",  # the name of a group in a pattern
+}
+
+
+def text_of(path):
+    text = path.read_text()
+    return text.partition("## Instead of other words")[0] if path.name == "glossary.md" else text
+
+
+def with_archaic_words(texts):
+    return {name: found for name, text in texts if (found := archaic(text))}
+
+
+@pytest.fixture(scope="module")
+def in_documents():
+    return with_archaic_words((path.relative_to(ROOT).as_posix(), text_of(path)) for path in documents(ROOT))
+
+
+@pytest.fixture(scope="module")
+def in_texts():
+    return with_archaic_words(texts(PACKAGE))
+
+
+@pytest.fixture(scope="module")
+def in_remarks():
+    return with_archaic_words(remarks(PACKAGE))
+
+
+def test_documents(in_documents):
+    assert in_documents == {}
+
+
+def test_help():
+    found = dict(helps())
+    assert len(found) > 50
+    assert with_archaic_words(found.items()) == {}
+
+
+def test_texts_in_the_source(in_texts):
+    assert {name: words for name, words in in_texts.items() if name not in VOCABULARY} == {}
+
+
+def test_docstrings_and_comments(in_remarks):
+    assert in_remarks == {}
+
+
+def test_the_page():
+    assert with_archaic_words(page(PACKAGE / "ui" / "static")) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Tables are built anew, and whoever asks is told.", ["anew", "told", "whoever"]),
+        ("It stands\nstill.", []),
+        ("A reader stands still.", ["stands still"]),
+        ("`anew` is a name here.", []),
+        ("```\nstreamhouse run    and all anew\n```", ["anew"]),
+        ("A newer table is shown; tellers withheld it.", []),
+    ],
+)
+def test_what_is_archaic(text, found):
+    assert archaic(text) == found
+
+
+def test_texts_are_found_and_docstrings_are_not(tmp_path):
+    (tmp_path / "a.py").write_text(
+        '"""Told."""\n_HINT = "ask anew"\n\ndef f(x):\n    """It was held."""\n'
+        '    raise OddError(f"{x} befell {x}", hint="likewise so " + x["held"])\n'
+    )
+    assert with_archaic_words(texts(tmp_path)) == {"a.py": ["anew", "befell", "likewise"]}
+
+
+def test_docstrings_and_comments_are_found_and_texts_are_not(tmp_path):
+    (tmp_path / "a.py").write_text('"""Told."""\n_HINT = "ask anew"  # befell\n_NAME = "# whence"\n')
+    assert with_archaic_words(remarks(tmp_path)) == {"a.py": ["befell", "told"]}
+
+
+def test_texts_of_the_page_are_found(tmp_path):
+    (tmp_path / "js").mkdir()
+    (tmp_path / "js" / "a.js").write_text(
+        'const held = { name: "anew", of: html`<p>It was <b>told</b> ${held} aside.</p>` };'
+    )
+    assert with_archaic_words(page(tmp_path)) == {"a.js": ["anew", "told"]}

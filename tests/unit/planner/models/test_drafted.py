@@ -1,0 +1,100 @@
+import pytest
+
+from streamhouse.errors import StreamhouseError
+from streamhouse.planner.models.answer import ActionDraft
+from streamhouse.planner.models.drafted import drafted
+from streamhouse.planner.sharing import shared_catalog
+from streamhouse.planner.workspace import Workspace
+from tests.scripted_models import write_shop
+
+GROUPED_FIRST = """
+WITH d AS (SELECT store_id, SUM(cents) AS c FROM ods.sales GROUP BY store_id)
+SELECT t.kind, AVG(t.store_id) AS c, COUNT(*) AS n FROM ods.stores t JOIN d ON d.store_id = t.store_id GROUP BY t.kind
+"""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    return shared_catalog(Workspace.of(write_shop(tmp_path_factory.mktemp("shop"))).catalog)
+
+
+def _drafted(sql, shared, *key, **more):
+    draft = ActionDraft(name="x", layer="dws", description="d", sql=sql, primary_key=key, **more)
+    return drafted(draft, shared)
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("DROP TABLE ods.sales", "SH104"),
+        ("SELECT id FROM ods.sales; DROP TABLE ods.sales", "SH104"),
+        ("INSERT INTO ods.sales SELECT * FROM ods.sales", "SH104"),
+        ("SELECT * FROM ods.wages_paid", "SH701"),  # not told
+        ("SELECT s.id FROM ods.sales s WHERE EXISTS (SELECT 1 FROM ods.wages_paid w WHERE w.clerk_no = s.id)", "SH701"),
+        ("SELECT * FROM other.ods.sales", "SH701"),
+        ("SELECT * FROM parquet.`/etc/passwd`", "SH701"),
+        ("SELECT * FROM sales", "SH701"),
+        ("SELECT reflect('java.lang.System', 'exit', 1) AS x FROM ods.sales", "SH211"),
+        ("SELECT java_method('java.lang.System', 'exit', 1) AS x FROM ods.sales", "SH211"),
+        ("SELECT input_file_name() AS x FROM ods.sales", "SH211"),
+        ("SELECT nobody_knows(id) AS x FROM ods.sales", "SH210"),
+        ("SELECT rand() AS x FROM ods.sales", "SH211"),
+        ("SELECT id, nothing FROM ods.sales", "SH202"),
+        ("SELECT 1 AS one", "SH705"),
+        ("SELECT id + note AS x, id AS x FROM ods.sales", "SH215"),
+        ("SELECT * FROM range(10)", "SH207"),
+    ],
+)
+def test_sql_with_other_tables_or_functions_is_refused(sql, code, shared):
+    with pytest.raises(StreamhouseError) as refused:
+        _drafted(sql, shared)
+    codes = {error.code for error in getattr(refused.value, "errors", (refused.value,))}
+    assert code in codes, refused.value
+    assert "keep_wages" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("sql", "key", "code"),
+    [
+        ("SELECT city, SUM(s.cents) AS c FROM ods.stores t JOIN ods.sales s ON s.store_id = t.store_id GROUP BY city",
+         "city", "SH703"),
+        ("SELECT s.note, SUM(t.store_id) AS c FROM ods.sales s JOIN ods.stores t ON s.store_id = t.store_id GROUP BY 1",
+         "note", "SH703"),
+        ("SELECT s.note, COUNT(*) AS c FROM ods.sales s JOIN ods.stores t ON s.note = t.city GROUP BY s.note",
+         "note", "SH703"),
+        ("SELECT s.note, COUNT(*) AS c FROM ods.sales s, ods.stores t WHERE s.store_id = t.store_id GROUP BY s.note",
+         "note", "SH703"),
+        ("SELECT note, store_id, COUNT(*) AS c FROM ods.sales GROUP BY note, store_id", "note", "SH705"),
+        ("SELECT note, COUNT(*) AS c FROM ods.sales GROUP BY note, store_id", "note", "SH705"),
+        ("SELECT note, COUNT(*) AS c FROM ods.sales GROUP BY note", "nothing", "SH202"),
+    ],
+)  # fmt: skip
+def test_sums_over_doubled_rows_and_keys_that_rows_share_are_refused(sql, key, code, shared):
+    with pytest.raises(StreamhouseError) as refused:
+        _drafted(sql, shared, key)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("sql", "key", "known"),
+    [
+        ("SELECT city, SUM(s.cents) AS c FROM ods.sales s LEFT JOIN ods.stores t ON s.store_id = t.store_id GROUP BY 1",
+         "city", True),
+        ("SELECT s.note, MAX(t.city) AS c FROM ods.sales s JOIN ods.stores t ON s.note = t.city GROUP BY s.note",
+         "note", True),
+        (GROUPED_FIRST, "kind", True),
+        ("SELECT id, cents FROM ods.sales", "id", True),
+        ("SELECT id, cents FROM ods.sales", "cents", False),
+        ("SELECT DISTINCT note FROM ods.sales", "note", True),
+    ],
+)  # fmt: skip
+def test_sums_over_whole_rows_pass(sql, key, known, shared):
+    found = _drafted(sql, shared, key)
+    assert found.is_key_known is known
+    assert found.composed.key == (key,)
+
+
+def test_types_and_columns_that_may_be_null_are_known(shared):
+    found = _drafted("SELECT note, COUNT(*) AS n FROM ods.sales GROUP BY note", shared, "note")
+    assert {name: str(kind) for name, kind in found.composed.columns.items()} == {"note": "string", "n": "bigint"}
+    assert found.may_be_null == ("note",)

@@ -1,0 +1,71 @@
+"""Ready actions over tables of a user: what is written compiles, is incremental, and says what is missing."""
+
+import json
+
+import pytest
+
+from streamhouse.cli.init import write_project
+from streamhouse.cli.main import main
+from streamhouse.compiler import compile_flow
+from streamhouse.errors import ArgumentsError
+from streamhouse.model.flow import Flow, Read, Step
+from streamhouse.model.table import Table, Tiers
+from streamhouse.model.types import Strategy
+from streamhouse.planner.ready_actions import READY, ReadyRequest, text_of
+from streamhouse.registry.registry import Registry
+from tests.ready import WANTED, columns, ready_action
+
+STRATEGIES = {
+    "cdc_apply": Strategy.RECOMPUTE,
+    "scd2": Strategy.RECOMPUTE,
+    "deduplicate_latest": Strategy.RECOMPUTE,
+    "sessionize": Strategy.RECOMPUTE,
+    "flatten_json": Strategy.MAP,
+    "mask_personal_data": Strategy.MAP,
+    "unpivot": Strategy.RECOMPUTE,
+    "hourly_rollup": Strategy.MERGE,
+}
+
+
+@pytest.mark.parametrize("name", READY)
+def test_each_is_incremental(name):
+    action = ready_action(name)
+    table = Table(name="ods.given", columns=WANTED[name].columns, tiers=Tiers(hot="forever"))
+    writes = f"{action.step.layer}.{name}"
+    flow = Flow(flow="ready", steps=(Step(use=name, reads={"rows": Read(table="ods.given")}, writes=writes),))
+    (step,) = compile_flow(flow, Registry([action]), {}, {"ods.given": table}).steps
+    assert step.strategy is STRATEGIES[name], step.reason
+    assert action.examples
+
+
+@pytest.mark.parametrize("name", READY)
+def test_what_is_missing_is_named(name):
+    with pytest.raises(ArgumentsError, match=f"{name} needs --"):
+        text_of(READY[name], name, ReadyRequest(columns({"id": "bigint"})))
+
+
+def test_a_column_that_the_table_lacks():
+    wanted = ReadyRequest(columns({"customer_id": "bigint", "at": "timestamp"}), ("custmer_id",), "at")
+    with pytest.raises(ArgumentsError, match="no column 'custmer_id'") as refused:
+        text_of(READY["scd2"], "history", wanted)
+    assert "customer_id" in refused.value.hint
+
+
+def test_history_needs_a_time():
+    wanted = ReadyRequest(columns({"id": "bigint", "n": "int"}), ("id",), "n")
+    with pytest.raises(ArgumentsError, match="--order n is int"):
+        text_of(READY["scd2"], "history", wanted)
+
+
+def test_add_writes_an_action_that_compiles(tmp_path, capsys):
+    write_project(tmp_path)
+    words = ["--input", "dwd.orders", "--key", "product", "--order", "ordered_at", "--column", "quantity"]
+    assert main(["action", "add", "hourly_rollup", *words, "--project", str(tmp_path), "--json"]) == 0
+    done = json.loads(capsys.readouterr().out)
+    assert done["file"] == "actions/aggregate/hourly_rollup_orders.sql"
+    flow = tmp_path / "flows" / "orders.yaml"
+    flow.write_text(flow.read_text().replace("steps:", f"steps:\n  {done['step']}"))
+    assert main(["validate", "--project", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main(["action", "add", "hourly_rollup", *words, "--project", str(tmp_path)]) != 0
+    assert "--name" in capsys.readouterr().err
