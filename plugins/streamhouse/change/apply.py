@@ -8,7 +8,7 @@ from streamhouse.change.change_request import ask, refuse_ahead
 from streamhouse.change.environment import of
 from streamhouse.change.journal import let_serve
 from streamhouse.change.reconcile import Reconciler
-from streamhouse.errors import AuditFailedError, ChangeFailedError
+from streamhouse.errors import AuditFailedError, ChangeFailedError, LeaseHeldError
 from streamhouse.model.review import SwapGate
 from streamhouse.project.compare import Choices, PlanComparison
 from streamhouse.project.project import Project
@@ -104,18 +104,23 @@ def swap(project: Project, change_id: int, *, wait: bool = True, say: Callable[[
 def _followed(project: Project, state: StateStore, change: Change, *, wait: bool, say: Callable[[str], None]) -> Change:
     """Wait for the runner that carries the flow, or do what it would do."""
     while wait and change.is_open and not change.waits:
-        if not _is_carried(state, change.flow):
-            _carry_out(project, change.flow, say)
-        else:
+        if _is_carried(state, change.flow) or not _carried_out_here(project, state, change, say):
             say(_stage(change))
             time.sleep(_LOOK_S)
         change = state.change(change.id)
     return _result(change)
 
 
-def _carry_out(project: Project, flow: str, say: Callable[[str], None]) -> None:
-    with opened(project, say=say) as open_:
-        execution_of(open_, running_plan(open_.state, flow)).stand(Reconciler(open_, flow, say))
+def _carried_out_here(project: Project, state: StateStore, change: Change, say: Callable[[str], None]) -> bool:
+    """Do what the runner of a flow would do; False: by now one carries it, and does it."""
+    try:
+        with opened(project, say=say) as open_:
+            execution_of(open_, running_plan(open_.state, change.flow)).stand(Reconciler(open_, change.flow, say))
+    except LeaseHeldError:
+        if _is_carried(state, change.candidate):  # as an environment: its runner is no runner of the flow
+            raise
+        return False
+    return True
 
 
 def carried_out(open_: Open, change: Change, say: Callable[[str], None] = lambda _: None) -> Change:

@@ -15,6 +15,7 @@ from streamhouse.compiler.diff import replaced
 from streamhouse.compiler.migration import candidate
 from streamhouse.engine.carried_positions import furthest, positions
 from streamhouse.engine.execution import FlowExecution
+from streamhouse.engine.lease import LeaseGuard, leased
 from streamhouse.engine.points import reach
 from streamhouse.errors import RowsLostError, StateConflictError
 from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedStep
@@ -23,6 +24,7 @@ from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_at, table_name
 from streamhouse.runtime.left_out import LeftOut
 from streamhouse.runtime.open import Open, execution_of
+from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.restating import Restating
 from streamhouse.runtime.serving import hide
 from streamhouse.state.records import Change, EpochRecord
@@ -54,9 +56,15 @@ class Building:
         Raises:
             StateConflictError: the flow has not run yet.
             StoreError: the history cannot be read, or the tables not be written.
+            LeaseHeldError: somebody else fills them.
         """
         if self.last:
             return
+        with leased(self.open.state, self.plan.flow, this_owner(), alive=is_alive) as guard:
+            if not self.last:  # somebody else may have filled them just now
+                self._fill_under(guard)
+
+    def _fill_under(self, guard: LeaseGuard) -> None:
         plan, state = self.plan, self.open.state
         last = last_epochs(state, running_plan(state, self.change.flow))
         if not last:
@@ -82,6 +90,7 @@ class Building:
             record = begun[segment.name]
             record.ends.update({name: dict(ends[name]) for name in segment.tables if name in ends})
             record.end.update({n: dict(ends[n]) for n in segment.reads - set(segment.tables) if n in ends})
+        guard.check()
         state.begin_at(list(begun.values()))
 
     def _fill(self, plan: FlowPlan, begun: Mapping[str, EpochRecord], at: Mapping[str, Position]) -> None:

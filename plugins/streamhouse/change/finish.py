@@ -7,7 +7,7 @@ from streamhouse.change.building import Building
 from streamhouse.change.switch import Switch
 from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.points import reach
-from streamhouse.errors import LeaseLostError, StreamhouseError
+from streamhouse.errors import LeaseHeldError, LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import Change, Phase
@@ -73,12 +73,13 @@ class Finish:
     def failed(self, execution: FlowExecution, change: Change, error: StreamhouseError) -> None:
         """Record why a change cannot be carried out, and drop what it built.
 
-        Where a store is away, it has not failed: it stays asked for, and goes on where it was.
+        Where a store is away, or another process still builds it, it has not failed: it stays asked for, and goes on
+        where it was.
 
         Raises:
-            LeaseLostError: that is the error; the change is the next runner's.
+            LeaseHeldError, LeaseLostError: that is the error; the change is tried again, or is the next runner's.
         """
-        if isinstance(error, LeaseLostError):
+        if isinstance(error, LeaseHeldError | LeaseLostError):
             raise error
         if error.retryable:
             return

@@ -75,7 +75,7 @@ class UnderWay:
         self._finish.expand(wanted)
         swaps = not change.versions and same_streams(execution.plan, wanted)
         if not swaps or not self._swap(execution, change, wanted, hold=hold):
-            self._turn(execution, change)
+            execution.turn()  # the rest is done at rest, or is left to a person
 
     def _is_ready(self, execution: FlowExecution, change: Change) -> bool:
         """Whether all that it builds is built, and the gate lets it through as far as it can be judged by now."""
@@ -124,14 +124,6 @@ class UnderWay:
                 still.close()  # an epoch that failed runs again with the plan it had, and must be let
                 execution.wait(_CHECK_S)
         return True
-
-    def _turn(self, execution: FlowExecution, change: Change) -> None:
-        """Let the streams end, and wait until the change is done at rest, or found that a person must decide."""
-        execution.turn()
-        while not execution.wait(_CHECK_S / 5):
-            now = self.open.state.change(change.id)
-            if now.waits or not now.is_open:
-                return
 
 
 @contextmanager

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _EVENTS = 1_000  # of a flow, among which an event that was already recorded is looked for
+_TURN_LOOK_S = 0.1  # between two looks whether the plan is changed
 _NO_BOUNDS: Mapping[str, Position] = MappingProxyType({})
 
 
@@ -171,7 +172,9 @@ class FlowExecution:
                     self._tour(once=once, bounds=bounds)
                     while self._turning and not self._stop.is_set():
                         assert steward is not None, "nobody else asks for a turn"
+                        self._halt.clear()
                         steward.between(self)
+                        self._turning = False  # only now may its other thread act again
                         self._tour(once=once, bounds=bounds)
                 if self._lost is not None:
                     raise self._lost
@@ -204,9 +207,15 @@ class FlowExecution:
             steward.between(self)
 
     def turn(self) -> None:
-        """After the epochs in hand, end the streams, let the steward change the plan, go on. From `Steward.beside`."""
+        """After the epochs in hand, end the streams, let the steward change the plan, go on. From `Steward.beside`.
+
+        Returns when the steward has changed it, or when the execution is to end: what it does between two plans and
+        what it does beside the streams would get into each other's way.
+        """
         self._turning = True
         self._end_streams()
+        while self._turning and not self.wait(_TURN_LOOK_S):
+            pass
 
     @contextmanager
     def between_epochs(self) -> Iterator[bool]:
@@ -268,8 +277,6 @@ class FlowExecution:
 
     def _tour(self, *, once: bool, bounds: Mapping[str, Position]) -> None:
         """The streams of one plan, from their start to their end."""
-        self._turning = False
-        self._halt.clear()
         if self._stop.is_set():
             return
         around = self._surroundings()
@@ -312,7 +319,7 @@ class FlowExecution:
         self._on_beat(beat)
 
     def _before_epoch(self, segment: str) -> None:
-        if self._beside is not None:
+        if self._beside is not None and not self._turning:  # else its thread waits for the end of this drain
             self._beside.before_epoch(self, segment)
 
     def _rows_lost(self, segment: str) -> None:

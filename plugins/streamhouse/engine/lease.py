@@ -6,11 +6,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 from streamhouse.engine.heartbeat import now_s
-from streamhouse.errors import LeaseExpiredError, LeaseLostError, StreamhouseError
+from streamhouse.errors import LeaseExpiredError, LeaseHeldError, LeaseLostError, StreamhouseError
 from streamhouse.state.records import Lease, Owner
 from streamhouse.state.store import StateStore
 
 LEASE_TTL = timedelta(seconds=15)
+
+_held_here: set[tuple[str, str, Owner]] = set()  # state store, flow and owner of each `leased` that is not left
+_held_guard = threading.Lock()
 
 
 class LeaseGuard:
@@ -64,6 +67,9 @@ def leased(
 ) -> Iterator[LeaseGuard]:
     """Hold the lease of a flow, renewed in the background; freed on leaving.
 
+    One thread of a process at a time has it, also when it ran out: the state store knows processes only, and gives
+    the lease of a process to the same process again.
+
     Args:
         state: Where leases are.
         flow: Whose.
@@ -72,8 +78,19 @@ def leased(
         on_lost: Called, from another thread, when a newer owner took the flow over.
 
     Raises:
-        LeaseHeldError: another process has it.
+        LeaseHeldError: another process has it, or another thread of this one.
     """
+    with _only_one(state, flow, owner):
+        yield from _leased(state, flow, owner, alive, on_lost)
+
+
+def _leased(
+    state: StateStore,
+    flow: str,
+    owner: Owner,
+    alive: Callable[[Owner], bool],
+    on_lost: Callable[[LeaseLostError], None],
+) -> Iterator[LeaseGuard]:
     since_s = now_s()
     lease = state.acquire(flow, owner, LEASE_TTL, _now(), alive=alive)
     guard = LeaseGuard(lease, since_s, now_s)
@@ -99,6 +116,23 @@ def leased(
         over.set()
         renewer.join()
         state.release(lease)
+
+
+@contextmanager
+def _only_one(state: StateStore, flow: str, owner: Owner) -> Iterator[None]:
+    held = (state.location, flow, owner)
+    with _held_guard:
+        if held in _held_here:
+            raise LeaseHeldError(
+                f"flow '{flow}' is run by {owner} already, in another thread of it",
+                hint="wait until that ends, or stop it",
+            )
+        _held_here.add(held)
+    try:
+        yield
+    finally:
+        with _held_guard:
+            _held_here.discard(held)
 
 
 def _now() -> datetime:

@@ -28,7 +28,8 @@ class LeaseHeldError(EngineError):
 
     Cause:
         One process at a time writes the tables of a flow; the lease in the state store says which. It is
-        another one, or one that died less than a lease's time ago.
+        another one, or one that died less than a lease's time ago. It may also be this process, which runs the
+        flow in another thread.
 
     Example:
         SH501 flow 'orders' is run by process 4711 on alpha since 2026-03-01 12:00:00 UTC

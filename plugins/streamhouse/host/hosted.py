@@ -5,10 +5,9 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from streamhouse.engine.execution import FlowExecution
-from streamhouse.engine.lease import LEASE_TTL
+from streamhouse.engine.lease import leased
 from streamhouse.errors import BlockedError, LeaseHeldError, LeaseLostError, StreamhouseError, UnknownFlowError
 from streamhouse.jobs.progress import RunProgress
 from streamhouse.jobs.run import Meter, carry
@@ -116,6 +115,5 @@ class HostedFlow:
         with suppress(StreamhouseError):
             if state.progress(flow, alive=is_alive).error == text:
                 return
-            lease = state.acquire(flow, this_owner(), LEASE_TTL, datetime.now(UTC), alive=is_alive)
-            state.set_runner_state(lease, RunnerState.FAILED, text)
-            state.release(lease)
+            with leased(state, flow, this_owner(), alive=is_alive) as guard:
+                state.set_runner_state(guard.lease, RunnerState.FAILED, text)
