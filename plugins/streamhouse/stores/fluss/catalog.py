@@ -33,8 +33,9 @@ _CREATE_PATIENCE_S = 6.0
 _DROP_PATIENCE_S, _DROP_LOOK_S = 5.0, 0.02
 _MAKING_S, _MAKING_LOOK_S = 2.0, 0.01
 _NO_LEADER = (
-    "while Fluss starts, try again; if it stays so, its tablet server is down or cannot follow: "
-    "streamhouse services status shows it, and where its log is"
+    "while Fluss starts, try again; if it stays so, look for a server that is down: streamhouse services status; "
+    "where all run, the coordinator is stuck, as after a client made a partition of a table right after the table: "
+    "start it again: streamhouse services down && streamhouse services up"
 )
 
 T = TypeVar("T")
@@ -269,7 +270,10 @@ class FlussCatalog:
         except NotKeyedError:
             return  # it looked at the table
         except LeaderMovedError as error:
-            raise LeaderMovedError(f"Fluss's coordinator does not know {located.name} yet") from error
+            raise LeaderMovedError(
+                f"Fluss's coordinator does not know {located.name} yet, so no partition of it can be made",
+                hint=_NO_LEADER,
+            ) from error
 
     def _led(self, known: Located, partitions: Iterable[str]) -> Located:
         """The table with the partitions it has now; the leaders of some have been asked whether they are."""
