@@ -15,10 +15,10 @@ export UV_LINK_MODE ?= hardlink
 
 AIRFLOW_STAMP := .venv-airflow/.complete
 
-.PHONY: help demo airflow test check docs bench soak audit format lock clean
+.PHONY: help demo airflow test test-all check docs bench soak audit format lock clean
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(STAMP) ## Run both flows over a year of real rows, through hot, warm and cold tables
 	@$(BIN)/streamhouse demo
@@ -26,9 +26,18 @@ demo: $(STAMP) ## Run both flows over a year of real rows, through hot, warm and
 airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in it, until Ctrl-C
 	@.venv-airflow/bin/python -m streamhouse.orchestrator.local --engine $(CURDIR)/$(BIN)/streamhouse --run retail
 
-test: check $(AIRFLOW_STAMP) ## Every test there is: the checks, then real Fluss, Spark, Paimon, Iceberg and Airflow
+# Real servers: whole files go to one of four processes, which wait more than they compute; the longest files begin first.
+SERVERS := tests/contract tests/integration tests/airflow
+SPREAD := -n 4 --dist loadfile --no-loadscope-reorder
+
+test: check $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; 20 minutes on two cores
 	$(BIN)/pytest tests/unit -m proof -q -n 2
-	$(BIN)/pytest tests/contract tests/integration tests/airflow -n 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest $(SERVERS) --level test $(SPREAD)
+	STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
+
+test-all: check $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try; 50 minutes
+	$(BIN)/pytest tests/unit -m proof -q -n 2
+	$(BIN)/pytest $(SERVERS) $(SPREAD)
 	STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
 
 check: $(STAMP) ## Format, types, layers, unit tests and doctests; two minutes, no Java
@@ -45,7 +54,7 @@ bench: $(STAMP) ## Measure how fast it is, beside hand-written Structured Stream
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done
 
 soak: $(STAMP) $(AIRFLOW_STAMP) ## Every test in its long form: kills at every point, hundreds of random histories, 10,000 edits judged by Spark, all without shortcuts; hours
-	STREAMHOUSE_SOAK=1 $(BIN)/pytest tests/contract tests/integration tests/airflow tests/unit/sql/test_statements.py
+	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(SERVERS) tests/unit/sql/test_statements.py
 	STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract $(addprefix tests/integration/test_,epochs.py increments.py histories.py) $(addprefix tests/integration/spark/test_,results.py frames.py equality.py)
 
 audit: $(TOOLS)/bin/uv ## Compare the locked packages with published advisories; says so when it cannot reach them

@@ -7,10 +7,22 @@ import threading
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.golden", "tests.plugins_fluss", "tests.plugins_spark"]
+from tests.patience import SOAKING
 
-# Machines are noisy: a slow first call is no failure.
-settings.register_profile("streamhouse", deadline=None)
+pytest_plugins = [
+    "tests.gate.levels",
+    "tests.gate.shared",
+    "tests.gate.leftovers",
+    "tests.gate.verdict",
+    "pytester",
+    "tests.golden",
+    "tests.plugins_fluss",
+    "tests.plugins_spark",
+]
+
+# Each run tries the same examples, so a run is red where the code is wrong and not by chance; `make soak` draws new
+# ones, and what it finds becomes an example with a name. Machines are noisy: a slow first call is no failure.
+settings.register_profile("streamhouse", deadline=None, derandomize=not SOAKING)
 settings.load_profile("streamhouse")
 
 # Most JVMs of tests live for seconds, where the second compiler costs more than it gains. Without it Java keeps no more

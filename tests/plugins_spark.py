@@ -1,16 +1,17 @@
-"""The Spark session of a test run: started at the first test that asks for it, one for all."""
+"""The Spark session of a test run: started at the first test that asks for it, one for all tests of a process."""
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
+
+from tests.gate.shared import Server, looked_after
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-_STARTED: "list[SparkSession]" = []
 
 
 @pytest.fixture(scope="session")
@@ -19,19 +20,41 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     from streamhouse.project.project import Project
     from streamhouse.project.settings import Settings
     from streamhouse.runtime.session import local_session
+    from streamhouse.spark.java_process import pid_of
 
     # `STREAMHOUSE_SPARK_SHORTCUTS=off pytest …` runs tests, and the processes that they start, on Spark's public ways.
     shortcuts = os.environ.get("STREAMHOUSE_SPARK_SHORTCUTS", "auto")
     settings = Settings.model_validate({"spark": {"master": "local[2]", "shortcuts": shortcuts}})
     session = local_session(Project(tmp_path_factory.mktemp("spark"), settings), name="streamhouse-tests")
-    _STARTED.append(session)
-    yield session
-    _STARTED.clear()
-    session.stop()
+    java = psutil.Process(pid_of(session))
+    server = Server("Spark", lambda: _lives(session, java), lambda: session.range(3).count() == 3, lambda: _kill(java))
+    with looked_after(server):
+        yield session
+    from py4j.protocol import Py4JError
+
+    try:
+        session.stop()
+    except (Py4JError, OSError):
+        _forget()
 
 
-@pytest.fixture(autouse=True)
-def _the_session_stays() -> Iterator[None]:
-    """Fail the test that stops the session of all tests, and not the tests after it."""
-    yield
-    assert all(session.sparkContext._jsc is not None for session in _STARTED), "this test stopped the Spark session"
+def _lives(session: "SparkSession", java: psutil.Process) -> bool:
+    running: bool = java.is_running() and java.status() != psutil.STATUS_ZOMBIE
+    return running and session.sparkContext._jsc is not None
+
+
+def _kill(java: psutil.Process) -> None:
+    with suppress(psutil.Error):
+        java.kill()
+
+
+def _forget() -> None:
+    """Let this process start another Java process, after one that is gone or does not answer."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context: Any = SparkContext
+    session: Any = SparkSession
+    context._active_spark_context = context._gateway = context._jvm = None
+    session._instantiatedSession = None
+    session._activeSession = None

@@ -1,0 +1,69 @@
+"""What a run says at its end: how many passed, what was flaky, what was left out and why, and what to do next."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from tests.gate.leftovers import LEFT
+from tests.gate.levels import LEFT_OUT
+
+_LAST_LINES = 6
+_SLOWEST = 10
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give tests with real servers a second try; unit tests have none."""
+    if config.pluginmanager.hasplugin("rerunfailures"):
+        for item in items:
+            if not item.nodeid.startswith(("tests/unit", "plugins")) and item.get_closest_marker("flaky") is None:
+                item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    stats: dict[str, list[Any]] = terminalreporter.stats
+    reports = [report for found in stats.values() for report in found if isinstance(report, pytest.TestReport)]
+    if not reports:
+        return
+    failed = {report.nodeid: report for kind in ("failed", "error") for report in stats.get(kind, ())}
+    flaky = {report.nodeid: report for report in reversed(stats.get("rerun", [])) if report.nodeid not in failed}
+    passed = {report.nodeid for report in stats.get("passed", ())} - set(failed)  # a first try may have passed in part
+    say = terminalreporter.write_line
+    terminalreporter.section("verdict")
+    counts = f"{len(passed)} passed, {len(failed)} failed, {len(flaky)} flaky"
+    say(f"{counts}, {len(stats.get('skipped', ()))} skipped, {config.stash.get(LEFT_OUT, 0)} of other levels")
+    for line in _skipped(stats.get("skipped", ())):
+        say(line)
+    for line in _slowest(reports):
+        say(line)
+    for line in sorted({f"LEFT RUNNING by {r.nodeid}: {text}" for r in reports for text in _left(r)}):
+        say(line)
+    for nodeid, report in sorted(flaky.items()):
+        say(f"FLAKY {nodeid}")
+        for line in report.longreprtext.strip().splitlines()[-_LAST_LINES:]:
+            say(f"      {line}")
+    for nodeid in sorted(failed):
+        say(f"run it alone: .venv/bin/pytest '{nodeid}'")
+
+
+def _skipped(reports: Iterable[Any]) -> list[str]:
+    reasons = Counter(_reason(report) for report in reports)
+    return [f"skipped {count}: {reason}" for reason, count in reasons.most_common()]
+
+
+def _reason(report: Any) -> str:
+    place = report.longrepr
+    return str(place[2] if isinstance(place, tuple) else place).removeprefix("Skipped: ")
+
+
+def _slowest(reports: Iterable[Any]) -> list[str]:
+    seconds: dict[str, float] = defaultdict(float)
+    for report in reports:
+        seconds[report.nodeid] += report.duration
+    most = sorted(seconds.items(), key=lambda one: one[1], reverse=True)[:_SLOWEST]
+    return [f"slow: {taken:6.1f} s {nodeid}" for nodeid, taken in most]
+
+
+def _left(report: Any) -> list[str]:
+    return [str(value) for name, value in report.user_properties if name == LEFT] if report.when == "teardown" else []

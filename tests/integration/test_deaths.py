@@ -1,0 +1,73 @@
+"""A run of tests in which Spark and Fluss die: each death is the failure of one test."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.gate.levels import deep
+
+pytestmark = deep("real servers die; tests/unit/gate/test_deaths.py tries the same with small processes")
+
+TOP = Path(__file__).parents[2]
+PLUGINS = ("gate.levels", "gate.shared", "gate.leftovers", "gate.verdict", "plugins_fluss", "plugins_spark")
+TESTS = """
+import psutil
+from streamhouse.spark.java_process import pid_of
+from streamhouse.services.services import Services
+from streamhouse.stores.fluss.store import FlussStore
+
+def tables(fluss):
+    store = FlussStore(fluss)
+    try:
+        return store.columns("ods.none")
+    finally:
+        store.close()
+
+def test_both_work(spark, fluss):
+    assert spark.range(5).count() == 5
+    assert tables(fluss) is None
+
+def test_spark_dies(spark):
+    java = psutil.Process(pid_of(spark))
+    java.kill()
+    java.wait()
+
+def test_both_work_after_it(spark, fluss):
+    assert spark.range(5).count() == 5
+    assert tables(fluss) is None
+
+def test_spark_hangs(spark):
+    psutil.Process(pid_of(spark)).suspend()
+    assert False, "no answer"
+
+def test_fluss_dies(fluss):
+    port = int(fluss.rpartition(":")[2])
+    [server] = {c.pid for c in psutil.net_connections("inet") if c.status == "LISTEN" and c.laddr.port == port}
+    psutil.Process(server).kill()
+    psutil.Process(server).wait()
+
+def test_both_work_at_the_end(spark, fluss):
+    assert spark.range(5).count() == 5
+    assert tables(fluss) is None
+"""
+
+
+def test_each_death_fails_one_test(tmp_path):
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib -rfE\n")
+    (tmp_path / "tests" / "unit").mkdir(parents=True)  # without a second try
+    (tmp_path / "tests" / "unit" / "test_a.py").write_text(TESTS)
+    words = [word for name in PLUGINS for word in ("-p", f"tests.{name}")]
+    paths = os.pathsep.join(map(str, (TOP, TOP / "plugins")))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words, "tests"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths, "STREAMHOUSE_TEST_PATIENCE": "0.5"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    failed = {line.rpartition("::")[2].split(" ")[0] for line in done.stdout.splitlines() if line.startswith("run it")}
+    assert failed == {"test_spark_dies'", "test_spark_hangs'", "test_fluss_dies'"}, done.stdout + done.stderr
+    for words in ("Spark died while", "Spark stopped answering while", "Fluss died while"):
+        assert words in done.stdout

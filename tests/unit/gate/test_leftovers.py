@@ -1,0 +1,35 @@
+"""What a test leaves running is ended, and the report names the test."""
+
+import psutil
+
+FILE = """
+import subprocess, sys
+from pathlib import Path
+import pytest
+
+CHILD = "import os, time; os.fork() and os._exit(0); os.setsid(); time.sleep(600)"
+
+@pytest.fixture(scope="session")
+def shared():
+    child = subprocess.Popen(["sleep", "601"])
+    yield child
+    child.kill()
+    child.wait()
+
+def test_uses(shared): assert shared.poll() is None
+
+def test_leaves(shared):
+    subprocess.run([sys.executable, "-c", CHILD])
+
+def test_after(shared): assert shared.poll() is None, "what others share stays"
+"""
+
+
+def test_a_process_of_a_session_of_its_own_is_found_ended_and_named(run):
+    result = run({"tests/integration/test_a.py": FILE})
+    result.assert_outcomes(passed=3)
+    [line] = [line for line in result.outlines if line.startswith("LEFT RUNNING")]
+    by, _, rest = line.removeprefix("LEFT RUNNING by ").partition(": ")
+    assert by == "tests/integration/test_a.py::test_leaves"
+    assert "time.sleep(600)" in rest
+    assert not psutil.pid_exists(int(rest.split()[0]))
