@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,8 +24,8 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.records import EpochRecord
 from tests.command import COMMAND, clean_environment
+from tests.patience import PATIENCE_S, until
 
-TIMEOUT_S = 300
 PASSWORD = "canary-7Qz1-password"
 ORDERS = {"id": "bigint", "customer": "string", "amount": "decimal(12,2)", "note": "string", "placed_at": "timestamp"}
 TABLES = """
@@ -121,18 +120,20 @@ class Shop:
         finally:
             process.send_signal(signal.SIGTERM)
             try:
-                process.wait(TIMEOUT_S)
+                process.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
 
     def until(self, done: Callable[[], bool], process: "subprocess.Popen[bytes] | None" = None) -> None:
         """Wait until something is so."""
-        end = time.monotonic() + TIMEOUT_S
-        while not done():
-            assert time.monotonic() < end, self.log()
-            assert process is None or process.poll() is None, self.log()
-            time.sleep(0.1)
+
+        def look() -> bool:
+            found = done()
+            assert found or process is None or process.poll() is None, self.log()
+            return found
+
+        until(look, saw=self.log)
 
     def until_begun(self, process: "subprocess.Popen[bytes] | None", count: int = 1) -> None:
         self.until(lambda: sum((one / "begun").exists() for one in groups(self.folder)) >= count, process)
@@ -162,9 +163,9 @@ def kill(process: "subprocess.Popen[bytes]", *, java: bool) -> None:
     """Kill a capture, or its Java process alone, and wait until both are gone."""
     child = java_of(process)
     (child if java else psutil.Process(process.pid)).kill()
-    process.wait(TIMEOUT_S)
+    process.wait(PATIENCE_S)
     with suppress(psutil.NoSuchProcess):
-        child.wait(TIMEOUT_S)
+        child.wait(PATIENCE_S)
 
 
 def random_transaction(session: psycopg.Connection, chance: random.Random) -> None:

@@ -21,8 +21,9 @@ from streamhouse.install.jars import ICEBERG_S3_JAR, fetch
 from streamhouse.install.java import find_java
 from streamhouse.project.settings import ColdSettings
 from streamhouse.runtime.cold import cold_catalog
-from streamhouse.services.ports import LOOPBACK, free_ports
+from streamhouse.services.ports import LOOPBACK
 from tests.ivy import fetched, retrieve, spark_jars
+from tests.ports import take_ports
 from tests.production import process, until_open
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def rest_catalog(folder: Path, warehouse: str, store: dict[str, str] | None = No
         warehouse: A folder, or a place in the object store of `store`.
         store: As `production.object_store` gives it.
     """
-    port, gate = free_ports(2)
+    port, gate = take_ports(2)
     given = {
         "CATALOG_WAREHOUSE": warehouse,
         "CATALOG_REST_PORT": str(port),

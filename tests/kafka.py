@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from streamhouse.install.java import find_java
-from streamhouse.services.ports import LOOPBACK, free_ports
+from streamhouse.services.ports import LOOPBACK
 from tests.ivy import fetched, retrieve
+from tests.ports import take_ports
 from tests.production import process, until_open
 
 VERSION = "4.1.1"
@@ -31,7 +32,7 @@ SETTINGS = {
 def broker(folder: Path) -> Iterator[str]:
     """The address `127.0.0.1:PORT` of a new broker; it ends with the block."""
     jars = _jars()
-    own, controller = free_ports(2)
+    own, controller = take_ports(2)
     settings = {
         **SETTINGS,
         "listeners": f"PLAINTEXT://{LOOPBACK}:{own},CONTROLLER://{LOOPBACK}:{controller}",

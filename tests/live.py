@@ -1,7 +1,6 @@
 """A small flow over real stores that is edited while it runs."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +21,7 @@ from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Change
 from tests.oracle import assert_same_rows, batch
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -192,12 +191,13 @@ class Live:
         self.files += 1
 
     def until(self, condition: Callable[[], bool], what: str = "") -> None:
-        end = time.monotonic() + PATIENCE_S
-        while not condition():
-            if self.error:
+        def look() -> bool:
+            found = condition()
+            if self.error and not found:
                 raise self.error
-            assert time.monotonic() < end, what
-            time.sleep(0.05)
+            return found
+
+        until(look, what=what)
 
     def drained(self) -> None:
         """Wait until every file is in every layer."""

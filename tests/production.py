@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from http import HTTPStatus
@@ -21,10 +20,11 @@ from streamhouse.install.java import find_java
 from streamhouse.install.private_file import write_private
 from streamhouse.services.cluster import TABLET, Cluster, Ports
 from streamhouse.services.layout import ServicesFolder
-from streamhouse.services.ports import LOOPBACK, free_ports
+from streamhouse.services.ports import LOOPBACK
 from streamhouse.services.record import last_ports
 from streamhouse.spark.settings_file import properties_text
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
+from tests.ports import take_ports
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def postgres(*settings: str) -> Iterator[str]:
             shutil.chown(folder, "nobody")
         data = folder / "data"
         _done([*as_somebody, str(programs / "initdb"), "-D", str(data), "-U", "streamhouse", "-A", "trust"])
-        (port,) = free_ports(1)
+        (port,) = take_ports(1)
         options = ["-p", str(port), "-k", "", "-c", f"listen_addresses={LOOPBACK}", "-c", "fsync=off"]
         options += [part for setting in settings for part in ("-c", setting)]
         server = [*as_somebody, str(programs / "postgres"), "-D", str(data), *options]
@@ -75,7 +75,7 @@ def mariadb(*settings: str, folder: Path | None = None, port: int | None = None)
             data.mkdir(parents=True)
             install = [str(programs / "bin" / "mariadb-install-db"), "--no-defaults", f"--basedir={programs}"]
             _done([*install, f"--datadir={data}", "--auth-root-authentication-method=normal", "--skip-test-db"])
-        port = port or free_ports(1)[0]
+        port = port or take_ports(1)[0]
         options = [f"--datadir={data}", f"--port={port}", f"--bind-address={LOOPBACK}", f"--socket={data}/socket"]
         options += ["--skip-name-resolve", "--server-id=1", "--innodb-buffer-pool-size=64M"]
         options += [f"--{one}" for one in ("log-bin=bin", "sql-mode=", "binlog-format=ROW", *settings)]
@@ -102,21 +102,22 @@ def _until_answers(url: str) -> None:
     from sqlalchemy.exc import OperationalError
 
     engine = create_engine(url)
-    end = time.monotonic() + PATIENCE_S
-    while True:
+
+    def answers() -> bool:
         try:
             engine.connect().close()
-            break
         except OperationalError:
-            assert time.monotonic() < end
-            time.sleep(0.1)
+            return False
+        return True
+
+    until(answers, what=f"an answer at {engine.url}")
     engine.dispose()
 
 
 @contextmanager
 def object_store(folder: Path, bucket: str) -> Iterator[dict[str, str]]:
     """A server that speaks S3, with one empty bucket; gives the variables by which a project reaches it."""
-    (port,) = free_ports(1)
+    (port,) = take_ports(1)
     address = f"http://{LOOPBACK}:{port}"
     command = [sys.executable, "-m", "moto.server", "--host", LOOPBACK, "--port", str(port)]
     with process(command, folder / "object_store.log", signal.SIGTERM):
@@ -136,7 +137,7 @@ def second_tablet_server(root: Path, data: Path) -> Iterator[int]:
     folder = ServicesFolder.of(root)
     ports = last_ports(folder.ports)
     assert ports is not None
-    (port,) = free_ports(1)
+    (port,) = take_ports(1)
     java = find_java()
     more = Cluster(
         folder, java, fetch(SERVER_JARS), Ports(zookeeper=ports.zookeeper, coordinator=ports.coordinator, tablet=port)
@@ -161,7 +162,7 @@ def spark_cluster(
     assert spec is not None
     assert spec.origin is not None
     home = Path(spec.origin).parent
-    port, page, *pages = free_ports(2 + workers)
+    port, page, *pages = take_ports(2 + workers)
     given = {
         **environment,
         "SPARK_HOME": str(home),
@@ -230,12 +231,12 @@ def process(
 
 
 def until_open(port: int) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while True:
-        with suppress(OSError), create_connection((LOOPBACK, port), timeout=1):
-            return
-        assert time.monotonic() < end, f"nothing listens on port {port}"
-        time.sleep(0.1)
+    def is_open() -> bool:
+        with suppress(OSError), create_connection((LOOPBACK, port), timeout=PATIENCE_S):
+            return True
+        return False
+
+    until(is_open, what=f"a server at port {port}")
 
 
 def _done(command: list[str]) -> None:

@@ -6,7 +6,6 @@ import signal
 import ssl
 import subprocess
 import tarfile
-import time
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,9 +17,10 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from streamhouse.install.java import find_java
-from streamhouse.services.ports import LOOPBACK, free_ports
+from streamhouse.services.ports import LOOPBACK
 from tests.ivy import fetched, retrieve
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
+from tests.ports import take_ports
 from tests.production import process
 
 VERSION = "2.6.13.Final"  # the newest that runs on Java 17
@@ -56,7 +56,7 @@ class Registry:
 def registry(folder: Path, port: int | None = None) -> Iterator[Registry]:
     """A new registry with nothing in it, in memory; it ends with the block."""
     home = _home()
-    (own,) = [port] if port else free_ports(1)
+    (own,) = [port] if port else take_ports(1)
     (jar,) = home.glob("*-runner.jar")
     command = [
         *(str(find_java().executable), "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
@@ -123,14 +123,14 @@ def framed(number: int, body: bytes) -> bytes:
 
 
 def _until_answers(url: str) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while True:
+    def answers() -> bool:
         try:
-            urlopen(url, timeout=5).close()
-            return
+            urlopen(url, timeout=PATIENCE_S).close()
         except (URLError, OSError):
-            assert time.monotonic() < end, "the registry does not answer"
-            time.sleep(0.1)
+            return False
+        return True
+
+    until(answers, what="an answer of the registry")
 
 
 def _home() -> Path:

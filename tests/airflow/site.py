@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +14,7 @@ import psutil
 
 from streamhouse.orchestrator.local import request
 from tests.control_plane import ROOT, program
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 T = TypeVar("T")
 
@@ -33,19 +32,24 @@ def eventually(look: Callable[[], T | None], what: str, *, told: Callable[[], ob
 
     Where it never is, the failure also has what `told` gives.
     """
-    until, last = time.monotonic() + PATIENCE_S, None
-    while time.monotonic() < until:
+    last: object = None
+
+    def looked() -> T | None:
+        nonlocal last
         try:
-            found = look()
+            return look()
         except OSError as error:
             last = error
-        else:
-            if found:
-                return found
-        time.sleep(0.5)
-    with contextlib.suppress(OSError):
-        last = told() or last
-    raise AssertionError(f"not within {PATIENCE_S:.0f} s: {what} ({last})")
+            return None
+
+    def saw() -> object:
+        with contextlib.suppress(OSError):
+            return told() or last
+        return last
+
+    found = until(looked, what=what, saw=saw)
+    assert found is not None
+    return found
 
 
 class Site:

@@ -9,9 +9,15 @@ import pytest
 from streamhouse.cli.init import write_project
 from tests.airflow.site import environment
 from tests.control_plane import ROOT, program
-from tests.patience import slowness
+from tests.gate.levels import deep
 
-pytestmark = pytest.mark.airflow
+pytestmark = [
+    pytest.mark.airflow,
+    deep(
+        "many files of DAGs in processes of their own",
+        stays=("test_a_broken_flow_is_one_import_error_with_its_place", "test_the_plain_file_makes_the_same_dags"),
+    ),
+]
 FLOWS = 100
 DAGS = ("flow__orders", "quality__orders", "tier__orders", "upkeep__orders")
 PROJECT_DAGS = ["flow_approval", "flow_commits", "flow_trigger"]
@@ -57,13 +63,13 @@ def many(project):
         (project / "flows" / f"orders_{number}.yaml").write_text(one)
 
 
-def test_a_hundred_flows_parse_within_a_second_and_load_nothing_of_the_engine(project, control_plane):
+def test_a_hundred_flows_are_parsed_each_for_itself_and_load_nothing_of_the_engine(project, control_plane):
     many(project)
     found = control_plane("--project", project)
     assert not found["errors"]
     assert len(found["dags"]) == 4 * FLOWS + len(PROJECT_DAGS)
     assert found["loaded"] == []
-    assert found["cpu_s"] <= slowness(), "CPU seconds for a hundred flows, the best of three"
+    assert found["most_reads"] < 10, "Airflow reads a file some times, and no flow reads those of all others"
     assert found["is_same"], "parsed twice it is the same: Airflow counts no new version"
     assert not found["names_places"], "a path in a task's arguments would be a version of its own on each machine"
 

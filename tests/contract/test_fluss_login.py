@@ -13,13 +13,14 @@ from streamhouse.errors import EnvironmentProblem, LoginRefusedError, StoreError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.services import cluster
-from streamhouse.services.ports import free_ports
 from streamhouse.services.services import running
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.native import Native, Target
 from streamhouse.stores.fluss.store import FlussStore
 from streamhouse.stores.fluss.wire.login import Login
 from streamhouse.stores.places import Places, open_store
+from tests.patience import PATIENCE_S
+from tests.ports import take_ports
 
 pytestmark = pytest.mark.services
 RIGHT = Login("streamhouse", "right")
@@ -37,7 +38,7 @@ def production_settings(password: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address at which a Fluss asks for a login; among themselves its servers talk over another listener."""
-    doors = dict(zip(("coordinator", "tablet"), free_ports(2), strict=True))
+    doors = dict(zip(("coordinator", "tablet"), take_ports(2), strict=True))
     plain = cluster.Cluster._server
 
     def asking(self: cluster.Cluster, port: int) -> list[str]:
@@ -76,26 +77,26 @@ def test_who_logs_in_reads_and_writes(guarded: str, table: Table, monkeypatch: p
 
 @pytest.mark.parametrize("login", [Login("streamhouse", "wr0ng"), Login("nobody", "wr0ng")], ids=["password", "user"])
 def test_a_wrong_login_is_told_as_that(guarded: str, table: Table, login: Login) -> None:
-    store = FlussStore(guarded, timeout_s=10, login=login)
+    store = FlussStore(guarded, timeout_s=PATIENCE_S, login=login)
     with pytest.raises(LoginRefusedError, match="does not let us in") as refused:
         store.create(table)
     assert refused.value.code == "SH407"
     assert "STREAMHOUSE_FLUSS_PASSWORD" in str(refused.value.hint)
     assert "wr0ng" not in str(refused.value)
     with pytest.raises(LoginRefusedError):  # by Fluss's own client
-        Native(guarded, 10, login).scan(Target("ods.t", 1, 1, frozenset()), "0", ["k"])
+        Native(guarded, PATIENCE_S, login).scan(Target("ods.t", 1, 1, frozenset()), "0", ["k"])
     store.close()
 
 
 def test_who_does_not_log_in_is_refused(guarded: str, table: Table) -> None:
-    store = FlussStore(guarded, timeout_s=10)
+    store = FlussStore(guarded, timeout_s=PATIENCE_S)
     with pytest.raises(LoginRefusedError, match="does not let us in"):
         store.create(table)
     store.close()
 
 
 def test_a_fluss_without_logins_refuses_one(fluss: str, table: Table) -> None:
-    store = FlussStore(fluss, timeout_s=10, login=RIGHT)
+    store = FlussStore(fluss, timeout_s=PATIENCE_S, login=RIGHT)
     with pytest.raises(StoreError, match="Fluss"):
         store.create(table)
     store.close()

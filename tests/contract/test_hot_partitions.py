@@ -376,6 +376,27 @@ def test_many_partitions_at_once(fluss_store: FlussStore, make: Make) -> None:
     assert listed(fluss_store.read_changes(table, {}, end).upserts) == sorted(r for r in written if r[0] == DAY)
 
 
+def test_rows_may_be_written_the_moment_a_table_is_made(fluss: str, make: Make) -> None:
+    """By as many clients at once as are likely: a coordinator that hears of a table late must not be asked too soon."""
+
+    def write(_: int) -> list[list[tuple[Any, ...]]]:
+        store = FlussStore(fluss)
+        try:
+            found = []
+            for number in range(5):
+                table = make(key=("d", "k") if number % 2 else ())
+                store.create(table)
+                store.write(table, Changes(rows(table, (DAY, number, 1), (NEXT, number, 2))), FIRST)
+                found.append(listed(store.read_state(table)))
+            return found
+        finally:
+            store.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(write, range(4)):
+            assert found == [[(DAY, number, 1), (NEXT, number, 2)] for number in range(5)]
+
+
 @pytest.mark.parametrize("key", [("d", "k"), ()])
 def test_whether_the_coordinator_knows_a_table_is_asked_without_a_change(
     fluss_store: FlussStore, make: Make, key: tuple[str, ...]

@@ -23,6 +23,7 @@ from streamhouse.stores.iceberg.snapshots import JavaCatalog
 from streamhouse.stores.iceberg.tables import FolderTables, RestTables, Tables
 from streamhouse.stores.iceberg.upkeep import IcebergUpkeep
 from streamhouse.stores.where import RowCondition
+from tests.gate.levels import deep
 from tests.iceberg_rest import ID, SCOPE, SECRET, named, rest_catalog
 from tests.oracle import assert_same_rows
 from tests.patience import SOAKING
@@ -30,7 +31,18 @@ from tests.patience import SOAKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    deep(
+        "each place and key of Iceberg; a folder stays",
+        stays=(
+            "test_rows_and_history_are_those_of_spark[folder-key0-by0]",
+            "test_rows_and_history_are_those_of_spark[folder-key1-by1]",
+            "test_deletes_by_value_are_left_to_spark[folder]",
+            "test_a_file_that_upkeep_removed_is_told[folder]",
+        ),
+    ),
+]
 
 TYPES = {
     "k": "bigint",

@@ -18,11 +18,24 @@ from streamhouse.stores.iceberg.upkeep import IcebergUpkeep
 from streamhouse.stores.paimon import PaimonStore
 from streamhouse.stores.paimon.upkeep import PaimonUpkeep
 from streamhouse.stores.upkeep import LakeUpkeep
+from tests.gate.levels import deep
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    deep(
+        "many commits, and tables without rows",
+        only=(
+            "test_what_lies_on_disk_is_bounded_however_many_commits_there_were",
+            "test_a_table_without_rows_stays_as_it_is",
+            "test_files_of_no_snapshot_are_removed_when_they_are_old",
+            "test_rows_and_what_is_known_of_epochs_outlive_compaction_and_expiry[iceberg-minor-log]",
+            "test_rows_and_what_is_known_of_epochs_outlive_compaction_and_expiry[iceberg-full-log]",
+        ),
+    ),
+]
 Make = Callable[..., Table]
 
 
@@ -205,7 +218,7 @@ def test_a_flow_writes_while_its_table_is_compacted(lake: Lake, make_table: Make
             except Exception as error:  # noqa: BLE001  told to the test
                 errors.append(error)
             rounds.append(1)
-            over.wait(0.3)
+            over.wait(0.2)
 
     thread = Thread(target=compacting)
     thread.start()
@@ -213,7 +226,7 @@ def test_a_flow_writes_while_its_table_is_compacted(lake: Lake, make_table: Make
     while len(rounds) < 2 or epoch < 3:
         write(store, table, epoch, range(epoch * 10, epoch * 10 + 20))
         epoch += 1
-        over.wait(0.3)  # a lock is nobody's turn: without a pause the writer takes it again and again
+        over.wait(0.2)  # a lock is nobody's turn: without a pause the writer takes it again and again
     over.set()
     thread.join()
     assert not errors

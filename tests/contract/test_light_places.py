@@ -21,6 +21,7 @@ from streamhouse.stores.iceberg.light import IcebergReader
 from streamhouse.stores.iceberg.tables import DatabaseTables, RestTables, tables_of
 from streamhouse.stores.where import RowCondition
 from tests.iceberg_rest import ID, SCOPE, SECRET, Catalog, rest_catalog
+from tests.patience import PATIENCE_S
 from tests.production import object_store, postgres
 
 if TYPE_CHECKING:
@@ -151,13 +152,13 @@ def test_a_catalog_that_takes_requests_and_does_not_answer_is_told(
     class Silent(_Quiet):
         def do_GET(self) -> None:
             if self.path.startswith(silent):
-                over.wait(50)
+                over.wait(PATIENCE_S)
             self._tell({"defaults": {}, "overrides": {}})
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             if self.path.startswith(silent):
-                over.wait(50)
+                over.wait(PATIENCE_S)
             self._tell({"access_token": "t", "token_type": "bearer", "expires_in": 600})
 
         def _tell(self, told: dict[str, Any]) -> None:

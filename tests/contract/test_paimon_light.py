@@ -20,7 +20,19 @@ from streamhouse.stores.paimon import PaimonStore
 from streamhouse.stores.paimon.light import PaimonReader, small_state
 from streamhouse.stores.paimon.upkeep import PaimonUpkeep
 from streamhouse.stores.where import RowCondition
+from tests.gate.levels import deep
 from tests.oracle import assert_same_rows
+
+pytestmark = deep(
+    "compacted tables of each kind",
+    only=(
+        "test_compacted_and_expired_tables_are_read_alike[log_by_day]",
+        "test_compacted_and_expired_tables_are_read_alike[keyed_by_day]",
+        "test_compacted_and_expired_tables_are_read_alike[first_row]",
+        "test_compacted_and_expired_tables_are_read_alike[versioned]",
+        "test_compacted_and_expired_tables_are_read_alike[keyed]",
+    ),
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

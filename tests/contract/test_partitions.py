@@ -23,6 +23,12 @@ from streamhouse.stores.base import (
 )
 from streamhouse.stores.upkeep import LakeUpkeep
 from streamhouse.stores.where import RowCondition
+from tests.gate.levels import deep
+
+pytestmark = deep(
+    "compaction of each partition; tests/contract/test_lake_upkeep.py has that of tables",
+    only=("test_each_partition_is_compacted",),
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

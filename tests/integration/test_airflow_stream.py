@@ -6,7 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,9 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.owner import is_alive
 from streamhouse.state.flow_state import FlowState, see
 from streamhouse.state.runners import WantedState
+from tests import patience
 from tests.control_plane import ROOT, program
+from tests.gate.levels import deep
 from tests.patience import PATIENCE_S
 
 SCRIPT = Path(__file__).parent / "airflow_stream.py"
@@ -23,6 +24,10 @@ SCRIPT = Path(__file__).parent / "airflow_stream.py"
 pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
+    deep(
+        "runners that start, die and are taken over; test_flow_in_airflow.py has the flow",
+        stays=("test_a_trigger_is_made_again_elsewhere_and_stops_the_flow_that_a_person_ends",),
+    ),
 ]
 
 
@@ -125,12 +130,12 @@ def flow(streamhouse, name="orders"):
 
 
 def until(holds, process=None):
-    end = time.monotonic() + PATIENCE_S
-    while not (found := holds()):
-        assert process is None or process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.5)
-    return found
+    def look():
+        found = holds()
+        assert found or process is None or process.poll() is None, process.communicate()[0]
+        return found
+
+    return patience.until(look)
 
 
 def carried(streamhouse, process):

@@ -2,11 +2,11 @@
 
 import random
 import signal
-import time
 
 import psutil
 import pytest
 
+from tests.gate.levels import soak
 from tests.integration.test_runners import (
     FLOW,
     SEGMENT,
@@ -17,10 +17,10 @@ from tests.integration.test_runners import (
     last_epoch,
     project,
 )
-from tests.patience import SOAKING, long
+from tests.patience import SOAKING, pause
 
 __all__ = ["project"]
-pytestmark = [pytest.mark.services, pytest.mark.spark, long]
+pytestmark = [pytest.mark.services, pytest.mark.spark, soak]
 ROUNDS = 5 if SOAKING else 1
 
 
@@ -35,7 +35,7 @@ def in_the_middle(project, state, number, moments, runner):
     before = last_epoch(state)
     add(project, number, rows=400)
     runner.until(lambda: last_epoch(state) > before + 1)
-    time.sleep(moments.uniform(0.0, 0.5))
+    pause(moments.uniform(0.0, 0.5))
 
 
 def test_spark_dies_at_any_moment(project, spark):

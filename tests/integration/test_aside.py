@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -26,10 +25,12 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Phase
+from tests import patience
 from tests.flows import command
+from tests.gate.levels import soak
 from tests.live import drop_tables
 from tests.oracle import assert_same_rows, batch
-from tests.patience import PATIENCE_S, long
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -120,11 +121,12 @@ class World:
                 failed.append(error)
 
         def until(condition, what=""):
-            end = time.monotonic() + PATIENCE_S
-            while not condition():
-                assert not failed, failed
-                assert time.monotonic() < end, what
-                time.sleep(0.05)
+            def look():
+                found = condition()
+                assert found or not failed, failed
+                return found
+
+            patience.until(look, what=what)
 
         thread = threading.Thread(target=run)
         thread.start()
@@ -207,7 +209,7 @@ def test_the_others_go_on_while_a_branch_waits_and_all_is_as_if_it_never_had(wor
     world.assert_equals_batch()
 
 
-@long
+@soak
 def test_what_stood_through_restarts_goes_on_from_its_positions_when_a_person_refuses(world):
     world.run()
     for files in (2, 3):
@@ -227,7 +229,7 @@ def test_what_stood_through_restarts_goes_on_from_its_positions_when_a_person_re
     world.assert_equals_batch()
 
 
-@long  # two changes of a running flow, one with its audit
+@soak  # two changes of a running flow, one with its audit
 def test_a_table_is_built_anew_as_of_where_it_stands(world):
     """An edit of a step that stands is carried out there; one of what it reads waits for the answer."""
     world.run()
@@ -262,7 +264,7 @@ def test_a_table_is_built_anew_as_of_where_it_stands(world):
     world.assert_equals_batch()
 
 
-@long  # a process of its own for each
+@soak  # a process of its own for each
 @pytest.mark.parametrize(
     "point",
     [

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +20,7 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.autopilot import DecisionState
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 pytestmark = [pytest.mark.spark]
 
@@ -103,13 +102,14 @@ class Made:
                 runner.stop()
             self._thread.join(PATIENCE_S)
 
-    def until(self, condition, seconds=120):
-        end = time.monotonic() + seconds
-        while not condition():
-            if self.error:
+    def until(self, condition):
+        def look():
+            found = condition()
+            if self.error and not found:
                 raise self.error
-            assert time.monotonic() < end, [(one.state, one.text, one.reason) for one in self.log()]
-            time.sleep(0.2)
+            return found
+
+        until(look, saw=lambda: [(one.state, one.text, one.reason) for one in self.log()])
 
     def epochs(self):
         return [

@@ -17,9 +17,17 @@ from streamhouse.runtime.restating import Restating
 from streamhouse.runtime.stores import open_upkeep
 from streamhouse.tiering.move import tier_all
 from streamhouse.tiering.union import union_frame
+from tests.gate.levels import deep
 from tests.live import opened
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "each kind of log and tier",
+        stays=("test_versions_of_a_key_are_applied_in_the_order_they_came[one bucket warm]",),
+    ),
+]
 
 FLOW = "versions"
 COLUMNS = "{k: int, part: int, n: int}"

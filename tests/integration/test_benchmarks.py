@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import PATIENCE_S, long
+from tests.gate.levels import soak
+from tests.patience import PATIENCE_S
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-@long  # three minutes of five arms
+@soak  # three minutes of five arms
 @pytest.mark.services
 @pytest.mark.spark
 def test_a_drain_is_compared_with_both_peers():

@@ -4,7 +4,6 @@ import json
 import random
 import re
 import threading
-import time
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -30,9 +29,18 @@ from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from tests.capture import ORDERS, PASSWORD, java_of, kill
 from tests.capture_mariadb import TABLES, Server, random_transaction
-from tests.patience import SOAKING, long
+from tests.chance import drawn_seed
+from tests.gate.levels import deep, soak
+from tests.patience import PATIENCE_S, SOAKING, pause, until
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(7200 if SOAKING else 1200)]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.timeout(7200 if SOAKING else 1200),
+    deep(
+        "kills; test_capture.py has them for PostgreSQL",
+        stays=("test_types_later_tables_secrets_and_a_binlog_that_is_gone",),
+    ),
+]
 CUSTOMERS = {"customer": "string", "region": "int", "city": "string"}
 
 
@@ -63,7 +71,7 @@ def same(shop, source, table):
 
 
 def test_journal_equals_database_after_kills(server, shop):
-    chance = random.Random(random.randrange(10**9))
+    chance = random.Random(drawn_seed(17))
     shop.do(TABLES)
     with shop.session() as session:
         for _ in range(50):
@@ -99,7 +107,7 @@ def test_journal_equals_database_after_kills(server, shop):
                     shop.until(lambda at=before + more * 2: orders.rows_between({}, orders.available()) > at, process)
                 else:  # at any moment, also in the snapshot
                     shop.until(lambda: shop.folder.exists() and has_java(process), process)
-                    over.wait(chance.random() * 5)
+                    pause(chance.random() * 5)
                 if number % 3 == 2:
                     server.stop()
                     server.start()
@@ -124,13 +132,15 @@ def test_journal_equals_database_after_kills(server, shop):
 
 def again(shop, text):
     """Execute a statement that a deadlock may end."""
-    while True:
+
+    def done():
         try:
             shop.do(text)
         except pymysql.OperationalError:
-            time.sleep(0.1)
-        else:
-            return
+            return False
+        return True
+
+    until(done, what=text)
 
 
 def assert_each_once(shop):
@@ -281,7 +291,7 @@ def test_types_later_tables_secrets_and_a_binlog_that_is_gone(server, shop):
     shop.until(is_purged)
     before = customers.available()
     with shop.capture() as process:
-        assert process.wait(300) == 6
+        assert process.wait(PATIENCE_S) == 6
     assert "SH526 connection 'shop': the server has removed the part of its binlog" in shop.log()
     assert customers.available() == before
     calls.reset(shop.project, "shop")
@@ -341,7 +351,7 @@ def assert_refused(shop, said, hint, *tables):
     assert PASSWORD not in str(refused.value)
 
 
-@long
+@soak
 def test_the_connector_of_mysql_reads_mariadb(server, shop, monkeypatch):
     """There is no MySQL server here: this shows its jars, its settings, and places without GTIDs, and no more."""
     monkeypatch.setattr(kinds, "MARIADB", replace(MYSQL, kind="mariadb", title="MariaDB", oldest=(10, 5)))
@@ -372,7 +382,7 @@ def test_the_connector_of_mysql_reads_mariadb(server, shop, monkeypatch):
     assert_each_once(shop)
 
 
-@long
+@soak
 @pytest.mark.spark
 def test_a_flow_reads_a_database(server, shop, spark, fluss):
     (shop.root / "actions").mkdir()
@@ -416,7 +426,7 @@ steps:
 """
 
 
-@long
+@soak
 def test_a_server_without_a_binlog_is_refused(tmp_path):
     server = Server(tmp_path / "server", "skip-log-bin")
     server.start()

@@ -17,11 +17,18 @@ from streamhouse.model.version import stored_name
 from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.records import Phase
+from tests.gate.levels import deep, soak
 from tests.live import FLOW, Live, add, assert_equals_batch, expected, opened_project, served, write_action
 from tests.oracle import assert_same_rows
-from tests.patience import long
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "a second person and a flow that goes on",
+        stays=("test_a_change_of_a_flow_that_runs_waits_for_a_person[1]", "test_a_failing_audit_of_a_flow_at_rest"),
+    ),
+]
 
 SPENT, BEST = "dws.lv_spent", "ads.lv_best"
 WITH_TAX = "SELECT customer, SUM(cents + tax) AS cents FROM rows GROUP BY customer"
@@ -178,7 +185,7 @@ def test_a_change_that_waits_catches_up_while_its_flow_runs(open_, monkeypatch):
         live.assert_equals_batch()
 
 
-@long
+@soak
 def test_a_change_that_waits_and_cannot_catch_up_goes_on_waiting(open_, monkeypatch):
     monkeypatch.setattr(keep_up, "_EVERY_S", 0.5)
     live = Live(open_)
@@ -209,7 +216,7 @@ def test_a_change_that_waits_and_cannot_catch_up_goes_on_waiting(open_, monkeypa
         live.assert_equals_batch()  # what serves goes on
 
 
-@long
+@soak
 def test_an_expectation_that_more_rows_violate_than_before(open_):
     live = Live(open_)
     live.add()
@@ -239,7 +246,7 @@ def test_an_expectation_that_more_rows_violate_than_before(open_):
     assert open_.stores[table.tiers.target].columns(left) is None
 
 
-@long
+@soak
 def test_a_change_that_waits_is_given_up(open_):
     root = open_.project.root
     add(root, 0)

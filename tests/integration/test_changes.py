@@ -12,9 +12,22 @@ from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.serving import serving
 from streamhouse.state.records import Phase
 from streamhouse.trigger.trigger import Trigger
+from tests.gate.levels import deep
 from tests.live import FLOW, Live, add, assert_equals_batch, opened_project, orders, served, write_action
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "changes across several flows and clocks",
+        only=(
+            "test_another_flow_that_keeps_its_history_gets_all_rows_of_a_table_of_another_source",
+            "test_a_source_with_more_rows_reaches_a_flow_that_runs_on_several_clocks",
+            "test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve",
+            "test_a_store_that_is_away_for_a_moment_fails_no_change",
+        ),
+    ),
+]
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,11 +18,16 @@ from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.records import Phase
 from tests.flows import command
+from tests.gate.levels import deep, soak
 from tests.live import FLOW, add, assert_equals_batch, expected, opened_project, served, write_action
 from tests.oracle import assert_same_rows
-from tests.patience import PATIENCE_S, SOAKING, long
+from tests.patience import PATIENCE_S, SOAKING, until
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("a kill in a flow that runs; one at rest stays", only=("test_a_change_of_a_flow_that_runs",)),
+]
 
 SPENT = "dws.lv_spent"
 
@@ -65,14 +69,14 @@ def edit(root):
 FILLED = [f"apply_filled:{stored_name(name, 2)}" for name in (SPENT, "ads.lv_best")]
 POINTS = [
     FILLED[0],
-    *(pytest.param(point, marks=long) for point in ("apply_expanded", "apply_prepared", FILLED[1], "apply_caught_up")),
-    *(pytest.param(point, marks=long) for point in ("apply_audited", "apply_completed")),
+    *(pytest.param(point, marks=soak) for point in ("apply_expanded", "apply_prepared", FILLED[1], "apply_caught_up")),
+    *(pytest.param(point, marks=soak) for point in ("apply_audited", "apply_completed")),
 ]
 REBUILT = ["apply_completed", "apply_prepared", "apply_expanded", *FILLED, "apply_caught_up"]
 RUNNING = [
     ("apply_audited", True),
-    *(pytest.param(point, True, marks=long) for point in REBUILT),
-    *(pytest.param(point, False, marks=long) for point in ("apply_completed", "apply_expanded", "apply_prepared")),
+    *(pytest.param(point, True, marks=soak) for point in REBUILT),
+    *(pytest.param(point, False, marks=soak) for point in ("apply_completed", "apply_expanded", "apply_prepared")),
 ]
 WAITED = ["after_last_write"]  # of the candidate, which catches up
 if SOAKING:
@@ -145,7 +149,7 @@ def test_a_change_of_a_flow_that_runs(open_, point, anew):
     assert bool(open_.state.versions()) == anew
 
 
-@long
+@soak
 @pytest.mark.parametrize("point", WAITED)
 def test_a_change_that_waited_for_a_person(open_, point):
     """What it built is behind its flow by then, and is killed while it catches up, or later."""
@@ -174,8 +178,9 @@ def compared(open_):
 
 
 def wait_until(condition, process):
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    def look():
+        found = condition()
+        assert found or process.poll() is None, "it ended"
+        return found
+
+    until(look)

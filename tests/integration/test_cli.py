@@ -12,9 +12,23 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from tests.gate.levels import deep
 from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "commands whose parts unit tests try, each in a process of its own",
+        only=(
+            "test_a_query_tells_what_it_reads",
+            "test_tables_tell_of_themselves",
+            "test_watching_asks_again",
+            "test_failing_examples_show_what_differs",
+            "test_an_example_that_makes_no_sense_is_told_before_spark_starts",
+        ),
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 
 import pytest
 
@@ -16,7 +15,7 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.stores import open_stores
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 pytestmark = [pytest.mark.spark]
 
@@ -95,12 +94,13 @@ class Made:
         return {row.pop("id"): row for row in found}
 
     def until(self, condition):
-        end = time.monotonic() + PATIENCE_S
-        while not condition():
-            if self.error:
+        def look():
+            found = condition()
+            if self.error and not found:
                 raise self.error
-            assert time.monotonic() < end, (self.rows(), self.said)
-            time.sleep(0.1)
+            return found
+
+        until(look, saw=lambda: (self.rows(), self.said))
 
 
 @pytest.fixture

@@ -12,10 +12,18 @@ from streamhouse.model.version import table_at
 from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.records import Phase
+from tests.gate.levels import deep
 from tests.live import FLOW, add, assert_equals_batch, expected, opened_project, orders, served, write_action
 from tests.oracle import assert_same_rows
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "audits that fail and environments that are ahead",
+        stays=("test_an_environment_from_its_making_to_its_promotion", "test_what_cannot_be"),
+    ),
+]
 
 
 @pytest.fixture

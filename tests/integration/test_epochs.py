@@ -5,7 +5,6 @@ import random
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
 from tests.flows import assert_equals_batch, command, drop_tables
 from tests.kills import assert_died_at, records, run
-from tests.patience import PATIENCE_S, SOAKING
+from tests.patience import SOAKING, pause, until
 
 PROJECT = Path(__file__).parents[1] / "fixtures" / "every_sink"
 FLOW = "sinks"
@@ -82,12 +81,13 @@ def kill_at_any_time(project, segment, after_s):
             command(project, FLOW), env=dict(os.environ), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         try:
-            until = time.monotonic() + PATIENCE_S
-            while state.last_epoch(FLOW, segment) == before:
+
+            def has_begun():
                 assert process.poll() is None, "it ended by itself"
-                assert time.monotonic() < until
-                time.sleep(0.02)
-            time.sleep(after_s)
+                return state.last_epoch(FLOW, segment) != before
+
+            until(has_begun)
+            pause(after_s)
             assert process.poll() is None, "it ended by itself"
         finally:
             process.kill()

@@ -24,10 +24,29 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.ledger import NoLedger, verify
 from streamhouse.stores.paimon.upkeep import PaimonUpkeep
+from tests.gate.levels import deep, soak
 from tests.live import drop_tables, served
-from tests.patience import long
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "each change under each policy; one policy of most changes stays",
+        stays=(
+            "test_rename_column_of_a_table",
+            "test_drop_column_that_is_used",
+            "test_add_column_to_a_table",
+            "test_widen_type_read_with_the_old_type[try_evolve]",
+            "test_change_type_of_a_source[rescue-wanted5-None]",
+            "test_what_does_not_compile_holds_its_own_readers_alone",
+            "test_truncate_table_that_a_person_decides_of[True]",
+            "test_drop_table[lenient]",
+            "test_recreate_table_is_read_from_its_beginning_once_a_person_says_so[lenient]",
+            "test_positions_lost_of_a_table_whose_snapshots_expired_behind_a_reader[lenient]",
+            "test_rows_that_a_hot_log_dropped_unread_are_told_and_gone_on_behind",
+        ),
+    ),
+]
 
 ACTIONS = {
     "take": ("ingest", "{rows: {}}", "{}", "SELECT * FROM rows"),
@@ -229,7 +248,7 @@ def test_drop_column_that_is_used(tabled):
     assert world.column("ads.fo", "twice") == {1: 20, 2: 40, 3: None}
 
 
-@long
+@soak
 def test_drop_column_that_is_used_waits_under_evolve_and_goes_on_when_granted(tabled):
     world = tabled("evolve")
     world.alter("drop", "n")
@@ -268,7 +287,7 @@ def test_widen_type_read_with_the_old_type(tabled, policy):
     assert world.losses() == [f"1 values of ods.fo.n do not fit int: {became}"]
 
 
-@long
+@soak
 def test_widen_type_followed_into_a_new_version(tabled):
     world = tabled("evolve")
     world.alter("type", "n", "bigint")
@@ -379,7 +398,7 @@ def test_fields_of_a_struct_are_rescued(world):
     assert len(made.losses()) == 2
 
 
-@long
+@soak
 def test_fields_that_somebody_adds_to_a_struct_of_a_table_are_rescued(world):
     from pypaimon.schema.data_types import AtomicType
     from pypaimon.schema.schema_change import SchemaChange
@@ -405,7 +424,7 @@ def test_fields_that_somebody_adds_to_a_struct_of_a_table_are_rescued(world):
     assert made.column("dwd.fo", "s") == {number: {"a": number} for number in (2, 3, 4)}
 
 
-@long
+@soak
 def test_what_does_not_fit_is_rescued_whatever_is_said_of_added_columns_and_in_histories(tabled):
     made = tabled("{policy: rescue, on: {add_column: ignore}, tables: {dwd.fo: {on: {add_column: freeze}}}}")
     made.alter("type", "n", "bigint")
@@ -431,7 +450,7 @@ def test_what_does_not_fit_is_rescued_whatever_is_said_of_added_columns_and_in_h
     assert made.column("dwd.fo", "_rescued") == kept, "a table built anew by Spark's tasks holds the same"
 
 
-@long
+@soak
 def test_change_type_of_a_source_waits_under_evolve(sourced):
     made = sourced("evolve")
     made.file("data/2.parquet", [{"id": 3, "n": "30", "note": "c"}], **{**TYPES, "n": pa.string()})
@@ -571,7 +590,7 @@ def test_change_type_told_by_a_schema_part(database, policy):
     assert shop.made.losses() == ["1 values of rows.n do not fit int: they are NULL"]
 
 
-@long
+@soak
 def test_change_key_is_settled_by_giving_the_new_one(database):
     shop = database("evolve")
     ddl = {"ddl": "ALTER TABLE t …", "tableChanges": [{"table": {"primaryKeyColumnNames": ["id", "n"]}}]}
@@ -643,7 +662,7 @@ def test_drop_table(tabled, policy):
     assert bool(made.state.approvals.list("reader")) == (policy == "evolve")
 
 
-@long
+@soak
 def test_drop_table_is_settled_by_taking_its_readers_out(world):
     made = world(BESIDE, "evolve")
     made.file("data/1.parquet", ROWS, **TYPES)
@@ -719,7 +738,7 @@ def test_a_reader_refuses_a_hot_table_of_another_flow_that_is_not_the_one_it_rea
     assert set(made.rows("dwd.fo")) == {1, 2}
 
 
-@long
+@soak
 def test_histories_are_read_as_epochs_are(tabled):
     """A table that is built anew, by Spark's tasks, holds what the epochs gave."""
     made = tabled("try_evolve")
@@ -862,7 +881,7 @@ def test_positions_lost_are_read_anew_into_what_keeps_its_history_on_another_clo
     assert set(made.rows("dwd.apart")) == {1, 2, 3, 4, 5, 6}
 
 
-@long
+@soak
 def test_a_reader_on_another_clock_goes_on_exactly_where_a_table_built_anew_begins_to_serve(world):
     made = world(TAKES.replace("writes: dwd.fo}", "writes: dwd.fo, isolate: true}"), source=PARQUET)
     flow, take = made.root / "flows" / "reader.yaml", made.root / "actions" / "take.sql"
@@ -918,7 +937,7 @@ def test_a_source_that_is_new_to_a_flow_is_refused_where_not_all_its_readers_hav
     assert set(made.rows("dwd.fo")) == {1, 2, 3}
 
 
-@long
+@soak
 def test_new_steps_behind_each_other_get_the_history_of_what_the_flow_has_read(world):
     made = world(TAKES, source=PARQUET)
     made.file("data/1.parquet", ROWS, **TYPES)

@@ -19,9 +19,9 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.changes import Wish
 from streamhouse.tiering.union import union_read
+from tests.gate.levels import soak
 from tests.live import opened
 from tests.oracle import assert_same_rows, batch
-from tests.patience import long
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
 
@@ -307,7 +307,7 @@ def test_rows_of_a_followed_database_must_be_deleted_there_first(open_):
     assert totals() == {7: 75}
 
 
-@long
+@soak
 def test_a_spared_table_goes_on_with_what_it_has(open_):
     add(open_, 0)
     drain(open_)

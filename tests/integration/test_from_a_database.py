@@ -18,8 +18,11 @@ from streamhouse.planner.flow_text import with_step
 from tests.capture import PASSWORD
 from tests.capture_mariadb import Server
 from tests.command import clean_environment
-from tests.patience import PATIENCE_S, long
+from tests.gate.levels import deep, soak
+from tests.patience import PATIENCE_S
 from tests.production import postgres
+
+pytestmark = deep("a database to a page in ten minutes; test_import.py stays")
 
 HOWTO = Path(__file__).parents[2] / "docs" / "howto"
 MASKED = ("streamhouse init", "streamhouse run", "streamhouse validate")
@@ -141,7 +144,7 @@ def follow(reader, changes=()):
 
 @pytest.mark.services
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("changes", [(), pytest.param(CHANGES, marks=long)], ids=["page", "changes"])
+@pytest.mark.parametrize("changes", [(), pytest.param(CHANGES, marks=soak)], ids=["page", "changes"])
 def test_from_postgres(tmp_path, changes):
     with postgres("wal_level=logical") as url, psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as session:
         at = session.info
@@ -159,7 +162,7 @@ def test_from_postgres(tmp_path, changes):
 
 @pytest.mark.services
 @pytest.mark.timeout(1800)
-@long
+@soak
 def test_from_mariadb(tmp_path):
     server = Server(tmp_path / "server")
     server.start()

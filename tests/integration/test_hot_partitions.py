@@ -14,13 +14,18 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
+from tests.gate.levels import deep
 from tests.oracle import assert_same_rows, batch
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "partitioned"
 FIRST = date(2026, 11, 18)
 STORES = ("north", "south", "east")
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("tasks; the driver stays", stays=("test_days_that_appear_and_days_that_are_dropped[driver]",)),
+]
 
 
 class Flows:

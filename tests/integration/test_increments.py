@@ -13,11 +13,19 @@ from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from streamhouse.spark.probe import tried
 from streamhouse.spark.shortcuts import Shortcut, Shortcuts, shortcuts_of, use_shortcuts
+from tests.gate.levels import deep
 from tests.oracle import assert_same_rows, batch
 from tests.patience import SOAKING
 from tests.planted import KINDS, plant
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "the public ways, which `make test` runs in a step of its own",
+        only=("test_after_each_part_the_tables_equal_the_batch[public]",),
+    ),
+]
 
 HEADER = "/* ---\naction: {name}\nstep: {step}\ninputs: {inputs}\noutput: {{primary_key: [{key}]}}\n--- */\n{sql}\n"
 ORDERS = "{order_id: bigint, customer: string, cents: bigint}"

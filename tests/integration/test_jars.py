@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 
 from streamhouse.errors import EnvironmentProblem, JarDownloadError
 from streamhouse.install.jars import Jar, fetch
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 POM = b"<project><groupId>org.example</groupId><artifactId>thing</artifactId><version>1.0</version></project>"
@@ -117,11 +116,17 @@ def in_another_process(settings, cache):
     code = (
         "import sys; from pathlib import Path; from streamhouse.install.jars import Jar, fetch\n"
         f"fetch([Jar({JAR.group!r}, {JAR.artifact!r}, {JAR.version!r}, 1, {JAR.sha256!r})],"
-        " settings=Path(sys.argv[1]), cache=Path(sys.argv[2]))"
+        " settings=Path(sys.argv[1]), cache=Path(sys.argv[2]), progress=lambda stage: print(stage.text, flush=True))"
     )
     environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
     # A session of its own, so that all of it can be killed at once, as by a machine that stops.
-    return subprocess.Popen([sys.executable, "-c", code, settings, cache], env=environment, start_new_session=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", code, settings, cache],
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_a_jar_comes_from_the_mirror_of_the_settings_file_and_then_from_the_cache(repository, settings, cache):
@@ -184,10 +189,7 @@ def test_settings_that_do_not_exist_are_told(tmp_path, cache):
 def test_a_download_that_was_cut_off_leaves_nothing_half_and_is_done_again(repository, settings, cache):
     repository.hold_after = 300_000
     other = in_another_process(settings, cache)
-    until = time.monotonic() + PATIENCE_S
-    while not any(part.stat().st_size for part in cache.glob(".fetch-*/**/*.part")):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    until(lambda: any(part.stat().st_size for part in cache.glob(".fetch-*/**/*.part")))
     os.killpg(other.pid, signal.SIGKILL)
     other.wait()
     assert list(cache.glob("*.jar")) == []
@@ -201,11 +203,12 @@ def test_a_download_that_was_cut_off_leaves_nothing_half_and_is_done_again(repos
 def test_two_processes_download_once(repository, settings, cache):
     repository.hold_after = 300_000
     others = [in_another_process(settings, cache) for _ in range(2)]
-    until = time.monotonic() + PATIENCE_S
-    while not repository.downloads:
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    time.sleep(1.0)  # the other one would have begun by now
+    # Each says what it does before the first is let go on.
+    assert {other.stdout.readline() for other in others} == {
+        "fetching thing 1.0 (0 MB)\n",
+        "waiting for another process that fetches jars\n",
+    }
+    until(lambda: repository.downloads)
     repository.go_on.set()
     assert [other.wait(PATIENCE_S) for other in others] == [0, 0]
     assert repository.downloads == 1

@@ -9,11 +9,16 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamhouse.project.project import Project
 from tests.flows import assert_equals_batch, drop_tables, with_stores
+from tests.gate.levels import deep
 from tests.kafka import broker
 from tests.kills import run
 from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("a flow over Kafka that is killed; tests/contract/test_kafka.py has the source"),
+]
 
 FLOW, TOPIC = "orders", "shop.orders"
 FILES = {

@@ -15,12 +15,17 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
+from tests.gate.levels import deep
 from tests.kafka import broker
 from tests.live import drop_tables, served
 from tests.patience import PATIENCE_S
 from tests.registry import framed, registry
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("a schema that changes under a flow; tests/contract/test_kafka_registry.py has the source"),
+]
 
 FLOW, TOPIC = "sales", "shop.sales"
 FIELDS = [{"name": "id", "type": "long"}, {"name": "cents", "type": "int"}]

@@ -8,12 +8,19 @@ from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.stores.fluss.notes import NAME as NOTES
 from streamhouse.tiering.move import tier, tier_all
+from tests.gate.levels import deep, soak
 from tests.live import expected
 from tests.losses import FLOW, ORDERS, World, opened_project
 from tests.oracle import assert_same_rows
-from tests.patience import long
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "each part of a hot tier that is lost",
+        stays=("test_hot_tables_come_back_from_the_lakes_and_the_flow_goes_on[hot_and_state]",),
+    ),
+]
 
 YAML = f"""\
 flow: {FLOW}
@@ -67,9 +74,9 @@ def assert_tiers_equal_batch(world, *names):
 @pytest.mark.parametrize(
     "lost",
     [
-        pytest.param([], id="hot", marks=long),  # the next ones lose it, too
+        pytest.param([], id="hot", marks=soak),  # the next ones lose it, too
         pytest.param(["state"], id="hot_and_state"),
-        pytest.param(["checkpoints"], id="hot_and_checkpoints", marks=long),
+        pytest.param(["checkpoints"], id="hot_and_checkpoints", marks=soak),
     ],
 )
 def test_hot_tables_come_back_from_the_lakes_and_the_flow_goes_on(world, lost):
@@ -96,7 +103,7 @@ def test_hot_tables_come_back_from_the_lakes_and_the_flow_goes_on(world, lost):
     assert_tiers_equal_batch(world, "ods.lh_all", "dwd.lh_all", "dws.lh_all")
 
 
-@pytest.mark.parametrize("from_sources", [pytest.param(False, marks=long), True])
+@pytest.mark.parametrize("from_sources", [pytest.param(False, marks=soak), True])
 def test_what_no_lake_has_is_told_or_computed_again(world, from_sources):
     world.add()
     world.run()
@@ -115,7 +122,7 @@ def test_what_no_lake_has_is_told_or_computed_again(world, from_sources):
         assert world.open.stores[Tier.HOT].read_state(plan.tables["ods.lh_alone"]).num_rows == 25
 
 
-@long
+@soak
 def test_copies_that_reach_not_as_far_get_what_they_lack(world):
     world.add()
     world.run()
@@ -131,7 +138,7 @@ def test_copies_that_reach_not_as_far_get_what_they_lack(world):
     assert_tiers_equal_batch(world, "ods.lh_all")
 
 
-@long
+@soak
 def test_a_restore_that_was_killed_is_begun_again(world, monkeypatch):
     lose_hot_tier(world)
     plan = plan_of(world.open.project, FLOW)

@@ -19,10 +19,25 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import plan_of
 from streamhouse.stores.fluss import FlussStore
+from tests.gate.levels import deep
 from tests.live import FLOW, add, opened_project
 from tests.patience import SOAKING
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "each way to lose a lake; a lost folder of each stays",
+        stays=(
+            "test_whole_lakes_are_answered",
+            "test_a_lost_table_is_an_error_everywhere[warm-folder]",
+            "test_a_lost_table_is_an_error_everywhere[cold-folder]",
+            "test_files_that_are_gone_are_an_error_where_they_are_read[warm-data]",
+            "test_files_that_are_gone_are_an_error_where_they_are_read[cold-data]",
+            "test_a_hot_table_that_is_gone_is_an_error_everywhere",
+        ),
+    ),
+]
 
 TIERS = "tables: {ods.lv_orders: {tiers: {hot: 1d, warm: 30d}}, dwd.lv_orders: {tiers: {hot: 1d, cold: 90d}}}\n"
 LAKES = {Tier.WARM: "ods.lv_orders", Tier.COLD: "dwd.lv_orders"}

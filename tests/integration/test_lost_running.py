@@ -1,7 +1,6 @@
 """Rows that a flow needs are gone while it runs, or from a table of its own: a person is asked, and it goes on."""
 
 import threading
-import time
 
 import pyarrow as pa
 import pytest
@@ -14,10 +13,15 @@ from streamhouse.state.records import Phase
 from streamhouse.state.upstream import EventStatus
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
+from tests.gate.levels import deep, soak
 from tests.integration.test_followed import APART, READER, ROWS, TAKES, TYPES, expire, world
-from tests.patience import PATIENCE_S, long
+from tests.patience import PATIENCE_S, until
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("a flow of two segments", only=("test_a_running_flow_reads_anew_a_table_in_a_lake_whose_snapshots_expired",)),
+]
 
 __all__ = ["world"]
 PARQUET = "{files: {path: data/*.parquet}}"
@@ -50,12 +54,13 @@ class Running:
         self._thread.join(PATIENCE_S)
 
     def until(self, condition, what):
-        end = time.monotonic() + PATIENCE_S
-        while not condition():
-            assert self.error is None, self.error
-            assert self._thread.is_alive(), "it ended"
-            assert time.monotonic() < end, what
-            time.sleep(0.05)
+        def look():
+            found = condition()
+            assert found or self.error is None, self.error
+            assert found or self._thread.is_alive(), "it ended"
+            return found
+
+        until(look, what=what)
 
     def asked(self):
         """Wait for the question about what is gone."""
@@ -120,7 +125,7 @@ def test_a_running_flow_asks_about_rows_of_a_hot_log_that_are_gone_and_goes_on_b
     assert made.column("ads.fo", "twice") == {1: 20, 2: 40, 5: 100, 6: 120}
 
 
-@long
+@soak
 def test_a_running_flow_that_is_refused_goes_on_waiting_and_takes_no_edit_meanwhile(world, monkeypatch):
     made = owned(world, READER, Tier.HOT)
     hot = made.open.stores[Tier.HOT]
@@ -145,7 +150,7 @@ def test_a_running_flow_that_is_refused_goes_on_waiting_and_takes_no_edit_meanwh
     assert isinstance(flow.error, BlockedError), "so it says when it ends"
 
 
-@long
+@soak
 def test_a_running_flow_reads_anew_a_keyed_table_whose_changes_are_gone(world, monkeypatch):
     """The epoch that began cannot end with what it began with: of the table that is read anew it reads nothing."""
     made = owned(world, READER, Tier.HOT, key="id")
@@ -168,7 +173,7 @@ def test_a_running_flow_reads_anew_a_keyed_table_whose_changes_are_gone(world, m
 
 
 @pytest.mark.parametrize(
-    "more", [pytest.param("", id="one segment", marks=long), pytest.param(APART, id="two segments")]
+    "more", [pytest.param("", id="one segment", marks=soak), pytest.param(APART, id="two segments")]
 )
 def test_a_running_flow_reads_anew_a_table_in_a_lake_whose_snapshots_expired(world, monkeypatch, more):
     made = owned(world, READER + more, Tier.WARM)
@@ -214,7 +219,7 @@ def append(made, tier, *numbers):
     return table
 
 
-@long
+@soak
 def test_rows_of_an_own_log_that_are_gone_before_another_segment_read_them(world, monkeypatch):
     made = apart(world, Tier.HOT)
     table = made.state.plan("reader")[1].tables["ods.so"]

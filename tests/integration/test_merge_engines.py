@@ -17,6 +17,7 @@ from streamhouse.tiering.move import tier_all
 from streamhouse.tiering.union import union_frame, union_read
 from tests import live
 from tests.flows import assert_equals_batch, drop_tables, with_stores
+from tests.gate.levels import deep
 from tests.kills import run
 from tests.live import opened_project, served
 
@@ -58,7 +59,14 @@ KILLS = [
     "between_writes:dwd.mg_warm_newest#2",
 ]
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "a kill and an edit for each merge engine; tests/contract has their rules",
+        stays=("test_every_tier_holds_the_rows_that_win",),
+    ),
+]
 
 
 @pytest.fixture

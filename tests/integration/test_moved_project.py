@@ -5,15 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import pytest
 
 from tests.command import COMMAND
-from tests.patience import PATIENCE_S, SOAKING, long
+from tests.gate.levels import soak
+from tests.patience import PATIENCE_S, SOAKING, until
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, long]
+pytestmark = [pytest.mark.services, pytest.mark.spark, soak]
 
 TABLES = """\
 tables:
@@ -58,10 +58,7 @@ def order(root, number, code=0):
 
 def snapshots_of_hot_tables(root):
     """Wait until Fluss has written one: it names its files by their absolute paths."""
-    end = time.monotonic() + PATIENCE_S
-    while not list((root / ".streamhouse/services/remote/kv").rglob("_METADATA")):
-        assert time.monotonic() < end
-        time.sleep(0.5)
+    until(lambda: list((root / ".streamhouse/services/remote/kv").rglob("_METADATA")))
 
 
 def test_rows_are_there_wherever_the_project_goes(tmp_path):

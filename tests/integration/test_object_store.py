@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from streamhouse.services.layout import ServicesFolder
+from tests.gate.levels import soak
 from tests.iceberg_rest import SECRET, rest_catalog
-from tests.patience import PATIENCE_S, long
+from tests.patience import PATIENCE_S
 from tests.production import object_store, postgres
 
 KEEP = """\
@@ -61,13 +62,13 @@ with QueryService(Project.find(Path(sys.argv[1]))) as asking:
         print(json.dumps([sorted({one.engine for one in answers}), [one.rows.to_pylist() for one in answers]]))
 """
 
-pytestmark = [pytest.mark.spark, long]
+pytestmark = [pytest.mark.spark, soak]
 
 
 @pytest.fixture(
     params=[
         "rest",
-        pytest.param("jdbc", marks=long),
+        pytest.param("jdbc", marks=soak),
     ]
 )
 def shop(request, tmp_path, monkeypatch):

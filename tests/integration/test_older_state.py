@@ -9,10 +9,22 @@ from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.notes import NAME as NOTES
+from tests.gate.levels import deep, soak
 from tests.losses import FLOW, ORDERS, World, opened_project
-from tests.patience import long
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "each way in which a state can be old",
+        stays=(
+            "test_an_older_state_is_refused_and_restored_from_the_tables[state_old]",
+            "test_an_older_state_is_refused_and_restored_from_the_tables[both_gone]",
+            "test_an_epoch_that_died_is_completed_once[both_old]",
+            "test_a_hot_table_that_something_else_wrote_to_is_not_taken_for_the_flows",
+        ),
+    ),
+]
 
 YAML = f"""\
 flow: {FLOW}
@@ -76,9 +88,9 @@ def refused_and_restored(world):
     ("older", "lost"),
     [
         pytest.param(["state"], [], id="state_old"),
-        pytest.param(OLD, [], id="both_old", marks=long),
-        pytest.param(["state"], ["checkpoints"], id="state_old_no_checkpoint", marks=long),
-        pytest.param(["checkpoints"], ["state"], id="no_state_old_checkpoint", marks=long),
+        pytest.param(OLD, [], id="both_old", marks=soak),
+        pytest.param(["state"], ["checkpoints"], id="state_old_no_checkpoint", marks=soak),
+        pytest.param(["checkpoints"], ["state"], id="no_state_old_checkpoint", marks=soak),
         pytest.param([], OLD, id="both_gone"),
     ],
 )
@@ -91,7 +103,7 @@ def test_an_older_state_is_refused_and_restored_from_the_tables(world, older, lo
 
 
 @pytest.mark.parametrize(
-    "older", [pytest.param(["state"], id="state_old", marks=long), pytest.param(OLD, id="both_old")]
+    "older", [pytest.param(["state"], id="state_old", marks=soak), pytest.param(OLD, id="both_old")]
 )
 def test_an_epoch_that_died_is_completed_once(world, older, monkeypatch):
     world.add()
@@ -113,7 +125,7 @@ def dies_at(point, tables):
 
 
 @pytest.mark.parametrize(
-    "how", ["empty_offsets", *(pytest.param(h, marks=long) for h in ("old", "gone", "empty_commits", "garbage_before"))]
+    "how", ["empty_offsets", *(pytest.param(h, marks=soak) for h in ("old", "gone", "empty_commits", "garbage_before"))]
 )
 def test_a_checkpoint_that_is_lost_old_or_damaged_is_made_from_the_state_store(world, how):
     world.add()
@@ -130,7 +142,7 @@ def test_a_checkpoint_that_is_lost_old_or_damaged_is_made_from_the_state_store(w
     world.assert_equals_batch()
 
 
-@pytest.mark.parametrize("how", ["gone", "unlogged", pytest.param("damaged", marks=long)])
+@pytest.mark.parametrize("how", ["gone", "unlogged", pytest.param("damaged", marks=soak)])
 def test_an_epoch_that_died_is_completed_without_its_checkpoint(world, how, monkeypatch):
     world.add()
     with monkeypatch.context() as patched:

@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,14 @@ import pytest
 from streamhouse.model.table import Column
 from streamhouse.project.project import Project
 from streamhouse.services.cluster import COORDINATOR, TABLET
-from streamhouse.services.ports import free_ports
 from streamhouse.services.services import Services
 from streamhouse.stores.ledger import NoLedger
 from tests.flows import assert_equals_batch, command, drop_tables, with_stores
-from tests.patience import PATIENCE_S, SOAKING, long, slowness
+from tests.gate.levels import deep, soak
+from tests.patience import PATIENCE_S, SOAKING, until
+from tests.ports import take_ports
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [pytest.mark.services, pytest.mark.spark, deep("servers that die for minutes")]
 
 FLOW, SEGMENT = "outage", "main"
 FILES = {
@@ -54,7 +54,7 @@ tables:
 @pytest.fixture(scope="module")
 def services(tmp_path_factory):
     """A Fluss of our own, to be killed: it comes back at the same address."""
-    services = Services(tmp_path_factory.mktemp("outage"), port=free_ports(1)[0])
+    services = Services(tmp_path_factory.mktemp("outage"), port=take_ports(1)[0])
     services.up()
     yield services
     services.down()
@@ -132,18 +132,20 @@ def retries(project):
 
 
 def wait_for(process, condition, project):
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert process.poll() is None, (project.root / "output").read_text()
-        assert time.monotonic() < until, (project.root / "output").read_text()
-        time.sleep(0.05)
+    printed = (project.root / "output").read_text
+
+    def look():
+        found = condition()
+        assert found or process.poll() is None, printed()
+        return found
+
+    until(look, saw=printed)
 
 
 def kill(services, name):
     """End a server as a crash would, and wait until it is gone: `up` must not find it alive."""
     os.kill(pid(services, name), signal.SIGKILL)
-    while services.status().endpoints is not None:
-        time.sleep(0.01)
+    until(lambda: services.status().endpoints is None)
 
 
 def pid(services, name):
@@ -157,9 +159,8 @@ def test_servers_that_die_and_come_back(project, services, spark):
         wait_for(process, lambda begun=begun: epochs(project) > begun, project)
         kill(services, name)
         services.up()  # restarts them all
-        back, done = time.monotonic(), epochs(project)
+        done = epochs(project)
         wait_for(process, lambda done=done: epochs(project) > done, project)
-        assert time.monotonic() - back < 60 * slowness()  # it looks each 5 s; the machine may be busy
     code, printed = ended(project, process)
     assert code == 0, printed
     told = retries(project)
@@ -171,31 +172,28 @@ def test_servers_that_die_and_come_back(project, services, spark):
     assert_equals_batch(project, FLOW, spark)
 
 
-@long
+@soak
 def test_a_server_that_is_silent_for_a_while(project, services, spark):
     process = start(project)
     told = len(retries(project))
     wait_for(process, lambda: epochs(project) >= 2, project)
     os.kill(pid(services, TABLET), signal.SIGSTOP)
-    time.sleep(70 if SOAKING else 5)  # a server that is silent for 60 s counts as away
+    wait_for(process, lambda: len(retries(project)) > told, project)  # it counts as away
     os.kill(pid(services, TABLET), signal.SIGCONT)
     code, printed = ended(project, process)
     assert code == 0, printed
-    assert len(retries(project)) > told or not SOAKING
     assert_equals_batch(project, FLOW, spark)
 
 
-@long  # a write that was on its way is waited for four times a minute
+@soak  # a write that was on its way is waited for four times a minute
 def test_a_server_that_stays_away(project, services, spark, monkeypatch):
     monkeypatch.setenv("STREAMHOUSE_PATIENCE", "10s")
     told = len(retries(project))
     process = start(project)
     wait_for(process, lambda: epochs(project) >= 2, project)
     kill(services, TABLET)
-    away = time.monotonic()
     code, printed = ended(project, process)
     assert code == 5, printed
-    assert 10 < time.monotonic() - away < 300
     assert the_error(printed)[0] == "SH401", printed
     assert len(retries(project)) == told + 1
     with project.state() as state:
@@ -208,7 +206,7 @@ def test_a_server_that_stays_away(project, services, spark, monkeypatch):
     assert_equals_batch(project, FLOW, spark)
 
 
-@long
+@soak
 def test_a_table_that_was_changed_beside_us(project, spark):
     assert run(project)[0] == 0
 
@@ -231,7 +229,7 @@ def test_a_table_that_was_changed_beside_us(project, spark):
     assert epochs(project) == done
 
 
-@long
+@soak
 @pytest.mark.parametrize("name", ["ods.out_warm", "ods.out_cold", "ods.out_lines"] if SOAKING else ["ods.out_warm"])
 def test_a_table_that_was_removed_beside_us(project, spark, name):
     """To go on in a new and empty table would lose its rows without a word."""
@@ -245,7 +243,7 @@ def test_a_table_that_was_removed_beside_us(project, spark, name):
     assert epochs(project) == done
 
 
-@long
+@soak
 def test_a_lake_that_cannot_be_written(project, spark):
     assert run(project)[0] == 0
     warm = Path(project.warm)

@@ -32,11 +32,25 @@ from streamhouse.runtime.stores import open_stores
 from streamhouse.state.schema import plan as applied_plans
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
 from streamhouse.tiering.move import tier_all
+from tests.gate.levels import deep
 from tests.oracle import assert_same_rows, run_step
 from tests.patience import SOAKING
 from tests.unit.compiler.test_outcomes import AGE, BASE, CASES, changed
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "every outcome of every strategy; one edit of each outcome stays",
+        stays=(
+            "test_outcome[36_version_and_notes]",
+            "test_outcome[03_added_column_map]",
+            "test_outcome[13_filter_keeps_history_map]",
+            "test_outcome[04_added_aggregate_merge_hot]",
+            "test_outcome[12_renamed_column_that_is_read]",
+        ),
+    ),
+]
 
 FLOW = "shop"
 # With nothing but settings changed, some tables of each kind.

@@ -2,13 +2,13 @@
 
 import json
 import threading
-import time
 
 import pytest
 
 from streamhouse.change.apply import apply
+from streamhouse.change.building import Building
 from streamhouse.engine.outdated_steps import definitions
-from streamhouse.errors import StreamhouseError
+from streamhouse.errors import LeaseHeldError, StreamhouseError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Strategy, Tier
 from streamhouse.model.version import table_at
@@ -17,8 +17,10 @@ from streamhouse.project.edits import to_run
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open
+from streamhouse.runtime.owner import is_alive
 from streamhouse.runtime.stores import open_stores
-from tests.patience import PATIENCE_S
+from streamhouse.state.records import Phase, RunnerState
+from tests.patience import PATIENCE_S, until
 
 pytestmark = [pytest.mark.spark]
 
@@ -93,7 +95,8 @@ class Shop:
     def __enter__(self):
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
-        self.until(lambda: self._executions)
+        # An apply before that carries the change out itself, and the runner would find its flow held.
+        self.until(lambda: self.open.state.progress(FLOW, alive=is_alive).state is RunnerState.RUNNING)
         return self
 
     def __exit__(self, *_):
@@ -114,12 +117,13 @@ class Shop:
         return [(one.segment, one.epoch) for one in self.open.state.recent_epochs(FLOW, None, 100)]
 
     def until(self, condition):
-        end = time.monotonic() + PATIENCE_S
-        while not condition():
-            if self.error:
+        def look():
+            found = condition()
+            if self.error and not found:
                 raise self.error
-            assert time.monotonic() < end
-            time.sleep(0.1)
+            return found
+
+        until(look)
 
 
 @pytest.fixture
@@ -164,6 +168,26 @@ def test_a_rebuilt_input_shows_without_a_new_row_while_the_flow_runs(shop):
     before = shop.epochs()
     shop.carry(once=True)
     assert shop.epochs() == before
+
+
+def test_a_runner_does_not_take_a_flow_from_an_apply_of_its_own_process(shop, monkeypatch):
+    shop.carry(once=True)
+    shop.write("clean", ACTIONS["clean"].replace("price > 0", "price > 4"))
+    (shop.root / "flows" / f"{FLOW}.yaml").write_text(flow_text(rewrite=TABLES["clean"]))
+    catch_up, refused = Building.catch_up, []
+
+    def catch_up_amid_a_start(building):
+        if not refused:
+            refused.append(building.change.candidate)
+            with pytest.raises(LeaseHeldError, match=f"flow '{FLOW}' is run by process"):
+                shop.carry(once=True)
+        return catch_up(building)
+
+    monkeypatch.setattr(Building, "catch_up", catch_up_amid_a_start)
+    assert shop.apply().phase is Phase.APPLIED
+    assert refused == [f"{FLOW}-change-1"]
+    shop.carry(once=True)
+    assert (shop.rows("best"), shop.rows("total")) == ([("a", 12), ("b", 20)], [("all", 32, 2)])
 
 
 def test_what_nobody_knows_counts_as_outdated(shop):

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
@@ -29,10 +28,11 @@ from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.fluss.partitions import name_of
 from streamhouse.tiering.union import union_read
 from tests import partition_points
+from tests.gate.levels import soak
 from tests.keeping import Keeper
 from tests.oracle import assert_same_rows, batch
 from tests.partition_points import DRIVER, POINTS, TASKS
-from tests.patience import PATIENCE_S, SOAKING, long
+from tests.patience import PATIENCE_S, SOAKING, looks, until
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "partitioned"
 REPOSITORY = Path(__file__).parents[2]
@@ -59,7 +59,7 @@ if SOAKING:
     }
 LOCAL_EPOCH_ROWS = {DRIVER: 300_000, TASKS: 1}
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, long]
+pytestmark = [pytest.mark.services, pytest.mark.spark, soak]
 
 
 class Days:
@@ -190,11 +190,10 @@ class Running:
 
     def ended(self, each=lambda: None):
         """Its exit code; `each` is called while it lives."""
-        until = time.monotonic() + PATIENCE_S
-        while self.process.poll() is None:
-            assert time.monotonic() < until, self.output.read_text()
+        for code in looks(self.process.poll, what="the end of the process", saw=self.output.read_text):
+            if code is not None:
+                break
             each()
-            time.sleep(0.2)
         return self.process.returncode
 
 
@@ -243,10 +242,7 @@ def test_killed_around_the_creation_of_partitions_it_equals_the_batch(days, plac
             with Running(days.project, None, "--once") as running:
                 code = running.ended()
                 assert code == 0, running.output.read_text()
-        until = time.monotonic() + PATIENCE_S
-        while days.kept_too_long():
-            assert time.monotonic() < until, keeper.log()
-            time.sleep(0.2)
+        until(lambda: not days.kept_too_long(), saw=keeper.log)
     finally:
         keeper.close()
     days.assert_equals_batch()

@@ -14,8 +14,9 @@ from streamhouse.services.services import Services
 from streamhouse.stores.fluss.catalog import FlussCatalog
 from streamhouse.stores.fluss.wire.cluster import Wire
 from tests.flows import assert_equals_batch, drop_tables
+from tests.gate.levels import deep, soak
 from tests.kills import run
-from tests.patience import SOAKING, long
+from tests.patience import SOAKING
 from tests.production import object_store, postgres, second_tablet_server, spark_cluster
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,13 @@ SECRET = "a-secret-that-no-process-may-show"
 LOG = "ods.spread_log"
 PARTITIONS = "reader_takes_up or at_that_moment or made_anew or (by_days and key)"
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "a cluster of two tablet servers and Spark workers", stays=("test_the_state_store_is_the_same_on_postgresql",)
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +79,7 @@ def cluster(tmp_path_factory):
         services.down()
 
 
-@long
+@soak
 def test_partitions_on_two_tablet_servers(cluster):
     """Rows, reads, drops and tiering of partitioned tables, as on one."""
     chosen = [] if SOAKING else ["-k", PARTITIONS]

@@ -20,8 +20,9 @@ from streamhouse.state.records import EpochRecord
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.tiering.move import tier
+from tests.gate.levels import deep
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, deep("starts Fluss for a query; test_query.py has the answers")]
 
 COLUMNS = (Column(name="id", type="bigint"), Column(name="n", type="int"))
 LOG = Table(name="dwd.rest_log", columns=COLUMNS, buckets=2, tiers={"hot": "1h", "warm": "forever"})

@@ -11,9 +11,20 @@ from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.stores import open_upkeep
 from streamhouse.stores.fluss.notes import NAME as NOTES
 from streamhouse.tiering.move import tier_all
+from tests.gate.levels import deep
 from tests.live import opened
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "each kind of log and tier",
+        stays=(
+            "test_a_log_comes_back_in_its_order_and_what_depends_on_it_is_computed[by key warm]",
+            "test_an_order_that_upkeep_lost_is_told_before_anything_is_written_and_never_guessed[one bucket warm]",
+        ),
+    ),
+]
 
 FLOW = "versions"
 COLUMNS = "{k: int, n: int}"

@@ -24,11 +24,18 @@ from streamhouse.query.reading import readable
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from streamhouse.tiering.union import union_count, union_frame, union_read
+from tests.gate.levels import deep, soak
 from tests.live import drop_tables
 from tests.oracle import assert_same_rows, batch
-from tests.patience import SOAKING, long
+from tests.patience import SOAKING
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    deep(
+        "an epoch that died beside a drop",
+        stays=("test_old_days_go_once_colder_tiers_have_them_and_nobody_misses_a_row[hot-warm-cold]",),
+    ),
+]
 
 FLOW = "retention"
 ORDERS = "{order_id: int, sold_on: date, customer: string, cents: bigint}"
@@ -220,7 +227,7 @@ def assert_told(open_):
                 union_read(tables[name], open_.stores, at={"snapshot": 1})
 
 
-@pytest.mark.parametrize("epochs", [pytest.param(0, marks=long), 1], ids=["the first one", "a later one"])
+@pytest.mark.parametrize("epochs", [pytest.param(0, marks=soak), 1], ids=["the first one", "a later one"])
 def test_days_stay_that_an_epoch_made_before_it_died(open_, monkeypatch, epochs):
     if epochs:
         add(open_, 0, days=[datetime.now(UTC).date()])

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,9 +19,14 @@ from streamhouse.state.flow_state import FlowState, see
 from streamhouse.state.records import RunnerState
 from streamhouse.state.runners import Life
 from streamhouse.state.tier_asks import TierAsk
-from tests.patience import PATIENCE_S, long
+from tests.gate.levels import deep, soak
+from tests.patience import PATIENCE_S, until
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("other ends of a runner than its death", stays=("test_a_killed_runner_is_replaced_and_its_flow_goes_on",)),
+]
 
 HEADER = ["order_id", "product", "quantity", "price", "ordered_at"]
 
@@ -111,14 +115,6 @@ def epochs(streamhouse, name="orders"):
         return store.progress(name).epochs
 
 
-def until(holds, within_s=PATIENCE_S):
-    end = time.monotonic() + within_s
-    while not (found := holds()):
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.5)
-    return found
-
-
 def rows_arrive(streamhouse):
     """All lines of the files are in every layer, and the table says what they say."""
     lines = sum(len(path.read_text().splitlines()) - 1 for path in (streamhouse.folder / "data").glob("*.csv"))
@@ -194,7 +190,7 @@ def test_started_twice_at_once_there_is_one_and_it_is_stopped_gracefully(streamh
     assert table(streamhouse) == revenue(streamhouse.folder)
 
 
-@long
+@soak
 @pytest.mark.usefixtures("stopped")
 def test_a_flow_that_fails_leaves_the_other_alone_and_is_tried_again_when_asked(streamhouse):
     folder = streamhouse.folder
@@ -268,7 +264,7 @@ def test_when_sparks_java_dies_the_runner_ends_and_the_next_goes_on(streamhouse)
     rows_arrive(streamhouse)
 
 
-@long
+@soak
 def test_services_that_die_are_brought_up_again(streamhouse):
     streamhouse("runner", "start", "orders", "--json")
     rows_arrive(streamhouse)
@@ -284,7 +280,7 @@ def test_services_that_die_are_brought_up_again(streamhouse):
     ]
 
 
-@long
+@soak
 @pytest.mark.usefixtures("stopped")
 def test_a_runner_that_is_asked_to_end_finishes_its_epochs_and_stays_wanted(streamhouse):
     started = streamhouse("runner", "start", "orders", "--json")
@@ -295,7 +291,7 @@ def test_a_runner_that_is_asked_to_end_finishes_its_epochs_and_stays_wanted(stre
     assert (seen.state, seen.progress.state, seen.runner.life) == (FlowState.LOST, RunnerState.STOPPED, Life.STOPPED)
 
 
-@long
+@soak
 @pytest.mark.usefixtures("stopped")
 def test_a_round_of_tiering_is_done_by_the_runner_that_lives(streamhouse):
     streamhouse("runner", "start", "orders", "--tier", "never", "--json")

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,10 +18,11 @@ from streamhouse.runtime.open import plan_of
 from streamhouse.runtime.owner import this_owner
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import RunnerState
+from tests.gate.levels import deep, soak
 from tests.oracle import assert_same_rows, batch
-from tests.patience import PATIENCE_S, long
+from tests.patience import PATIENCE_S, until
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [pytest.mark.services, pytest.mark.spark, deep("two runners of one flow; test_runner_command.py stays")]
 
 COLUMNS = "{id: bigint, shop: string, cents: bigint}"
 FILES = {
@@ -75,7 +76,7 @@ class Process:
 
     def __init__(self, project, *options) -> None:
         command = [Path(sys.executable).with_name("streamhouse"), "run", FLOW, *options]
-        self.output = project.root / f"output-{time.monotonic_ns()}"
+        self.output = project.root / f"output-{uuid.uuid4().hex}"
         with self.output.open("w") as output:
             self.popen = subprocess.Popen(
                 [*command, "--project", str(project.root)],
@@ -108,11 +109,13 @@ class Process:
 
     def until(self, condition):
         """Wait for something to become true while the process lives."""
-        end = time.monotonic() + PATIENCE_S
-        while not condition():
-            assert self.popen.poll() is None, self.output.read_text()
-            assert time.monotonic() < end, self.output.read_text()
-            time.sleep(0.1)
+
+        def look():
+            found = condition()
+            assert found or self.popen.poll() is None, self.output.read_text()
+            return found
+
+        until(look, saw=self.output.read_text)
 
 
 def last_epoch(state):
@@ -189,7 +192,7 @@ def test_a_second_runner_is_refused_and_takes_over_at_once_when_the_first_is_kil
     assert_equals_batch(project, spark)
 
 
-@long
+@soak
 def test_a_runner_that_slept_through_its_lease_records_nothing_more(project, spark):
     with Process(project) as runner, project.state() as state:
         runner.until(lambda: is_drained(project, state))

@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from tests.patience import PATIENCE_S, long
+from tests.gate.levels import deep, soak
+from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.spark]
+pytestmark = [pytest.mark.spark, deep("a run without shortcuts; the last step of `make test` has the public ways")]
 
 ACTION = """\
 /* ---
@@ -57,7 +58,7 @@ def streamhouse(tmp_path):
     return call
 
 
-@pytest.mark.parametrize("shortcuts", ["off", pytest.param("[log_files, carrier]", marks=long)])
+@pytest.mark.parametrize("shortcuts", ["off", pytest.param("[log_files, carrier]", marks=soak)])
 def test_a_run_gives_the_same_tables(tmp_path, streamhouse, shortcuts):
     for folder in ("actions", "flows", "data"):
         (tmp_path / folder).mkdir()

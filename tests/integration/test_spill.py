@@ -31,10 +31,14 @@ from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from streamhouse.spark.frame import arrow_frame
 from streamhouse.stores.arrow import arrow_schema
+from tests.gate.levels import deep, soak
 from tests.oracle import assert_same_rows, batch
-from tests.patience import PATIENCE_S, long
+from tests.patience import PATIENCE_S
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    deep("floats in files of other writers", only=("test_floats_are_found_whatever_a_file_tells_of_them",)),
+]
 
 # --- types ------------------------------------------------------------------------------------
 
@@ -382,7 +386,7 @@ def carried(root: Path, fluss: str, how: str = "bounded") -> dict:
 
 @pytest.mark.services
 @pytest.mark.timeout(1800)
-@long  # loads four million rows
+@soak  # loads four million rows
 def test_a_key_of_millions_of_rows_does_not_pass_through_the_driver(tmp_path, fluss):
     """A process of its own runs an epoch of few rows, one of them of the key that has nine rows in ten."""
     write_project(tmp_path, rows_at_once=1_000_000, full=False)

@@ -4,11 +4,14 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from itertools import count
 from pathlib import Path
 
+import psutil
 import pyarrow as pa
 import pytest
 
@@ -25,9 +28,17 @@ from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.fluss.store import FlussStore
 from streamhouse.stores.places import Places
 from streamhouse.stores.sums import SumBounds
-from tests.patience import PATIENCE_S
+from tests.gate.levels import deep
+from tests.patience import PATIENCE_S, until
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep(
+        "tasks that Spark runs again, with a cluster of processes",
+        only=("test_a_task_that_spark_runs_again_refuses_to_write", "test_no_task_writes_any_more_after_a_failure"),
+    ),
+]
 _numbers = count(1)
 ROWS = 40_000
 
@@ -310,7 +321,7 @@ def test_an_empty_frame_writes_nothing(spark, store, places):
 
 
 @pytest.mark.parametrize("kind", ["log", "keyed", "aggregation"])
-def test_the_driver_completes_what_failed_tasks_began(spark, store, places, kind):
+def test_the_driver_completes_what_failed_tasks_began(spark, store, fluss, places, kind):
     """One task fails on a row after the other has written: the replay in the driver leaves each row once."""
     key = () if kind == "log" else ("k",)
     made = table(key=key, merge={"v": "sum"} if kind == "aggregation" else None, k="bigint", v="bigint")
@@ -319,7 +330,7 @@ def test_the_driver_completes_what_failed_tasks_began(spark, store, places, kind
     before = store.end(made)
     rows = spark.range(0, 6_000, 1, 2).selectExpr("id AS k", "id * 2 AS v")
     # The second task fails at its last row, when the first one is done.
-    failing = rows.mapInArrow(late_failure, rows.schema)
+    failing = rows.mapInArrow(partial(late_failure, fluss, made, sum(before.values()) + 3_000), rows.schema)
     with pytest.raises(task_failure(), match="the last row is bad"):
         spread_write(failing, made, places, store, WriteContext("f/s", 1))
     left = sum(store.end(made).values()) - sum(before.values())
@@ -334,34 +345,41 @@ def test_the_driver_completes_what_failed_tasks_began(spark, store, places, kind
     assert sorted(zip(*(column.to_pylist() for column in found.columns), strict=True)) == expected
 
 
-def late_failure(batches):
+def late_failure(fluss, made, end, batches):
     for batch in batches:
         if 5_999 in batch.column(0).to_pylist():
-            time.sleep(3)
+            written(fluss, made, end)
             raise ValueError("the last row is bad")
         yield batch
 
 
-def test_no_task_writes_any_more_after_a_failure(spark, store, places):
-    made = table(a="bigint")
+def written(fluss, made, end):
+    """Wait, in a task, until others have written so many rows."""
+    with closing(FlussStore(fluss)) as store:
+        until(lambda: sum(store.end(made).values()) >= end)
+
+
+def test_no_task_writes_any_more_after_a_failure(spark, store, fluss, places, tmp_path):
+    made, pid = table(a="bigint"), tmp_path / "pid"
     store.create(made)
-    frame = spark.range(0, 2, 1, 2).mapInArrow(endless, "a bigint")
+    frame = spark.range(0, 2, 1, 2).mapInArrow(partial(endless, fluss, made, pid), "a bigint")
     with pytest.raises(task_failure(), match="at once"):
         spread_write(frame, made, places, store, CONTEXT)
     end = store.end(made)
     assert sum(end.values()) > 0, "the other task is to write before it is stopped"
-    time.sleep(3)
+    until(lambda: not psutil.pid_exists(int(pid.read_text())))
     assert store.end(made) == end
 
 
-def endless(batches):
+def endless(fluss, made, pid, batches):
     for batch in batches:
         if batch.column(0)[0].as_py() == 1:
-            time.sleep(6)
+            written(fluss, made, 1)
             raise ValueError("this task fails at once, and the other has hours to go")
+        pid.write_text(str(os.getpid()))
         while True:
             yield pa.record_batch({"a": pa.array(range(50_000), pa.int64())})
-            time.sleep(0.5)
+            time.sleep(0.2)
 
 
 def test_what_a_store_refuses_is_told_in_its_words(spark, store, places):

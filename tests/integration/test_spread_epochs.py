@@ -16,8 +16,9 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
 from tests import late_workers
 from tests.flows import assert_equals_batch, drop_tables, with_stores
+from tests.gate.levels import soak
 from tests.kills import assert_died_at, records, run
-from tests.patience import PATIENCE_S, SOAKING, long
+from tests.patience import PATIENCE_S, SOAKING, until
 from tests.production import LOOPBACK, spark_cluster
 
 PROJECT = Path(__file__).parents[1] / "fixtures" / "spread_sinks"
@@ -83,14 +84,14 @@ def noted(folder, name):
     return [line.split() for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def late_processes(folder):
+def late_processes(folder, kinds=(late_workers.MODULE, *JVMS)):
     """The workers and JVMs of killed drivers that still live."""
     found = []
     for pids in noted(folder, late_workers.PROCESSES):
         for pid in pids:
             with suppress(psutil.NoSuchProcess):
                 process = psutil.Process(int(pid))
-                if any(own in part for part in process.cmdline() for own in (late_workers.MODULE, *JVMS)):
+                if any(own in part for part in process.cmdline() for own in kinds):
                     found.append(process)
     return found
 
@@ -119,7 +120,7 @@ def test_the_flow_writes_every_kind_of_hot_table_and_a_lake_table(project):
     ]
 
 
-@long
+@soak
 @pytest.mark.timeout(5400 if SOAKING else 1800)
 def test_killed_while_tasks_write_it_equals_the_batch(project, spark, tmp_path):
     folder = tmp_path / "late"
@@ -136,14 +137,14 @@ def test_killed_while_tasks_write_it_equals_the_batch(project, spark, tmp_path):
     assert code == 0, printed
 
     (folder / late_workers.GO).touch()
-    psutil.wait_procs(late_processes(folder), timeout=3)
+    until(lambda: not late_processes(folder, kinds=(late_workers.MODULE,)))
     assert not noted(folder, late_workers.SECOND_HALF), "a task outlived its driver, and wrote"
     assert_equals_batch(project, FLOW, spark)
     given, stored = with_stores(project, FLOW, spark, rows_in_order)
     assert stored == given, "the log has rows of one household in another order than its source"
 
 
-@long
+@soak
 def test_on_a_cluster_no_task_outlives_its_driver(project, spark, tmp_path, monkeypatch):
     folder, table = tmp_path / "late", HOT[0]
     monkeypatch.setenv("SPARK_LOCAL_IP", LOOPBACK)

@@ -13,8 +13,13 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from tests.flows import assert_equals_batch, drop_tables, with_stores
+from tests.gate.levels import deep
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("large tables", stays=("test_rows_that_look_up_in_a_large_table_keep_their_order[1]",)),
+]
 
 FLOW = "ordered"
 ROWS, KEYS = 60_000, 50

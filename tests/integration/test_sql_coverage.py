@@ -14,8 +14,11 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
+from tests.gate.levels import deep
 from tests.oracle import assert_same_rows, batch
 from tests.patience import SOAKING
+
+pytestmark = deep("all queries of a corpus; test_nexmark.py stays", stays=("test_strategies",))
 
 SOURCES = {
     "events": "{event_id: bigint, who: string, at: timestamp, kind: string, amount: int}",

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
@@ -12,9 +11,19 @@ import pytest
 from streamhouse.services.orphans import children_of
 from streamhouse.services.process import Process
 from tests.command import COMMAND
-from tests.patience import PATIENCE_S
+from tests.gate.levels import deep
+from tests.patience import PATIENCE_S, pause, until
 
-pytestmark = [pytest.mark.spark]
+pytestmark = [
+    pytest.mark.spark,
+    deep(
+        "each signal at each moment",
+        stays=(
+            "test_no_process_outlives_a_start_that_is_ended[9-0.2]",
+            "test_no_process_outlives_a_start_that_is_ended[2-1.2]",
+        ),
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +44,13 @@ def starting(folder, environment):
     """A command that has just started a Java process."""
     words = [*COMMAND, "action", "test", "clean_orders", "--project", str(folder)]
     process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    end = time.monotonic() + PATIENCE_S
-    while not javas(process):
-        assert process.poll() is None, process.stdout.read()
-        assert time.monotonic() < end
-        time.sleep(0.02)
+
+    def look():
+        found = javas(process)
+        assert found or process.poll() is None, process.stdout.read()
+        return found
+
+    until(look)
     yield process
     process.kill()
     process.communicate()
@@ -62,17 +73,17 @@ def kill(java):
 
 
 def nothing_is_left(owner, folder):
-    end = time.monotonic() + PATIENCE_S
-    while left := children_of(owner, folder / ".streamhouse"):
-        assert time.monotonic() < end, left
-        time.sleep(0.1)
+    def left():
+        return children_of(owner, folder / ".streamhouse")
+
+    until(lambda: not left(), saw=left)
 
 
 @pytest.mark.parametrize("after_s", [0.2, 1.2])
 @pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_process_outlives_a_start_that_is_ended(starting, folder, asked, after_s):
     owner = Process.of(starting.pid)
-    time.sleep(after_s)
+    pause(after_s)
     starting.send_signal(asked)
     output, _ = starting.communicate(timeout=PATIENCE_S)
     if asked != signal.SIGKILL:
@@ -84,7 +95,7 @@ def test_no_process_outlives_a_start_that_is_ended(starting, folder, asked, afte
 @pytest.mark.parametrize("after_s", [0.0, 1.0])
 def test_a_java_process_that_is_killed_while_it_starts_is_named(starting, folder, after_s):
     owner = Process.of(starting.pid)
-    time.sleep(after_s)
+    pause(after_s)
     while not sum(kill(java) for java in javas(starting)):  # the first of them ends by itself, and another follows
         assert starting.poll() is None
     output, _ = starting.communicate(timeout=PATIENCE_S)

@@ -9,7 +9,10 @@ import pytest
 
 from streamhouse.cli.init import TEMPLATES, write_project
 from tests.command import COMMAND, clean_environment, document_of
-from tests.patience import PATIENCE_S, long
+from tests.gate.levels import deep, soak
+from tests.patience import PATIENCE_S
+
+pytestmark = deep("the commands of each template's README; test_first_hour.py stays")
 
 ROWS = {
     "orders": lambda rows: rows[0]["revenue_cents"] >= rows[-1]["revenue_cents"] > 0,
@@ -26,7 +29,7 @@ def commands_of(readme: Path) -> list[list[str]]:
 
 
 @pytest.mark.services
-@pytest.mark.parametrize("name", ["cdc", *(pytest.param(one, marks=long) for one in ("orders", "iot", "attribution"))])
+@pytest.mark.parametrize("name", ["cdc", *(pytest.param(one, marks=soak) for one in ("orders", "iot", "attribution"))])
 def test_the_readme_of_a_template(tmp_path, name):
     write_project(tmp_path, name)
     environment = clean_environment()

@@ -1,7 +1,6 @@
 """`streamhouse tier` beside a flow, and the alarm before the hot tier drops rows that no lake has."""
 
 import json
-import time
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
@@ -25,8 +24,18 @@ from streamhouse.stores.fluss import FlussStore
 from streamhouse.stores.paimon import PaimonStore
 from streamhouse.tiering.move import tier
 from streamhouse.tiering.overdue import overdue
+from tests.gate.levels import deep
 from tests.live import FLOW, add, assert_equals_batch, opened_project, orders, served
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
+
+pytestmark = deep(
+    "checks beside a runner, and tables that fail",
+    stays=(
+        "test_every_further_tier_is_filled_and_only_once",
+        "test_a_flow_that_runs_fills_its_tiers_by_itself",
+        "test_a_check_tells_what_waits_and_what_fails[alone]",
+    ),
+)
 
 TIERS = """\
 tables:
@@ -217,11 +226,13 @@ def test_a_flow_that_runs_fills_its_tiers_by_itself(open_, monkeypatch):
     try:
         for number in (1, 2):
             add(open_.project.root, number)
-            end = time.monotonic() + PATIENCE_S
-            while copied("ods.lv_orders", Tier.WARM) < sum(len(orders(n)) for n in range(number + 1)):
+            wanted = sum(len(orders(n)) for n in range(number + 1))
+
+            def look(wanted=wanted):
                 assert running.is_alive()
-                assert time.monotonic() < end
-                time.sleep(0.1)
+                return copied("ods.lv_orders", Tier.WARM) >= wanted
+
+            until(look)
     finally:
         for runner in runners:
             runner.stop()

@@ -9,7 +9,6 @@ rows of these days go on being written and deleted.
 import os
 import random
 import threading
-import time
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from itertools import cycle
@@ -29,10 +28,11 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.tiering.move import tier
 from streamhouse.tiering.union import union_read
+from tests.gate.levels import soak
 from tests.keeping import Keeper, Point, rounds_begun
-from tests.patience import PATIENCE_S, SOAKING, long
+from tests.patience import PATIENCE_S, SOAKING, pause
 
-pytestmark = [pytest.mark.services, pytest.mark.spark, long]
+pytestmark = [pytest.mark.services, pytest.mark.spark, soak]
 
 MOVE, FLUSS = "streamhouse.tiering.move", "streamhouse.stores.fluss"
 PAIMON, ICEBERG = "streamhouse.stores.paimon", "streamhouse.stores.iceberg"
@@ -169,9 +169,9 @@ def in_threads(*works):
 
     def repeat(work, pause_s):
         try:
-            while not over.is_set():
+            work()
+            while not over.wait(pause_s):
                 work()
-                over.wait(pause_s)
         except BaseException as error:  # noqa: BLE001  told by the test
             problems.append(error)
             over.set()
@@ -251,7 +251,7 @@ def check(project, stores, history, kills, seed):
                     keeper.assert_dies()
                 else:
                     keeper.rounds(1)
-                    time.sleep(moments.uniform(0, 5))
+                    pause(moments.uniform(0, 5))
                     keeper.kill()
                 assert not problems
             keepers[-1].go()

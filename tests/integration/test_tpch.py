@@ -18,9 +18,12 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
+from tests.gate.levels import deep
 from tests.golden import Golden
 from tests.oracle import assert_same_rows, batch
 from tests.patience import SOAKING
+
+pytestmark = deep("all queries of TPC-H; test_nexmark.py stays", stays=("test_strategies",))
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "tpch"
 SCALE = "0.001"  # 1,500 orders with 6,005 lines

@@ -14,9 +14,14 @@ from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
+from tests.gate.levels import deep
 from tests.live import FLOW, add, assert_equals_batch, opened_project, served
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("upkeep beside a flow; tests/contract/test_lake_upkeep.py has each part"),
+]
 
 TIERS = """\
 tables:

@@ -19,6 +19,7 @@ from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Phase
 from streamhouse.state.upstream import EventStatus
 from streamhouse.tiering.move import tier_all
+from tests import patience
 from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.services, pytest.mark.spark]
@@ -108,7 +109,7 @@ class Upstream:
         self._grow.set()
 
     def _run(self):
-        while not self._over.wait(0.5):
+        while not self._over.wait(0.2):
             self.write()
 
     def write(self):
@@ -154,11 +155,12 @@ def columns(open_, table, tier=Tier.HOT):
 
 
 def until(condition, failed):
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert not failed, failed
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    def look():
+        found = condition()
+        assert found or not failed, failed
+        return found
+
+    patience.until(look)
 
 
 @contextmanager
@@ -272,6 +274,11 @@ def test_a_frozen_flow_waits_for_a_person_and_goes_on_from_where_it_stood(open_)
 
 def test_an_answer_reaches_the_flow_that_runs(open_, monkeypatch):
     """Nobody restarts anything: what is asked about stands alone, and goes on with the answer."""
+    looks, look = [], follow.Follower.look
+    monkeypatch.setattr(
+        follow.Follower, "look", lambda self, *given, **more: (look(self, *given, **more), looks.append(1))[0]
+    )
+    monkeypatch.setattr(follow, "_IDLE_S", 0.2)
     file = open_.project.root / "flows" / f"{FLOW}.yaml"
     file.write_text(YAML.replace("schema_change: evolve", "schema_change: {on: {add_column: freeze}}"))
     upstream, state = Upstream(open_.project.root / "orders"), open_.state
@@ -287,7 +294,8 @@ def test_an_answer_reaches_the_flow_that_runs(open_, monkeypatch):
         upstream.write()
         until(lambda: state.approvals.list(FLOW), failed)
         until(lambda: runners[0].paused == {"main-aside.ods.gr_orders"}, failed)
-        time.sleep(3)
+        seen = len(looks)
+        until(lambda: len(looks) >= seen + 2, failed)
         assert rows().num_rows == ROWS, "read without a word"
         monkeypatch.setattr(follow, "_IDLE_S", 3600.0)  # a look in its turn would come too late
         state.approvals.decide(state.approvals.list(FLOW)[0].id, grant=True, by="ann", reason="wanted")

@@ -1,7 +1,10 @@
 """A flow from nothing through the tools alone; then a person takes the proposal on, which no tool can."""
 
+from tests.gate.levels import deep
 from tests.integration.mcp.conftest import served
 from tests.unit.mcp_server.test_hostile import files_of
+
+pytestmark = deep("more wishes; one that becomes a flow stays", stays=("test_a_flow_from_a_wish",))
 
 WISH = "total minutes per station and day"
 

@@ -33,13 +33,20 @@ from tests.delta_histories import (
     world_of,
 )
 from tests.delta_queries import CASES, COLUMNS, Case, version
+from tests.gate.levels import deep
 from tests.memory_world import MemoryInput, World, planned
 from tests.patience import SOAKING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    deep(
+        "thirty queries one by one; a state machine over them stays",
+        only=("test_each_query_over_a_history", "test_every_accident"),
+    ),
+]
 
 EXAMPLES = int(os.environ.get("STREAMHOUSE_EXAMPLES", "2000" if SOAKING else "4"))
 EACH = CASES if SOAKING else CASES[::3]

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.equal_pairs import Pair, meaning, pairs
+from tests.gate.levels import deep
 from tests.patience import SOAKING
 from tests.sql_corpus import ORDERS
+
+pytestmark = deep("pairs of random queries judged by Spark; tests/unit/sql has the rules")
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,6 +1,5 @@
 """What Spark refuses for its types is refused before Spark sees it, and what Spark takes is not refused for them."""
 
-import os
 import random
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ from streamhouse.model.table import Column
 from streamhouse.registry.parse_sql import parse_query
 from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
+from tests.chance import drawn_seed
+from tests.gate.levels import deep
 from tests.odd_calls import COLUMNS, odd_calls
 from tests.patience import SOAKING
 from tests.sql_corpus import AT
@@ -18,10 +19,14 @@ from tests.sql_corpus import AT
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SEED = int(os.environ.get("STREAMHOUSE_SEED", random.randrange(10**6) if SOAKING else 17))
+SEED = drawn_seed(17)
 NUMBER = 5_000 if SOAKING else 400
 MOST_MISSED = 0.05
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(3600 if SOAKING else 1800)]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.timeout(3600 if SOAKING else 1800),
+    deep("odd calls of every function judged by Spark; test_types.py stays"),
+]
 
 
 ITSELF = "Spark's analysis ends with an error of its own"

@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 import weakref
 from dataclasses import dataclass, field
 
@@ -16,7 +15,7 @@ from streamhouse.engine.source import Pace, epochs_stream, vector_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.spark.log_files import logging_session
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 pytestmark = pytest.mark.spark
 
@@ -60,11 +59,12 @@ class Run:
     close: object = None
 
     def until(self, epochs):
-        deadline = time.monotonic() + PATIENCE_S
-        while len(self.epochs) < epochs:
-            assert time.monotonic() < deadline
-            assert self.query.isActive, self.query.exception()
-            time.sleep(0.01)
+        def come():
+            found = len(self.epochs) >= epochs
+            assert found or self.query.isActive, self.query.exception()
+            return found
+
+        until(come, saw=lambda: self.epochs)
 
     def stop(self):
         self.ending.set()
@@ -121,10 +121,10 @@ def test_a_checkpoint_without_epochs_begins_where_it_is_told(start):
     assert run.epochs == [(0, 0, at(8))]
 
 
-def test_a_restart_goes_on_after_the_last_epoch_whatever_the_beginning(start):
+def test_a_restart_goes_on_after_the_last_epoch_whatever_the_beginning(start, tmp_path):
     first = start(Counter(2))
     first.until(2)
-    time.sleep(0.2)  # the second is committed, too
+    until((tmp_path / "one" / "commits" / "1").exists)  # Spark writes it after the epoch
     first.stop()
     again = start(Counter(4))
     again.until(2)
@@ -160,13 +160,11 @@ def test_what_the_clock_raises_is_told_as_it_is_and_ends_the_query(start):
 
 def test_while_nothing_is_new_the_source_rests_and_the_end_wakes_it(start):
     clock = Counter(1)
-    run = start(clock, poll_s=2 * PATIENCE_S)
+    run = start(clock, poll_s=1_000_000.0)
     run.until(1)
-    time.sleep(1)
+    until(lambda: clock.asked >= 2)  # nothing is new: it rests from now on
+    run.stop()  # within a rest that is longer than a test may take
     assert clock.asked <= 3
-    began = time.monotonic()
-    run.stop()
-    assert time.monotonic() - began < PATIENCE_S
 
 
 def test_two_queries_at_once_have_each_their_own_source(start):
@@ -216,10 +214,10 @@ def test_threads_and_sockets_of_a_query_go_with_it(start, spark):
     run_some(range(2))
     before = held()
     run_some(range(2, 12))
-    deadline = time.monotonic() + PATIENCE_S
-    while any(now > then + 3 for now, then in zip(held(), before, strict=True)):
-        assert time.monotonic() < deadline, f"{before} became {held()}"
-        time.sleep(0.1)
+    until(
+        lambda: all(now <= then + 3 for now, then in zip(held(), before, strict=True)),
+        saw=lambda: f"{before} became {held()}",
+    )
 
 
 CHILD = """

@@ -4,17 +4,16 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
-from streamhouse.services.ports import free_ports
 from tests.control_plane import ROOT, program
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
+from tests.ports import take_ports
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class AirflowServer:
 def airflow_server(home: Path, project: Path, **more: str) -> Iterator[AirflowServer]:
     """Start one for a project; its folders are below `home`, and `more` is added to its environment."""
     airflow = program("airflow")
-    (port,) = free_ports(1)
+    (port,) = take_ports(1)
     passwords = {"admin": "for this test", "viewer": "for this test too"}
     home.mkdir(parents=True)
     (home / "passwords.json").write_text(json.dumps(passwords))
@@ -74,16 +73,13 @@ def airflow_server(home: Path, project: Path, **more: str) -> Iterator[AirflowSe
 
 
 def _wait(url: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        if server.poll() is not None:
-            raise AssertionError(f"the api-server ended: {log.read_text()[-3000:]}")
-        try:
-            if httpx.get(f"{url}/api/v2/version", timeout=5).status_code == 200:
-                return
-        except httpx.HTTPError:
-            time.sleep(0.5)
-    raise AssertionError(f"the api-server did not answer in {PATIENCE_S} s: {log.read_text()[-3000:]}")
+    def answers() -> bool:
+        assert server.poll() is None, f"the api-server ended: {log.read_text()[-3000:]}"
+        with suppress(httpx.HTTPError):
+            return httpx.get(f"{url}/api/v2/version", timeout=PATIENCE_S).status_code == 200
+        return False
+
+    until(answers, what="an answer of the api-server", saw=lambda: log.read_text()[-3000:])
 
 
 def _token(url: str, name: str, password: str) -> str:

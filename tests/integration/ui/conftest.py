@@ -82,7 +82,7 @@ def chromium() -> str:
         if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
             quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
             for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]):
-                subprocess.run(["apt-get", *step], env=quiet, check=False, stdout=subprocess.DEVNULL, timeout=600)
+                subprocess.run(["apt-get", *step], env=quiet, check=False, stdout=subprocess.DEVNULL)
             found = shutil.which("chromium")
     if found is None:
         pytest.fail("these tests need a browser: install Debian's package 'chromium', or have one on the PATH")
@@ -109,7 +109,7 @@ def open_page(browser, address, tmp_path) -> Iterator:
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE_S * 1000)
         page.on("console", lambda told: wrong.append(told.text) if told.type == "error" else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on(

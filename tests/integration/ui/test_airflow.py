@@ -7,10 +7,11 @@ import httpx
 import pytest
 
 from streamhouse.project.project import Project
+from tests.gate.levels import deep
 from tests.integration.ui.airflow_server import airflow_server
 from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [pytest.mark.services, pytest.mark.spark, deep("the page inside Airflow; test_page.py has the page")]
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,7 @@ def test_it_is_in_the_navigation_and_follows_the_theme(airflow, browser, shot, t
     context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=theme)
     context.add_cookies([{"name": "_token", "value": airflow.tokens["admin"], "url": airflow.url}])
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE_S * 1000)
     page.goto(airflow.url)
     page.get_by_role("link", name="Flows", exact=True).click()
     page.wait_for_selector("iframe[title=Flows]")
@@ -109,5 +110,5 @@ def test_the_engine_that_tasks_call_answers_queries(shop, tmp_path_factory):
         place = f"{server.url}/streamhouse/api"
         assert httpx.get(f"{place}/project", headers=headers, timeout=PATIENCE_S).json()["may_query"]
         sql = {"sql": "SELECT count(*) AS n FROM ods.orders", "limit": 1}
-        answer = httpx.post(f"{place}/query", headers=headers, json=sql, timeout=120).json()
+        answer = httpx.post(f"{place}/query", headers=headers, json=sql, timeout=PATIENCE_S).json()
         assert answer["rows"] == [[120]], answer

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.gate.levels import deep
 from tests.integration.ui.conftest import served
 
-pytestmark = [pytest.mark.services]
+pytestmark = [pytest.mark.services, deep("wishes on the page; tests/integration/mcp has a wish that becomes a flow")]
 
 ROOT = Path(__file__).parents[3]
 LOOKS = (Path(__file__).parent / "looks.js").read_text()

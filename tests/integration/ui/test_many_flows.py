@@ -1,6 +1,5 @@
 """The page over five hundred flows: groups, filters, the worst first, on a desk and on a phone."""
 
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,9 +10,10 @@ from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.records import EpochRecord, RunnerState
+from tests.gate.levels import deep
 from tests.integration.ui.conftest import served
 
-pytestmark = [pytest.mark.services]
+pytestmark = [pytest.mark.services, deep("a page over 500 flows")]
 
 FLOWS = 500
 LOOKS = (Path(__file__).parent / "looks.js").read_text()
@@ -96,10 +96,8 @@ def test_many_flows_are_filtered_and_grouped(open_page):
     "place", ["#/flows", "#/flows/shop_001", "#/tables/dwd.orders_001", "#/changes", "#/quarantine", "#/query"]
 )
 def test_no_page_waits_for_every_flow(open_page, place):
-    page = open_page("#/actions")
-    began = time.monotonic()
+    page, asked = open_page("#/actions"), []
+    page.on("request", lambda request: asked.append(request.url))
     page.evaluate("place => { location.hash = place }", place)
     page.wait_for_function("() => !document.querySelector('[aria-busy]') && document.querySelector('main h1')")
-    took = time.monotonic() - began
-    print(f"{place}: {took:.2f} s")  # noqa: T201  the figure; a busy machine must not fail a test
-    assert took < 20
+    assert len(asked) < 20, "some requests for a page, and not one for each of the flows"

@@ -211,7 +211,7 @@ def test_the_query_box_answers(open_page, shot, shop, streamhouse):
     page = open_page("#/query")
     page.fill("textarea", sql)
     page.keyboard.press("Control+Enter")
-    page.wait_for_selector(".result tbody tr", timeout=120_000)
+    page.wait_for_selector(".result tbody tr")
     shown = [row.locator("td").all_inner_texts() for row in page.locator(".result tbody tr").all()]
     told = streamhouse("query", sql, cwd=shop)["rows"]
     assert shown == [[row["product"], str(row["revenue_cents"])] for row in told]
@@ -223,7 +223,7 @@ def test_the_query_box_tells_what_is_wrong_and_where(open_page, shot):
     page = open_page("#/query")
     page.fill("textarea", "SELECT product,\n  price\nFROM dws.revenue_by_product")
     page.click("button.primary")
-    page.wait_for_selector(".place", timeout=120_000)
+    page.wait_for_selector(".place")
     assert "query:2:3 SH601 unknown column 'price'" in " ".join(page.inner_text(".trouble").split())
     assert page.inner_text(".place").split("\n") == ["  price", "  ^"]
     shot(page, "wrong-query")

@@ -14,8 +14,8 @@ import pytest
 from streamhouse.cli import failures, main
 from streamhouse.cli.app import App
 from streamhouse.errors import DefinitionErrors, FileFormatError, LeaseHeldError, Location, StoreUnavailableError
-from streamhouse.services.ports import free_ports
 from tests.patience import PATIENCE_S
+from tests.ports import take_ports
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ def test_a_fault_in_finding_the_project_is_told_too(project, capsys, monkeypatch
 def test_a_java_process_that_is_gone_is_named_and_other_sockets_are_not():
     from py4j.java_gateway import GatewayConnection, GatewayParameters
 
-    nothing = free_ports(1)[0]
+    nothing = take_ports(1)[0]
     with pytest.raises(Exception, match="error occurred") as gone:
         GatewayConnection(GatewayParameters(port=nothing)).start()
     assert failures.known_error(gone.value).code == "SH500"

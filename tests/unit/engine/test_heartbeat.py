@@ -1,10 +1,10 @@
 """A task writes only while it hears its driver; both are processes of their own here."""
 
 import os
+import selectors
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -13,29 +13,45 @@ import pytest
 from streamhouse.engine import heartbeat
 from streamhouse.engine.heartbeat import PORT, Address, Heartbeat, heard
 from streamhouse.errors import StateConflictError
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
 DRIVER = """\
 import sys
 from streamhouse.engine import heartbeat
 from tests.unit.engine.test_heartbeat import Context
-heartbeat.BEAT_S = 0.1
+heartbeat.BEAT_S = float(sys.argv[1])
 with heartbeat.Heartbeat(Context()) as driver:
     print(driver.address.port, flush=True)
     sys.stdin.readline()
 print("ended", flush=True)
 """
 TASK = """\
-import sys
+import sys, threading
 from streamhouse.engine import heartbeat
-heartbeat.SILENT_S = float(sys.argv[2])
+
+clock_s = 0.0  # of `check`; a connection that is silent is given up by the real one
+
+def now_s():
+    if threading.current_thread().name == "driver":
+        say(f"heard at {clock_s:.0f}")
+    return clock_s
+
+def say(line):  # as a whole: two threads do
+    sys.stdout.write(line + "\\n")
+    sys.stdout.flush()
+
+heartbeat.now_s, heartbeat.SILENT_S = now_s, float(sys.argv[2])
 with heartbeat.heard(heartbeat.Address("127.0.0.1", int(sys.argv[1]))) as check:
-    print("hears", flush=True)
+    say("hears")
     for line in sys.stdin:
+        if line.startswith("at "):
+            clock_s = float(line.removeprefix("at "))
+            continue
         check()
-        print("wrote", flush=True)
+        say("wrote")
 print("done", flush=True)
 """
+BEAT_S, RARELY_S = "0.05", "1000"
 
 
 class Context:
@@ -50,6 +66,29 @@ class Context:
         return self.conf
 
 
+class Clock:
+    """Stands for the modules `time` and `selectors`: what waits for nothing moves it on, and is soon done."""
+
+    EVENT_READ = selectors.EVENT_READ
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def DefaultSelector(self):  # noqa: N802  as `selectors` calls it
+        clock = self
+
+        class Selector(selectors.DefaultSelector):
+            def select(self, timeout=None):
+                found = super().select(min(timeout, 0.01))
+                clock.now += 0 if found else timeout
+                return found
+
+        return Selector()
+
+
 def process(code, *given):
     return subprocess.Popen(
         [sys.executable, "-c", code, *given],
@@ -61,63 +100,65 @@ def process(code, *given):
 
 
 @pytest.fixture
-def driver():
-    with process(DRIVER) as started:
+def driver(request):
+    with process(DRIVER, getattr(request, "param", BEAT_S)) as started:
         started.port = started.stdout.readline().strip()
         yield started
         started.kill()
 
 
-def task_of(driver, silent_s=10.0):
+def task_of(driver, silent_s=PATIENCE_S):
     task = process(TASK, driver.port, str(silent_s))
-    assert task.stdout.readline() == "hears\n"
+    says(task, "hears")
     return task
 
 
 def stop(started):
     started.send_signal(signal.SIGSTOP)
-    while psutil.Process(started.pid).status() != psutil.STATUS_STOPPED:
-        time.sleep(0.01)
+    until(lambda: psutil.Process(started.pid).status() == psutil.STATUS_STOPPED)
 
 
-def write(task):
-    task.stdin.write("\n")
+def tell(task, line):
+    task.stdin.write(f"{line}\n")
     task.stdin.flush()
-    return task.stdout.readline()
+
+
+def says(task, line):
+    """Wait until a task prints a line, and pass over what it says before."""
+    assert any(found == f"{line}\n" for found in task.stdout), f"it ended with {task.wait()}"
 
 
 def test_a_task_ends_with_its_driver_and_not_before(driver):
     with task_of(driver) as task:
-        time.sleep(0.5)
-        assert write(task) == "wrote\n"
+        for now_s in (1_000, 2_000):  # far more than it may be silent
+            tell(task, f"at {now_s}")
+            for _ in range(2):  # the first one is noted before the next one comes
+                says(task, f"heard at {now_s}")
+            tell(task, "write")
+            says(task, "wrote")
         driver.kill()
         assert task.wait(PATIENCE_S) == -signal.SIGKILL
 
 
 def test_a_task_ends_when_its_driver_is_silent(driver):
-    with task_of(driver, silent_s=0.7) as task:
-        time.sleep(1.0)
-        assert write(task) == "wrote\n", "it hears the driver all the time"
+    with task_of(driver, silent_s=2.0) as task:
         driver.send_signal(signal.SIGSTOP)
         assert task.wait(PATIENCE_S) == -signal.SIGKILL
 
 
+@pytest.mark.parametrize("driver", [RARELY_S], indirect=True)
 def test_a_task_that_stood_still_with_its_driver_silent_writes_nothing_more(driver):
-    with task_of(driver, silent_s=0.7) as task:
-        stop(task)
-        stop(driver)
-        time.sleep(1.5)
-        task.stdin.write("\n")
-        task.stdin.flush()
-        task.send_signal(signal.SIGCONT)
+    with task_of(driver) as task:
+        tell(task, f"at {PATIENCE_S + 1}")  # it is woken, and the connection has not been given up yet
+        tell(task, "write")
         assert task.wait(PATIENCE_S) == -signal.SIGKILL
-        assert "done" not in task.stdout.read()
+        assert task.stdout.read() == ""
 
 
 def test_the_block_ends_when_no_task_of_it_lives(driver):
     with task_of(driver) as task, task_of(driver) as other:
         other.stdin.close()
-        assert other.stdout.read() == "done\n", "one that ended before is not waited for, nor killed"
+        assert other.stdout.read().endswith("done\n"), "one that ended before is not waited for, nor killed"
         assert other.wait(PATIENCE_S) == 0
         driver.stdin.write("\n")
         driver.stdin.flush()
@@ -126,14 +167,16 @@ def test_the_block_ends_when_no_task_of_it_lives(driver):
 
 
 def test_the_block_ends_also_when_a_task_cannot_be_reached(monkeypatch):
-    monkeypatch.setattr(heartbeat, "SILENT_S", 0.3)
-    monkeypatch.setattr(heartbeat, "BEAT_S", 0.1)
+    clock = Clock()
+    monkeypatch.setattr(heartbeat, "time", clock)
+    monkeypatch.setattr(heartbeat, "selectors", clock)
     with Heartbeat(Context()) as driver:
-        deaf = process(TASK, str(driver.address.port), "60")
-        assert deaf.stdout.readline() == "hears\n"
+        deaf = process(TASK, str(driver.address.port), str(PATIENCE_S))
+        says(deaf, "hears")
         stop(deaf)
-        ending = time.monotonic()
-    assert 0.3 < time.monotonic() - ending < 5, "so long it may go on by itself"
+        ending = clock.now
+    assert clock.now - ending >= heartbeat.SILENT_S, "so long it may go on by itself"
+    assert deaf.poll() is None
     deaf.kill()
     deaf.wait()
 

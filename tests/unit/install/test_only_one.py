@@ -1,5 +1,4 @@
 import threading
-import time
 
 import pytest
 
@@ -31,11 +30,9 @@ def test_one_after_the_other_and_the_one_that_waits_says_so(tmp_path):
 
 
 def test_a_holder_that_never_ends_is_told(tmp_path):
-    began = time.monotonic()
     waiter = locked(tmp_path / "lock", WAITING, print, patience_s=0.2)
     with locked(tmp_path / "lock", WAITING, print), pytest.raises(EnvironmentProblem, match="has been locked"), waiter:
         pass
-    assert time.monotonic() - began < 10
 
 
 def test_an_error_inside_frees_it(tmp_path):

@@ -1,6 +1,5 @@
 """A process that has a name says that it lives, and how it ended."""
 
-import time
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,7 +10,7 @@ from streamhouse.runtime.claim_beat import beating_as
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.state.runners import Life, WantedState
 from streamhouse.state.store import StateStore
-from tests.patience import PATIENCE_S
+from tests.patience import until
 
 TTL = timedelta(seconds=15)
 SHORT = timedelta(milliseconds=100)
@@ -21,13 +20,6 @@ SHORT = timedelta(milliseconds=100)
 def store(tmp_path):
     with StateStore(f"sqlite:///{tmp_path / 'state.db'}") as opened:
         yield opened
-
-
-def until(done):
-    end = time.monotonic() + PATIENCE_S
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_what_changes_is_told_once_and_recorded(store):

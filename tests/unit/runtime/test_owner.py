@@ -8,6 +8,7 @@ import psutil
 
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.state.records import Owner
+from tests.patience import until
 
 
 def test_this_process_lives():
@@ -22,11 +23,8 @@ def test_a_process_that_ended_is_dead_also_while_it_is_a_zombie():
     owner = Owner(socket.gethostname(), child.pid, started)
     assert is_alive(owner)
     child.kill()
-    psutil.wait_procs([psutil.Process(child.pid)], timeout=0.1)
-    deadline = datetime.now(UTC) + timedelta(seconds=10)
-    while is_alive(owner) and datetime.now(UTC) < deadline:
-        pass
-    assert not is_alive(owner)  # not waited for yet: a zombie
+    until(lambda: psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE)  # not waited for yet
+    assert not is_alive(owner)
     child.communicate()
     assert not is_alive(owner)
 

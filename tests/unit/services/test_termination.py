@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from streamhouse.services.termination import sigterm_unwinds
+from tests.patience import PATIENCE_S
 
 
 def test_sigterm_unwinds_and_afterwards_is_as_before():
@@ -15,7 +16,7 @@ def test_sigterm_unwinds_and_afterwards_is_as_before():
         with sigterm_unwinds():
             try:
                 os.kill(os.getpid(), signal.SIGTERM)
-                threading.Event().wait(10)
+                threading.Event().wait(PATIENCE_S)
             finally:
                 cleaned.append(True)
 

@@ -1,7 +1,6 @@
 import socket
 import struct
 from threading import Thread
-from time import monotonic
 from typing import Self
 
 import pytest
@@ -22,11 +21,12 @@ def test_nobody_listens() -> None:
 
 
 def test_a_server_that_hangs_is_given_up() -> None:
-    with socket.create_server(("localhost", 0)) as silent:
-        began = monotonic()
-        with Wire("unused:1", timeout_s=0.2) as wire, pytest.raises(StoreUnavailableError, match="timed out"):
-            wire.call(silent.getsockname()[:2], Api.GET_TABLE_INFO, b"", "ods.t")
-    assert monotonic() - began < 5
+    with (
+        socket.create_server(("localhost", 0)) as silent,
+        Wire("unused:1", timeout_s=0.2) as wire,
+        pytest.raises(StoreUnavailableError, match="timed out"),
+    ):
+        wire.call(silent.getsockname()[:2], Api.GET_TABLE_INFO, b"", "ods.t")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_request_without_a_common_version_is_refused(offered: list[tuple[int, 
 
 
 def test_what_a_server_does_not_offer_is_not_sent_and_the_link_stays_usable() -> None:
-    with Server([(1012, 0, 0)]) as server, Wire("unused:1", timeout_s=5) as wire:
+    with Server([(1012, 0, 0)]) as server, Wire("unused:1", timeout_s=PATIENCE_S) as wire:
         with pytest.raises(StoreError, match="FETCH_LOG"):
             wire.call(server.address, Api.FETCH_LOG, b"", "ods.t")
         wire.call(server.address, Api.GET_METADATA, b"", "ods.t")

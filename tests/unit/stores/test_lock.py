@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 
 import pytest
@@ -63,17 +62,16 @@ def test_a_jvm_that_hangs_is_ended(tmp_path, monkeypatch):
 
 
 def test_nobody_waits_after_a_block_that_ended(tmp_path, monkeypatch):
-    child = subprocess.Popen(["sleep", "5"])
+    monkeypatch.setattr(lock, "_ORPHAN_S", 0.2)
+    child = subprocess.Popen(["sleep", "600"])
     monkeypatch.setattr(lock, "pid_of", lambda _: child.pid)
     with TableLocks(tmp_path).hold(Tier.COLD, "ods.t", Session("a")):
         pass
     with pytest.raises(ZeroDivisionError), TableLocks(tmp_path).hold(Tier.COLD, "ods.t", Session("a")):
         _ = 1 / 0
-    began = time.monotonic()
     with TableLocks(tmp_path).hold(Tier.COLD, "ods.t"):
         pass
-    assert time.monotonic() - began < 1
-    assert child.poll() is None
+    assert child.poll() is None, "who waits for it ends it at last"
     child.kill()
     child.wait()
 
@@ -83,7 +81,7 @@ def test_a_process_that_has_the_number_of_a_jvm_now_is_left_alone(tmp_path):
     with TableLocks(tmp_path).hold(Tier.COLD, "ods.t"):
         pass
     pid = left_by_a_kill(tmp_path, 0)
-    child = subprocess.Popen(["sleep", "5"])
+    child = subprocess.Popen(["sleep", "600"])
     note = tmp_path / "cold.ods.t.jvm"
     stamp = note.stat()
     note.write_text(note.read_text().replace(str(pid), str(child.pid)))

@@ -1,6 +1,5 @@
 import json
 import sys
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -30,7 +29,7 @@ from streamhouse.state.upstream import EventStatus
 from streamhouse.state.violations import EXPECTATION, violation_text
 from streamhouse.ui.app import create_app
 from streamhouse.ui.person import Person
-from tests.patience import PATIENCE_S
+from tests.patience import until
 
 TTL = timedelta(minutes=1)
 
@@ -448,11 +447,7 @@ def test_an_edit_that_waits_is_a_badge_of_its_flow(client, project, state):
     assert client.get("/api/flows").json()[0]["edit"] is None
     action = project.root / "actions" / "revenue_by_product.sql"
     action.write_text(action.read_text().replace("revenue_cents", "total_cents"))
-    time.sleep(0.5)  # edits are looked for now and then
-    until = time.monotonic() + PATIENCE_S
-    while (found := client.get("/api/flows/orders").json()["summary"]["edit"]) is None:
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    found = until(lambda: client.get("/api/flows/orders").json()["summary"]["edit"])  # looked for now and then
     assert found == "block (dws.revenue_by_product)"
     assert client.get("/api/plan").json()["flows"][0]["outcome"] == "block"
 

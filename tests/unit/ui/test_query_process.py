@@ -1,7 +1,6 @@
 import asyncio
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from streamhouse.runtime.command import Command
 from streamhouse.ui import query_process
 from streamhouse.ui.problem_data import ProblemError
 from streamhouse.ui.query_process import Asker, engine_command
+from tests.patience import PATIENCE_S, until
 
 
 async def waits():
@@ -40,12 +40,13 @@ def test_an_engine_that_says_nothing(project):
     assert (told.value.problem.status, told.value.problem.hint) == (502, "no java here")
 
 
-def test_a_query_that_takes_too_long_is_stopped(project):
-    begun = time.monotonic()
+def test_a_query_that_takes_too_long_is_stopped(project, tmp_path):
+    ended = tmp_path / "ended"
+    slow = script(f"import pathlib, time; time.sleep(60); pathlib.Path({str(ended)!r}).touch()")
     with pytest.raises(ProblemError) as told:
-        ask(project.root, "SELECT 1", engine=script("import time; time.sleep(60)"), seconds=1)
+        ask(project.root, "SELECT 1", engine=slow, seconds=1)
     assert told.value.problem.status == 504
-    assert time.monotonic() - begun < 30
+    assert not ended.exists()
 
 
 @pytest.mark.parametrize("answer", ["SIG_IGN", "SIG_DFL"])
@@ -66,7 +67,7 @@ child.wait()
     with pytest.raises(ProblemError) as told:
         ask(project.root, "SELECT 1", engine=script(parent), gone=gone)
     assert told.value.problem.status == 408
-    assert not alive(int(pid.read_text()))
+    until(lambda: not alive(int(pid.read_text())))
 
 
 def test_cells_that_javascript_would_spoil_are_text(project):
@@ -118,7 +119,6 @@ def test_without_an_engine_nothing_is_asked(project, monkeypatch):
 
 
 def alive(pid):
-    time.sleep(0.2)  # a signal is sent before it is felt
     try:
         os.kill(pid, 0)
         return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
@@ -128,11 +128,9 @@ def alive(pid):
 
 def test_an_answer_is_counted_while_it_is_read(project):
     endless = script("import sys\nwhile True: sys.stdout.write('x' * 1_000_000)")
-    begun = time.monotonic()
     with pytest.raises(ProblemError) as told:
-        ask(project.root, "SELECT 1", engine=endless)
+        ask(project.root, "SELECT 1", engine=endless, seconds=PATIENCE_S)
     assert (told.value.problem.status, told.value.problem.detail) == (422, "the answer is too large to show")
-    assert time.monotonic() - begun < 30
 
 
 def test_a_query_has_no_variable_that_it_does_not_need(project, monkeypatch):

@@ -93,7 +93,7 @@ def test_a_model_that_does_not_answer_is_left():
     from pydantic_ai.models.function import FunctionModel
 
     async def never(*_):
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     script = Script(COUNT)
     type(script).model, kept = property(lambda _: FunctionModel(never)), type(script).model
