@@ -15,7 +15,7 @@ export UV_LINK_MODE ?= hardlink
 
 AIRFLOW_STAMP := .venv-airflow/.complete
 
-.PHONY: help demo airflow test test-all check docs bench soak audit format lock clean
+.PHONY: help demo airflow test test-all check static docs bench soak audit format lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,23 +29,27 @@ airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in i
 # Real servers: whole files go to one of four processes, which wait more than they compute; the longest files begin first.
 SERVERS := tests/contract tests/integration tests/airflow
 SPREAD := -n 4 --dist loadfile --no-loadscope-reorder
+UNIT = $(BIN)/pytest tests/unit plugins --doctest-modules -q -n 2
+PUBLIC_WAYS = STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
 
-test: check $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; 20 minutes on two cores
-	$(BIN)/pytest tests/unit -m proof -q -n 2
+test: static $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; 20 minutes on two cores
+	$(UNIT)
 	$(BIN)/pytest $(SERVERS) --level test $(SPREAD)
-	STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
+	$(PUBLIC_WAYS)
 
-test-all: check $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try; 50 minutes
-	$(BIN)/pytest tests/unit -m proof -q -n 2
+test-all: static $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try; 50 minutes
+	$(UNIT)
 	$(BIN)/pytest $(SERVERS) $(SPREAD)
-	STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
+	$(PUBLIC_WAYS)
 
-check: $(STAMP) ## Format, types, layers, unit tests and doctests; two minutes, no Java
+check: static ## Format, types, layers, unit tests and doctests; two minutes, no Java
+	$(UNIT) -m "not proof"
+
+static: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest tests/unit plugins --doctest-modules -m "not proof" -q -n 2
 
 docs: $(TOOLS)/bin/uv ## Build the manual into site/; a warning ends the build
 	@$(TOOLS)/bin/uv run --frozen --isolated --python $(PYTHON) --only-group docs zensical build --clean --strict

@@ -16,9 +16,11 @@ from tests.gate.shared import is_large
 
 _RUN, _OWNER = "PYTEST_PROCESS_RUN", "PYTEST_PROCESS_OWNER"
 _GRACE_S = 5.0
+_SHOWN = 200  # characters of a command
 LEFT = "left running"
 """The user property of a report that names a process."""
-_PYTHONS_OWN = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+# What Python starts for itself, and what ends the services of a process that was killed: both end with their process.
+_WITH_ITS_PROCESS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "streamhouse.services.guardian")
 _FOUND: list[str] = []  # fixtures end within the tear-down of a test, whose report names what they left
 _LOOKED_AT_EACH_TEST = ("tests/contract", "tests/integration", "tests/airflow")
 
@@ -68,20 +70,20 @@ def end(owner: str) -> list[str]:
     """End the processes of an owner that is over; their command lines. One that ends by itself was not left behind."""
     found = [process for process in running(os.environ[_RUN]) if _variable(process, _OWNER) == owner]
     _, left = psutil.wait_procs(found, timeout=_GRACE_S) if found else ([], [])
-    lines = [f"{process.pid} {_command(process)}" for process in left]
+    lines = [f"{process.pid} {_command(process)[:_SHOWN]}" for process in left]
     for process in left:
         _killed(process)
     return lines
 
 
 def running(run: str) -> list[psutil.Process]:
-    """What this run started, at any depth, and still runs; without what Python starts for itself, and this process."""
+    """What this run started, at any depth, and still runs; without what ends with its process, and this process."""
     found = []
     for process in psutil.process_iter():
         if process.pid == os.getpid() or _variable(process, _RUN) != run:
             continue
         command = _command(process)
-        if command and not any(name in command for name in _PYTHONS_OWN):
+        if command and not any(name in command for name in _WITH_ITS_PROCESS):
             found.append(process)
     return found
 
@@ -99,7 +101,7 @@ def _variable(process: psutil.Process, name: str) -> str:
 
 def _command(process: psutil.Process) -> str:
     try:
-        return " ".join(process.cmdline())[:300] if process.status() != psutil.STATUS_ZOMBIE else ""
+        return " ".join(process.cmdline()) if process.status() != psutil.STATUS_ZOMBIE else ""
     except psutil.Error:
         return ""
 

@@ -21,6 +21,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.flaky(reruns=1))
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Name a failed test at once: a run takes minutes more."""
+    if _TERMINAL and report.outcome in {"failed", "rerun"}:
+        words = "FAILED" if report.failed else "failed, is tried once more:"
+        last = report.longreprtext.strip().splitlines()[-1:]
+        _TERMINAL[0].write_line("")
+        _TERMINAL[0].write_line(f"{words} {report.nodeid} {''.join(last)}")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    _TERMINAL[:] = [terminal] if terminal is not None and not hasattr(session.config, "workerinput") else []
+
+
+_TERMINAL: list[Any] = []
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     stats: dict[str, list[Any]] = terminalreporter.stats
     reports = [report for found in stats.values() for report in found if isinstance(report, pytest.TestReport)]

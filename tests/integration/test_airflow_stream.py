@@ -24,10 +24,7 @@ SCRIPT = Path(__file__).parent / "airflow_stream.py"
 pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
-    deep(
-        "runners that start, die and are taken over; test_flow_in_airflow.py has the flow",
-        stays=("test_a_trigger_is_made_again_elsewhere_and_stops_the_flow_that_a_person_ends",),
-    ),
+    deep("runners that start, die and are taken over; test_flow_in_airflow.py has the flow"),
 ]
 
 

@@ -32,7 +32,10 @@ SOAK = bool(os.environ.get("STREAMHOUSE_SOAK"))
 pytestmark = [
     pytest.mark.services,
     pytest.mark.timeout(7200 if SOAK else 1200),
-    deep("journals that shrink", only=("test_a_journal_shrinks_behind_its_readers",)),
+    deep(
+        "journals that shrink and captures that are killed",
+        only=("test_a_journal_shrinks_behind_its_readers", "test_journal_equals_database_after_kills"),
+    ),
 ]
 CUSTOMERS = {"customer": "string", "region": "int", "city": "string"}
 

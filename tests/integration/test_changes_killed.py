@@ -26,7 +26,10 @@ from tests.patience import PATIENCE_S, SOAKING, until
 pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
-    deep("a kill in a flow that runs; one at rest stays", only=("test_a_change_of_a_flow_that_runs",)),
+    deep(
+        "changes that are killed; test_epochs.py has epochs that are",
+        stays=("test_every_point_of_a_change_is_named_here",),
+    ),
 ]
 
 SPENT = "dws.lv_spent"

@@ -26,6 +26,7 @@ pytestmark = [
             "test_watching_asks_again",
             "test_failing_examples_show_what_differs",
             "test_an_example_that_makes_no_sense_is_told_before_spark_starts",
+            "test_ctrl_c_stops_a_run_cleanly_and_nothing_is_lost",
         ),
     ),
 ]

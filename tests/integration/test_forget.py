@@ -19,11 +19,15 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.changes import Wish
 from streamhouse.tiering.union import union_read
-from tests.gate.levels import soak
+from tests.gate.levels import deep, soak
 from tests.live import opened
 from tests.oracle import assert_same_rows, batch
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("a person in every table and tier", stays=("test_rows_of_a_followed_database_must_be_deleted_there_first",)),
+]
 
 PERSON = "person3"
 ACTIONS = {

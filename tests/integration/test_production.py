@@ -29,9 +29,7 @@ PARTITIONS = "reader_takes_up or at_that_moment or made_anew or (by_days and key
 pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
-    deep(
-        "a cluster of two tablet servers and Spark workers", stays=("test_the_state_store_is_the_same_on_postgresql",)
-    ),
+    deep("a state store on PostgreSQL, and a cluster of two tablet servers and Spark workers"),
 ]
 
 

@@ -31,10 +31,7 @@ from tests.patience import SOAKING
 
 pytestmark = [
     pytest.mark.spark,
-    deep(
-        "an epoch that died beside a drop",
-        stays=("test_old_days_go_once_colder_tiers_have_them_and_nobody_misses_a_row[hot-warm-cold]",),
-    ),
+    deep("days of three tiers that go while epochs die; test_hot_partitions.py has days that go"),
 ]
 
 FLOW = "retention"

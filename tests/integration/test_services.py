@@ -20,9 +20,20 @@ from streamhouse.services.services import Services, running
 from streamhouse.stores.fluss.catalog import FlussCatalog
 from streamhouse.stores.fluss.ddl import describe
 from streamhouse.stores.fluss.wire.cluster import Wire
+from tests.gate.levels import deep
 from tests.patience import PATIENCE_S, until
 
-pytestmark = pytest.mark.services
+pytestmark = [
+    pytest.mark.services,
+    deep(
+        "servers that end in other ways",
+        stays=(
+            "test_rows_are_there_again_after_down_and_after_kill_9",
+            "test_running_stops_what_it_started_and_nothing_else",
+            "test_services_of_a_killed_process_stop_with_the_one_that_takes_them_over",
+        ),
+    ),
+]
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 SERVERS = {"zookeeper", "coordinator", "tablet"}

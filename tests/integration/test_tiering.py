@@ -23,10 +23,16 @@ from streamhouse.tiering.union import tiers_read, union_count, union_frame, unio
 from tests.gate.levels import deep, soak
 from tests.patience import PATIENCE_S, pause
 
-pytestmark = deep(
-    "a history of a log in the cold tier takes as long as the others together",
-    only=("test_any_history_reads_as_it_was_written[hot-cold-log]",),
-)
+pytestmark = [
+    deep(
+        "histories in the cold tier take as long as the others together",
+        only=(
+            "test_any_history_reads_as_it_was_written[hot-cold-log]",
+            "test_any_history_reads_as_it_was_written[hot-cold-key]",
+            "test_two_at_once_move_each_row_once",
+        ),
+    )
+]
 
 _numbers = count(1)
 COLUMNS = {"k": "bigint", "place": "string", "v": "int", "tags": "array<string>", "at": "timestamp"}
