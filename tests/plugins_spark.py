@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -20,7 +20,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     from streamhouse.project.project import Project
     from streamhouse.project.settings import Settings
     from streamhouse.runtime.session import local_session
-    from streamhouse.spark.java_process import pid_of
+    from streamhouse.spark.java_process import end_java, pid_of, stop_spark
 
     # `STREAMHOUSE_SPARK_SHORTCUTS=off pytest …` runs tests, and the processes that they start, on Spark's public ways.
     shortcuts = os.environ.get("STREAMHOUSE_SPARK_SHORTCUTS", "auto")
@@ -30,12 +30,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     server = Server("Spark", lambda: _lives(session, java), lambda: session.range(3).count() == 3, lambda: _kill(java))
     with looked_after(server):
         yield session
-    from py4j.protocol import Py4JError
-
-    try:
-        session.stop()
-    except (Py4JError, OSError):
-        _forget()
+    stop_spark(session)
+    end_java()
 
 
 def _lives(session: "SparkSession", java: psutil.Process) -> bool:
@@ -46,15 +42,3 @@ def _lives(session: "SparkSession", java: psutil.Process) -> bool:
 def _kill(java: psutil.Process) -> None:
     with suppress(psutil.Error):
         java.kill()
-
-
-def _forget() -> None:
-    """Let this process start another Java process, after one that is gone or does not answer."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    context: Any = SparkContext
-    session: Any = SparkSession
-    context._active_spark_context = context._gateway = context._jvm = None
-    session._instantiatedSession = None
-    session._activeSession = None

@@ -1,10 +1,15 @@
-"""A coordinator of Fluss that a client of others has stopped from electing leaders: writes end, and say what helps."""
+"""A coordinator of Fluss that a client of others has stopped from electing leaders: writes end, and say what helps.
+
+The coordinator gets stuck by a race of its own threads, so the test tries until one is lost: a long form of what
+tests/unit/stores/test_fluss_catalog.py says of the messages.
+"""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from itertools import count
 from pathlib import Path
+from threading import Event
 
 import pyarrow as pa
 import pytest
@@ -20,9 +25,10 @@ from streamhouse.stores.fluss.ddl import describe
 from streamhouse.stores.fluss.wire import proto
 from streamhouse.stores.fluss.wire.api import Api
 from streamhouse.stores.fluss.wire.cluster import Wire
+from tests.gate.levels import soak
 from tests.patience import until
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, soak]
 
 DAY, NEXT = date(2026, 11, 21), date(2026, 11, 22)
 FIRST = WriteContext("flow/segment", 0)
@@ -47,7 +53,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
 
 def get_stuck(services: Services, address: str) -> None:
     """Make tables, and a partition of each at once, until the coordinator has heard of one too late."""
-    log, numbers = services.folder.log("coordinator"), count()
+    log, numbers, over = services.folder.log("coordinator"), count(), Event()
 
     def is_stuck() -> bool:
         return "NullPointerException" in log.read_text()
@@ -55,7 +61,7 @@ def get_stuck(services: Services, address: str) -> None:
     def hurry(_: int) -> None:
         with Wire(address) as wire:
             asked = FlussCatalog(wire)
-            while not is_stuck():
+            while not (over.is_set() or is_stuck()):
                 name = f"hasty_{next(numbers)}"
                 path = (1, proto.encode((1, "ods"), (2, name)))
                 described = describe(table(f"ods.{name}"))
@@ -65,7 +71,10 @@ def get_stuck(services: Services, address: str) -> None:
 
     with ThreadPoolExecutor(CLIENTS) as pool:
         done = [pool.submit(hurry, number) for number in range(CLIENTS)]
-        until(lambda: all(one.done() for one in done), what="a stuck coordinator", saw=log.read_text)
+        try:
+            until(lambda: all(one.done() for one in done), what="a stuck coordinator", saw=log.read_text)
+        finally:
+            over.set()
         for one in done:
             one.result()
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from tests.gate.levels import deep
 
-pytestmark = deep("real servers die; tests/unit/gate/test_deaths.py tries the same with small processes")
+pytestmark = deep(
+    "real servers die; tests/unit/gate/test_deaths.py tries the same with small processes",
+    only=("test_each_death_fails_one_test",),
+)
 
 TOP = Path(__file__).parents[2]
 PLUGINS = ("gate.levels", "gate.shared", "gate.leftovers", "gate.verdict", "plugins_fluss", "plugins_spark")
@@ -53,21 +56,46 @@ def test_both_work_at_the_end(spark, fluss):
 """
 
 
+AGAIN = """
+from pathlib import Path
+
+def test_fails_once(spark):
+    first = Path("first")
+    if not first.exists():
+        first.touch()
+        assert False, "by chance"
+
+def test_after_it(spark):
+    assert spark.range(5).count() == 5
+"""
+
+
 def test_each_death_fails_one_test(tmp_path):
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib -rfE\n")
-    (tmp_path / "tests" / "unit").mkdir(parents=True)  # without a second try
-    (tmp_path / "tests" / "unit" / "test_a.py").write_text(TESTS)
+    done = run(tmp_path, "tests/unit", TESTS)  # without a second try
+    failed = {line.rpartition("::")[2].split(" ")[0] for line in done.stdout.splitlines() if line.startswith("run it")}
+    assert failed == {"test_spark_dies'", "test_spark_hangs'", "test_fluss_dies'"}, done.stdout + done.stderr
+    for words in ("Spark died while", "Spark stopped answering while", "Fluss died while"):
+        assert words in done.stdout
+
+
+def test_a_second_try_has_a_new_spark_and_so_have_the_tests_after_it(tmp_path):
+    done = run(tmp_path, "tests/integration", AGAIN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed, 0 failed, 1 flaky" in done.stdout
+    assert "LEFT RUNNING" not in done.stdout
+
+
+def run(folder: Path, where: str, text: str) -> subprocess.CompletedProcess[str]:
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib -rfE\n")
+    (folder / where).mkdir(parents=True)
+    (folder / where / "test_a.py").write_text(text)
     words = [word for name in PLUGINS for word in ("-p", f"tests.{name}")]
     paths = os.pathsep.join(map(str, (TOP, TOP / "plugins")))
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-m", "pytest", *words, "tests"],
-        cwd=tmp_path,
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": paths, "STREAMHOUSE_TEST_PATIENCE": "0.5"},
         capture_output=True,
         text=True,
         check=False,
     )
-    failed = {line.rpartition("::")[2].split(" ")[0] for line in done.stdout.splitlines() if line.startswith("run it")}
-    assert failed == {"test_spark_dies'", "test_spark_hangs'", "test_fluss_dies'"}, done.stdout + done.stderr
-    for words in ("Spark died while", "Spark stopped answering while", "Fluss died while"):
-        assert words in done.stdout

@@ -1,6 +1,7 @@
 """The Java process of Spark: whether it runs, who it is, how it ends, and the error for one that is gone."""
 
 import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _STOPPED = "stopped SparkContext"
+_END_S = 60.0
 _UNANSWERED = re.compile(r"An error occurred while calling \S+")  # what py4j says of a call that broke off, and no more
 
 
@@ -83,11 +85,31 @@ def exit_code() -> int | None:
 
 
 def end_java() -> None:
-    """Let the Java process that this one started end by itself, and wait for that; Spark is stopped before."""
+    """End the Java process that this one started, and wait for that; the next session of this process starts another.
+
+    Java ends by itself after Spark is stopped, and writes its class archive. It is killed where that takes a minute.
+    """
     child = _child()
-    assert child is not None, "this process started it"
-    child.stdin.close()  # what it waits for
-    child.wait()
+    if child is not None:
+        with suppress(OSError):
+            child.stdin.close()  # what it waits for
+        try:
+            child.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        _forget_java()
+
+
+def _forget_java() -> None:
+    """Let this process start another Java process: PySpark talks only to its first one, also where that is gone."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context: Any = SparkContext
+    session: Any = SparkSession
+    context._active_spark_context = context._gateway = context._jvm = None
+    session._instantiatedSession = session._activeSession = None
 
 
 def pid_of(spark: "SparkSession") -> int:
