@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -12,10 +13,11 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from streamhouse.errors import RowsLostError, SourceError, StoreUnavailableError
 from streamhouse.ingest import kafka as module
 from streamhouse.ingest.kafka import open_kafka
+from tests.gate.levels import deep
 from tests.kafka import broker
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 
-pytestmark = pytest.mark.services
+pytestmark = [deep("waits until a broker is given up", only=("test_a_broker_that_is_away",)), pytest.mark.services]
 
 COLUMNS = {"id": "bigint", "shop": "string", "cents": "decimal(12,2)", "at": "timestamp", "tags": "array<string>"}
 
@@ -50,6 +52,16 @@ def send(servers, topic, values, *, partition=0, key=None, transaction=None):
     producer.flush(30)
     if transaction:
         getattr(producer, f"{transaction}_transaction")(30)
+
+
+@contextmanager
+def transaction_of(servers, topic):
+    """A producer with an open transaction, which the end of the block commits."""
+    producer = Producer({"bootstrap.servers": servers, "transactional.id": f"open-{topic}"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    yield producer
+    producer.commit_transaction(30)
 
 
 def source(servers, topic, **options):
@@ -100,6 +112,22 @@ def test_only_what_was_committed_is_read(servers, topic):
     send(servers, topic, [{"id": 2}], transaction="abort")
     found = source(servers, topic)
     assert ids(found.read({}, found.available())) == [1]
+
+
+def test_an_open_transaction_ends_what_is_there(servers, topic):
+    """An epoch that ended behind it would be read again with other rows, once the transaction is over."""
+    send(servers, topic, [{"id": 1}])
+    found = source(servers, topic)
+    with transaction_of(servers, topic) as producer:
+        producer.produce(topic, b'{"id": 2}', partition=0)
+        producer.flush(30)
+        send(servers, topic, [{"id": 3}])
+        end = found.available()
+        assert end == {"0": 1, "1": 0}
+        assert ids(found.read({}, end)) == [1]
+    # The broker writes its mark behind a transaction after it answered.
+    until(lambda: found.available() == {"0": 4, "1": 0}, what="the end of the transaction", saw=found.available)
+    assert ids(found.read(end, found.available())) == [2, 3]
 
 
 def test_partitions_may_be_added(servers):
