@@ -1,24 +1,29 @@
 """Ends what a test leaves running, and names the test.
 
-Each process that is started below a test inherits the variable `PYTEST_PROCESS_OWNER`: the test, or the fixture of a
-larger scope that was set up then. What still runs when its owner is over was left behind.
+Each process that is started below a test inherits the variable `PYTEST_PROCESS_OWNER`: this run, and the test or the
+fixture of a larger scope that was set up then. What still runs when its owner is over was left behind. Unit tests are
+many and start few processes: those that they leave are looked for once, at the end of the run.
 """
 
 import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from tests.gate.shared import is_large
 
-_RUN, _OWNER = "PYTEST_PROCESS_RUN", "PYTEST_PROCESS_OWNER"
+_OWNER = "PYTEST_PROCESS_OWNER"
+_RUN = uuid.uuid4().hex
 _GRACE_S = 5.0
 _SHOWN = 200  # characters of a command
 LEFT = "left running"
 """The user property of a report that names a process."""
+LEFT_AT_END = pytest.StashKey[list[str]]()
+"""Lines for the processes that were found at the end of the run."""
 # What Python starts for itself, and what ends the services of a process that was killed: both end with their process.
 _WITH_ITS_PROCESS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "streamhouse.services.guardian")
 _FOUND: list[str] = []  # fixtures end within the tear-down of a test, whose report names what they left
@@ -26,7 +31,7 @@ _LOOKED_AT_EACH_TEST = ("tests/contract", "tests/integration", "tests/airflow")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    os.environ[_RUN] = uuid.uuid4().hex
+    config.stash[LEFT_AT_END] = []
 
 
 @pytest.hookimpl(wrapper=True)
@@ -34,7 +39,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.
     """What a fixture of a larger scope starts belongs to it, and not to the test that asked first."""
     before = os.environ.get(_OWNER, "")
     if is_large(fixturedef):
-        os.environ[_OWNER] = _fixture(fixturedef)
+        _own(_fixture(fixturedef))
     try:
         return (yield)
     finally:
@@ -48,7 +53,7 @@ def pytest_fixture_post_finalizer(fixturedef: pytest.FixtureDef[object], request
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    os.environ[_OWNER] = item.nodeid
+    _own(item.nodeid)
     try:
         return (yield)
     finally:
@@ -66,9 +71,28 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
         _FOUND.clear()
 
 
-def end(owner: str) -> list[str]:
-    """End the processes of an owner that is over; their command lines. One that ends by itself was not left behind."""
-    found = [process for process in running(os.environ[_RUN]) if _variable(process, _OWNER) == owner]
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Every test and every fixture is over: nothing that they started may run."""
+    lines = [f"LEFT RUNNING at the end of the run: {line}" for line in end()]
+    if isinstance(output := getattr(session.config, "workeroutput", None), dict):
+        output[LEFT] = lines
+    else:
+        session.config.stash[LEFT_AT_END] += lines
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    if isinstance(output := getattr(node, "workeroutput", None), dict):
+        node.config.stash[LEFT_AT_END] += output.get(LEFT, [])
+
+
+def end(owner: str = "") -> list[str]:
+    """End the processes of an owner that is over, or of all owners; their command lines.
+
+    One that ends by itself within a few seconds was not left behind.
+    """
+    found = list(_running(owner))
     _, left = psutil.wait_procs(found, timeout=_GRACE_S) if found else ([], [])
     lines = [f"{process.pid} {_command(process)[:_SHOWN]}" for process in left]
     for process in left:
@@ -76,27 +100,24 @@ def end(owner: str) -> list[str]:
     return lines
 
 
-def running(run: str) -> list[psutil.Process]:
-    """What this run started, at any depth, and still runs; without what ends with its process, and this process."""
-    found = []
+def _running(owner: str) -> Iterator[psutil.Process]:
+    """What an owner started, at any depth, and still runs; without what ends with its process, and this process."""
+    mark = f"\0{_OWNER}={_RUN} {owner}".encode() + (b"\0" if owner else b"")
     for process in psutil.process_iter():
-        if process.pid == os.getpid() or _variable(process, _RUN) != run:
+        if process.pid == os.getpid():
             continue
-        command = _command(process)
-        if command and not any(name in command for name in _WITH_ITS_PROCESS):
-            found.append(process)
-    return found
+        try:  # psutil makes a dictionary of all variables; this looks at each process after each test
+            variables = Path(f"/proc/{process.pid}/environ").read_bytes()
+        except OSError:
+            continue
+        if mark in b"\0" + variables:
+            command = _command(process)
+            if command and not any(name in command for name in _WITH_ITS_PROCESS):
+                yield process
 
 
-def _variable(process: psutil.Process, name: str) -> str:
-    # psutil makes a dictionary of all; this is looked for in each process after each test.
-    try:
-        content = Path(f"/proc/{process.pid}/environ").read_bytes()
-    except OSError:
-        return ""
-    mark = f"\0{name}=".encode()
-    _, found, rest = (b"\0" + content).partition(mark)
-    return rest.partition(b"\0")[0].decode(errors="replace") if found else ""
+def _own(owner: str) -> None:
+    os.environ[_OWNER] = f"{_RUN} {owner}"
 
 
 def _command(process: psutil.Process) -> str:

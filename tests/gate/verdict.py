@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.gate.leftovers import LEFT
+from tests.gate.leftovers import LEFT, LEFT_AT_END
 from tests.gate.levels import LEFT_OUT
 
 _LAST_LINES = 6
@@ -56,6 +56,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for line in _slowest(reports):
         say(line)
     for line in sorted({f"LEFT RUNNING by {r.nodeid}: {text}" for r in reports for text in _left(r)}):
+        say(line)
+    for line in config.stash.get(LEFT_AT_END, []):
         say(line)
     for nodeid, report in sorted(flaky.items()):
         say(f"FLAKY {nodeid}")

@@ -1,5 +1,9 @@
 """A server that tests share dies or hangs: one test fails, and the next one gets a new server."""
 
+import pytest
+
+pytestmark = pytest.mark.proof
+
 CONFTEST = """
 import subprocess
 import pytest

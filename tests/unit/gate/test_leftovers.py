@@ -1,6 +1,9 @@
 """What a test leaves running is ended, and the report names the test."""
 
 import psutil
+import pytest
+
+pytestmark = pytest.mark.proof
 
 FILE = """
 import subprocess, sys
@@ -33,3 +36,14 @@ def test_a_process_of_a_session_of_its_own_is_found_ended_and_named(run):
     assert by == "tests/integration/test_a.py::test_leaves"
     assert "time.sleep(600)" in rest
     assert not psutil.pid_exists(int(rest.split()[0]))
+
+
+@pytest.mark.parametrize("processes", [(), ("-n", "2")])
+def test_what_unit_tests_leave_is_ended_at_the_end_of_the_run(run, processes):
+    text = 'import subprocess\n\ndef test_leaves(): subprocess.Popen(["sleep", "602"])\n'
+    result = run({"tests/unit/test_a.py": text}, *processes)
+    result.assert_outcomes(passed=1)
+    [line] = [line for line in result.outlines if line.startswith("LEFT RUNNING")]
+    assert line.startswith("LEFT RUNNING at the end of the run: ")
+    assert line.endswith(" sleep 602")
+    assert not psutil.pid_exists(int(line.rpartition(": ")[2].split()[0]))

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.proof
+
 FILE = """
 import pytest
 from tests.gate.levels import deep, soak

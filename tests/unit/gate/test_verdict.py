@@ -1,5 +1,9 @@
 """The last lines of a run."""
 
+import pytest
+
+pytestmark = pytest.mark.proof
+
 FAILS_ONCE = """
 from pathlib import Path
 first = Path(__file__).with_name("first")
