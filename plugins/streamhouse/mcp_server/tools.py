@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from mcp.types import Tool as ListedTool
@@ -32,7 +33,7 @@ class Tool:
     writes: bool = False
     runs_queries: bool = False
 
-    @property
+    @cached_property
     def listed(self) -> ListedTool:
         """As it is listed for clients. No tool destroys, none leaves the project, and each may be called again."""
         return ListedTool(
