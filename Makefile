@@ -26,23 +26,22 @@ demo: $(STAMP) ## Run both flows over a year of real rows, through hot, warm and
 airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in it, until Ctrl-C
 	@.venv-airflow/bin/python -m streamhouse.orchestrator.local --engine $(CURDIR)/$(BIN)/streamhouse --run retail
 
-# Real servers: whole files go to one of four processes, which wait more than they compute; the longest files begin first.
+# Real servers: whole files go to one of three processes, which keep two cores busy; the longest files begin first.
 SERVERS := tests/contract tests/integration tests/airflow
-SPREAD := -n 4 --dist loadfile --no-loadscope-reorder
+SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
 UNIT = $(BIN)/pytest tests/unit plugins --doctest-modules -q -n 2
 PUBLIC_WAYS = STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
 
-test: static $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; 20 minutes on two cores
+test: static $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; about 20 minutes on two cores
 	$(UNIT)
 	$(BIN)/pytest $(SERVERS) --level test $(SPREAD)
-	$(PUBLIC_WAYS)
 
-test-all: static $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try; 50 minutes
+test-all: static $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try, and without shortcuts of Spark; about an hour
 	$(UNIT)
 	$(BIN)/pytest $(SERVERS) $(SPREAD)
 	$(PUBLIC_WAYS)
 
-check: static ## Format, types, layers, unit tests and doctests; two minutes, no Java
+check: static ## Format, types, layers, unit tests and doctests; three minutes, no Java
 	$(UNIT) -m "not proof"
 
 static: $(STAMP)

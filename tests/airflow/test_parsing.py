@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.airflow,
     deep(
         "many files of DAGs in processes of their own",
-        stays=("test_a_broken_flow_is_one_import_error_with_its_place", "test_the_plain_file_makes_the_same_dags"),
+        stays=("test_a_broken_flow_is_one_import_error_with_its_place",),
     ),
 ]
 FLOWS = 100

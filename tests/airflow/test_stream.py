@@ -7,8 +7,18 @@ import pytest
 
 from tests.airflow.site import environment
 from tests.control_plane import program
+from tests.gate.levels import deep
 
-pytestmark = pytest.mark.airflow
+pytestmark = [
+    deep(
+        "ends of a task; a runner that is replaced stays",
+        only=(
+            "test_what_a_person_must_mend_fails_it_for_good_however_long_it_went",
+            "test_one_that_dies_soon_fails_the_try",
+        ),
+    ),
+    pytest.mark.airflow,
+]
 
 RESUMED = """
 import json, sys

@@ -37,7 +37,6 @@ pytestmark = [
         "each place and key of Iceberg; a folder stays",
         stays=(
             "test_rows_and_history_are_those_of_spark[folder-key0-by0]",
-            "test_rows_and_history_are_those_of_spark[folder-key1-by1]",
             "test_deletes_by_value_are_left_to_spark[folder]",
             "test_a_file_that_upkeep_removed_is_told[folder]",
         ),

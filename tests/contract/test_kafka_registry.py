@@ -23,11 +23,15 @@ from streamhouse.project.contracts import check_contracts
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from tests.contract.test_kafka import create, send
+from tests.gate.levels import deep
 from tests.kafka import broker
 from tests.malformed import FORMATS, SCHEMAS
 from tests.registry import framed, guarded, registry
 
-pytestmark = pytest.mark.services
+pytestmark = [
+    deep("waits until a registry is given up", only=("test_a_registry_that_is_away_loses_no_row",)),
+    pytest.mark.services,
+]
 
 COLUMNS = {"id": "bigint", "shop": "string", "amount": "decimal(12,2)", "at": "timestamp"}
 FIELDS = [

@@ -28,6 +28,12 @@ pytestmark = [
     deep(
         "many commits, and tables without rows",
         only=(
+            "test_rows_and_what_is_known_of_epochs_outlive_compaction_and_expiry[iceberg-full-keyed]",
+            "test_what_somebody_has_yet_to_read_stays[iceberg-log]",
+            "test_a_flow_writes_while_its_table_is_compacted[iceberg-keyed]",
+            "test_the_newest_commits_of_all_writers_outlive_their_snapshots[paimon]",
+            "test_who_has_yet_to_read_what_expired_is_told_so_also_where_it_was_counted_before[iceberg-log]",
+            "test_rows_and_what_is_known_of_epochs_outlive_compaction_and_expiry[paimon-minor-keyed]",
             "test_what_lies_on_disk_is_bounded_however_many_commits_there_were",
             "test_a_table_without_rows_stays_as_it_is",
             "test_files_of_no_snapshot_are_removed_when_they_are_old",

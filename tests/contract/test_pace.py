@@ -16,6 +16,11 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, Store, WriteContext
 from streamhouse.stores.paimon import PaimonStore
 from streamhouse.stores.paimon.upkeep import PaimonUpkeep
+from tests.gate.levels import deep
+
+pytestmark = deep(
+    "a hundred commits of Iceberg; a log stays", only=("test_a_keyed_table_is_followed_in_steps[iceberg]",)
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

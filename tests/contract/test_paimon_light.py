@@ -26,6 +26,11 @@ from tests.oracle import assert_same_rows
 pytestmark = deep(
     "compacted tables of each kind",
     only=(
+        "test_rows_and_history_are_those_of_pypaimon[keyed_by_day]",
+        "test_compacted_and_expired_tables_are_read_alike[merging]",
+        "test_rows_and_history_are_those_of_pypaimon[merging]",
+        "test_rows_and_history_are_those_of_pypaimon[keyed]",
+        "test_rows_and_history_are_those_of_pypaimon[first_row]",
         "test_compacted_and_expired_tables_are_read_alike[log_by_day]",
         "test_compacted_and_expired_tables_are_read_alike[keyed_by_day]",
         "test_compacted_and_expired_tables_are_read_alike[first_row]",

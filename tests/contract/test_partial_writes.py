@@ -14,6 +14,17 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, Store, WriteContext
+from tests.gate.levels import deep
+
+pytestmark = deep(
+    "random histories and threads over Iceberg; each rule stays for each store",
+    only=(
+        "test_random_histories_of_two_writers_in_any_order[iceberg]",
+        "test_two_threads_write_their_columns_at_the_same_time[iceberg]",
+        "test_composite_keys_and_nested_columns[iceberg]",
+        "test_a_row_without_any_value_lives_until_a_delete[iceberg]",
+    ),
+)
 
 Make = Callable[..., Table]
 Row = dict[str, Any]

@@ -14,12 +14,13 @@ from streamhouse.project.settings import ColdSettings
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.stores.iceberg import IcebergStore
 from streamhouse.stores.iceberg.upkeep import IcebergUpkeep
+from tests.gate.levels import deep
 from tests.iceberg_rest import ID, SCOPE, SECRET, Catalog, named, rest_catalog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [deep("a log table stays", only=("test_a_table_lives_in_it[keyed]",)), pytest.mark.spark]
 Make = Callable[..., Table]
 NOBODY = "http://127.0.0.1:1/api/catalog"
 

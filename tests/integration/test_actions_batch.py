@@ -12,10 +12,11 @@ from streamhouse.ingest.kinds import open_source
 from streamhouse.jobs.examples import run_examples
 from streamhouse.planner.ready_actions import READY
 from streamhouse.registry import Registry
+from tests.gate.levels import deep
 from tests.oracle import assert_same_rows, batch
 from tests.ready import ready_action
 
-pytestmark = pytest.mark.spark
+pytestmark = [deep("a batch of a year; test_demo.py has a part of it through every tier"), pytest.mark.spark]
 
 ROOT = Path(__file__).parents[2]
 REGISTRY = Registry.load(ROOT)

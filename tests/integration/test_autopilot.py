@@ -20,9 +20,16 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.autopilot import DecisionState
+from tests.gate.levels import deep
 from tests.patience import PATIENCE_S, until
 
-pytestmark = [pytest.mark.spark]
+pytestmark = [
+    deep(
+        "a finding that needs many epochs; the others stay",
+        only=("test_epochs_that_are_too_small_become_larger_and_files_that_are_too_many_fewer",),
+    ),
+    pytest.mark.spark,
+]
 
 FLOW = "piloted"
 COLUMNS = "{id: bigint, customer: bigint}"

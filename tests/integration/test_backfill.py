@@ -16,9 +16,20 @@ from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Owner
 from streamhouse.tiering.restate import TimeSpan
+from tests.gate.levels import deep
 from tests.oracle import assert_same_rows, batch
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    deep(
+        "parts of a history; a whole backfill stays",
+        only=(
+            "test_a_part_of_the_history",
+            "test_a_run_tells_which_older_rows_an_edit_leaves_as_they_were",
+        ),
+    ),
+    pytest.mark.services,
+    pytest.mark.spark,
+]
 
 ORDERS = "{order_id: int, customer: string, cents: bigint, at: timestamp}"
 ACTIONS = {

@@ -15,9 +15,17 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.arrow import arrow_schema, conform
+from tests.gate.levels import deep
 from tests.oracle import assert_same_rows, batch
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    deep(
+        "change events in parts and kills; test_capture.py has a flow over a database, tests/unit/ingest the events",
+        only=("test_after_each_part_the_tables_equal_the_batch",),
+    ),
+    pytest.mark.services,
+    pytest.mark.spark,
+]
 
 HEADER = "/* ---\naction: {name}\nstep: {step}\ninputs: {inputs}\noutput: {{primary_key: [{key}]}}\n--- */\n{sql}\n"
 ORDERS = "{order_id: bigint, customer: string, cents: bigint}"

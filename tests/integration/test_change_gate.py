@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.spark,
     deep(
         "a second person and a flow that goes on",
-        stays=("test_a_change_of_a_flow_that_runs_waits_for_a_person[1]", "test_a_failing_audit_of_a_flow_at_rest"),
+        stays=("test_a_change_of_a_flow_that_runs_waits_for_a_person[1]",),
     ),
 ]
 

@@ -21,6 +21,8 @@ pytestmark = [
     deep(
         "changes across several flows and clocks",
         only=(
+            "test_an_edit_that_is_undone_goes_back_to_the_version_that_served",
+            "test_other_engines_find_what_serves_under_its_own_name",
             "test_another_flow_that_keeps_its_history_gets_all_rows_of_a_table_of_another_source",
             "test_a_source_with_more_rows_reaches_a_flow_that_runs_on_several_clocks",
             "test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve",

@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from tests.console import before_spark, calls_of, masked, shell
+from tests.gate.levels import deep
 from tests.patience import SOAKING
+
+pytestmark = deep(
+    "one page stays; `make soak` has them all",
+    only=(
+        "test_each_command_shows_what_the_page_shows[actions-and-flows]",
+        "test_each_command_shows_what_the_page_shows[lookups-and-joins]",
+    ),
+)
 
 PAGES = {
     path.stem: calls

@@ -7,10 +7,7 @@ from pathlib import Path
 
 from tests.gate.levels import deep
 
-pytestmark = deep(
-    "real servers die; tests/unit/gate/test_deaths.py tries the same with small processes",
-    only=("test_each_death_fails_one_test",),
-)
+pytestmark = deep("real servers die; tests/unit/gate/test_deaths.py tries the same with small processes")
 
 TOP = Path(__file__).parents[2]
 PLUGINS = ("gate.levels", "gate.shared", "gate.leftovers", "gate.verdict", "plugins_fluss", "plugins_spark")

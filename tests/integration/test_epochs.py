@@ -62,7 +62,7 @@ def project(tmp_path, fluss, spark, monkeypatch):
     flow = tmp_path / "project" / "flows" / "sinks.yaml"
     text = flow.read_text()
     # Each kill takes an epoch; there must be some left at the end.
-    was, now = ("max_rows_per_epoch: 400", "max_rows_per_epoch: 200") if SOAKING else ("limit: 6000", "limit: 3200")
+    was, now = ("max_rows_per_epoch: 400", "max_rows_per_epoch: 200") if SOAKING else ("limit: 6000", "limit: 1600")
     assert was in text
     flow.write_text(text.replace(was, now))
     monkeypatch.setenv("STREAMHOUSE_FLUSS", fluss)

@@ -34,16 +34,10 @@ pytestmark = [
         "each change under each policy; one policy of most changes stays",
         stays=(
             "test_rename_column_of_a_table",
-            "test_drop_column_that_is_used",
             "test_add_column_to_a_table",
             "test_widen_type_read_with_the_old_type[try_evolve]",
             "test_change_type_of_a_source[rescue-wanted5-None]",
-            "test_what_does_not_compile_holds_its_own_readers_alone",
             "test_truncate_table_that_a_person_decides_of[True]",
-            "test_drop_table[lenient]",
-            "test_recreate_table_is_read_from_its_beginning_once_a_person_says_so[lenient]",
-            "test_positions_lost_of_a_table_whose_snapshots_expired_behind_a_reader[lenient]",
-            "test_rows_that_a_hot_log_dropped_unread_are_told_and_gone_on_behind",
         ),
     ),
 ]

@@ -24,7 +24,7 @@ STORES = ("north", "south", "east")
 pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
-    deep("tasks; the driver stays", stays=("test_days_that_appear_and_days_that_are_dropped[driver]",)),
+    deep("days over a flow; tests/contract/test_hot_partitions.py has each rule"),
 ]
 
 

@@ -22,8 +22,11 @@ pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
     deep(
-        "the public ways, which `make test` runs in a step of its own",
-        only=("test_after_each_part_the_tables_equal_the_batch[public]",),
+        "rows over executors and the public ways; Spark in the driver stays",
+        only=(
+            "test_after_each_part_the_tables_equal_the_batch[executors]",
+            "test_after_each_part_the_tables_equal_the_batch[public]",
+        ),
     ),
 ]
 

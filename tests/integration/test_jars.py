@@ -16,7 +16,19 @@ import pytest
 
 from streamhouse.errors import EnvironmentProblem, JarDownloadError
 from streamhouse.install.jars import Jar, fetch
+from tests.gate.levels import deep
 from tests.patience import PATIENCE_S, until
+
+pytestmark = deep(
+    "odd mirrors; a checksum, a jar that is not ours and two processes stay",
+    only=(
+        "test_a_jar_that_nobody_has_is_told",
+        "test_a_damaged_cache_is_mended",
+        "test_a_download_that_was_cut_off_leaves_nothing_half_and_is_done_again",
+        "test_no_network_is_told_with_its_reason",
+        "test_the_mirror_can_be_named_in_the_environment",
+    ),
+)
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 POM = b"<project><groupId>org.example</groupId><artifactId>thing</artifactId><version>1.0</version></project>"

@@ -29,9 +29,7 @@ pytestmark = [
     deep(
         "each way to lose a lake; a lost folder of each stays",
         stays=(
-            "test_whole_lakes_are_answered",
             "test_a_lost_table_is_an_error_everywhere[warm-folder]",
-            "test_a_lost_table_is_an_error_everywhere[cold-folder]",
             "test_files_that_are_gone_are_an_error_where_they_are_read[warm-data]",
             "test_files_that_are_gone_are_an_error_where_they_are_read[cold-data]",
             "test_a_hot_table_that_is_gone_is_an_error_everywhere",

@@ -13,8 +13,14 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
+from tests.gate.levels import deep
 from tests.golden import Golden
 from tests.oracle import assert_same_rows, batch
+
+pytestmark = deep(
+    "all queries of a corpus; test_histories.py and spark/test_strategies_exact.py have each strategy",
+    only=("test_every_query_equals_the_batch",),
+)
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "nexmark"
 STRATEGIES = Path(__file__).parents[1] / "fixtures" / "nexmark" / "strategies.txt"

@@ -17,12 +17,7 @@ pytestmark = [
     pytest.mark.spark,
     deep(
         "each way in which a state can be old",
-        stays=(
-            "test_an_older_state_is_refused_and_restored_from_the_tables[state_old]",
-            "test_an_older_state_is_refused_and_restored_from_the_tables[both_gone]",
-            "test_an_epoch_that_died_is_completed_once[both_old]",
-            "test_a_hot_table_that_something_else_wrote_to_is_not_taken_for_the_flows",
-        ),
+        stays=("test_an_older_state_is_refused_and_restored_from_the_tables[both_gone]",),
     ),
 ]
 

@@ -20,9 +20,19 @@ from streamhouse.runtime.open import Open
 from streamhouse.runtime.owner import is_alive
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.records import Phase, RunnerState
+from tests.gate.levels import deep
 from tests.patience import PATIENCE_S, until
 
-pytestmark = [pytest.mark.spark]
+pytestmark = [
+    deep(
+        "edits while a flow runs; one of a flow at rest stays",
+        only=(
+            "test_a_rebuilt_input_shows_without_a_new_row_while_the_flow_runs",
+            "test_a_runner_does_not_take_a_flow_from_an_apply_of_its_own_process",
+        ),
+    ),
+    pytest.mark.spark,
+]
 
 FLOW = "outdated"
 ACTIONS = {

@@ -28,7 +28,7 @@ from tests.patience import PATIENCE_S, SOAKING, until
 
 pytestmark = deep(
     "histories of each kind of table; one of each tier stays",
-    stays=("test_a_view_never_goes_back_in_time[key]", "test_hot_and_warm[log]", "test_hot_and_cold"),
+    stays=("test_hot_and_warm[log]", "test_hot_and_cold"),
 )
 
 COLUMNS = (Column(name="k", type="bigint"), Column(name="v", type="bigint"))

@@ -19,10 +19,7 @@ pytestmark = [
     pytest.mark.spark,
     deep(
         "each kind of log and tier",
-        stays=(
-            "test_a_log_comes_back_in_its_order_and_what_depends_on_it_is_computed[by key warm]",
-            "test_an_order_that_upkeep_lost_is_told_before_anything_is_written_and_never_guessed[one bucket warm]",
-        ),
+        stays=("test_a_log_comes_back_in_its_order_and_what_depends_on_it_is_computed[by key warm]",),
     ),
 ]
 

@@ -25,7 +25,7 @@ from tests.patience import PATIENCE_S, until
 pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
-    deep("other ends of a runner than its death", stays=("test_a_killed_runner_is_replaced_and_its_flow_goes_on",)),
+    deep("ends of a runner; tests/airflow/test_stream.py has one that is replaced"),
 ]
 
 HEADER = ["order_id", "product", "quantity", "price", "ordered_at"]

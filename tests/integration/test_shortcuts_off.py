@@ -10,7 +10,7 @@ import pytest
 from tests.gate.levels import deep, soak
 from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.spark, deep("a run without shortcuts; the last step of `make test` has the public ways")]
+pytestmark = [pytest.mark.spark, deep("a run without shortcuts; the last step of `make test-all` has the public ways")]
 
 ACTION = """\
 /* ---

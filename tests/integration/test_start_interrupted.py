@@ -18,10 +18,7 @@ pytestmark = [
     pytest.mark.spark,
     deep(
         "each signal at each moment",
-        stays=(
-            "test_no_process_outlives_a_start_that_is_ended[9-0.2]",
-            "test_no_process_outlives_a_start_that_is_ended[2-1.2]",
-        ),
+        stays=("test_no_process_outlives_a_start_that_is_ended[2-1.2]",),
     ),
 ]
 

@@ -18,10 +18,7 @@ pytestmark = [
     pytest.mark.spark,
     deep(
         "each type on each route; one of each stays",
-        stays=(
-            "test_a_sum_that_overflows_stops_the_flow_until_it_is_wider[driver-n]",
-            "test_what_a_refused_epoch_wrote_to_other_tables_is_there_once[driver]",
-        ),
+        stays=("test_a_sum_that_overflows_stops_the_flow_until_it_is_wider[driver-n]",),
     ),
 ]
 

@@ -31,7 +31,6 @@ from tests.patience import PATIENCE_S, until
 pytestmark = deep(
     "checks beside a runner, and tables that fail",
     stays=(
-        "test_every_further_tier_is_filled_and_only_once",
         "test_a_flow_that_runs_fills_its_tiers_by_itself",
         "test_a_check_tells_what_waits_and_what_fails[alone]",
     ),

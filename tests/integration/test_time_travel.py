@@ -17,9 +17,20 @@ from streamhouse.runtime.stores import open_stores
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
 from streamhouse.tiering.move import tier
+from tests.gate.levels import deep
 from tests.live import Live, opened_project, write_action
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    deep(
+        "ends of history; a moment, an epoch and a version stay",
+        only=(
+            "test_the_hot_tier_tells_where_its_log_begins",
+            "test_an_epoch_before_a_table_was_built_anew_is_told",
+        ),
+    ),
+    pytest.mark.services,
+    pytest.mark.spark,
+]
 
 COLUMNS = (Column(name="id", type="bigint"), Column(name="name", type="string"))
 LOG_COLD = Table(name="dwd.tt_log", columns=COLUMNS, buckets=2, tiers={"hot": "1h", "cold": "forever"})

@@ -32,10 +32,6 @@ pytestmark = [
         stays=(
             "test_a_random_query_equals_the_batch[0]",
             "test_a_random_query_equals_the_batch[2]",
-            "test_a_random_query_equals_the_batch[3]",
-            "test_a_random_query_equals_the_batch[7]",
-            "test_a_random_query_equals_the_batch[8]",
-            "test_other_strategies_equal_the_batch[full-7]",
             "test_other_strategies_equal_the_batch[recompute-1]",
         ),
     ),

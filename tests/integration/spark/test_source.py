@@ -15,9 +15,15 @@ from streamhouse.engine.source import Pace, epochs_stream, vector_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.spark.log_files import logging_session
+from tests.gate.levels import deep
 from tests.patience import PATIENCE_S, until
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    deep(
+        "waits until Spark gives up", only=("test_nothing_outlives_a_driver_that_is_killed_while_spark_waits_for_it",)
+    ),
+    pytest.mark.spark,
+]
 
 
 class Counter:

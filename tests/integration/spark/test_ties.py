@@ -11,13 +11,17 @@ from streamhouse.registry.parse_sql import parse_query
 from streamhouse.sql import functions
 from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
+from tests.gate.levels import deep
 from tests.patience import SOAKING
 from tests.sql_corpus import AT, columns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark]
+pytestmark = [
+    deep("each window function judged by Spark; what a limit takes stays", only=("test_window_functions",)),
+    pytest.mark.spark,
+]
 
 
 TABLE = {"id": "int", "g": "int", "o": "int", "v": "int", "s": "string"}

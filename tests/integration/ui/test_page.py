@@ -12,10 +12,21 @@ import psutil
 import pytest
 
 from streamhouse.project.project import Project
+from tests.gate.levels import deep
 from tests.integration.ui.conftest import served
 from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    deep(
+        "two of four kinds of screen stay",
+        only=(
+            "test_every_page_reads_well[dark-1280]",
+            "test_every_page_reads_well[light-390]",
+        ),
+    ),
+    pytest.mark.services,
+    pytest.mark.spark,
+]
 
 LOOKS = (Path(__file__).parent / "looks.js").read_text()
 PAGES = {

@@ -9,6 +9,8 @@ from streamhouse.project.desired import desired_plans
 from tests.scripted_models import CLERKS, FLOW, SALES, WAGES, write_shop
 from tests.unit.mcp_server.conftest import Tools
 
+pytestmark = pytest.mark.proof
+
 SECRET = (
     "wages_paid", "wage_grade", "paid_cents", "keep_wages", "union", "pay band", "poor", "rich", "gross pay", "stipend",
     "grading", "wages.csv", "What each clerk earns",

@@ -6,6 +6,8 @@ import pytest
 
 from streamhouse.project.desired import desired_plans
 
+pytestmark = pytest.mark.proof
+
 HIDE = ("output: {event_time: ordered_at}", "output: {event_time: ordered_at}\nai: {schema: denied}")
 SHOW = ("output: {primary_key: [product]}", "output: {primary_key: [product]}\nai: {rows: allowed}")
 

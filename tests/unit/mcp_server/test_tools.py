@@ -5,6 +5,8 @@ import pytest
 from streamhouse.mcp_server import limits
 from streamhouse.mcp_server.tools import BY_NAME
 
+pytestmark = pytest.mark.proof
+
 
 def test_search_finds_by_stems_and_almost(call):
     found = call("search", text="revenues by prodict").document

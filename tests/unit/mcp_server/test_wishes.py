@@ -11,6 +11,8 @@ from streamhouse.planner.request import Block, ColumnRef, Dimension, Measure, Qu
 from tests.patience import PATIENCE_S
 from tests.unit.mcp_server.test_hostile import HOSTILE, files_of
 
+pytestmark = pytest.mark.proof
+
 WISH = "pieces per order"
 
 

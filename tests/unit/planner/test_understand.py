@@ -12,6 +12,8 @@ from streamhouse.planner.understand import understand
 from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import CATALOGS
 
+pytestmark = pytest.mark.proof
+
 ACCEPTED = Path(__file__).parent / "read" / "accepted.txt"  # schema | wish, then what it is read as
 
 

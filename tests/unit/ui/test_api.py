@@ -31,6 +31,8 @@ from streamhouse.ui.app import create_app
 from streamhouse.ui.person import Person
 from tests.patience import until
 
+pytestmark = pytest.mark.proof
+
 TTL = timedelta(minutes=1)
 
 

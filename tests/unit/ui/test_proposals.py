@@ -20,6 +20,8 @@ from streamhouse.state.changes import Wish
 from streamhouse.ui.person import Person
 from tests.shop_project import FLOW, make_shop
 
+pytestmark = pytest.mark.proof
+
 WISH = "number of sales per note where cents is above 500"
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -11,6 +11,8 @@ from streamhouse.ui.problem_data import ProblemError
 from streamhouse.ui.query_process import Asker, engine_command
 from tests.patience import PATIENCE_S, until
 
+pytestmark = pytest.mark.proof
+
 
 async def waits():
     return False

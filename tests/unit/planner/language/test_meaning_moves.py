@@ -8,6 +8,8 @@ from streamhouse.planner.understand import understand
 from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import CATALOGS
 
+pytestmark = pytest.mark.proof
+
 ACCEPTED = Path(__file__).parents[1] / "read" / "accepted.txt"
 OPPOSITES = (
     ("more than", "less than"),
