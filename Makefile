@@ -12,6 +12,8 @@ STAMP := .venv/.complete
 export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 export UV_LINK_MODE ?= hardlink
+# Hundreds of short processes import the same modules: without files of their bytecode each compiles all of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 AIRFLOW_STAMP := .venv-airflow/.complete
 
