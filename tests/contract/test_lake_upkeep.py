@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.spark,
     deep(
-        "many commits, and tables without rows",
+        "many commits, tables without rows, and further kinds of tables; one kind of each store stays",
         only=(
             "test_rows_and_what_is_known_of_epochs_outlive_compaction_and_expiry[iceberg-full-keyed]",
             "test_what_somebody_has_yet_to_read_stays[iceberg-log]",

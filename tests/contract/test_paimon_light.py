@@ -24,7 +24,7 @@ from tests.gate.levels import deep
 from tests.oracle import assert_same_rows
 
 pytestmark = deep(
-    "compacted tables of each kind",
+    "each kind of table; a log, one by day and a compacted one stay",
     only=(
         "test_rows_and_history_are_those_of_pypaimon[keyed_by_day]",
         "test_compacted_and_expired_tables_are_read_alike[merging]",

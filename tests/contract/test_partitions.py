@@ -26,7 +26,7 @@ from streamhouse.stores.where import RowCondition
 from tests.gate.levels import deep
 
 pytestmark = deep(
-    "compaction of each partition; tests/contract/test_lake_upkeep.py has that of tables",
+    "log tables of Iceberg, odd names, and compaction of each partition, which test_lake_upkeep.py has of tables",
     only=(
         "test_rows_of_many_days_are_read_as_they_were_written[iceberg-log]",
         "test_partitions_are_told_and_dropped[iceberg-log]",

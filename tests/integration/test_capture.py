@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.services,
     pytest.mark.timeout(7200 if SOAK else 1200),
     deep(
-        "journals that shrink and captures that are killed",
+        "every type, a lost slot, journals that shrink and captures that are killed; a flow over a database stays",
         only=(
             "test_types_later_tables_and_secrets",
             "test_a_lost_slot_is_an_error_and_no_new_snapshot",

@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
     deep(
-        "a second person and a flow that goes on",
+        "a second person, a flow at rest and one that goes on",
         stays=("test_a_change_of_a_flow_that_runs_waits_for_a_person[1]",),
     ),
 ]

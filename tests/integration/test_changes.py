@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
     deep(
-        "changes across several flows and clocks",
+        "edits that are undone, other engines, and changes across several flows and clocks",
         only=(
             "test_an_edit_that_is_undone_goes_back_to_the_version_that_served",
             "test_other_engines_find_what_serves_under_its_own_name",

@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
     deep(
-        "each way to lose a lake; a lost folder of each stays",
+        "each way to lose a lake; a lost warm folder and lost files stay",
         stays=(
             "test_a_lost_table_is_an_error_everywhere[warm-folder]",
             "test_files_that_are_gone_are_an_error_where_they_are_read[warm-data]",
