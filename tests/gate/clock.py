@@ -61,10 +61,12 @@ class _Module:
 
     def spans(self) -> Iterator[tuple[int, str]]:
         for scope in self.scopes:
-            times = _Times(scope, self)
-            for node in ast.walk(scope):
-                if not isinstance(node, ast.Assert | ast.If | ast.While):
-                    continue
+            nodes = list(ast.walk(scope))
+            verdicts = [node for node in nodes if isinstance(node, ast.Assert | ast.If | ast.While)]
+            if not verdicts:
+                continue
+            times = _Times(nodes, self)
+            for node in verdicts:
                 # A loop until a moment is a wait, even if nothing fails in it.
                 if isinstance(node, ast.While) and times.has_deadline(node.test):
                     yield node.lineno, "a wait of its own"
@@ -137,15 +139,21 @@ class _Module:
 class _Times:
     """Which names of a function are moments of its clock, moments to come, and spans between two moments."""
 
-    def __init__(self, scope: ast.AST, module: _Module) -> None:
+    def __init__(self, nodes: list[ast.AST], module: _Module) -> None:
         self.module = module
         self.moments: set[str] = set()
         self.deadlines: set[str] = set()
         self.lengths: set[str] = set()
+        named = [node for node in nodes if isinstance(node, ast.Assign | ast.AugAssign | ast.NamedExpr | ast.Call)]
         for _ in range(3):  # a name may be made from one that is assigned later in the text, in a loop
-            for one in ast.walk(scope):
-                if isinstance(one, ast.Assign | ast.AugAssign | ast.NamedExpr | ast.Call):
-                    self._learn(one)
+            before = self._known()
+            for one in named:
+                self._learn(one)
+            if self._known() == before:
+                break
+
+    def _known(self) -> int:
+        return len(self.moments) + len(self.deadlines) + len(self.lengths)
 
     def _learn(self, node: ast.Assign | ast.AugAssign | ast.NamedExpr | ast.Call) -> None:
         if isinstance(node, ast.Call):  # spans.append(...)
