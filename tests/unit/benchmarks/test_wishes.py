@@ -28,6 +28,8 @@ HOSTILE = Wish.model_validate(
         ("tenth", 64, {"college", "delivery"}),
         ("eleventh", 64, {"lawfirm", "radio"}),
         ("twelfth", 60, {"charity", "translation"}),
+        ("thirteenth", 66, {"brewery", "orchestra"}),
+        ("fourteenth", 66, {"brewery", "harbour", "orchestra"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):

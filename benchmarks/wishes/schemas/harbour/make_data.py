@@ -43,8 +43,8 @@ def people_and_boats(chance: random.Random) -> list[tuple[Any, ...]]:
         draught = None if chance.random() < 0.06 else round(length * chance.uniform(0.1, 0.19), 1)
         insured = None if chance.random() < 0.1 else date(2026, 1, 31) + timedelta(days=30 * chance.randrange(14))
         owner = None if chance.random() < 0.05 else 500 + min(int(chance.expovariate(0.03)), 84)
-        boats.append((1000 + n, name, kind, length, draught, chance.choice([1975, 1988, 1999, 2006, 2015, 2022, None])))
-        boats[-1] += (owner, insured)
+        built = chance.choice([1975, 1988, 1999, 2006, 2015, 2022, None])
+        boats.append((1000 + n, name, kind, length, draught, built, owner, insured))
     columns = ["boat_id", "boat_name", "kind", "length_m", "draught_m", "built_in", "owner_id", "insured_until"]
     write("boats", columns, boats)
     return boats
