@@ -269,13 +269,18 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
             f"'{clause.phrase}': is {placed.name} 0 then, or empty?", clause.phrase, (f"with {placed.name} = 0",)
         )
     unit = unit_of_column(placed.column)
-    if is_number(placed.column) and unit and (unit.measures in _AMOUNTS):
+    only_empty = not clause.present and _EMPTY_WITHOUT.search(placed.column.description.lower()) is not None
+    if is_number(placed.column) and unit and unit.measures in _AMOUNTS and not only_empty:
         places.note(clause.phrase, f"{placed.name} {'> 0' if clause.present else '= 0 or empty'}")
         positive = Condition(left=of, operator=">", values=(0,))
         empty = AnyOf(of=(Condition(left=of, operator="=", values=(0,)), Condition(left=of, operator="is null")))
         return [positive if clause.present else empty]
     places.note(clause.phrase, f"{placed.name} is {'not ' if clause.present else ''}empty")
     return [Condition(left=of, operator="is not null" if clause.present else "is null")]
+
+
+_EMPTY_WITHOUT = re.compile(r"\b(?:empty|null|missing|blank|unset)\b[^.;,]*\b(?:no|without|not|none)\b")
+"""As in "empty if there is no limit": zero is a limit then."""
 
 
 def _about_base(bench: Bench) -> bool:

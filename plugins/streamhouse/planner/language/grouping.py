@@ -169,9 +169,12 @@ def _within(reader: Reader) -> Time | None:
     return None
 
 
+_QUESTIONS = frozenset({"who", "whom", "whose", "when", "where", "what", "which", "how", "why"})
+
+
 def _goes_on(reader: Reader, joined: str) -> bool:
     """Whether what follows a comma or "and" is one more group, and not a number, a condition or a new clause."""
-    if read_period(reader.tokens, reader.at) or reader.number_here():
+    if read_period(reader.tokens, reader.at) or reader.number_here() or reader.word() in _QUESTIONS:
         return False
     back = reader.at
     group = _one(reader, certain=True)

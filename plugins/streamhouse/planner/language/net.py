@@ -10,10 +10,9 @@ from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import COMPARATIVES, MONTHS
+from streamhouse.planner.language.words import COMPARATIVES, MONTHS, NEGATIONS
 from streamhouse.planner.request import ColumnRef, Condition
 
-_NEGATIONS = frozenset({"not", "never", "without", "neither", "nor", "nobody", "except", "excluding", "lacking"})
 _NEGATIVE = ('"<>"', '"not in"', '"is null"', '"exists":false', '"values":[false]', '"<="', '">="', '"any"', '"<"',
              '">"')  # fmt: skip
 _SURE = 0.95  # how well a word has to name a thing
@@ -32,6 +31,7 @@ def lost(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> str:
         or _comparison(draft, text)
         or _rows(draft, found)
         or _letter(tokens, draft)
+        or _shown_twice(draft, found)
         or _particle(tokens, draft)
     )
 
@@ -64,6 +64,14 @@ def _letter(tokens: tuple[Token, ...], draft: Draft) -> str:
     return ""
 
 
+def _shown_twice(draft: Draft, found: Shaped) -> str:
+    """A word whose column is shown already: "play" of "names and instruments of those who play" asks for no column."""
+    shown = [one.of for one in found.block.columns if isinstance(one.of, ColumnRef)]
+    twice = {one.column for one in shown if shown.count(one) > 1}
+    said = [one for one in mentions_of(draft) if any(sense.column in twice for sense in one.of_kind("column"))]
+    return max(said, key=lambda one: one.start).text if len(said) > 1 else ""
+
+
 def _quantifier(draft: Draft) -> str:
     """As in "whose orders were all late": what is said of all rows of a thing, a condition on one row does not say."""
     for before, word, after in zip(draft.words, draft.words[1:], [*draft.words[2:], ""], strict=False):
@@ -91,7 +99,7 @@ def _number(tokens: tuple[Token, ...], draft: Draft, text: str) -> str:
 
 def _negation(draft: Draft, text: str) -> str:
     named = {word for one in mentions_of(draft) if one.of_kind("value") for word in one.words}
-    said = [word for word in draft.words if word in _NEGATIONS - named]
+    said = [word for word in draft.words if word in NEGATIONS - named]
     if "still" in draft.words and not any(
         mark in text for mark in ('null"', '"="', '"in"', '"<>"', '"not in"', "false")
     ):

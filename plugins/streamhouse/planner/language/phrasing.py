@@ -28,7 +28,10 @@ _UNIT = r"(?:days|hours|minutes|seconds)"
 _SHOWN = r"(?:with|show|add|give|include|plus)(?: me)?"
 _FIGURE = r"(?:amounts?|numbers?|sums?|totals?|figures?|counts?)"
 
+_NO_DEED = r"(?:is|are|was|were|be|been|has|have|had|with|for|of|to|by|there|or|and|but|if|than)"
+
 _TURNS: tuple[tuple[str, str], ...] = (
+    (r"\bstill ([a-z]+) (?:with|for|at|in) us\b", "still with us"),
     # abbreviations
     (r"(?:#|\bnos?\.|\bnr\.?|\bnum\.?|\bqty\.?|\bcnt\.?)\s*of\b", "number of"),
     (r"\b(avg|min|max|med)\.(?=\s)", r"\1"),
@@ -89,6 +92,7 @@ _TURNS: tuple[tuple[str, str], ...] = (
     (rf"\b(?:through|via|by way of|by means of|with|under|falling on) {_EACH}\b", "for each"),
     (r"\b(?:falls?|fell|lies|lay) (?:in|into|within|on)\b", "is in"),
     (r"\b(?:comes?|came|coming) with\b", "with"),
+    (rf"\b(?!{_NO_DEED} )([a-z]+) nothing\b(?! (?:but|more|less|else|except|other))", r"never \1"),
     (r"\bneither ([^,.;]+?),? nor (?:(?:an?|the|in|from|by) )?", r"not \1 or "),
     (r"\b(that|which|who) (?:stayed|stay|remained?|went|go(?:es)?) (?=un[a-z])", r"\1 are "),
     (r"\b(?:altogether|all told|all in all|taken together)\b", "in total"),

@@ -21,10 +21,15 @@ FILLERS: Final = frozenset(
     across within during among amongst into out up against between when where whose if than then while per
     currently now ever actually overall total different various given single one's ok okay thanks thank
     each's per's following corresponding respective own used using use based according plus sorted ordered sort order
-    here exact exactly but newly how come ones anything nothing anyone about regarding concerning among via
+    here exact exactly but newly how come ones anything anyone about regarding concerning among via
     through upon altogether""".split()
 )
 """Words that may stay unread without changing what is asked, where no rule uses them."""
+
+NEGATIONS: Final = frozenset(
+    """not never without neither nor nobody none nothing nowhere except excluding lacking""".split()
+)
+"""Words that turn what is asked into its opposite: none of them may stay unread."""
 
 COMPOUND_HEADS: Final = frozenset({"number", "numbers", "address", "addresses", "name", "names", "code", "codes"})
 """Heads of names of columns: what stands before one is no value."""
@@ -171,7 +176,6 @@ PARTS_OF_DAY: Final = {
     "evenings": (18, 22), "night": (22, 6), "nights": (22, 6),
 }  # fmt: skip
 
-NEGATIONS: Final = frozenset({"not", "never", "no", "neither", "nor", "isn", "non"})
 WITHOUT: Final = ("without any", "without a single", "without a", "without an", "without", "with no", "lacking any",
                   "lacking", "missing any", "missing a", "missing an", "missing", "have no", "has no", "had no",
                   "having no", "with zero", "that lack", "do not have any", "does not have any", "did not have any",

@@ -3,6 +3,7 @@
 
 import pytest
 
+from streamhouse.planner.language.words import FILLERS, NEGATIONS
 from streamhouse.planner.understand import understand
 from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import CATALOGS, catalog, table
@@ -37,6 +38,8 @@ READ = [
     # how often something was done
     ("library", "the 3 most borrowed books", "dwd.loans; by book_id; get count(*); top 3 row_count"),
     ("library", "loans per member on average", "[dwd.loans; by member_id; get loans]; get avg(loans)"),
+    # nothing is what was done never
+    ("library", "members who borrowed nothing", "ods.members; where no dwd.loans by member_id"),
     # rows with a value, of each group
     ("support", "defects per month", "dwd.tickets; where topic = bug; by month(opened_at); get count(*)"),
 ]  # fmt: skip
@@ -55,6 +58,9 @@ ASKED_BACK = [
     ("hotel", "bookings with more nights than guests", "cannot be compared"),
     ("hotel", "on average, how many bookings does a guest cancel", "average"),
     ("library", "many loans", "many"),
+    ("library", "members with nothing", "nothing"),
+    ("hotel", "guests who booked nothing but suites", "nothing"),
+    ("hotel", "channel and number of bookings that channel", "channel"),
     ("library", "biggest member", "by which figure"),
     ("library", "number of books borrowed per month", "different books, or all loans"),
     ("support", "percentage of tickets per agent closed", "of the rows of each group, or of all"),
@@ -93,3 +99,43 @@ def test_a_year_that_is_denied(wish, wanted):
 @pytest.mark.parametrize("wish", ["members born in May", "members born in the last 3 years"])
 def test_a_year_has_no_months_and_no_days(wish):
     assert "is a year" in compact(understand(wish, CLUB))
+
+
+def test_no_denial_may_stay_unread():
+    assert not NEGATIONS & FILLERS
+
+
+PIERS = catalog(
+    table("dwd.stays", ["stay_id"], "left_on", ["stay_id:i", "left_on:d", "fee:i"], measures={"berth_income": {"sql": "SUM(fee)"}}),
+    table("dwd.fuel", ["sale_id"], "sold_on", ["sale_id:i", "sold_on:d", "price:i"], measures={"fuel_income": {"sql": "SUM(price)"}}),
+    table("dws.days", ["day"], "day", ["day:d", "income:i"]),
+)  # fmt: skip
+
+
+def test_a_word_that_ends_two_measures_is_asked_back():
+    [question] = understand("income per month", PIERS).questions
+    assert question.choices == ("berth income", "fuel income", "income")
+    assert compact(understand("fuel income per month", PIERS)).startswith("dwd.fuel;")
+
+
+SHOPS = catalog(
+    table("ods.shops", ["shop_no"], None,
+          ["shop_no:i", "town:s", "limit:i|credit limit#EUR;empty if there is no limit", "debt:i#EUR"]),
+    table("ods.visits", ["visit_no"], "came_on", ["visit_no:i", "shop_no:i>ods.shops.shop_no", "came_on:d", "visitor:s|came by"]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wish", "wanted"),
+    [
+        ("shops without a credit limit", "ods.shops; where limit is null"),
+        ("shops without debt", "ods.shops; where (debt = 0 or debt is null)"),
+    ],
+)
+def test_a_zero_is_a_limit_where_empty_means_none(wish, wanted):
+    assert compact(understand(wish, SHOPS)) == wanted
+
+
+def test_a_question_behind_a_group_is_no_group():
+    found = compact(understand("first visit of each shop and who was the visitor", SHOPS))
+    assert "per shop_no, visitor" not in found

@@ -1,0 +1,83 @@
+"""Tables that have only a part of the rows, or sums of rows: who does not name such a table may mean all rows.
+
+A table of DWS or ADS keeps the conditions of its step out of sight. The average over its rows is the average of sums.
+"""
+
+from functools import lru_cache
+
+from sqlglot import exp
+
+from streamhouse.errors import Location, StreamhouseError
+from streamhouse.model.types import Layer
+from streamhouse.planner.catalog import CatalogTable
+from streamhouse.planner.language.draft import Draft, Noun
+from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.shape import Shaped
+from streamhouse.planner.language.tokens import Token
+from streamhouse.planner.request import ColumnRef, Question
+from streamhouse.sql.dialect import parse_query, render
+
+_NAMED = 0.85  # how well a wish has to name a table
+_OF_SINGLE_ROWS = frozenset({"avg", "min", "max", "median", "stddev"})
+_SUMS = (exp.Sum, exp.Count)
+
+
+def narrow_table(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+    """The question whether a table without all rows is meant, or one whose rows are sums; None: it is named."""
+    base, catalog = found.bench.base, found.bench.places.scope.lexicon.catalog
+    action = catalog.actions.get(base.action)
+    if base.layer not in {Layer.DWS, Layer.ADS} or action is None or _is_named(base, draft, found):
+        return None
+    conditions, sums = _narrowed_by(action.sql)
+    if conditions:
+        text = f"{base.name} has only rows where {conditions}, which the wish does not say: is that meant?"
+        return _question(text, base, draft)
+    for one in found.block.measures:
+        of = one.of
+        if one.function in _OF_SINGLE_ROWS and isinstance(of, ColumnRef) and not of.role and of.column in sums:
+            text = f"each {of.column} of {base.name} is a sum of rows: is the {one.function} of these sums meant?"
+            return _question(text, base, draft)
+    return None
+
+
+def _question(text: str, base: CatalogTable, draft: Draft) -> Question:
+    figures = [one.noun for one in draft.figures if isinstance(one.noun, Noun)]
+    phrase = next((one.text for one in (*figures, *draft.nouns)), "")
+    return Question(text=text, phrase=phrase, choices=(f"{phrase} of {base.name}",) if phrase else ())
+
+
+def _is_named(base: CatalogTable, draft: Draft, found: Shaped) -> bool:
+    """Whether a wish names a table, or a measure that somebody defined on it."""
+    if any(one.named is not None for one in found.block.measures):
+        return True
+    return any(
+        sense.kind == "table" and sense.table == base.name and sense.quality >= _NAMED
+        for mention in mentions_of(draft)
+        for sense in mention.senses
+    )
+
+
+@lru_cache(maxsize=256)
+def _narrowed_by(sql: str) -> tuple[str, frozenset[str]]:
+    """The conditions that a query puts on rows, as SQL, and its columns that are sums; without those on NULL."""
+    try:
+        query = parse_query(sql, Location("action"))
+    except StreamhouseError:
+        return "something that cannot be read is so", frozenset()
+    said = [
+        render(part)
+        for clause in query.find_all(exp.Where, exp.Having, exp.Qualify)
+        for part in _parts(clause.this)
+        if not _asks_for_null(part)
+    ]
+    sums = {one.alias_or_name.lower() for one in query.selects if one.find(*_SUMS) is not None}
+    return " and ".join(dict.fromkeys(said)), frozenset(sums)
+
+
+def _parts(condition: exp.Expr) -> list[exp.Expr]:
+    """The conditions that AND joins, each by itself."""
+    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+
+
+def _asks_for_null(part: exp.Expr) -> bool:
+    return isinstance(part, exp.Not) and isinstance(part.this, exp.Is) and isinstance(part.this.expression, exp.Null)
