@@ -16,6 +16,7 @@ from streamhouse.planner.language.doubtful_things import (
     verb_as_value,
 )
 from streamhouse.planner.language.doubtful_times import period_left_out
+from streamhouse.planner.language.doubtful_verbs import deed_without_rows
 from streamhouse.planner.language.draft import Draft, Noun, When
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.place import is_participle
@@ -192,5 +193,5 @@ def _share_of_what(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Qu
 _CHECKS = (
     _unnamed_rows, _unnamed_time, _each_period, _moving_days, _last_period, _mixed_or, _not_then, _share_of_what,
     few_of_things, values_of_thing, times_of_thing, bound_of_periods, lasting_state, split_name, verb_as_value,
-    pieces_or_rows, period_left_out, finer_group, other_deed, earned,
+    pieces_or_rows, period_left_out, finer_group, other_deed, earned, deed_without_rows,
 )  # fmt: skip
