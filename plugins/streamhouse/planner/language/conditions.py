@@ -275,12 +275,19 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
         positive = Condition(left=of, operator=">", values=(0,))
         empty = AnyOf(of=(Condition(left=of, operator="=", values=(0,)), Condition(left=of, operator="is null")))
         return [positive if clause.present else empty]
+    if not clause.present and _ZEROES & {value.lower() for value in placed.column.values}:
+        raise UnclearError(
+            f"'{clause.phrase}': is {placed.name} empty then, or does it say that there is none?",
+            clause.phrase,
+            sorted(f"with {spoken(placed.column.name)} '{v}'" for v in placed.column.values if v.lower() in _ZEROES),
+        )
     places.note(clause.phrase, f"{placed.name} is {'not ' if clause.present else ''}empty")
     return [Condition(left=of, operator="is not null" if clause.present else "is null")]
 
 
 _EMPTY_WITHOUT = re.compile(r"\b(?:empty|null|missing|blank|unset)\b[^.;,]*\b(?:no|without|not|none)\b")
 """As in "empty if there is no limit": zero is a limit then."""
+_ZEROES = frozenset({"0", "none", "no", "nothing", "n/a"})  # texts that say that there is none
 
 
 def _about_base(bench: Bench) -> bool:

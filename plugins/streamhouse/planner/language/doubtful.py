@@ -16,6 +16,7 @@ from streamhouse.planner.language.doubtful_things import (
     verb_as_value,
 )
 from streamhouse.planner.language.doubtful_times import period_left_out
+from streamhouse.planner.language.doubtful_verbs import deed_without_rows
 from streamhouse.planner.language.draft import Draft, Noun, When
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.namesakes import one_of_several_measures
@@ -195,4 +196,5 @@ _CHECKS = (
     _unnamed_rows, _unnamed_time, _each_period, _moving_days, _last_period, _mixed_or, _not_then, _share_of_what,
     few_of_things, values_of_thing, times_of_thing, bound_of_periods, lasting_state, split_name, verb_as_value,
     pieces_or_rows, period_left_out, finer_group, other_deed, earned, one_of_several_measures, narrow_table,
+    deed_without_rows,
 )  # fmt: skip

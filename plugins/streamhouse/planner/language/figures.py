@@ -12,7 +12,15 @@ from streamhouse.planner.language.hints import hinted
 from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.named_measures import adds_up, folds_as, named_measure, says_number
 from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError, counts
-from streamhouse.planner.language.scope import default_time, is_key_like, is_number, is_quantity, key_column
+from streamhouse.planner.language.scope import (
+    TIMES,
+    default_time,
+    is_key_like,
+    is_number,
+    is_quantity,
+    key_column,
+    spoken,
+)
 from streamhouse.planner.language.times import lasting
 from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.twice_meant import refuse_done_to, refuse_twice_meant
@@ -217,6 +225,8 @@ def _distinct(bench: Bench, noun: Noun) -> Measure:
         return Measure(name=f"{_short(noun)}_count")
     if placed.column.type == "boolean" or (is_number(placed.column) and not _is_key(placed)):
         raise NotPlacedError(noun.text)
+    if placed.column.type in TIMES and any(mention.of_kind("table") for mention in noun.around):
+        raise NotPlacedError(noun.text, f"they are no different {placed.name}")  # "different songs played"
     places.cost += 1.2
     return Measure(name=f"{_short(noun)}_count", function="count distinct", of=places.use(placed))
 
@@ -269,7 +279,10 @@ def _bare(bench: Bench, figure: Figure, noun: Noun) -> Measure:
     sense = named_measure(bench, noun)
     numbers = [one for one in bench.places.columns(noun, want="number") if not _is_key(one)]
     direct = _counts_rows(bench, noun)
-    if sense and (not numbers or sense.quality * 10 >= 10 - numbers[0].cost - 0.5):
+    plural = bool(noun.head.words) and singular(noun.head.words[-1]) != noun.head.words[-1]
+    closer = direct is not None and sense is not None and direct + 0.5 < (1 - sense.quality) * 10
+    rows = plural and closer  # "bills per month" are not what was billed
+    if sense and not rows and (not numbers or sense.quality * 10 >= 10 - numbers[0].cost - 0.5):
         return _named(bench, figure, noun, sense)
     if direct is not None and (not numbers or direct < numbers[0].cost):
         return _count(bench, figure, noun)
@@ -385,12 +398,26 @@ def _computed(bench: Bench, figure: Figure) -> Measure:
     assert figure.other is not None
     left = bench.places.column(figure.noun, want="number")
     right = bench.places.column(figure.other, want="number")
+    if figure.operator in {"+", "-"}:
+        _not_empty(figure, left, right)
     of = Arithmetic(left=bench.places.use(left), operator=figure.operator, right=bench.places.use(right))
     if figure.function in {"", "count"}:
         raise UnclearError(
             f"which figure of '{figure.phrase}' do you want?", figure.phrase, (f"total {figure.phrase}",)
         )
     return _of_scalar(figure, of, f"{left.column.name}_{right.column.name}", None)
+
+
+def _not_empty(figure: Figure, left: Placed, right: Placed) -> None:
+    """Do nothing where each row has both numbers.
+
+    Raises:
+        UnclearError: one is described as empty for some rows, and the sum leaves these rows out.
+    """
+    for one in (left, right):
+        if re.search(r"\b(empty|null|missing|blank)\b", one.column.description.lower()):
+            text = f"'{figure.phrase}': do rows count where {one.name} is empty? A sum would leave them out"
+            raise UnclearError(text, figure.phrase, (f"{figure.phrase} with {spoken(one.column.name)}",))
 
 
 def _amount(bench: Bench, figure: Figure, noun: Noun) -> Measure:

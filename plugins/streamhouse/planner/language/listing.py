@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.conversion import shown_in
+from streamhouse.planner.language.done_rows import done_before
 from streamhouse.planner.language.draft import Figure, Noun
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.grouped import dimension_name
@@ -61,6 +62,8 @@ def listed_columns(bench: Bench, nouns: list[Noun], grouped: bool, entity: bool)
         if noun.linked and any(places.is_base(other.head) for other in nouns if other is not noun):
             places.context(noun.head)
             places.contexts(noun.around)
+            continue
+        if done_before(bench, noun):
             continue
         if not noun.listed and any(places.is_base(other.head) for other in nouns if other is not noun):
             _says_of_rows(bench, noun)

@@ -38,7 +38,8 @@ def nested_or_not(bench: Bench, figure: Figure) -> Figure:
                 return replace(figure, inner_function="")
         if figure.function == "avg" and len(figure.near) == 1 and isinstance(figure.near[0], Noun):
             plain = bench.places.columns(figure.noun, want="number")
-            if bench.places.is_base(figure.near[0].head) and plain and not is_id(plain[0]) and plain[0].cost <= 1.0:
+            rows = bench.places.is_base(figure.near[0].head) and not _better_column(bench, figure.near[0])
+            if rows and plain and not is_id(plain[0]) and plain[0].cost <= 1.0:
                 return replace(figure, near=())  # each row is one of them
         sense = named_measure(bench, figure.noun)
         _no_two_averages(bench, figure)
@@ -65,6 +66,13 @@ def nested_or_not(bench: Bench, figure: Figure) -> Figure:
                 )
             return replace(figure, inner=figure.near, near=())
     return figure
+
+
+def _better_column(bench: Bench, group: Noun) -> bool:
+    """Whether a group names a column of the base better than its rows: "product" of rows that are called production."""
+    own = [sense for sense in group.head.senses if sense.table == bench.base.name]
+    column = max((sense.quality for sense in own if sense.kind == "column"), default=0.0)
+    return column > max((sense.quality for sense in own if sense.kind == "table"), default=0.0)
 
 
 def _no_two_folds(bench: Bench, figure: Figure) -> None:
@@ -105,9 +113,9 @@ def _no_two_averages(bench: Bench, figure: Figure) -> None:
     sense = named_measure(bench, figure.noun)
     numbers = [one for one in bench.places.columns(figure.noun, want="number") if not is_id(one)]
     loose = sense is not None and sense.quality < _WELL_NAMED and _ends_in_number(bench, figure.noun)
-    if loose and figure.near and figure.function == "avg":  # "average invoice amount per client"
+    if loose and figure.near:  # "average invoice amount per client"
         raise UnclearError(
-            f"'{figure.phrase}': the average of single rows, or of the totals of the groups?", figure.phrase
+            f"'{figure.phrase}': the {_word(figure)} of single rows, or of the totals of the groups?", figure.phrase
         )
     if sense is None or not numbers or numbers[0].cost > 0.9 or not figure.near or figure.function != "avg":
         return
@@ -158,11 +166,16 @@ def nested_block(bench: Bench, figures: list[Figure]) -> tuple[Block, Ranking | 
     leave_out_nobody(bench, ())
     unit = next(m.unit for m in bench.measures if m.name == name)
     inner = build_block(bench)
-    label = {"avg": "average", "max": "highest", "min": "lowest", "sum": "total"}.get(one.function, one.function)
+    label = _word(one)
     measure = Measure(name=f"{label}_{name}", function=one.function, of=ColumnRef(column=name), unit=unit)
     bench.places.note(one.phrase, f"{label} over {', '.join(inner_names)} of {name}")
     bench.places.assume(f"only {' and '.join(inner_names)} groups that have rows count for the {label}")
     return Block(inner=inner, dimensions=tuple(outer), measures=(measure,)), None
+
+
+def _word(figure: Figure) -> str:
+    words = {"avg": "average", "max": "highest", "min": "lowest", "sum": "total"}
+    return words.get(figure.function, figure.function)
 
 
 def _no_row_each(bench: Bench, one: Figure) -> None:

@@ -57,6 +57,7 @@ _LISTING = frozenset(
     together both or need want see fetch print""".split()
 )
 _CUES = frozenset("start starting end ending origin destination pickup dropoff departure arrival from to".split())
+_SHORTEST_DENIED = 5  # "unpaid" has a verb behind "un"
 _SURE = 0.95  # how well a word has to spell a value
 _SOFT = frozenset(FILLERS) - _SILENT  # words that are only read as names where the catalog spells them so
 
@@ -153,7 +154,7 @@ class Reader:
             and (read_period(self.tokens, found.end - 1) or self._bound_at(found.end - 1))
         ):
             found = self.lexicon.mention(self.tokens, at, found.end - at - 1)  # "promised | on or before 10 May"
-        if found and (self._is_clause(found, token) or self._is_relative(found, at)):
+        if found and (self._is_clause(found, token) or self._is_relative(found, at) or self._denies_rows(found)):
             return None
         if found and found.end - found.start == 1 and token.kind != "quoted":
             if token.word in _SILENT or (token.word in _GRAMMAR and not self._as_name(found, at)):
@@ -172,6 +173,16 @@ class Reader:
                 if not exact:
                     return None
         return self._done_first(found) if found else self._respelled(at)
+
+    def _denies_rows(self, found: Mention) -> bool:
+        """Whether the name of a measure denies something of the rows behind it: "unpaid" of "unpaid invoices"."""
+        word = found.words[-1] if len(found.words) == 1 else ""
+        if not word.startswith("un") or len(word) <= _SHORTEST_DENIED or found.of_kind("value", "column"):
+            return False
+        rows = self.lexicon.mention(self.tokens, found.end)
+        tables = {sense.table for sense in rows.of_kind("table") if sense.quality >= _SURE} if rows else set()
+        done = self.lexicon.meanings((stem(word[2:]),))
+        return any(sense.kind == "column" and sense.table in tables for sense in done)
 
     def _bound_at(self, at: int) -> bool:
         """Whether "at" begins a bound here: "ordered | at least twice", where a column is called "ordered at"."""

@@ -6,6 +6,7 @@ from streamhouse.planner.language.bare_figures import bare_figures, rows_of_subj
 from streamhouse.planner.language.bench import Bench, build_block
 from streamhouse.planner.language.conditions import add_conditions, layer_cost, leftover_filters
 from streamhouse.planner.language.contradictions import contradiction
+from streamhouse.planner.language.done_rows import leave_out_undone
 from streamhouse.planner.language.draft import Draft, Figure
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.flagged_rows import rows_of_flags
@@ -111,6 +112,7 @@ def _block(bench: Bench) -> tuple[Block, Ranking | None]:
         _number(bench, one, [*figures, *listed.figures])
     add_conditions(bench, clauses)
     leave_out_ended(bench)
+    leave_out_undone(bench)
     for compared in having:
         bench.having.append(having_of(bench, compared))
     columns = listed_columns(

@@ -12,6 +12,7 @@ _MEANT = frozenset(stem(word) for word in ("end", "leave", "fall", "remain", "ra
 _NEVER = frozenset({"each", "every", "per", "between", "than", "exactly", "exact", "different", "both", "ordered",
                     "against", "within"})  # fmt: skip
 _CLAUSES = frozenset({"where", "when", "while", "whose", "than"})
+_JOINING = frozenset({",", ";", "and", "or", "by", "per", "for", "where", "that", "which", "who"})
 _WHOLE = frozenset({"the", "our", "of", "these", "those", "their", "its", "in", "my"})
 
 
@@ -80,8 +81,14 @@ def _says(reader: Reader, word: str, *, light: bool) -> bool:
 
 def _ends_group(reader: Reader) -> bool:
     """Whether a word stands behind the last of several groups: "per team, seniors only" restricts, and is no group."""
-    last = reader.draft.groups[-1] if len(reader.draft.groups) > 1 else None
-    return isinstance(last, Noun) and max(one.end for one in (last.head, *last.around)) == reader.at
+    near = reader.draft.figures[-1].near if reader.draft.figures else ()
+    groups = max(reader.draft.groups, near, key=len)
+    last = groups[-1] if len(groups) > 1 else None
+    if not isinstance(last, Noun):
+        return False
+    end = max(one.end for one in (last.head, *last.around))
+    between = {token.word for token in reader.tokens[end : reader.at]}
+    return not between & _JOINING and reader.word(last.head.start - 1 - reader.at) == ","
 
 
 def _ends_name(reader: Reader) -> bool:

@@ -163,11 +163,17 @@ def _not_there(reader: Reader, noun: Noun, start: int) -> None:
 
 
 def _says_state(reader: Reader, verb: Noun, thing: Noun) -> bool:
-    """Whether rows of a thing say if it was done: "passed" of "not passed a test", which may be there all the same."""
+    """Whether rows of a thing say if it was done: "passed" of "not passed a test", which may be there all the same.
+
+    A time says so, too, unless it is when each row came to be: "paid" of "never paid a fine".
+    """
     tables = {sense.table for sense in thing.head.of_kind("table")}
     known = reader.lexicon.catalog.tables
-    states = [s for s in verb.head.of_kind("column") if s.table in tables]
-    return thing is not verb and any(known[s.table].column(s.column).type == "boolean" for s in states)
+    for sense in verb.head.of_kind("column") if thing is not verb else ():
+        kind = known[sense.table].column(sense.column).type if sense.table in tables else ""
+        if kind == "boolean" or (kind in _TIMES and sense.column != known[sense.table].event_time):
+            return True
+    return False
 
 
 def _value_behind(reader: Reader, noun: Noun) -> Mention | None:
@@ -275,8 +281,10 @@ def _compares(reader: Reader, noun: Noun, start: int) -> bool:
         found is not None
         and thing >= max((s.quality for s in noun.head.of_kind("column", "measure")), default=0.0) - 0.25
     ):
-        known = bool(reader.draft.nouns or reader.draft.figures or reader.draft.groups or reader.draft.best)
-        reader.draft.nouns.append(replace(noun, predicate=True) if known else noun)
+        _restrict_by_done(reader, noun)
+        draft = reader.draft
+        known = any(not one.predicate for one in draft.nouns) or bool(draft.figures or draft.groups or draft.best)
+        draft.nouns.append(replace(noun, predicate=True) if known else noun)
         reader.head = noun
         reader.keep(_denied(reader, replace(found, left=None, subject=noun, phrase=reader.text(start))))
         return True
@@ -290,6 +298,14 @@ def _compares(reader: Reader, noun: Noun, start: int) -> bool:
     reader.keep(_denied(reader, replace(found, phrase=reader.text(start))))
     reader.head = noun
     return True
+
+
+def _restrict_by_done(reader: Reader, rows: Noun) -> None:
+    """Take a time directly before rows as said of them: "delivered" of "delivered jobs over 100 euros"."""
+    before = reader.draft.nouns[-1] if reader.draft.nouns else None
+    start = min(mention.start for mention in (rows.head, *rows.around))
+    if before is not None and before.head.end == start and not before.around and _names_time(before, reader.lexicon):
+        reader.draft.nouns[-1] = replace(before, predicate=True)
 
 
 def _denied(reader: Reader, found: Compared) -> Compared:
@@ -338,7 +354,8 @@ def having(reader: Reader) -> bool:
         reader.at = start
         return False
     reader.skip(AUXILIARIES)
-    if read_compared(reader, noun) or reader.word() in {"=", "in", "not"} or _value_next(reader):
+    denies = reader.word() == "not" and not reader.is_yes_or_no(noun.head)  # "with balcony | not renovated"
+    if read_compared(reader, noun) or reader.word() in {"=", "in"} or denies or _value_next(reader):
         reader.at = start
         return False
     reader.at = end
