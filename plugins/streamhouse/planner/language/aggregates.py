@@ -215,6 +215,9 @@ def _about(reader: Reader, functions: list[str], fraction: Decimal | None, inner
         noun = _lasting_of(reader, noun)
     if noun is None:
         return None
+    if lasting is not None and functions[0].startswith("count"):
+        said = reader.text(start)
+        reader.draft.questions.append((f"'{said}': the total, or the average?", said, (f"average {said}",)))
     other, operator = None, ""
     if isinstance(noun, Noun):
         operator = reader.take("times", "multiplied by", "*", "×", "minus", "plus", "divided by", "/", "+")

@@ -120,8 +120,14 @@ class Lexicon:
     def meanings(self, phrase: Phrase, forms: Forms = _ANY) -> tuple[Sense, ...]:
         """What a phrase may mean, the most likely first; in another form than the catalog's it is less likely."""
         best: dict[Sense, float] = {}
-        for spelled, sense in self.entries.get(phrase, ()):
+        entries = self.entries.get(phrase, ())
+        named = forms != _ANY and any(
+            forms == spelled and s.kind == "table" and s.quality >= 1 for spelled, s in entries
+        )
+        for spelled, sense in entries:
             same = _ANY in (forms, spelled) or forms == spelled
+            if named and not same and sense.kind == "table":
+                continue  # a translator is no translation
             quality = sense.quality if same else sense.quality - _OTHER_FORM
             identity = less(sense, 0.0)
             best[identity] = max(best.get(identity, 0.0), quality)

@@ -35,7 +35,7 @@ def nested_or_not(bench: Bench, figure: Figure) -> Figure:
             if plain and not is_id(plain[0]) and plain[0].cost <= 1.0:
                 _no_two_folds(bench, figure)
                 _no_things(bench, figure)
-                return replace(figure, inner_function="")
+                return replace(figure, inner_function="", near=_other_groups(bench, figure))
         if figure.function == "avg" and len(figure.near) == 1 and isinstance(figure.near[0], Noun):
             plain = bench.places.columns(figure.noun, want="number")
             rows = bench.places.is_base(figure.near[0].head) and not _better_column(bench, figure.near[0])
@@ -101,6 +101,14 @@ def _no_things(bench: Bench, figure: Figure) -> None:
         thing = group.head.of_kind("table") or (found and (found[0].column.references or is_key_like(found[0].column)))
         if thing and found and found[0].column.type != "string":
             raise UnclearError(f"'{figure.phrase}': the average of single rows, or of the totals?", figure.phrase)
+
+
+def _other_groups(bench: Bench, figure: Figure) -> tuple[Group, ...]:
+    """The groups of an average that are not each row itself: "average number of guests per tour" is over all tours."""
+    own = [one for one in figure.near if isinstance(one, Noun) and bench.places.is_base(one.head) and not one.around]
+    if figure.function != "avg" or len(figure.near) != 1 or bench.draft.groups:
+        return figure.near
+    return tuple(one for one in figure.near if one not in own)
 
 
 def _single(noun: Noun) -> bool:

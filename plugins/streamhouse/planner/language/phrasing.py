@@ -3,6 +3,8 @@
 import re
 from itertools import pairwise
 
+from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
+
 _QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w))")
 _THINGS = r"((?:[a-z]+[ -]){0,2}[a-z]+)"
 _EACH = r"(?:each|every)(?: of the| single)?"
@@ -147,7 +149,7 @@ _TURNS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 _SLASHED = re.compile(r"\b(\d{1,2})/(\d{1,2})/(\d{4})\b")
 _DAY_FIRST = re.compile(r"\b(?:1[3-9]|2\d|3[01])/\d{1,2}/\d{4}\b")
-_COMPILED = tuple((re.compile(pattern, re.IGNORECASE), said) for pattern, said in _TURNS)
+_COMPILED = tuple((re.compile(pattern, re.IGNORECASE), said) for pattern, said in (*TURNS_OF_ASKING, *_TURNS))
 
 
 def rephrased(wish: str) -> str:

@@ -388,7 +388,8 @@ class Reader:
         if word.endswith("ed") and found.best < 0.97 and not found.of_kind("value"):
             return True
         question_verbs = {token.word for token in self.tokens[: found.start]} & {"did", "do", "does"}
-        return bool(question_verbs) and stem(word) in VERB_NOUNS and singular(word) == word and found.best < 0.97
+        known = stem(word) in VERB_NOUNS or (found.best < _NAMED and not found.of_kind("value"))
+        return bool(question_verbs) and known and singular(word) == word and found.best < 0.97
 
     def is_yes_or_no(self, mention: Mention) -> bool:
         """Whether a mention can only be said of rows: "overdue" behind "loans", where that is a column of its own."""

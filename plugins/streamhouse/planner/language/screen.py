@@ -36,8 +36,10 @@ _CAUSE = re.compile(
 )
 _OPINION = re.compile(
     r"\b(should (?:i|we|they)|do you (?:think|like|believe)|what do you recommend|advise|your opinion"
-    r"|write (?:me )?(?:a|an) (?:poem|story|email|letter|joke)|tell me a joke|translate"
-    r"|summari[sz]e (?:the )?(?:text|news|document))\b",
+    r"|write (?:me )?(?:a|an) (?:poem|story|email|letter|joke)|tell me a joke"
+    r"|summari[sz]e (?:the )?(?:text|news|document))\b"
+    r"|^\W*(?:please\s+|(?:can|could|will|would)\s+you\s+(?:please\s+)?)?translate\b"
+    r"|\btranslate\s+(?:this|it|that|the\s+following)\b",
     re.IGNORECASE,
 )
 

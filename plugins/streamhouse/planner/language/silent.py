@@ -58,6 +58,8 @@ def conditions_of(reader: Reader) -> int:
 def _says(reader: Reader, word: str, *, light: bool) -> bool:
     """Whether a word that is often silent says something here."""
     following = reader.word(1)
+    if word == "into" and following in {"", ".", "?", "!"}:
+        return True  # "languages we translate into" are those of one direction
     if word in _NEVER:
         return not (word == "both" and reader.mention(1) is not None)
     if word in {"last", "lasts"}:
