@@ -3,14 +3,16 @@
 import asyncio
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.planner.models.answer import ActionDraft, Answer, checked, shown
+from streamhouse.planner.models.malformed import fault_of
 from streamhouse.planner.models.mask import Mask
 from streamhouse.planner.models.prompt import INSTRUCTIONS, feedback, question
 from streamhouse.planner.models.recorded import Sent, recording
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from streamhouse.project.settings import ModelSettings
 
 T = TypeVar("T")
+Found = TypeVar("Found")
 _REST_TOKENS = 10_000  # of a try: instructions, the schema of answers, the answer
 _LETTERS_A_TOKEN = 3
 _LEAST_LETTERS = 2_000
@@ -85,7 +88,7 @@ class _Conversation(Generic[T]):
     seconds: float = 0.0
 
     def ask(self, wish: str, catalog: "Catalog") -> ModelReply[T]:
-        from pydantic_ai import Agent, ToolOutput
+        from pydantic_ai import Agent, ToolOutput, capture_run_messages
         from pydantic_ai.usage import RunUsage, UsageLimits
 
         limits, usage = self.limits, RunUsage()
@@ -105,27 +108,33 @@ class _Conversation(Generic[T]):
             while True:
                 if self.seconds >= limits.seconds:
                     return self._ended(usage, f"{limits.seconds:g} seconds are used up", wrong)
-                began = self.clock()
-                try:
-                    found = runner.run(
-                        agent.run(
-                            message,
-                            message_history=history,
-                            usage=usage,
-                            usage_limits=bounds,
-                            timeout=limits.seconds - self.seconds,
-                            model_settings={"max_retries": 0, "max_tokens": min(16_000, limits.tokens)},
-                        )
+                with capture_run_messages() as messages:
+                    answering = agent.run(
+                        message,
+                        message_history=history,
+                        usage=usage,
+                        usage_limits=bounds,
+                        timeout=limits.seconds - self.seconds,
+                        model_settings={"max_retries": 0, "max_tokens": min(16_000, limits.tokens)},
                     )
-                except Exception as error:  # noqa: BLE001  packages of providers raise what they like; offline goes on
-                    return self._ended(usage, self._cause(error, usage), wrong)
-                finally:
-                    self.seconds += self.clock() - began
+                    try:
+                        found = self._waited(runner, answering)
+                    except Exception as error:  # noqa: BLE001  packages of providers raise what they like; offline goes on
+                        wrong = shown(self.mask.text(fault_of(messages))) or wrong
+                        return self._ended(usage, self._cause(error, usage), wrong)
                 try:
                     return ModelReply(self.judge(checked(found.output)), self._usage(usage), tuple(self.sent))
                 except StreamhouseError as error:
                     message, history = feedback(error, self.mask), found.all_messages()
                     wrong = shown(f"{error.code} {error.message}" if error.code != "SH000" else error.message)
+
+    def _waited(self, runner: asyncio.Runner, answering: Coroutine[Any, Any, Found]) -> Found:
+        """What comes of waiting for the model; the time counts however that ends, before anybody reads it."""
+        began = self.clock()
+        try:
+            return runner.run(answering, context=copy_context())  # a runner's own context lacks what is captured
+        finally:
+            self.seconds += self.clock() - began
 
     def _ended(self, usage: Any, why: str, wrong: str) -> ModelReply[T]:
         return ModelReply(None, self._usage(usage), tuple(self.sent), f"{why}; wrong last: {wrong}" if wrong else why)

@@ -1,9 +1,11 @@
 """Takes secrets, and names of tables that may not be shared, out of texts for a model. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Self
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.sharing import Names
@@ -44,25 +46,30 @@ class Mask:
         return self.names.masked_message(self._without_secrets(text))
 
     def _without_secrets(self, text: str) -> str:
-        for secret in self.secrets:
-            text = text.replace(secret, HIDDEN)
-        return masked(text)
+        return masked(self._any_secret.sub(HIDDEN, text) if self._any_secret is not None else text)
+
+    @cached_property
+    def _any_secret(self) -> re.Pattern[str] | None:
+        # Names are kept in lower case, and so may be a secret that somebody wrote as one.
+        return re.compile("(?i)" + "|".join(map(re.escape, self.secrets))) if self.secrets else None
 
 
 def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
     """Values of the environment and of the settings that are secret, and passwords in their URLs."""
     for name, value in environment.items():
-        yield value if name == KEY or names_secret(name) else _password(value)
+        yield from (value,) if name == KEY or names_secret(name) else _passwords(value)
     yield settings.spark.secret or ""
     yield from (value for name, value in settings.spark.conf.items() if names_secret(name))
     for url in (settings.state, settings.cold.catalog):
-        yield _password(url or "")
+        yield from _passwords(url or "")
     credential = settings.cold.credential or ""
     yield from (credential, credential.partition(":")[2])
 
 
-def _password(url: str) -> str:
+def _passwords(url: str) -> tuple[str, ...]:
+    """The password of a URL as it is written there, and as it is."""
     try:
-        return urlsplit(url).password or ""
+        found = urlsplit(url).password or ""
     except ValueError:  # no URL
-        return ""
+        return ()
+    return found, unquote(found)

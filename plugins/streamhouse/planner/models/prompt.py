@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from streamhouse.errors import DefinitionErrors, StreamhouseError
@@ -38,14 +39,16 @@ effects, known functions, every output column named.
 """
 
 _LONGEST_TEXT = 500  # characters of a description or a message
+_SHORTENED = frozenset({"description", "message", "hint"})
 _MOST_VALUES = 30  # of a column
+_CLEANED_AS: dict[str, Callable[[Mask, str], str]] = {"wish": Mask.wish, "refused": Mask.message}
 
 
 def _most_relevant(wish: str, shared: Catalog, mask: Mask, budget: int) -> list[dict[str, Any]]:
     tables: list[dict[str, Any]] = []
     for table in ranked(wish, shared):
-        entry = _table(table, mask.text)
-        budget -= len(_compact(entry))
+        entry = _table(table)
+        budget -= len(_compact(_cleaned(entry, mask.text)))
         if tables and budget < 0:
             break
         tables.append(entry)
@@ -70,33 +73,52 @@ def question(wish: str, catalog: Catalog, mask: Mask, budget: int) -> str:
         if key.table in names and key.to in names
     ]
     data = {
-        "wish": mask.wish(wish),
+        "wish": wish,
         "tables": tables,
         "keys": keys,
         "tables_left_out": len(shared.tables) - len(tables),
     }
-    return _block(data)
+    return _block(data, mask)
 
 
 def feedback(error: StreamhouseError, mask: Mask) -> str:
     """The next message: what was wrong with an answer."""
     errors = error.errors if isinstance(error, DefinitionErrors) else (error,)
-    return _block({"refused": [_wrong(one, mask.message) for one in errors[:5]], "do": "answer again, mended"})
+    return _block({"refused": [_wrong(one) for one in errors[:5]], "do": "answer again, mended"}, mask)
 
 
-def _wrong(error: StreamhouseError, clean: Callable[[str], str]) -> dict[str, str]:
-    found = {"code": error.code, "message": _cut(error.message, clean), "hint": _cut(error.hint or "", clean)}
+def _wrong(error: StreamhouseError) -> dict[str, str]:
+    found = {"code": error.code, "message": error.message, "hint": error.hint or ""}
     if error.at is not None and error.at.file == SQL_PLACE:  # a place in a file of the project says nothing to it
         found["at"] = f"{error.at.line}:{error.at.column}"
     return {name: value for name, value in found.items() if value}
 
 
-def _block(data: Mapping[str, Any]) -> str:
-    parts = [f"{json.dumps(name)}: {_lines(value)}" for name, value in data.items()]
+def _block(data: Mapping[str, Any], mask: Mask) -> str:
+    """The data as JSON between the marks; every text of it goes through the mask here, whatever field it is of."""
+    parts = []
+    for name, value in data.items():
+        cleaned = _cleaned(value, partial(_CLEANED_AS.get(name, Mask.text), mask))
+        parts.append(f"{json.dumps(name)}: {_lines(cleaned)}")
     text = "{" + ",\n".join(parts) + "}"
     # Only marks of ours may begin or end the block: < and > occur in texts alone, which may spell them otherwise.
     text = text.replace("<", "\\u003c").replace(">", "\\u003e")
     return f"{BEGIN}\n{text}\n{END}"
+
+
+def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
+    """Data with all its texts cleaned, names of parts too; a long text is cut last, so that no half a secret stays."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        found = {clean(name): _cleaned(part, clean) for name, part in value.items()}
+        return {
+            name: part[:_LONGEST_TEXT] if name in _SHORTENED and isinstance(part, str) else part
+            for name, part in found.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_cleaned(part, clean) for part in value]
+    return value
 
 
 def _lines(value: Any) -> str:
@@ -110,44 +132,35 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _table(table: CatalogTable, clean: Callable[[str], str]) -> dict[str, Any]:
+def _table(table: CatalogTable) -> dict[str, Any]:
     measures = {
-        name: _filled(
-            sql=clean(one.sql),
-            unit=clean(one.unit or ""),
-            description=_cut(one.description, clean),
-            synonyms=one.synonyms,
-        )
+        name: _filled(sql=one.sql, unit=one.unit, description=one.description, synonyms=one.synonyms)
         for name, one in table.measures.items()
     }
     dimensions = {name: _filled(column=one.column, levels=one.hierarchy) for name, one in table.dimensions.items()}
     return _filled(
         name=table.name,
-        description=_cut(table.description, clean),
-        synonyms=tuple(map(clean, table.synonyms)),
+        description=table.description,
+        synonyms=table.synonyms,
         primary_key=table.primary_key,
         event_time=table.event_time,
-        columns=[_column(column, clean) for column in table.columns],
+        columns=[_column(column) for column in table.columns],
         measures=measures,
         dimensions=dimensions,
     )
 
 
-def _column(column: CatalogColumn, clean: Callable[[str], str]) -> dict[str, Any]:
+def _column(column: CatalogColumn) -> dict[str, Any]:
     values = dict(list(column.values.items())[:_MOST_VALUES])
     return _filled(
         name=column.name,
         type=column.type,
-        description=_cut(column.description, clean),
-        synonyms=tuple(map(clean, column.synonyms)),
-        unit=clean(column.unit or ""),
-        values={clean(value): [clean(word) for word in words if word != value] for value, words in values.items()},
+        description=column.description,
+        synonyms=column.synonyms,
+        unit=column.unit,
+        values={value: [word for word in words if word != value] for value, words in values.items()},
         has_other_values=bool(values) and (column.open_values or len(values) < len(column.values)),
     )
-
-
-def _cut(text: str, clean: Callable[[str], str]) -> str:
-    return clean(text)[:_LONGEST_TEXT]
 
 
 def _filled(**parts: Any) -> dict[str, Any]:

@@ -44,13 +44,29 @@ def test_what_is_wrong_goes_back_and_the_mended_answer_is_taken():
     assert "price unknown" in str(found.usage)
 
 
-@pytest.mark.parametrize("answer", ["I would rather chat", {"understood": {"request": 3}}, {"drop": {"table": "x"}}])
-def test_nonsense_is_told_to_the_model_and_counts_as_a_try(answer):
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ("I would rather chat", "Please include your response in a tool call."),
+        ({"understood": {"request": 3}}, "request: Input should be a valid dictionary or instance of Request"),
+        ({"drop": {"table": "x\x1b"}}, "Unknown tool name: 'drop'. Available tools: 'action', 'understood'"),
+        (request({"base": "sales", "blorps": 1}), "request.block.blorps: Extra inputs are not permitted"),
+    ],
+)
+def test_nonsense_is_told_to_the_model_and_counts_as_a_try(answer, fault):
     assert _asked(Script(answer, COUNT)).usage.tries == 2
     found = _asked(Script(answer), tries=3)
     assert found.result is None
     assert found.usage.tries == 3
-    assert found.why == "no sound answer in 3 tries"
+    assert found.why.startswith("no sound answer in 3 tries; wrong last: ")
+    assert fault in found.why
+
+
+def test_of_a_refused_answer_and_a_malformed_one_the_last_is_the_cause():
+    found = _asked(Script(COUNT, "chat"), _judge_who_refuses(9), tries=3)
+    assert found.why.endswith("wrong last: Please include your response in a tool call.")
+    found = _asked(Script("chat", COUNT), _judge_who_refuses(9), tries=3)
+    assert found.why.endswith("wrong last: SH700 no such thing")
 
 
 def test_tries_are_bounded():
@@ -87,6 +103,37 @@ def test_time_is_bounded_and_only_that_of_the_model_counts():
     found = _asked(Script(COUNT, before=lambda: later(25)), judge, clock=lambda: now[0], seconds=60, tries=9)
     assert (found.usage.tries, found.usage.seconds) == (3, 75)
     assert found.why.startswith("60 seconds are used up")
+
+
+def test_a_model_that_goes_away_after_a_refusal_leaves_that_refusal_as_the_cause():
+    calls = iter((lambda: None, _fails))
+    found = _asked(Script(COUNT, before=lambda: next(calls)()), _judge_who_refuses(9), tries=3)
+    assert found.why == "OSError: the line is dead; wrong last: SH700 no such thing"
+
+
+def _fails():
+    raise OSError("the line is dead")
+
+
+@pytest.mark.parametrize(
+    ("answer", "waits", "limits", "seconds", "why"),
+    [
+        ("chat", lambda: None, {"tries": 2}, 8, "no sound answer in 2 tries"),
+        (COUNT, _fails, {}, 4, "OSError: the line is dead"),
+        (COUNT, lambda: None, {"tokens": 100}, 4, "100 tokens are used up"),
+    ],
+)
+def test_time_counts_however_the_wait_for_the_model_ends(answer, waits, limits, seconds, why):
+    now = [0.0]
+
+    def before():
+        now[0] += 4
+        waits()
+
+    found = _asked(Script(answer, before=before), clock=lambda: now[0], **limits)
+    assert found.why.startswith(why)
+    assert found.usage.seconds == seconds
+    assert f"{seconds}.0 s" in str(found.usage)
 
 
 def test_a_model_that_does_not_answer_is_left():

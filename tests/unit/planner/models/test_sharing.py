@@ -1,11 +1,12 @@
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
-from streamhouse.errors import PlanningError, UnknownWordError
-from streamhouse.model.meaning import MeasureMeaning, Sharing
-from streamhouse.planner.catalog import Catalog, CatalogColumn, CatalogTable
+from streamhouse.errors import DefinitionErrors, Location, PlanningError, UnknownWordError
+from streamhouse.model.meaning import DimensionMeaning, MeasureMeaning, Sharing
+from streamhouse.planner.catalog import Catalog, CatalogColumn, CatalogTable, ForeignKey
+from streamhouse.planner.models.answer import SQL_PLACE
 from streamhouse.planner.models.mask import Mask
 from streamhouse.planner.models.prompt import BEGIN, END, INSTRUCTIONS, feedback, question
 from streamhouse.planner.models.relevance import ranked
@@ -117,3 +118,65 @@ def test_synonyms_of_measures_name_no_hidden_table(catalog, mask):
     sales = replace(catalog.tables["ods.sales"], measures={"n": measure})
     told = question("sales", Catalog({**catalog.tables, "ods.sales": sales}), mask, 100_000)
     assert "wage_grade" not in told
+
+
+SECRET = 'Hunter"2\\secret'
+HIDES = Mask.of(Catalog({}), Settings(), {"MY_SECRET": SECRET})
+SAID = f"a {SECRET} b"
+COLUMN = CatalogColumn(SAID, SAID, description=SAID, synonyms=(SAID,), unit=SAID, values={SAID: (SAID, f"{SAID}!")},
+                       references=(f"ods.{SAID}", SAID), origin=(f"ods.{SAID}", SAID))  # fmt: skip
+MEASURE = MeasureMeaning(sql=SAID, unit=SAID, description=SAID, synonyms=(SAID,))
+DIMENSION = DimensionMeaning(column=SAID, hierarchy=(SAID,), description=SAID, synonyms=(SAID,))
+TABLE = CatalogTable(
+    f"ods.{SAID}", SAID, SAID, (COLUMN,), (SAID,), SAID, SAID, (SAID,), {SAID: MEASURE}, {SAID: DIMENSION}, (SAID,),
+    sharing=Sharing(rows=True),
+)  # fmt: skip
+
+
+def _without_secret(text):
+    """Whether no spelling of the secret is in a text, nor as JSON writes it."""
+    return "hunter" not in text.lower()
+
+
+def test_no_text_of_a_table_carries_a_secret_whatever_field_it_is_of():
+    key = ForeignKey(TABLE.name, (SAID,), TABLE.name, (SAID,))
+    told = question(f"rows of {SAID}", Catalog({TABLE.name: TABLE}, (key,)), HIDES, 100_000)
+    assert _without_secret(told)
+    data = json.loads(told.removeprefix(BEGIN).removesuffix(END))
+    [table] = data["tables"]
+    assert table["measures"]["a *** b"]["synonyms"] == ["a *** b"]
+    assert table["dimensions"]["a *** b"] == {"column": "a *** b", "levels": ["a *** b"]}
+    assert table["columns"][0]["values"] == {"a *** b": ["a *** b!"]}
+    assert data["keys"][0]["columns"] == ["a *** b"]
+    assert data["wish"] == "rows of a *** b"
+
+
+@pytest.mark.parametrize("part", [TABLE, COLUMN, MEASURE, DIMENSION], ids=lambda part: type(part).__name__)
+def test_each_field_with_a_text_is_among_those_that_were_tried(part):
+    named = type(part).model_fields if isinstance(part, MeasureMeaning | DimensionMeaning) else fields(part)
+    names = {one if isinstance(one, str) else one.name for one in named}
+    told = {name for name in names if "Hunter" in str(getattr(part, name))}
+    assert names - told <= {"nullable", "open_values", "rows", "sharing"}
+
+
+@pytest.mark.parametrize("spelt", [SECRET, SECRET.lower(), SECRET.upper()])
+@pytest.mark.parametrize("at", [None, Location(SQL_PLACE, 1, 2)])
+def test_no_error_that_goes_back_carries_a_secret(spelt, at):
+    for error in (
+        PlanningError(f"no {spelt}", hint=f"take {spelt}", at=at),
+        UnknownWordError(f"no {spelt}", spelt, [f"{spelt}s"], at=at),
+        DefinitionErrors([PlanningError(f"no {spelt}"), PlanningError("no", hint=spelt)]),
+    ):
+        assert _without_secret(feedback(error, HIDES)), feedback(error, HIDES)
+
+
+def test_a_text_is_cut_behind_a_secret_and_never_within():
+    table = replace(TABLE, description="x" * 495 + SECRET)
+    told = question("rows", Catalog({TABLE.name: table}), HIDES, 100_000)
+    assert "xxx***" in told
+    assert _without_secret(told)
+
+
+def test_the_password_of_a_url_is_a_secret_as_it_is_and_as_the_url_spells_it():
+    mask = Mask.of(Catalog({}), Settings(), {"DB": "postgresql://me:p%40ss%2Fword@db/s"})
+    assert mask.text("p@ss/word p%40ss%2Fword") == "*** ***"
