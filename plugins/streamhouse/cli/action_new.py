@@ -33,6 +33,12 @@ Examples:
     flag_value="",
     help="Write the proposed file into the project, or into a folder, after a final check.",
 )
+@click.option(
+    "--trial/--no-trial",
+    default=True,
+    show_default=True,
+    help="Before the file is written into the project, run its examples.",
+)
 @answer_option
 @request_option
 @click.option("--name", metavar="NAME", help="Of the action.")
@@ -49,6 +55,7 @@ def new(
     context: click.Context,
     wish: str | None,
     write: str | None,
+    trial: bool,
     answers: tuple[str, ...],
     request_file: Path | None,
     name: str | None,
@@ -72,4 +79,4 @@ def new(
         alone=True,
         model=model,
     )
-    answer(context, wish, options, request_file, write)
+    answer(context, wish, options, request_file, write, trial=trial)

@@ -112,6 +112,7 @@ from streamhouse.errors.planning_errors import (
     UnitError,
     UnknownProposalError,
     UnknownWordError,
+    WriteTargetError,
 )
 from streamhouse.errors.query_errors import (
     QueryError,
@@ -220,5 +221,6 @@ __all__ = [
     "UnknownWordError",
     "UntypedColumnError",
     "WriteRefusedError",
+    "WriteTargetError",
     "did_you_mean",
 ]

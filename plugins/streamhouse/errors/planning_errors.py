@@ -169,6 +169,24 @@ class ProposalFailedError(PlanningError):
     code = "SH708"
 
 
+class WriteTargetError(PlanningError):
+    """The files of a proposal cannot be written to this place.
+
+    Cause:
+        `--write` names a file, or a folder of the project that Streamhouse reads: `actions`, `flows`, `dags` or
+        `.streamhouse`.
+
+    Example:
+        SH710 actions is in actions/ of the project, whose files Streamhouse reads
+          hint: name a folder for a review, such as /tmp/review; without one, the files go into the project
+
+    Remedy:
+        Use `--write` without a folder to write into the project, or name a folder outside of it.
+    """
+
+    code = "SH710"
+
+
 class ModelAwayError(PlanningError):
     """The language model that the settings name cannot be asked.
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from streamhouse.errors import ProposalFailedError, ProposalOutdatedError, RequestShapeError, StreamhouseError
 from streamhouse.jobs.ask_options import Options, Say
+from streamhouse.jobs.write_target import target_of
 from streamhouse.planner.proposal import Check, Preview, Proposal, Status
 from streamhouse.planner.proposals import Proposals
 from streamhouse.planner.propose import ProposalDraft, finished, propose
@@ -118,7 +119,7 @@ def write(
     Args:
         project: That the proposal was made of.
         proposal: Proposed, with files.
-        target: A folder for them; None: into the project.
+        target: A folder for them; None, and the project's own folder: into the project.
         trial: Whether its step is tried first, which starts Spark: see `prove`. A folder gets files that were not.
         say: Is called with what is being waited for.
 
@@ -128,26 +129,28 @@ def write(
     Raises:
         ProposalOutdatedError: there is nothing to write, or the project's files have changed since.
         ProposalFailedError: what was tried did not come out as it must; nothing is written.
+        WriteTargetError: the target is a file, or a folder of the project that Streamhouse reads.
         DefinitionError, DefinitionErrors: the files do not compile any more.
     """
+    target = target_of(project.root, target)
     if proposal.status is not Status.PROPOSED or not proposal.files:
         raise ProposalOutdatedError("the proposal has no files to write")
     check_unchanged(project, proposal)
-    if proposal.flow:
-        proposal = _tried(project, proposal, proposal.flow, say, proves=trial and target is None)
-    else:
-        for edit in proposal.files:
-            read_action(edit.after, edit.path)
+    proposal = _tried(project, proposal, say, proves=trial and target is None)
     root = target if target is not None else project.root
     written = [_written(root / edit.path, edit.after) for edit in proposal.files]
     Proposals(project).add(proposal, "written", str(target) if target is not None else "the project")
     return written
 
 
-def _tried(project: Project, proposal: Proposal, flow: str, say: Say, *, proves: bool) -> Proposal:
+def _tried(project: Project, proposal: Proposal, say: Say, *, proves: bool) -> Proposal:
     """The proposal after its files were compiled and, where that is asked for, its step was tried on rows."""
     space = Workspace.of(project)
-    try_files(project, space.files, proposal.files, flow, space.applied, space.plans)
+    if proposal.flow:
+        try_files(project, space.files, proposal.files, proposal.flow, space.applied, space.plans)
+    else:
+        for edit in proposal.files:
+            read_action(edit.after, edit.path)
     return proved(proposal, space, say) if proves else proposal
 
 

@@ -21,6 +21,7 @@ from streamhouse.planner.try_files import try_files, with_edits
 from streamhouse.planner.workspace import Workspace
 from streamhouse.project.check import load_registry
 from streamhouse.registry import Registry
+from streamhouse.registry.read_action import read_action
 from streamhouse.sql.dialect import quote_names, render
 from streamhouse.sql.values import typed_value
 
@@ -39,10 +40,12 @@ def prove(proposal: Proposal, space: Workspace, say: Say = lambda _: None) -> tu
     """What was tried with a proposal's files, and what came out; some 20 seconds, nothing that serves changes.
 
     Args:
-        proposal: Proposed, with files and a flow.
+        proposal: Proposed, with files; without a flow, the examples of its action are all that is tried.
         space: The project that it was made of.
         say: Is called with what is being waited for.
     """
+    if not proposal.flow:
+        return _alone(proposal, space, say)
     registry = load_registry(space.project, with_edits(space.files, proposal.files))
     tried = try_files(space.project, space.files, proposal.files, proposal.flow, space.applied, space.plans)
     step, action, flow = _step(registry, proposal)
@@ -59,6 +62,11 @@ def prove(proposal: Proposal, space: Workspace, say: Say = lambda _: None) -> tu
     text = registry.files[action.at.file].text()
     checks.append(_trial(space, step, action, text, flow, samples, empty_tables, say))
     return tuple(checks)
+
+
+def _alone(proposal: Proposal, space: Workspace, say: Say) -> tuple[Check, ...]:
+    with _Rows(space, say) as rows:
+        return tuple(_examples(read_action(edit.after, edit.path).action, rows) for edit in proposal.files)
 
 
 def _step(registry: Registry, proposal: Proposal) -> tuple[Step, Action, Flow]:

@@ -1,7 +1,7 @@
 """From an understood wish to a Proposal: files that compile, or the reason why there are none. Writes nothing."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -21,7 +21,7 @@ from streamhouse.planner.naming import layer_of, table_name
 from streamhouse.planner.proposal import Check, FileEdit, Proposal, Reuse, Status, StepPlan, proposal_id
 from streamhouse.planner.request import Block, Request, Understood
 from streamhouse.planner.reuse import SameAction, SameTable, same_action, same_table
-from streamhouse.planner.roll_up import rolled_up
+from streamhouse.planner.roll_up import RolledUp, rolled_up
 from streamhouse.planner.sentence import sentence
 from streamhouse.planner.sql.readable import readable
 from streamhouse.planner.sql.windows import OVER_TIME
@@ -119,25 +119,23 @@ def _refused(base: Proposal, why: str, *checks: Check) -> ProposalDraft:
 def _proposed(base: Proposal, request: Request, space: Workspace, flow: str | None, *, alone: bool) -> ProposalDraft:
     answer = composed(request, space.catalog)
     notes = [*base.assumptions, *_gaps(request, answer)]
-    spelt = composed(request, space.catalog, parametrise=True)
-    existing_table = same_table((answer, spelt), space.plans, space.catalog)
-    if existing_table is not None and not alone:
+    folded = rolled_up(request, space.catalog, space.plans)
+    existing_table = _existing_table(request, folded, space) if not alone else None
+    if existing_table is not None:
         return ProposalDraft(of_table(base, existing_table, notes))
-    reuses: list[Reuse] = []
-    shorter = rolled_up(request, space.catalog, space.plans) if not alone else None
-    effective_request, catalog = request, space.catalog
-    if shorter is not None:
-        effective_request, catalog = shorter.request, shorter.catalog
-        answer = composed(effective_request, catalog)
-        reuses.append(Reuse(kind="table", name=shorter.table, why=shorter.why))
-    base = base.model_copy(update={"sql": plain_sql(answer, effective_request), "reuses": tuple(reuses)})
+    plain = RolledUp(request, space.catalog, "", "")
+    # A new action alone computes the whole answer; an existing one may also fold an aggregate.
+    found = _existing_action([plain, *folded] if alone else folded or [plain], space)
+    form, known = found if found is not None else (plain if alone or not folded else folded[0], None)
+    effective_request, catalog = form.request, form.catalog
+    reuses = (Reuse(kind="table", name=form.table, why=form.why),) if form.table else ()
+    answer = composed(effective_request, catalog)
+    base = base.model_copy(update={"sql": plain_sql(answer, effective_request), "reuses": reuses})
     wanted = table_query(effective_request, catalog)
     notes += wanted.assumptions
-    taken = taken_names(space)
-    table = table_name(request, taken)
-    known = same_action(composed(effective_request, catalog, parametrise=True), space.registry.actions, catalog)
     if known is not None:
         return _with_action(base, known, request, space, flow, notes, alone=alone)
+    table = table_name(request, taken_names(space))
     action = _new_action(
         table.partition(".")[2], effective_request, request, wanted.composed, catalog, base.sentence, space
     )
@@ -160,6 +158,25 @@ def _proposed(base: Proposal, request: Request, space: Workspace, flow: str | No
     step = {"use": action.name, "reads": reads, "writes": table}
     base = base.model_copy(update={"table": table, "action": action.name, "flow": home, "assumptions": tuple(notes)})
     return with_files(ProposalDraft(base, action, effective_request, catalog, step, home, alone), space)
+
+
+def _existing_table(request: Request, folded: Sequence[RolledUp], space: Workspace) -> SameTable | None:
+    """The table that a step computes with the same query, from the tables of the Request or from an aggregate."""
+    for one in (RolledUp(request, space.catalog, "", ""), *folded):
+        spellings = (composed(one.request, one.catalog), composed(one.request, one.catalog, parametrise=True))
+        found = same_table(spellings, space.plans, one.catalog)
+        if found is not None:
+            return found
+    return None
+
+
+def _existing_action(forms: Sequence[RolledUp], space: Workspace) -> tuple[RolledUp, SameAction] | None:
+    """The first form of the Request that an action gives, with this action."""
+    for one in forms:
+        known = same_action(composed(one.request, one.catalog, parametrise=True), space.registry.actions, one.catalog)
+        if known is not None:
+            return one, known
+    return None
 
 
 def _new_action(

@@ -87,11 +87,11 @@ class _DoesNotFold(Exception):  # noqa: N818  it ends one try, and nobody else s
     pass
 
 
-def rolled_up(request: Request, catalog: Catalog, plans: Mapping[str, FlowPlan]) -> RolledUp | None:
-    """The Request over the smallest aggregate that its groups and numbers can be folded from; None: there is none."""
+def rolled_up(request: Request, catalog: Catalog, plans: Mapping[str, FlowPlan]) -> list[RolledUp]:
+    """The Request over each aggregate that its groups and numbers can be folded from, the smallest first."""
     block = innermost(request.block)
     if block.pick or block.sessions or not (block.measures or block.dimensions) or block.base is None:
-        return None
+        return []
     found: list[tuple[int, str, Block, CatalogTable]] = []
     needed = _needed(block)
     for plan in plans.values():
@@ -111,15 +111,16 @@ def rolled_up(request: Request, catalog: Catalog, plans: Mapping[str, FlowPlan])
                 found.append((len(step.writes.primary_key), name, folder.block(), folder.table()))
             except (_DoesNotFold, StreamhouseError):
                 continue
-    if not found:
-        return None
-    _, name, rewritten, table = min(found, key=lambda one: one[:2])
-    why = f"it has {block.base} folded by {', '.join(table.primary_key)}; its rows are folded further"
-    tables = {**catalog.tables, name: table}
+    every = sorted(found, key=lambda one: one[:2])
+    return [_over(request, block.base, rewritten, catalog, table) for _, _, rewritten, table in every]
+
+
+def _over(request: Request, base: str, rewritten: Block, catalog: Catalog, table: CatalogTable) -> RolledUp:
+    why = f"it has {base} folded by {', '.join(table.primary_key)}; its rows are folded further"
     return RolledUp(
         request.model_copy(update={"block": _in_place(request.block, rewritten)}),
-        replace(catalog, tables=tables),
-        name,
+        replace(catalog, tables={**catalog.tables, table.name: table}),
+        table.name,
         why,
     )
 

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from streamhouse.cli.main import main
-from streamhouse.errors import ProposalOutdatedError, RequestShapeError, UnknownProposalError
+from streamhouse.errors import ProposalFailedError, ProposalOutdatedError, RequestShapeError, UnknownProposalError
 from streamhouse.jobs.ask import answered, ask, edited, revise, write
-from streamhouse.planner.proposal import Status
+from streamhouse.jobs.ask_options import Options
+from streamhouse.planner.proposal import Check, Status
+from streamhouse.planner.proposals import Proposals
 from streamhouse.project.project import Project
 from tests.composed_cases import asked, col, dim, measure, where
 from tests.shop_project import FLOW, make_shop
@@ -150,3 +152,48 @@ def test_a_flow_that_never_ran_has_no_environment(shop: Path, capsys: pytest.Cap
     assert json.loads(told.out)["built"] is None
     assert len(json.loads(told.out)["written"]) == 2
     assert "shop was never run" in told.err
+
+
+@pytest.mark.parametrize("target", [".", "./", "../shop", "absolute", "link"])
+def test_the_projects_own_folder_is_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    shop = make_shop(tmp_path / "shop")
+    (tmp_path / "link").symlink_to(shop)
+    monkeypatch.chdir(shop)
+    tried = []
+    monkeypatch.setattr("streamhouse.jobs.prove.prove", lambda *_: tried.append("it") or ())
+    place = {"absolute": shop, "link": tmp_path / "link"}.get(target, Path(target))
+    project = Project.at(shop)
+    write(project, ask(project, "w", request=REQUEST), place)
+    assert tried
+    assert "dws.n_by_note" in (shop / "flows/shop.yaml").read_text()
+    assert Proposals(project).all()[0].events[-1].detail == "the project"
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["actions", "actions/x.sql", "flows/review", "dags", ".streamhouse/x", "data/sales.csv", "flows/shop.yaml/x",
+     "data/sales.csv/x"],
+)  # fmt: skip
+def test_no_proposal_is_written_into_what_the_project_reads(
+    shop: Path, target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(shop.rglob("*.*"))
+    assert _run(shop, REQUEST, "--write", str(shop / target)) == 4
+    told = capsys.readouterr().err
+    assert "SH710" in told
+    assert "hint: name a folder" in told
+    assert [one for one in sorted(shop.rglob("*.*")) if ".streamhouse" not in str(one)] == sorted(
+        {*before, shop / "request.json"}
+    )
+    assert main(["validate", "--project", str(shop)]) == 0
+
+
+def test_an_action_alone_is_tried(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = Check(name="examples", verdict="failed", text="other rows came out")
+    monkeypatch.setattr("streamhouse.jobs.prove._examples", lambda *_: failed)
+    project = Project.at(shop)
+    proposal = ask(project, "w", Options(alone=True), request=REQUEST)
+    with pytest.raises(ProposalFailedError, match="other rows came out"):
+        write(project, proposal)
+    assert not (shop / "actions/aggregate/n_by_note.sql").exists()
+    assert len(write(project, proposal, trial=False)) == 1

@@ -20,7 +20,7 @@ from streamhouse.project.project import Project
 from streamhouse.registry.read_flow import read_flow
 from tests.composed_cases import asked, col, cut, dim, measure, where
 from tests.shop_project import FLOW, make_shop
-from tests.shop_requests import DOES_NOT_FOLD, FOLDS, SOUND, STORE
+from tests.shop_requests import DOES_NOT_FOLD, FOLDS, REVENUE, SOUND, STORE
 
 
 @pytest.fixture(scope="module")
@@ -51,21 +51,40 @@ def test_same_request_same_bytes(space: Workspace, name: str) -> None:
     assert _proposed(space, SOUND[name]).model_dump_json() == _proposed(again, SOUND[name]).model_dump_json()
 
 
-@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("name", [*SOUND, *(f"fold: {name}" for name in FOLDS)])
 def test_asked_again_it_is_there(space: Workspace, name: str, tmp_path: Path) -> None:
-    first = _proposed(space, SOUND[name])
-    for file in (*space.files.actions, *space.files.flows):
-        (tmp_path / file.name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file.name).write_text(file.text())
-    for edit in first.files:
-        (tmp_path / edit.path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / edit.path).write_text(edit.after)
-    (tmp_path / "data").mkdir()
-    for data in (space.project.root / "data").iterdir():
-        (tmp_path / "data" / data.name).write_bytes(data.read_bytes())
-    second = _proposed(Workspace.of(Project.at(tmp_path)), SOUND[name])
+    request = FOLDS[name.removeprefix("fold: ")] if name.startswith("fold: ") else SOUND[name]
+    first = _proposed(space, request)
+    then = _written(space, first, tmp_path)
+    second = _proposed(then, request)
     assert (second.table, second.files) == (first.table, ())
     assert [one.kind for one in second.reuses] == ["table"]
+    alone = _proposed(then, request, alone=True)
+    assert (alone.action, alone.files) == (first.action, ())
+
+
+def test_asked_again_it_is_there_although_a_smaller_aggregate_came(space: Workspace, tmp_path: Path) -> None:
+    per_month = asked(dimensions=(cut("month", "month"),), measures=(REVENUE,))
+    first = _proposed(space, per_month)
+    by_day = asked(dimensions=(cut("day", "day"),), measures=(REVENUE, measure("n")))
+    then = _written(space, first, tmp_path / "one")
+    both = _written(then, _proposed(then, by_day), tmp_path / "two")
+    again = _proposed(both, per_month)
+    assert (again.table, again.files) == (first.table, ())
+
+
+def _written(space: Workspace, first: Proposal, root: Path) -> Workspace:
+    """The project with the files of a proposal, in another folder."""
+    for file in (*space.files.actions, *space.files.flows):
+        (root / file.name).parent.mkdir(parents=True, exist_ok=True)
+        (root / file.name).write_text(file.text())
+    for edit in first.files:
+        (root / edit.path).parent.mkdir(parents=True, exist_ok=True)
+        (root / edit.path).write_text(edit.after)
+    (root / "data").mkdir()
+    for data in (space.project.root / "data").iterdir():
+        (root / "data" / data.name).write_bytes(data.read_bytes())
+    return Workspace.of(Project.at(root))
 
 
 def test_names_and_layers(space: Workspace) -> None:
