@@ -34,6 +34,15 @@ _NO_DEED = r"(?:is|are|was|were|be|been|has|have|had|with|for|of|to|by|there|or|
 
 _TURNS: tuple[tuple[str, str], ...] = (
     (r"\bstill ([a-z]+) (?:with|for|at|in) us\b", "still with us"),
+    # what is said behind the wish
+    (r",? too(?=[.!?]*\s*$)", ""),
+    (r"^([^,?]+),? how many (?:were|are) (?:it|there|they|these|those)[?.!]*\s*$", r"number of \1"),
+    # a name beside the thing that is grouped by
+    ((r"\b(?:per|by each|by every|for each|for every) ([a-z]+),? with (?:the|their|its|his|her) names?"
+      r"(?: of (?:the|each) \1)?(?=[,.!?]|$)"), r"per \1 and \1 name"),
+    # verbs that say no more
+    (r"\b(?:has|have|had) to be (?=[a-z]+(?:ed|en)\b)", "were "),
+    (r"\bkilos?\b", "kg"),
     # abbreviations
     (r"(?:#|\bnos?\.|\bnr\.?|\bnum\.?|\bqty\.?|\bcnt\.?)\s*of\b", "number of"),
     (r"\b(avg|min|max|med)\.(?=\s)", r"\1"),
@@ -91,7 +100,8 @@ _TURNS: tuple[tuple[str, str], ...] = (
      r"average number of \1 per \2"),
     # prepositions and verbs before a group
     (rf"\b(?:that|which) (?:falls?|fell|goes|go|went) (?:on|to|into|upon) {_EACH}\b", "for each"),
-    (rf"\b(?:through|via|by way of|by means of|with|under|falling on) {_EACH}\b", "for each"),
+    (rf"\b(?:(?:goes|go|went|comes?|came) )?(?:through|via|by way of|by means of|with|under|falling on) {_EACH}\b",
+     "for each"),
     (r"\b(?:falls?|fell|lies|lay) (?:in|into|within|on)\b", "is in"),
     (r"\b(?:comes?|came|coming) with\b", "with"),
     (rf"\b(?!{_NO_DEED} )([a-z]+) nothing\b(?! (?:but|more|less|else|except|other))", r"never \1"),

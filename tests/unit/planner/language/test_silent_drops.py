@@ -40,6 +40,12 @@ READ = [
     ("library", "loans per member on average", "[dwd.loans; by member_id; get loans]; get avg(loans)"),
     # nothing is what was done never
     ("library", "members who borrowed nothing", "ods.members; where no dwd.loans by member_id"),
+    # turns that say the same in more words
+    ("library", "loans in May 2024, how many were there?", "dwd.loans; where lent_at 2024-05-01..2024-06-01; get count(*)"),
+    ("library", "fines for each branch, with the name of the branch", "dwd.loans; join branch=ods.branches; by branch_id, branch.branch_name; get fines"),
+    ("hotel", "what share of the bookings goes through each channel?", "dwd.bookings; by channel; get -count(*); then share(count(*))"),
+    ("hotel", "bookings that had to be cancelled", "dwd.bookings; where status = C"),
+    ("hotel", "bookings per channel too", "dwd.bookings; by channel; get count(*)"),
     # rows with a value, of each group
     ("support", "defects per month", "dwd.tickets; where topic = bug; by month(opened_at); get count(*)"),
 ]  # fmt: skip
