@@ -26,7 +26,7 @@ def unaccounted(draft: Draft, found: Shaped) -> str:
     used = used_by(found.block, found.bench.places.scope.lexicon)
     for mention in sorted({*mentions_of(draft), *draft.orders}, key=lambda one: one.start):
         likely = [sense for sense in mention.senses if sense.quality >= mention.best - _NEAR]
-        if any(_stands_for(sense, used) for sense in likely) or _only_happened(mention, likely, used):
+        if any(stands_for(sense, used) for sense in likely) or _only_happened(mention, likely, used):
             continue
         if not _counted(mention, likely, draft, found):
             return mention.text
@@ -76,7 +76,8 @@ def _always(time: Sense, used: Used) -> bool:
     return time.table in used.tables and used.lexicon.catalog.tables[time.table].event_time == time.column
 
 
-def _stands_for(sense: Sense, used: Used) -> bool:
+def stands_for(sense: Sense, used: Used) -> bool:
+    """Whether a part of what is read stands for a meaning."""
     if sense.kind == "state":
         return True
     if sense.kind == "value":

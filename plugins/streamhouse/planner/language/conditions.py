@@ -241,6 +241,7 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
     if clause.never and values and not _about_base(bench):
         raise NotPlacedError(noun.text)
     if values and (not columns or values[0].cost <= columns[0].cost + 0.6):
+        _not_a_thing(clause, values[0])
         return _is(bench, Is((noun.head,), None, not clause.present, clause.phrase))
     if not columns:
         raise NotPlacedError(noun.text)
@@ -262,6 +263,7 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
     of = places.use(placed)
     if placed.column.type == "boolean":
         return [Condition(left=of, operator="=", values=(clause.present,))]
+    _denial_of_base(bench, clause, placed)
     if clause.never and is_number(placed.column):
         raise NotPlacedError(noun.text, f"{placed.name} of a row does not say that it never was")
     if is_quantity(placed.column) and not clause.present and not placed.column.unit:
@@ -275,19 +277,55 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
         positive = Condition(left=of, operator=">", values=(0,))
         empty = AnyOf(of=(Condition(left=of, operator="=", values=(0,)), Condition(left=of, operator="is null")))
         return [positive if clause.present else empty]
+    if clause.present and is_number(placed.column) and any(one in clause.phrase.lower() for one in _ONE):
+        places.note(clause.phrase, f"{placed.name} is at least 1")
+        return [Condition(left=of, operator=">=", values=(1,))]
+    _no_text_of_none(clause, placed)
+    places.note(clause.phrase, f"{placed.name} is {'not ' if clause.present else ''}empty")
+    return [Condition(left=of, operator="is not null" if clause.present else "is null")]
+
+
+def _no_text_of_none(clause: Present, placed: Placed) -> None:
+    """Do nothing where only an empty column says that there is none.
+
+    Raises:
+        UnclearError: a value such as "0" says so, too.
+    """
     if not clause.present and _ZEROES & {value.lower() for value in placed.column.values}:
         raise UnclearError(
             f"'{clause.phrase}': is {placed.name} empty then, or does it say that there is none?",
             clause.phrase,
             sorted(f"with {spoken(placed.column.name)} '{v}'" for v in placed.column.values if v.lower() in _ZEROES),
         )
-    places.note(clause.phrase, f"{placed.name} is {'not ' if clause.present else ''}empty")
-    return [Condition(left=of, operator="is not null" if clause.present else "is null")]
 
 
 _EMPTY_WITHOUT = re.compile(r"\b(?:empty|null|missing|blank|unset)\b[^.;,]*\b(?:no|without|not|none)\b")
 """As in "empty if there is no limit": zero is a limit then."""
+_ONE = ("at least one", "one or more")
 _ZEROES = frozenset({"0", "none", "no", "nothing", "n/a"})  # texts that say that there is none
+
+
+def _denial_of_base(bench: Bench, clause: Present, placed: Placed) -> None:
+    """Do nothing where a denial is of rows of the base.
+
+    Raises:
+        NotPlacedError: it is a number of a joined table: "unpaid lessons" by the pay of their teachers.
+    """
+    if not clause.present and clause.phrase.startswith("un") and placed.of.role and is_number(placed.column):
+        raise NotPlacedError(clause.phrase, f"{placed.name} does not say it of rows of {bench.base.name}")
+
+
+def _not_a_thing(clause: Present, value: Placed) -> None:
+    """Do nothing where what is not there can only be a value.
+
+    Raises:
+        UnclearError: it is a value of another table, and things are called so, too: "spend without coupons".
+    """
+    head = clause.noun.head
+    things = [s for s in head.senses if s.kind in {"table", "column"} and s.quality >= _SURE]
+    if not clause.present and value.of.role and value.column.type != "boolean" and things:
+        text = f"'{clause.phrase}': is {value.name} not '{value.value}', or are there no {head.text}?"
+        raise UnclearError(text, clause.phrase, (f"{spoken(value.column.name)} is not '{value.value}'",))
 
 
 def _about_base(bench: Bench) -> bool:

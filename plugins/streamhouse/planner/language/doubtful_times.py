@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 
-from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.draft import Draft, When
+from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.language.tokens import Token
-from streamhouse.planner.request import Block, Condition, Cut, During, Filter, Grain, Question
+from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.used import used_by
+from streamhouse.planner.request import Block, ColumnRef, Condition, Cut, During, Filter, Grain, Question
 
 _LONGEST = {
     Grain.MINUTE: timedelta(minutes=1), Grain.HOUR: timedelta(hours=1), Grain.DAY: timedelta(days=1),
@@ -27,6 +29,45 @@ def period_left_out(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> 
         f"only {unit}s within it can be compared: name a longer time, or none",
         phrase=phrase,
     )
+
+
+def starts_then(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+    """As in "permits starting in 2025", where rows have a start: within that year, or from then on?"""
+    for clause in draft.filters:
+        if not isinstance(clause, When) or not clause.phrase.lower().startswith(("starting in", "starting from")):
+            continue
+        for one in found.block.filters:
+            names = _names(found, one.of) if isinstance(one, During) and one.until is None else ()
+            if "start" in {stem(word) for name in names for word in name.replace("_", " ").split()}:
+                when = clause.phrase.split(maxsplit=2)[-1]
+                text = f"'{clause.phrase}': within {when}, or from then on?"
+                return Question(text=text, phrase=clause.phrase, choices=(f"in {when}", f"since {when}"))
+    return None
+
+
+def time_or_value(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+    """As in "weekend tariff", where the first word was read as a time and is a value of what the second one names."""
+    lexicon = found.bench.places.scope.lexicon
+    used = used_by(found.block, lexicon)
+    for at in range(len(tokens) - 1):
+        value, thing = lexicon.mention(tokens, at, 1), lexicon.mention(tokens, at + 1, 1)
+        if value is None or thing is None or read_period(tokens, at) is None:
+            continue
+        senses = [sense for sense in value.of_kind("value") if sense.quality >= _EXACT]
+        named = {sense.table for sense in thing.of_kind("table") if sense.quality >= _EXACT}
+        of_thing = [sense for sense in senses if sense.table in named]
+        if of_thing and not any(used.has_value(sense) for sense in senses):
+            said = f"{value.text} {thing.text}"
+            return Question(text=f"'{said}': a time, or the {thing.text} of that name?", phrase=said)
+    return None
+
+
+_EXACT = 0.95  # how well words have to name a value and its rows
+
+
+def _names(found: Shaped, of: ColumnRef) -> tuple[str, ...]:
+    column = found.bench.places.scope.reaches[of.role].table.column(of.column)
+    return (column.name, *column.synonyms)
 
 
 def _cut(block: Block) -> Cut | None:

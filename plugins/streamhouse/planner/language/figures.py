@@ -181,12 +181,16 @@ def _times_there(bench: Bench, noun: Noun, placed: Placed) -> Measure:
     return Measure(name=f"{_short(noun)}_count", function="count", of=bench.places.use(placed))
 
 
+_WELL_NAMED = 0.95  # how well a word has to name a table for no other rows to be meant
 _PEOPLE = re.compile(r"(ers?|ors?|ists?|men|man|people|ents?|ants?|ees?)$")
 
 
 def _rows_with_value(bench: Bench, noun: Noun) -> Measure:
     """As in "Crashes" where a row of the base may be a crash."""
     places = bench.places
+    things = {s.table for s in noun.head.of_kind("table") if s.quality >= _WELL_NAMED}
+    if things and singular(noun.head.words[-1]) != noun.head.words[-1] and bench.base.name not in things:
+        raise NotPlacedError(noun.text, f"they are rows of {', '.join(sorted(things))}")
     if _PEOPLE.search(noun.head.words[-1]) and default_time(bench.base) and key_column(bench.base) is None:
         raise UnclearError(f"does '{noun.text}' mean people, or rows of {bench.base.name}?", noun.text)
     places.contexts((noun.head, *noun.around))

@@ -2,7 +2,7 @@
 
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.listing import Columns
-from streamhouse.planner.language.place import NotPlacedError
+from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.request import ColumnRef, Condition, Dimension
 
 
@@ -18,6 +18,7 @@ def rows_of_flags(bench: Bench, listed: Columns) -> Columns:
     flags = [one for one in columns if _is_flag(bench, one)]
     shown_flags = [one for one in columns if one.of in _bound(bench) and not bench.draft.listing]
     if any(one not in flags and one not in shown_flags for one in columns):
+        _not_behind_with(bench, flags)
         return Columns(columns, True)
     if any(isinstance(one.of, ColumnRef) and one.of.role for one in columns):
         raise NotPlacedError(bench.draft.nouns[0].text, f"it does not say which rows of {bench.base.name} are wanted")
@@ -25,6 +26,24 @@ def rows_of_flags(bench: Bench, listed: Columns) -> Columns:
         _require(bench, one)
     bench.places.note(bench.base.name, f"rows of {bench.base.name}")
     return Columns((), True)
+
+
+def _not_behind_with(bench: Bench, flags: list[Dimension]) -> None:
+    """Do nothing where what is yes or no is shown on purpose.
+
+    Raises:
+        UnclearError: it stands behind "with", beside other columns: "garages with charging points and barrier".
+    """
+    said = f" {' '.join(bench.draft.words)} "
+    plain = " with " in said and not any(f" with {word} " in said for word in ("the", "their", "its"))
+    nouns = [
+        noun for noun in bench.draft.nouns if any(_is_called(bench, one, " ".join(noun.head.words)) for one in flags)
+    ]
+    if plain and nouns and not bench.draft.listing:
+        text = nouns[0].text
+        raise UnclearError(
+            f"'{text}': must it be so, or is it to be shown?", text, (f"that have {text}", f"show {text}")
+        )
 
 
 def _without_had(bench: Bench, columns: tuple[Dimension, ...]) -> tuple[Dimension, ...]:

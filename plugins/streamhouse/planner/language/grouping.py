@@ -5,7 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.draft import Bands, Compared, Group, Noun, Time
 from streamhouse.planner.language.numbers import read_number, read_quantity
 from streamhouse.planner.language.periods import read_period
-from streamhouse.planner.language.reader import DETERMINERS, Reader
+from streamhouse.planner.language.reader import DETERMINERS, Reader, is_value_of_rows
 from streamhouse.planner.language.restricting import restricts
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import singular
@@ -347,6 +347,7 @@ def _is_value(reader: Reader) -> bool:
     after = reader.lexicon.mention(reader.tokens, found.end)
     columns = {(sense.table, sense.column) for sense in found.of_kind("value")}
     named = after is not None and any((s.table, s.column) in columns for s in after.of_kind("column"))
+    named = named or (after is not None and is_value_of_rows(found, after))  # "annual permits"
     return named or found.end - found.start > 1
 
 

@@ -122,6 +122,8 @@ def _settled(bench: Bench, nouns: list[Noun], columns: list[Dimension], whole: b
         bench.dimensions += columns
         places.assume("each is listed once")
         return Columns((), True)
+    if len(columns) == 1 and not whole and _says_deed(bench, nouns):
+        raise NotPlacedError(nouns[0].text, "it says what was done, and not what is wanted")
     if len(columns) == 1 and not whole and _sorts(bench, columns[0]):
         bench.dimensions += columns
         places.assume("each value is listed once")
@@ -139,6 +141,13 @@ def _settled(bench: Bench, nouns: list[Noun], columns: list[Dimension], whole: b
     if whole:
         places.note(bench.base.name, f"rows of {bench.base.name}")
     return Columns(tuple(columns), whole or bool(columns))
+
+
+def _says_deed(bench: Bench, nouns: list[Noun]) -> bool:
+    """Whether the only column is a verb for what the rows do: "electric cars entering by app"."""
+    shown = [noun for noun in nouns if not noun.predicate and not noun.head.of_kind("value", "table")]
+    word = shown[0].head.words[-1] if len(shown) == 1 and shown[0].head.words else ""
+    return not bench.draft.listing and word.endswith("ing") and bool(bench.places.columns(shown[0], want="time"))
 
 
 def _rows_in_value(bench: Bench) -> bool:

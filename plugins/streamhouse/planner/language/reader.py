@@ -219,7 +219,7 @@ class Reader:
             return True
         if word in ADVERB_GRAINS:
             after = self.lexicon.mention(self.tokens, found.end)
-            return after is not None and _shares_column(after, found)
+            return after is not None and (_shares_column(after, found) or is_value_of_rows(found, after))
         if word in {"time", "date"} and found.best >= 0.65:
             return bool(found.of_kind("column")) and not self._timed(at)
         if word in {"open", "new", "period", "order", "change", "count", "rank", "up"} and found.best >= 0.9:
@@ -418,6 +418,12 @@ def is_verb(mention: Mention) -> bool:
     """Whether a mention is a verb in the past, and no name that the catalog spells so."""
     word = mention.words[-1] if mention.words else ""
     return len(mention.words) == 1 and (word.endswith("ed") or word in PARTICIPLES) and mention.best < 0.95
+
+
+def is_value_of_rows(value: Mention, rows: Mention) -> bool:
+    """Whether a mention is exactly a value of the rows that the next one names: "annual permits"."""
+    tables = {sense.table for sense in rows.of_kind("table") if sense.quality >= _SURE}
+    return any(sense.quality >= _SURE and sense.table in tables for sense in value.of_kind("value"))
 
 
 def _shares_column(one: Mention, other: Mention) -> bool:

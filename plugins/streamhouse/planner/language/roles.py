@@ -252,7 +252,8 @@ def _alternatives(words: list[str], draft: Draft, found: Shaped) -> str:
 def _negations(filters: list[Filter]) -> int:
     """How many conditions say what is not so: "neither … nor" joins two of them."""
     related = sum(isinstance(one, Related) and not one.exists for one in filters)
-    inside = sum(_negations(list(one.of)) for one in filters if isinstance(one, AnyOf))
+    alternatives = [one for one in filters if isinstance(one, AnyOf)]
+    inside = sum(1 if _is_nothing(one) else _negations(list(one.of)) for one in alternatives)
     plain = [one for one in filters if isinstance(one, Condition)]
     return related + inside + sum(_is_negative(one) for one in plain)
 
@@ -267,9 +268,18 @@ _NUMBERS = frozenset(
 _DATED = frozenset({("on", "before"), ("on", "after"), ("more", "less"), ("one", "more")})
 
 
+def _is_nothing(one: AnyOf) -> bool:
+    """Whether an alternative only says that there is none: a number is 0 or empty, which no "or" of a wish joins."""
+    parts = [part for part in one.of if isinstance(part, Condition)]
+    empty = any(part.operator == "is null" for part in parts)
+    return empty and any(part.operator == "=" and part.values == (0,) for part in parts) and len(one.of) == len(parts)
+
+
 def _choices(filters: list[Filter]) -> int:
     found = 0
     for one in filters:
+        if isinstance(one, AnyOf) and _is_nothing(one):
+            continue
         if isinstance(one, AnyOf):
             found += len(one.of) - 1 + _choices(list(one.of))
         elif isinstance(one, Related):

@@ -61,7 +61,11 @@ def picked(bench: Bench) -> Block:
         raise NotPlacedError(having[0].phrase)
     add_conditions(bench, clauses)
     columns: tuple[Dimension, ...] = ()
-    shown = [*listed, *(n for n in bench.draft.nouns)]
+    asked = bool({"if", "whether"} & set(bench.draft.words))  # "and if it was passed" shows it
+    shown = [*listed, *(noun for noun in bench.draft.nouns if asked or not noun.predicate)]
+    for noun in bench.draft.nouns:
+        if noun.predicate and not asked:  # "that was delivered"
+            places.contexts((noun.head, *noun.around))
     if shown:
         found = [Dimension(name=scalar.column, of=scalar) for scalar in per]
         for noun in shown:

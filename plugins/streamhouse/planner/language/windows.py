@@ -12,7 +12,7 @@ from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.quotients import check_quotient
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.units import Unit, unit_of
-from streamhouse.planner.request import Cut, Derived, Filter, Grain, Measure
+from streamhouse.planner.request import ColumnRef, Condition, Cut, Derived, Filter, Grain, Measure
 
 _IN_ONE = {
     (Grain.MONTH, Grain.YEAR): 12,
@@ -171,6 +171,7 @@ def _restricts(bench: Bench, noun: Noun) -> bool:
 
 
 def _ratio(bench: Bench, figure: Figure, total: str, where: tuple[Filter, ...]) -> str:
+    _same_rows(bench, figure, where)
     whole = next(one for one in bench.measures if one.name == total)
     if whole.named:
         part = Measure(name=f"{whole.name}_part", named=whole.named, where=where, unit=whole.unit)
@@ -179,6 +180,22 @@ def _ratio(bench: Bench, figure: Figure, total: str, where: tuple[Filter, ...]) 
     name = bench.measure(part, hidden=True)
     bench.places.note(figure.phrase, f"{name} by {total}" + (" times 100" if figure.percent else ""))
     return bench.derive(Derived(name="share", kind="ratio", of=name, to=total, percent=figure.percent))
+
+
+def _same_rows(bench: Bench, figure: Figure, where: tuple[Filter, ...]) -> None:
+    """Do nothing where the base has all rows that a condition is about.
+
+    Raises:
+        UnclearError: the base is a part of another table, and the condition may be what decides which part it is.
+    """
+    for one in where:
+        if not isinstance(one, Condition) or not isinstance(one.left, ColumnRef) or not one.left.role:
+            continue
+        reach = bench.places.scope.reaches[one.left.role]
+        whole, key = reach.table, reach.key
+        if whole.name in bench.base.upstream and key is not None and set(key.columns) == set(bench.base.primary_key):
+            text = f"'{figure.phrase}': a share of {bench.base.name}, which may lack rows of {whole.name}?"
+            raise UnclearError(text, figure.phrase)
 
 
 def _counts_divided(bench: Bench, figure: Figure, to: Figure) -> str:
