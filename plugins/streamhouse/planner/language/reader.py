@@ -78,6 +78,7 @@ class Reader:
         self.never = False
         self.local: list[Clause] | None = None  # where clauses go that belong to one number
         self.respelled: dict[int, str] = {}
+        self.passed: set[int] = set()  # tokens that a rule before has read
         self._mentions: dict[tuple[int, int], Mention | None] = {}
 
     @property
@@ -136,6 +137,8 @@ class Reader:
 
     def mention(self, ahead: int = 0) -> Mention | None:
         """The phrase of the catalog that stands so many tokens ahead, if it is not a word of the grammar."""
+        if self.at + ahead in self.passed:
+            return None
         key = (self.at + ahead, 0)
         if key not in self._mentions:
             self._mentions[key] = self._found(self.at + ahead)
