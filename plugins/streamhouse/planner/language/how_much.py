@@ -23,7 +23,9 @@ def with_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with the measure that "how much … verb" asks for, where there is only one."""
     words = [token.word for token in tokens]
     at = next((at for at in range(len(words)) if words[at : at + 2] == ["how", "much"]), None)
-    if at is None or _DENIED & set(words):
+    if at is None:
+        return _with_the_most(tokens, lexicon)
+    if _DENIED & set(words):
         return tokens
     behind = at + 2 + (words[at + 2 : at + 3] == ["money"])
     if words[behind : behind + 1] and words[behind] in _AUXILIARIES:
@@ -33,6 +35,23 @@ def with_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
                 said = " ".join(token.text for token in (*tokens[at:behind], tokens[verb]))
                 put = replace(tokens[at], text=said, word=name, stem=name, kind="name")
                 return (*tokens[:at], put, *tokens[behind:verb], *tokens[verb + 1 :])
+    return tokens
+
+
+def _with_the_most(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """Read "which campaign raised the most money" as the one with the highest sum of that name."""
+    words = [token.word for token in tokens]
+    for at in range(2, len(tokens) - 1):
+        end = at + 3 + (words[at + 3 : at + 4] == ["money"])
+        most = words[at + 1 : at + 3] in (["the", "most"], ["the", "least"]) and words[0] in {"which", "the"}
+        if not most or not all(token.kind == "symbol" for token in tokens[end:]):
+            continue
+        tables = lexicon.catalog.tables.values()
+        names = [f"{t.name}.{n}" for t in tables for n in sums_of_money(t) if tokens[at].stem in _words(t, n)]
+        if len(names) == 1 and lexicon.mention(tokens, at, 1) is None:
+            said = ("with", "the", "highest" if words[at + 2] == "most" else "lowest")
+            put = [replace(tokens[at], text=one, word=one, stem=stem(one)) for one in said]
+            return (*tokens[:at], *put, replace(tokens[at], word=names[0], stem=names[0], kind="name"), *tokens[end:])
     return tokens
 
 
