@@ -51,6 +51,7 @@ _SILENT = frozenset(
     would may might should have i'm both""".split()
 )
 _BEFORE_TIMES = frozenset({"on", "in", "at", "by", "from", "since", "until", "for"})
+_DOERS = frozenset({"who", "that", "which"})
 _LINKING = frozenset({"in", "at", "from", "by", "for", "on", "to", "within", "during"})
 _LISTING = frozenset(
     """, ; : . ? ! and & - plus with including show list give me us get display find tell return which what name also
@@ -259,7 +260,7 @@ class Reader:
         if self.word(-1) not in {*DIRECTIONS, "at", "in", "on", "the"}:
             cues = []
         before = self._word_before()
-        linked, listed = before in _LINKING, before in _LISTING or not before
+        linked, listed = before in _LINKING, (before in _LISTING or not before) and not self._wanted_by_others()
         self.skip(DETERMINERS)
         if self.word() in _WHOLE and self.mention() is None and self.mention(1) is not None:
             self.at += 1
@@ -293,6 +294,18 @@ class Reader:
         while at >= 0 and self.tokens[at].word in DETERMINERS:
             at -= 1
         return self.tokens[at].word if at >= 0 else ""
+
+    def _wanted_by_others(self) -> bool:
+        """Whether "want" is said of things, and is no order to show: "donors who want letters"."""
+        at = self.at - 1
+        while at >= 0 and self.tokens[at].word in DETERMINERS:
+            at -= 1
+        words = [token.word for token in self.tokens[: max(at, 0)]]
+        return (
+            at > 0
+            and self.tokens[at].word in {"want", "need"}
+            and (words[-1] in _DOERS or (words[-1] in {"and", "but"} and bool(_DOERS & set(words))))
+        )
 
     def _counted_next(self) -> bool:
         word = self.word(1)

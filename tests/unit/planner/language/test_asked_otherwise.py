@@ -28,7 +28,7 @@ DEPOT = catalog(
           values={"material": {"G": ["glass"], "P": ["paper"]}}),
 )  # fmt: skip
 SHOP = catalog(
-    table("ods.visitors", ["visitor_id"], None, ["visitor_id:i", "visitor_name:s", "joined_on:d", "left_on:d|left"]),
+    table("ods.visitors", ["visitor_id"], None, ["visitor_id:i", "visitor_name:s", "joined_on:d", "left_on:d|left", "wants_mail:b|letters"], description="People who come."),
     table("ods.exhibitions", ["exhibition_id"], None, ["exhibition_id:i", "title:s", "starts_on:d|start", "closed_on:d|closed;last day, empty while it runs"]),
     table("ods.tickets", ["ticket_no"], "sold_at",
           ["ticket_no:i", "visitor_id:i>ods.visitors.visitor_id", "exhibition_id:i>ods.exhibitions.exhibition_id", "sold_at:t|sold|bought", "channel:s", "buyer_kind:s", "price_cents:i|price#cents"],
@@ -77,6 +77,8 @@ READ = [
     ("shop", "the 5 visitors who spent the most on tickets", "ods.tickets; by visitor_id; get takings; top 5 takings"),
     ("shop", "which exhibition earned the most money?", "ods.tickets; by exhibition_id; get takings; top 1 takings ties"),
     ("agency", "how many translators have more than 5 jobs?", "[ods.jobs; where translator_id is not null; by translator_id; get count(*); having job_count > 5]; get count(*)"),
+    # what things want
+    ("shop", "visitors without tickets who want letters", "ods.visitors; where no ods.tickets by visitor_id and wants_mail = True"),
     # rows that have one amount
     ("shop", "average ticket per channel", "ods.tickets; by channel; get avg(price_cents)"),
     ("shop", "average ticket value", "ods.tickets; get avg(price_cents)"),
@@ -96,6 +98,7 @@ ASKED_BACK = [
     ("library", "how much was borrowed in May 2024", ""),
     ("school", "pupils who never missed a lesson", "missed"),
     ("hotel", "rooms that have not been booked in May 2024", "without any then"),
+    ("shop", "average ticket per visitor", "the totals"),
     # values of a column are no things
     ("shop", "how many buyers did we have in May 2026?", "different values"),
     ("library", "which member borrowed the most books?", "borrowed"),
