@@ -3,6 +3,7 @@
 It looks at the wish and at the Request alone, and knows nothing of the rules between them.
 """
 
+import re
 from itertools import pairwise
 
 from streamhouse.planner.language.draft import Draft, Is, Noun
@@ -27,6 +28,8 @@ def unaccounted(draft: Draft, found: Shaped) -> str:
     for mention in sorted({*mentions_of(draft), *draft.orders}, key=lambda one: one.start):
         likely = [sense for sense in mention.senses if sense.quality >= mention.best - _NEAR]
         if any(stands_for(sense, used) for sense in likely) or _only_happened(mention, likely, used):
+            continue
+        if _did_it(mention, likely, draft, found):
             continue
         if not _counted(mention, likely, draft, found):
             return mention.text
@@ -58,6 +61,21 @@ def _counted(mention: Mention, likely: list[Sense], draft: Draft, found: Shaped)
     heads = [part for noun in nouns for part in (noun.head, *noun.around)]
     targets = {column.references[0] for column in found.bench.base.columns if column.references is not None}
     return mention in heads and any(sense.kind == "table" and sense.table in targets for sense in likely)
+
+
+def _did_it(mention: Mention, likely: list[Sense], draft: Draft, found: Shaped) -> bool:
+    """Whether things only are who did what is added up: "how much did customers pay", where each row has a customer."""
+    words = " ".join(draft.words)
+    asked = words.startswith(("how ", "did ")) and any(
+        f" did {more}{mention.text.lower()} " in f" {words} " for more in ("", "the ", "our ", "all ")
+    )
+    if not asked or not found.block.measures or found.block.dimensions or found.ranking is not None:
+        return False
+    targets = {c.references[0] for c in found.bench.base.columns if c.references and not _EMPTY.search(c.description)}
+    return any(sense.kind == "table" and sense.table in targets for sense in likely)
+
+
+_EMPTY = re.compile(r"\b(empty|nobody|null|unknown|none)\b")
 
 
 def _only_happened(mention: Mention, likely: list[Sense], used: Used) -> bool:

@@ -10,6 +10,7 @@ from streamhouse.planner.language.numbered import read_numbered
 from streamhouse.planner.language.numbers import read_number, read_unit
 from streamhouse.planner.language.reader import DETERMINERS, Reader
 from streamhouse.planner.language.scope import TIMES, is_quantity, is_year
+from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.units import Unit, unit_of
 from streamhouse.planner.language.words import AGGREGATES, EXTREMES, FILLERS, GRAINS
 
@@ -213,6 +214,8 @@ def _about(reader: Reader, functions: list[str], fraction: Decimal | None, inner
     noun: Noun | Lasting | None = lasting or _noun_of(reader)
     if isinstance(noun, Noun) and functions[-1] not in {"count", "count distinct"}:
         noun = _lasting_of(reader, noun)
+    if isinstance(noun, Noun) and functions == ["avg"]:
+        _skip_size(reader, noun)
     if noun is None:
         return None
     if lasting is not None and functions[0].startswith("count"):
@@ -250,6 +253,17 @@ def _lasting_of(reader: Reader, noun: Noun) -> Noun | Lasting:
         reader.at += 1
         return Lasting(None, noun)
     return noun
+
+
+def _skip_size(reader: Reader, noun: Noun) -> None:
+    """Read "size" or "value" behind rows, which says no more than "average donation" does."""
+    sure = any(sense.quality >= _ROWS for sense in noun.head.of_kind("table"))
+    single = bool(noun.head.words) and singular(noun.head.words[-1]) == noun.head.words[-1]
+    if sure and single and reader.word() in {"size", "value"} and reader.mention() is None:
+        reader.at += 1
+
+
+_ROWS = 0.95  # how well a word has to name rows
 
 
 def _noun_of(reader: Reader) -> Noun | None:

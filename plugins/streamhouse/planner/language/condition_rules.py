@@ -37,7 +37,11 @@ def read_relative(reader: Reader) -> list[Clause]:
     while not reader.done:
         start, groups = reader.at, len(reader.draft.groups)
         done = reader.mention()
-        if done is not None and is_done(done) and any(rule(reader) for rule in (read_compared_rule, valued)):
+        if (
+            done is not None
+            and is_done(done)
+            and any(rule(reader) for rule in (read_versus_rule, read_compared_rule, valued))
+        ):
             continue
         if reader.word() in {"by", "from", "with", "in", "that", "which", "who", "whose", "where", "are", "were", "is",
                              "was", "have", "has", "had", "get", "gets", "got", "at", "to", "on", "made", "for", "and",
@@ -62,7 +66,7 @@ def read_relative(reader: Reader) -> list[Clause]:
                 reader.at += 1
             if singular(reader.word()) in LIGHT_VERBS and reader.mention() is None:
                 reader.at += 1
-            if any(rule(reader) for rule in (read_without_rule, read_compared_rule, valued)):
+            if any(rule(reader) for rule in (read_versus_rule, read_without_rule, read_compared_rule, valued)):
                 continue
             reader.at = start
             break

@@ -114,6 +114,9 @@ def _of_work(reader: Reader) -> Figure | None:
     """Read "hours of work spent on", "minutes worked"."""
     start = reader.at
     has_opener = bool(reader.take("how many", "total", "the total", "number of"))
+    named = reader.mention()
+    if named is not None and any(sense.quality >= _KNOWN for sense in named.of_kind("measure")):
+        return None  # "hours worked", where a measure is called hours
     unit = _unit(reader)
     if unit is None or not reader.take(*_OF_WORK):
         return None

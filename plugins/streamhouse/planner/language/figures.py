@@ -10,8 +10,9 @@ from streamhouse.planner.language.conversion import in_unit, valid
 from streamhouse.planner.language.draft import Figure, Lasting, Noun
 from streamhouse.planner.language.hints import hinted
 from streamhouse.planner.language.lexicon import Sense
+from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.named_measures import adds_up, folds_as, named_measure, says_number
-from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError, counts
+from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError, counts, is_participle
 from streamhouse.planner.language.scope import (
     TIMES,
     default_time,
@@ -161,6 +162,7 @@ def _count(bench: Bench, figure: Figure, noun: Noun) -> Measure:
         return _times_there(bench, noun, times[0])
     if distinct:
         refuse_twice_meant(bench, noun)
+        _no_sorts(bench, noun, distinct[0])
         return _distinct(bench, noun)
     if all(
         m.of_kind("value") and places.values(m) and not places.values(m)[0].of.role for m in (noun.head, *noun.around)
@@ -233,6 +235,25 @@ def _distinct(bench: Bench, noun: Noun) -> Measure:
         raise NotPlacedError(noun.text, f"they are no different {placed.name}")  # "different songs played"
     places.cost += 1.2
     return Measure(name=f"{_short(noun)}_count", function="count distinct", of=places.use(placed))
+
+
+def _no_sorts(bench: Bench, noun: Noun, placed: Placed) -> None:
+    """Values of a column are no things: "visitors" by a kind of visitor, "complaints about cold food" by what was cold.
+
+    Raises:
+        UnclearError: only a part of the name of the column is said, or the wish asks for some of its values.
+    """
+    place = (placed.reach.table.name, placed.column.name)
+    senses = [s for s in noun.head.of_kind("column") if s.column == placed.column.name]
+    part = bool(senses) and max(sense.quality for sense in senses) < _WELL_NAMED
+    asked = mentions_of([bench.draft.filters, *noun.around])
+    some = any((s.table, s.column) == place for one in asked for s in one.of_kind("value"))
+    if placed.column.values and not placed.column.references and (part or some):
+        text = f"'{noun.text}': the rows of {bench.base.name}, or different values of {placed.name}?"
+        raise UnclearError(text, noun.text, (f"number of different {noun.text}",))
+
+
+_WELL_NAMED = 0.8  # how well a word has to name a column whose values it counts
 
 
 def _count_distinct(bench: Bench, _figure: Figure, noun: Noun) -> Measure:
@@ -321,6 +342,8 @@ def _aggregated(bench: Bench, figure: Figure, noun: Noun) -> Measure:
     function = figure.function
     if sense:
         folds = folds_as(bench, sense)
+        if function == "sum" and folds == "count" and is_participle(noun.head):
+            raise UnclearError(f"'{figure.phrase}': how many there are, or which sum?", figure.phrase, _figures(bench))
         if (function == "sum" and folds in {"sum", "count"}) or function == folds == "avg":
             return _named(bench, figure, noun, sense)
     numbers = bench.places.columns(noun, want="number")

@@ -74,6 +74,9 @@ def read_wish(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> Draf
 def _read(reader: Reader) -> bool:
     """Let the first rule that fits read on; one that does not fit leaves the place as it was."""
     start = reader.at
+    if start in reader.passed:
+        reader.at += 1
+        return True
     for rule in _RULES:
         if rule(reader):
             return True

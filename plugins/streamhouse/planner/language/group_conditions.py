@@ -6,6 +6,7 @@ from streamhouse.planner.language.draft import Clause, Compared, Figure, Noun
 from streamhouse.planner.language.grouped import dimension_of
 from streamhouse.planner.language.having import having_of, same_noun
 from streamhouse.planner.language.listing import beside
+from streamhouse.planner.language.nobody import leave_out_nobody
 from streamhouse.planner.language.ranked import Listed
 from streamhouse.planner.request import Block, Measure
 
@@ -38,5 +39,6 @@ def counted_groups(bench: Bench, figures: list[Figure], having: list[Compared], 
     for compared in having:
         bench.having.append(having_of(bench, compared))
     bench.filters += [f for f in leftover_filters(bench) if f not in bench.filters]
+    leave_out_nobody(bench, ())
     bench.places.note(one.phrase, f"count of {name} groups")
     return Block(inner=build_block(bench), measures=(Measure(name=f"{name}_count"),))

@@ -21,6 +21,8 @@ def hinted(bench: Bench, hint: str, phrase: str) -> Placed:
         time = default_time(bench.base)
         if time is not None:
             return Placed(ColumnRef(column=time.name), reach, time, 0.0)
+    if hint == "vague" and "valuable" in phrase.lower().split():
+        hint, measures, words = "", (), ()
     certain = _numbers(bench, measures, words) if hint or not _SIZES & set(phrase.lower().split()) else _amounts(bench)
     if len(certain) == 1:
         return Placed(ColumnRef(column=certain[0].name), reach, certain[0], 0.0)
@@ -31,7 +33,7 @@ def hinted(bench: Bench, hint: str, phrase: str) -> Placed:
     )
 
 
-_SIZES = frozenset({"largest", "biggest", "smallest", "highest", "lowest"})
+_SIZES = frozenset({"valuable", "largest", "biggest", "smallest", "highest", "lowest"})
 
 
 def _amounts(bench: Bench) -> list[CatalogColumn]:

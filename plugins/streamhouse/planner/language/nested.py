@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from streamhouse.planner.language.bench import Bench, build_block
+from streamhouse.planner.language.bench import Bench, build_block, unit_of_column
 from streamhouse.planner.language.conditions import add_conditions, leftover_filters
 from streamhouse.planner.language.draft import Figure, Group, Noun, Time
 from streamhouse.planner.language.figures import measured
@@ -11,8 +11,9 @@ from streamhouse.planner.language.having import having_of, is_id, split_clauses
 from streamhouse.planner.language.listing import beside
 from streamhouse.planner.language.named_measures import folds_as, named_measure
 from streamhouse.planner.language.nobody import leave_out_nobody
+from streamhouse.planner.language.people import holds_people
 from streamhouse.planner.language.place import RefusedError, UnclearError, counts
-from streamhouse.planner.language.scope import is_key_like, is_number
+from streamhouse.planner.language.scope import is_key_like, is_number, is_quantity
 from streamhouse.planner.language.tokens import singular, stem
 from streamhouse.planner.language.words import ADVERB_GRAINS
 from streamhouse.planner.request import Block, ColumnRef, Cut, Dimension, Measure, Ranking
@@ -57,6 +58,10 @@ def nested_or_not(bench: Bench, figure: Figure) -> Figure:
             raise UnclearError(f"'{figure.phrase}': by which figure?", figure.phrase)  # "the largest order"
         if plain_rows and figure.unit is not None and figure.unit.measures != "fraction":
             return replace(figure, hint=_HINT_OF.get(figure.unit.measures, "long"))  # "average purchase in dollars"
+        if plain_rows and figure.function in {"avg", "median"} and _single(figure.noun) and _one_amount(bench):
+            if any(isinstance(group, Noun) and _are_people(bench, group) for group in figure.near):
+                raise UnclearError(f"'{figure.phrase}': the average of single rows, or of the totals?", figure.phrase)
+            return replace(figure, hint="price")  # "average donation", where rows have one amount of money
         if counted or folded or rows:
             if not figure.near:
                 raise UnclearError(
@@ -101,6 +106,23 @@ def _no_things(bench: Bench, figure: Figure) -> None:
         thing = group.head.of_kind("table") or (found and (found[0].column.references or is_key_like(found[0].column)))
         if thing and found and found[0].column.type != "string":
             raise UnclearError(f"'{figure.phrase}': the average of single rows, or of the totals?", figure.phrase)
+
+
+def _are_people(bench: Bench, group: Noun) -> bool:
+    """Whether groups are people: "average donation per donor" may be of what each gave in all."""
+    lexicon = bench.places.scope.lexicon
+    tables = lexicon.catalog.tables
+    return any(holds_people(tables[s.table], lexicon) for s in group.head.of_kind("table") if s.quality >= _SURE)
+
+
+_SURE = 0.9  # how well a word has to name people
+
+
+def _one_amount(bench: Bench) -> bool:
+    """Whether the only number of a row is an amount of money."""
+    numbers = [one for one in bench.base.columns if is_quantity(one)]
+    unit = unit_of_column(numbers[0]) if len(numbers) == 1 else None
+    return unit is not None and unit.measures == "money"
 
 
 def _other_groups(bench: Bench, figure: Figure) -> tuple[Group, ...]:

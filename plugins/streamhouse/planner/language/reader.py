@@ -51,6 +51,7 @@ _SILENT = frozenset(
     would may might should have i'm both""".split()
 )
 _BEFORE_TIMES = frozenset({"on", "in", "at", "by", "from", "since", "until", "for"})
+_DOERS = frozenset({"who", "that", "which"})
 _LINKING = frozenset({"in", "at", "from", "by", "for", "on", "to", "within", "during"})
 _LISTING = frozenset(
     """, ; : . ? ! and & - plus with including show list give me us get display find tell return which what name also
@@ -79,6 +80,7 @@ class Reader:
         self.never = False
         self.local: list[Clause] | None = None  # where clauses go that belong to one number
         self.respelled: dict[int, str] = {}
+        self.passed: set[int] = set()  # tokens that a rule before has read
         self._mentions: dict[tuple[int, int], Mention | None] = {}
 
     @property
@@ -137,6 +139,8 @@ class Reader:
 
     def mention(self, ahead: int = 0) -> Mention | None:
         """The phrase of the catalog that stands so many tokens ahead, if it is not a word of the grammar."""
+        if self.at + ahead in self.passed:
+            return None
         key = (self.at + ahead, 0)
         if key not in self._mentions:
             self._mentions[key] = self._found(self.at + ahead)
@@ -267,7 +271,7 @@ class Reader:
         if self.word(-1) not in {*DIRECTIONS, "at", "in", "on", "the"}:
             cues = []
         before = self._word_before()
-        linked, listed = before in _LINKING, before in _LISTING or not before
+        linked, listed = before in _LINKING, (before in _LISTING or not before) and not self._wanted_by_others()
         self.skip(DETERMINERS)
         if self.word() in _WHOLE and self.mention() is None and self.mention(1) is not None:
             self.at += 1
@@ -301,6 +305,18 @@ class Reader:
         while at >= 0 and self.tokens[at].word in DETERMINERS:
             at -= 1
         return self.tokens[at].word if at >= 0 else ""
+
+    def _wanted_by_others(self) -> bool:
+        """Whether "want" is said of things, and is no order to show: "donors who want letters"."""
+        at = self.at - 1
+        while at >= 0 and self.tokens[at].word in DETERMINERS:
+            at -= 1
+        words = [token.word for token in self.tokens[: max(at, 0)]]
+        return (
+            at > 0
+            and self.tokens[at].word in {"want", "need"}
+            and (words[-1] in _DOERS or (words[-1] in {"and", "but"} and bool(_DOERS & set(words))))
+        )
 
     def _counted_next(self) -> bool:
         word = self.word(1)

@@ -33,7 +33,7 @@ def resolved(draft: Draft, lexicon: Lexicon) -> Shaped | Failed:
     mentions = mentions_of(draft)
     found: list[Shaped] = []
     failed: list[tuple[float, Failed]] = []
-    for base in _bases(mentions) or _all_tables(draft, lexicon):
+    for base in dict.fromkeys([*_bases(mentions), *_all_tables(draft, lexicon)]):
         try:
             found.append(_over(base, draft, lexicon, mentions))
         except NotPlacedError as error:
@@ -202,7 +202,7 @@ def _bases(mentions: list[Mention]) -> list[str]:
 
 
 def _all_tables(draft: Draft, lexicon: Lexicon) -> list[str]:
-    """All tables, for a wish that names its number by the unit alone and nothing else."""
+    """All tables, for a wish that names its number by the unit alone: a table that it does not name may have it."""
     figures = [*draft.figures, *(one.left for one in draft.filters if isinstance(one, Compared))]
     if not any(isinstance(one, Figure) and one.function == "implied" for one in figures):
         return []

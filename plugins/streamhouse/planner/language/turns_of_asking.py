@@ -23,6 +23,10 @@ TURNS_OF_ASKING: tuple[tuple[str, str], ...] = (
     (rf"^for (?:each|every) ([a-z]+),? {_DAY} of (?:their|the|its|his|her) {_LAST} ([a-z]+)\b",
      r"\2 \3 of each \1"),
     (rf"\b{_DAY} of (?:the|their) {_LAST} ([a-z]+) (?=(?:of|for|per|by) (?:each|every)? ?[a-z])", r"\1 \2 "),
+    # verbs with more behind them, and verbs that end in "ing"
+    (r"\b(left|joined|quit) us\b(?= (?:in|on|before|after|since|between)\b)", r"\1"),
+    (r"\b([a-z]+s) (start|begin)n?ing (?=(?:in|on|before|after|since|between) )", r"\1 that \2 "),
+    (r"\b([a-z]+s) ending (?=(?:in|on|before|after|since|between) )", r"\1 that end "),
     # marks before a thing
     (r"\b(\d+)[- ]stars? ([a-z]+s)\b", r"\2 with \1 stars"),
     *((rf"\b{word}[- ]stars? ([a-z]+s)\b", rf"\1 with {n} stars")

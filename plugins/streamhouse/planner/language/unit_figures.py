@@ -2,13 +2,14 @@
 
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench, unit_of_column
-from streamhouse.planner.language.draft import Figure
+from streamhouse.planner.language.draft import Figure, Noun
+from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbers import read_unit
 from streamhouse.planner.language.place import NotPlacedError, Placed, UnclearError
 from streamhouse.planner.language.reader import Reader
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import stems
-from streamhouse.planner.language.units import Unit, factor
+from streamhouse.planner.language.units import Unit, factor, unit_of
 from streamhouse.planner.language.words import FILLERS
 from streamhouse.planner.request import ColumnRef
 
@@ -40,6 +41,10 @@ def read_unit_figure(reader: Reader) -> Figure | None:
         reader.take("in")
         return Figure("implied", unit=_unit(reader), phrase=reader.text(start))
     reader.at = start
+    named = _named_by_unit(reader)
+    if named is not None:
+        return named
+    reader.at = start
     if reader.take("how many", "number of", "how much"):
         back, unit = reader.at, _unit(reader)
         if unit is not None and unit.measures in _MEASURED and reader.word() not in {"per", "between"}:
@@ -47,6 +52,81 @@ def read_unit_figure(reader: Reader) -> Figure | None:
         reader.at = back
     reader.at = start
     return None
+
+
+def _named_by_unit(reader: Reader) -> Figure | None:
+    """Read "kg of paper collected per district", "litres of fuel": a unit stands for the sum of what is in it."""
+    start = reader.at
+    before = reader.word(-1)
+    opened = reader.take("how many", "number of", "how much", "total", "the total", "total number of")
+    if not opened and before not in {"", "and", ",", "total", ":", "show", "the"}:
+        return None
+    unit = None if reader.mention() is not None else _unit(reader)
+    if unit is None or unit.measures not in _AMOUNTS:
+        return None
+    said = reader.text(start)
+    of = bool(reader.take("of"))
+    column = _number_in(reader, unit, reader.mention())
+    if column is not None:
+        reader.at = column.end
+        _skip_verb(reader, reader.at)
+        return Figure(_fold(column), Noun(column), unit=unit, phrase=reader.text(start))
+    if of:
+        reader.skip({"the", "all", "our"})
+        thing = reader.mention()
+        if thing is None or not thing.of_kind("value", "table"):
+            return None
+        behind = reader.lexicon.mention(reader.tokens, thing.end, 1)
+        measured = _number_in(reader, unit, behind)
+        if measured is not None:
+            reader.passed.update(range(measured.start, measured.end))
+            return Figure(_fold(measured), Noun(measured), unit=unit, phrase=f"{said} {measured.text}")
+        _skip_verb(reader, thing.end)
+    elif not (_skip_verb(reader, reader.at) or reader.word() in _GROUPING):
+        return None
+    return Figure("implied", unit=unit, phrase=said)
+
+
+_AMOUNTS = frozenset({"energy", "mass", "volume", "length", "data"})
+_GROUPING = frozenset({"per", "by", "each", "for", "in", "were", "was", "did", "do", "have", "has"})
+_MOVING = frozenset(
+    """collected carried moved transported hauled driven ridden travelled traveled covered consumed used downloaded
+    loaded produced""".split()
+)
+"""Verbs that say no more of an amount than that it is there."""
+
+
+def _number_in(reader: Reader, unit: Unit, found: Mention | None) -> Mention | None:
+    """The name of numbers in a unit: "fuel" of "litres of fuel", "downloaded" of "GB downloaded"."""
+    tables = reader.lexicon.catalog.tables
+    for sense in found.senses if found is not None and not found.of_kind("value", "table") else ():
+        own = None
+        if sense.kind == "measure":
+            own = unit_of(tables[sense.table].measures[sense.measure].unit or "")
+        elif sense.kind == "column" and is_number(tables[sense.table].column(sense.column)):
+            own = unit_of_column(tables[sense.table].column(sense.column))
+        if own is not None and factor(unit, own) is not None and sense.quality >= _PART:
+            return found
+    return None
+
+
+def _fold(named: Mention) -> str:
+    return "" if named.senses[0].kind == "measure" else "sum"
+
+
+_PART = 0.5  # how well a word has to name a column whose unit is said, too
+
+
+def _skip_verb(reader: Reader, at: int) -> bool:
+    """Leave out a verb that says no more than that an amount is there, where the catalog has no such word."""
+    tokens = reader.tokens
+    while at < len(tokens) and tokens[at].word in {"was", "were", "has", "have", "been", "is", "are"}:
+        at += 1
+    known = at >= len(tokens) or reader.lexicon.mention(tokens, at, 1) is not None
+    if known or tokens[at].word not in _MOVING:
+        return False
+    reader.passed.add(at)
+    return True
 
 
 def _unit(reader: Reader) -> Unit | None:

@@ -11,7 +11,7 @@ from streamhouse.planner.language.words import COMPARATIVES
 
 _PRONOUNS = frozenset({"they", "it", "he", "she", "the", "their", "its", *AUXILIARIES, "day", "date", "of"})
 _LATER = {"after": ">", "later than": ">", "before": "<", "earlier than": "<", "only after": ">", "prior to": "<",
-          "on the day": "=", "past": ">"}  # fmt: skip
+          "on the day": "=", "past": ">", "no later than": "<=", "not later than": "<="}  # fmt: skip
 
 
 def read_versus(reader: Reader) -> Compared | None:

@@ -86,7 +86,6 @@ ASKED_BACK = [
     ("support", "which agent closed the most tickets in 2024?", "which time counts"),  # opened, or closed
     ("support", "closed tickets from May 2024 until the end of August 2024", "which time counts"),
     ("hotel", "hotels ranked by revenue", "revenue"),
-    ("library", "members that did not borrow anything in May 2024", "which time counts"),
     ("hotel", "bookings that were booked out", "booked out"),
     ("library", "loans per branch compared with last month", "this month with the one before"),
 ]

@@ -1,0 +1,67 @@
+"""As in "customers who have not ordered in May": a denied verb for rows that point to a thing, as "without any"."""
+
+from dataclasses import replace
+
+from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.periods import read_period
+from streamhouse.planner.language.tokens import Token
+
+_OPENERS = frozenset({"who", "that", "which"})
+_DOING = frozenset({"have", "has", "had", "did", "do", "does", "were", "was", "are", "been", "ever"})
+_ACTIVE = frozenset({"have", "has", "had", "did", "do", "does"})
+_DENIED = frozenset({"not", "never"})
+_NOTHING = frozenset({"anything", "anyone", "any", "at", "all", "yet", "ever", "so", "far"})
+_SURE = 0.85  # how well a verb has to name the time of rows
+_THING = 0.9
+
+
+def with_missing_rows(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens with "without any rows" for a denied verb, where the verb names rows of one table."""
+    for at in range(1, len(tokens) - 1):
+        if tokens[at].word not in _DENIED:
+            continue
+        first = at
+        while first and tokens[first - 1].word in _DOING:
+            first -= 1
+        first -= bool(first) and tokens[first - 1].word in _OPENERS
+        verb = at + 1
+        while verb < len(tokens) and tokens[verb].word in {"been", "yet", "ever"}:
+            verb += 1
+        end = verb + 1
+        while end < len(tokens) and tokens[end].word in _NOTHING:
+            end += 1
+        if verb >= len(tokens) or not first or not _over(tokens, end):
+            return tokens
+        said = {token.word for token in tokens[first:verb]}
+        if end < len(tokens) and (not _ACTIVE & said or "been" in said):
+            return tokens  # "rooms not booked in May" may be those that stood empty then
+        table = _rows(tokens, first - 1, verb, lexicon)
+        if not table:
+            return tokens
+        old = tokens[at]
+        put = [replace(old, text=word, word=word, stem=word) for word in ("without", "any")]
+        put.append(replace(tokens[verb], word=table, stem=table, kind="name"))
+        return (*tokens[:first], *put, *tokens[end:])
+    return tokens
+
+
+def _over(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether a wish ends here, or with a time that follows."""
+    found = read_period(tokens, at) if at < len(tokens) else None
+    end = at + found[1] if found is not None else at
+    return all(token.kind == "symbol" for token in tokens[end:])
+
+
+def _rows(tokens: tuple[Token, ...], thing: int, verb: int, lexicon: Lexicon) -> str:
+    """The one table with a key to the things whose rows a verb names by their time; empty: none, or several."""
+    named, done = lexicon.mention(tokens, thing, 1), lexicon.mention(tokens, verb, 1)
+    if named is None or done is None or tokens[verb].kind != "word":
+        return ""
+    things = {sense.table for sense in named.of_kind("table") if sense.quality >= _THING}
+    own = {sense.table for sense in done.senses if sense.quality >= _SURE}
+    if not things or own & things:
+        return ""
+    tables = lexicon.catalog.tables
+    times = [s for s in done.of_kind("column") if s.quality >= _SURE and s.column == tables[s.table].event_time]
+    rows = {s.table for s in times if any(key.to in things for key in lexicon.keys.get(s.table, []))}
+    return rows.pop() if len(rows) == 1 else ""
