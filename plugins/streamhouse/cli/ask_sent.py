@@ -30,18 +30,20 @@ def show_stored(app: App, wish: str | None) -> bool:
 
 
 def show_sent_for(app: App, proposal_id: str) -> None:
-    """Show what was sent for a proposal: messages as they left, but each only once."""
+    """Show what was sent for a proposal, or for a wish without one: messages as they left, but each only once."""
     from streamhouse.planner.models.sent import sent_for
 
     calls = sent_for(app.project, proposal_id)
+    has_proposal = not any(call.get("unfinished") for call in calls)
     if app.as_json:
-        app.output.models({"proposal": proposal_id, "sent": calls})
+        app.output.models({"proposal": proposal_id if has_proposal else None, "sent": calls})
         return
     if not calls:
         _nothing(app)
     for call in calls:
         app.output.line()
-        app.output.line(f"sent for proposal {proposal_id} at {call['at']}", style="bold")
+        whose = f"proposal {proposal_id}" if has_proposal else "a wish that has no proposal"
+        app.output.line(f"sent for {whose} at {call['at']}", style="bold")
         _show_requests(app, call["requests"])
 
 

@@ -63,10 +63,8 @@ def ask(
     proposal = _finished(found.draft, space, options, say)
     if keep:
         Proposals(project).add(proposal)
-    if found.sent:
-        from streamhouse.planner.models.sent import keep_sent
-
-        keep_sent(project, proposal.id, found.sent)
+    if found.sent is not None:
+        found.sent.belongs_to(proposal.id)
     return proposal
 
 

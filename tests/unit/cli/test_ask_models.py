@@ -75,6 +75,22 @@ def test_what_was_sent_can_be_shown(run):
     assert len(document["sent"][0]["requests"]) == 2
 
 
+def test_what_was_sent_can_be_shown_though_it_was_interrupted(run, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    script = Script(COUNT, before=interrupt)
+    monkeypatch.setattr("streamhouse.planner.models.connect.open_model", lambda *_: script.model)
+    assert run(WISH)[0] == 130
+    code, out, _ = run("--show-sent")
+    assert code == 0
+    assert out.startswith("\nsent for a wish that has no proposal at ")
+    assert f'"wish": "{WISH}"' in out
+    document = json.loads(run("--show-sent", "--json")[1])
+    assert document["proposal"] is None
+    assert len(document["sent"][0]["requests"]) == 1
+
+
 def test_when_nothing_was_sent_it_says_so(run):
     assert run("--show-sent") == (0, "", "nothing was sent to a model\n")
 
