@@ -14,6 +14,7 @@ from streamhouse.planner.proposals import Proposals
 from streamhouse.planner.propose import ProposalDraft, finished, propose
 from streamhouse.planner.request import Request, Understood
 from streamhouse.planner.try_files import try_files
+from streamhouse.planner.wish_length import check_length
 from streamhouse.planner.workspace import Workspace
 from streamhouse.project.project import Project
 from streamhouse.registry.read_action import read_action
@@ -46,10 +47,13 @@ def ask(
         space: What the planner may know of the project; None: everything.
 
     Raises:
+        PlanningError: the wish, with its answers, is too long.
         DefinitionErrors: the project's files are wrong.
     """
     from streamhouse.jobs.ask_model import ModelAnswer, with_model
 
+    words = answered(wish, options.answers)
+    check_length(words)
     space = space or Workspace.of(project)
 
     def make_draft(understood: Understood) -> ProposalDraft:
@@ -58,7 +62,6 @@ def ask(
     if request is not None:
         found = ModelAnswer(make_draft(Understood(request=request)))
     else:
-        words = answered(wish, options.answers)
         found = with_model(words, space, options, lambda: read_wish(words, space, {}), make_draft, say)
     proposal = _finished(found.draft, space, options, say)
     if keep:

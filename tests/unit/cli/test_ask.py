@@ -1,5 +1,6 @@
 """`streamhouse ask`, `proposals` and `action new` on a small project, without Spark."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 import pytest
 
 from streamhouse.cli.main import main
-from streamhouse.errors import ProposalOutdatedError, RequestShapeError, UnknownProposalError
+from streamhouse.errors import PlanningError, ProposalOutdatedError, RequestShapeError, UnknownProposalError
 from streamhouse.jobs.ask import answered, ask, edited, revise, write
 from streamhouse.planner.proposal import Status
+from streamhouse.planner.wish_length import LONGEST_WISH
 from streamhouse.project.project import Project
 from tests.composed_cases import asked, col, dim, measure, where
 from tests.shop_project import FLOW, make_shop
@@ -150,3 +152,24 @@ def test_a_flow_that_never_ran_has_no_environment(shop: Path, capsys: pytest.Cap
     assert json.loads(told.out)["built"] is None
     assert len(json.loads(told.out)["written"]) == 2
     assert "shop was never run" in told.err
+
+
+def test_a_wish_that_is_too_long_is_refused_before_the_project_is_read(
+    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shop / "flows/shop.yaml").write_text("no flow")
+    long = "revenue per store " * 1000
+    for words in ((long,), ("-",), ("x", "--answer", f"x={long}")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(long.encode())))
+        assert main(["ask", "--project", str(shop), *words]) == 4
+        told = capsys.readouterr().err
+        assert "SH700 the wish has 1" in told
+        assert "characters, and a wish may have 2,000" in told
+        assert "hint: ask for one result in a sentence or two" in told
+
+
+def test_the_longest_wish_that_is_read(shop: Path) -> None:
+    project = Project.at(shop)
+    assert ask(project, "x" * LONGEST_WISH, request=REQUEST, keep=False).status is Status.PROPOSED
+    with pytest.raises(PlanningError, match="2,001 characters"):
+        ask(project, "x" * (LONGEST_WISH + 1), request=REQUEST, keep=False)
