@@ -212,7 +212,8 @@ def edited(request: Request, edits: Mapping[str, Any]) -> Request:
                 part = part[int(name) if isinstance(part, list) else name]
             part[int(names[-1]) if isinstance(part, list) else names[-1]] = value
         except (KeyError, IndexError, ValueError, TypeError) as error:
-            raise RequestShapeError(f"a Request has no part '{path}'") from error
+            hint = "name a part that is there: streamhouse ask WISH --json shows the Request"
+            raise RequestShapeError(f"a Request has no part '{path}'", hint=hint) from error
     return parsed_request(data)
 
 

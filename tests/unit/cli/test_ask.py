@@ -173,3 +173,24 @@ def test_the_longest_wish_that_is_read(shop: Path) -> None:
     assert ask(project, "x" * LONGEST_WISH, request=REQUEST, keep=False).status is Status.PROPOSED
     with pytest.raises(PlanningError, match="2,001 characters"):
         ask(project, "x" * (LONGEST_WISH + 1), request=REQUEST, keep=False)
+
+
+@pytest.mark.parametrize("command", ["ask", "query"])
+def test_standard_input_that_is_no_text(
+    command: str, shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9 per day"), encoding="utf-8"))
+    assert main([command, "-", "--project", str(shop)]) == 2
+    assert "standard input is no UTF-8 text: byte 4 is no part of one" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("path", "value"), [("block.filter.x", 1), ("block.measures.0.function", "add")])
+def test_an_edit_that_does_not_fit_says_what_to_do(path: str, value: object) -> None:
+    with pytest.raises(RequestShapeError) as refused:
+        edited(REQUEST, {path: value})
+    assert refused.value.hint
+
+
+def test_a_request_that_does_not_fit_always_says_what_to_do() -> None:
+    assert RequestShapeError("the SQL reads no table").hint == "correct the part that the message names"
+    assert RequestShapeError("two joins", hint="rename one").hint == "rename one"
