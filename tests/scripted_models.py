@@ -102,7 +102,10 @@ class Script:
     def model(self) -> "FunctionModel":
         from pydantic_ai.models.function import FunctionModel
 
-        return FunctionModel(self._answer, model_name="scripted")
+        async def answer(messages: list[Any], info: Any) -> "ModelResponse":  # without a thread, which no end reaches
+            return self._answer(messages, info)
+
+        return FunctionModel(answer, model_name="scripted")
 
     def _answer(self, messages: list[Any], info: Any) -> "ModelResponse":
         from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart

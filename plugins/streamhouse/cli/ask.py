@@ -1,7 +1,6 @@
 """`streamhouse ask`: a wish in plain words becomes files to review."""
 
 import json
-import sys
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import click
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.ask_sent import show_sent_for, show_stored
 from streamhouse.cli.output import CommandOutput, plain
+from streamhouse.cli.standard_input import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +165,7 @@ def answer(
         show_sent: Whether to show what was sent to a model, too.
 
     Raises:
-        UsageError: there is neither a wish nor a Request.
+        UsageError: there is neither a wish nor a Request, or standard input is no text.
     """
     from streamhouse.jobs import ask as asking
 
@@ -173,7 +173,7 @@ def answer(
     request = _request(request_file) if request_file is not None else None
     if wish is None and request is None:
         raise click.UsageError("say what you wish, or give --request FILE")
-    text = sys.stdin.read().strip() if wish == "-" else wish or (request.wish if request is not None else "")
+    text = read_text().strip() if wish == "-" else wish or (request.wish if request is not None else "")
     proposal = asking.ask(app.project, text, options, request=request, say=_say)
     written: list[Path] = []
     if write is not None and proposal.files:

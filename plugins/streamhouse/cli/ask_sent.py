@@ -1,10 +1,13 @@
 """`streamhouse ask --show-sent`: what left this machine for a language model."""
 
+import re
 from typing import Any
 
 import click
 
 from streamhouse.cli.app import App
+
+_ID = re.compile(r"[0-9a-f]{12}")  # of a proposal; a wish has letters beyond these, and more than one word
 
 
 def show_stored(app: App, wish: str | None) -> bool:
@@ -16,32 +19,40 @@ def show_stored(app: App, wish: str | None) -> bool:
 
     Returns:
         False: it is no id but a wish, and nothing was shown.
+
+    Raises:
+        UnknownProposalError: it is an id, and neither a proposal nor anything that was sent has it.
     """
     from streamhouse.planner.models.sent import newest, sent_for
+    from streamhouse.planner.proposals import Proposals
 
     name = wish if wish is not None else newest(app.project)
     if name is None:
         _nothing(app)
         return True
-    if not name.isalnum() or not sent_for(app.project, name):
+    if not _ID.fullmatch(name):
         return False
+    if not sent_for(app.project, name):
+        Proposals(app.project).get(name)
     show_sent_for(app, name)
     return True
 
 
 def show_sent_for(app: App, proposal_id: str) -> None:
-    """Show what was sent for a proposal: messages as they left, but each only once."""
+    """Show what was sent for a proposal, or for a wish without one: messages as they left, but each only once."""
     from streamhouse.planner.models.sent import sent_for
 
     calls = sent_for(app.project, proposal_id)
+    has_proposal = not any(call.get("unfinished") for call in calls)
     if app.as_json:
-        app.output.models({"proposal": proposal_id, "sent": calls})
+        app.output.models({"proposal": proposal_id if has_proposal else None, "sent": calls})
         return
     if not calls:
-        _nothing(app)
+        click.echo(f"nothing was sent to a model for proposal {proposal_id}", err=True)
     for call in calls:
         app.output.line()
-        app.output.line(f"sent for proposal {proposal_id} at {call['at']}", style="bold")
+        whose = f"proposal {proposal_id}" if has_proposal else "a wish that has no proposal"
+        app.output.line(f"sent for {whose} at {call['at']}", style="bold")
         _show_requests(app, call["requests"])
 
 

@@ -10,6 +10,7 @@ import click
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.formats import BINARY, FORMATS, format_of, objects, write
 from streamhouse.cli.intervals import SECONDS
+from streamhouse.cli.standard_input import read_text
 
 if TYPE_CHECKING:
     from streamhouse.cli.output import CommandOutput
@@ -80,7 +81,7 @@ def query(
     from streamhouse.jobs.query import Engine, QueryService
     from streamhouse.runtime.query_environment import only_what_a_query_needs
 
-    text = sys.stdin.read() if sql == "-" else sql
+    text = read_text() if sql == "-" else sql
     shown = form == "table" and not app.as_json
     most = SHOWN_ROWS if limit is None else limit
     row_limit = most + 1 if shown and not explain else limit

@@ -111,6 +111,9 @@ class RequestShapeError(PlanningError):
 
     code = "SH705"
 
+    def __init__(self, message: str, *, at: Location | None = None, hint: str | None = None) -> None:
+        super().__init__(message, at=at, hint=hint or "correct the part that the message names")
+
 
 class UnknownProposalError(PlanningError):
     """No proposal has this id.

@@ -15,6 +15,7 @@ from streamhouse.planner.proposals import Proposals
 from streamhouse.planner.propose import ProposalDraft, finished, propose
 from streamhouse.planner.request import Request, Understood
 from streamhouse.planner.try_files import try_files
+from streamhouse.planner.wish_length import check_length
 from streamhouse.planner.workspace import Workspace
 from streamhouse.project.project import Project
 from streamhouse.registry.read_action import read_action
@@ -47,10 +48,13 @@ def ask(
         space: What the planner may know of the project; None: everything.
 
     Raises:
+        PlanningError: the wish, with its answers, is too long.
         DefinitionErrors: the project's files are wrong.
     """
     from streamhouse.jobs.ask_model import ModelAnswer, with_model
 
+    words = answered(wish, options.answers)
+    check_length(words)
     space = space or Workspace.of(project)
 
     def make_draft(understood: Understood) -> ProposalDraft:
@@ -59,15 +63,12 @@ def ask(
     if request is not None:
         found = ModelAnswer(make_draft(Understood(request=request)))
     else:
-        words = answered(wish, options.answers)
         found = with_model(words, space, options, lambda: read_wish(words, space, {}), make_draft, say)
     proposal = _finished(found.draft, space, options, say)
     if keep:
         Proposals(project).add(proposal)
-    if found.sent:
-        from streamhouse.planner.models.sent import keep_sent
-
-        keep_sent(project, proposal.id, found.sent)
+    if found.sent is not None:
+        found.sent.belongs_to(proposal.id)
     return proposal
 
 
@@ -214,7 +215,8 @@ def edited(request: Request, edits: Mapping[str, Any]) -> Request:
                 part = part[int(name) if isinstance(part, list) else name]
             part[int(names[-1]) if isinstance(part, list) else names[-1]] = value
         except (KeyError, IndexError, ValueError, TypeError) as error:
-            raise RequestShapeError(f"a Request has no part '{path}'") from error
+            hint = "name a part that is there: streamhouse ask WISH --json shows the Request"
+            raise RequestShapeError(f"a Request has no part '{path}'", hint=hint) from error
     return parsed_request(data)
 
 

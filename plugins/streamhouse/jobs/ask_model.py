@@ -18,7 +18,7 @@ from streamhouse.project.settings import ModelSettings
 
 if TYPE_CHECKING:
     from streamhouse.jobs.ask_options import Options, Say
-    from streamhouse.planner.models.recorded import Sent
+    from streamhouse.planner.models.sent import SentRecord
 
 Read = Callable[[], Understood]
 OFF = "off"
@@ -28,10 +28,10 @@ ON = "on"
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """What a wish became, and what was sent for that."""
+    """What a wish became, and what was sent for that; None: nothing."""
 
     draft: ProposalDraft
-    sent: "tuple[Sent, ...]" = ()
+    sent: "SentRecord | None" = None
 
 
 def with_model(
@@ -87,6 +87,7 @@ def _ask_model(
 ) -> ModelAnswer:
     from streamhouse.planner.models import connect
     from streamhouse.planner.models.loop import ask_model
+    from streamhouse.planner.models.sent import SentRecord
 
     def offline(why: str) -> ProposalDraft:
         read = understood if isinstance(understood, Understood) else understood()
@@ -99,14 +100,15 @@ def _ask_model(
     except ModelAwayError as error:
         return ModelAnswer(offline(f"{error.message}; the wish was read offline"))
     say(f"asking {limits.model}")
-    reply = ask_model(model, wish, space.catalog, judge.draft_of, limits, mask)
+    sent = SentRecord(space.project)
+    reply = ask_model(model, wish, space.catalog, judge.draft_of, limits, mask, record=sent.add)
     if reply.result is None:
         why = f"{limits.model} gave nothing to propose: {reply.why}; the wish was read offline"
-        return ModelAnswer(_noted(offline(why), reply.usage), reply.sent)
+        return ModelAnswer(_noted(offline(why), reply.usage), sent)
     draft, proposal = reply.result, reply.result.proposal
     if proposal.status is Status.REFUSED and isinstance(understood, Understood):
         why = f"{limits.model} refused, too: {proposal.refusal}"
-        return ModelAnswer(_noted(offline(why), reply.usage), reply.sent)
+        return ModelAnswer(_noted(offline(why), reply.usage), sent)
     notes = [f"{limits.model} read the wish"]
     if isinstance(understood, Understood):  # what the model chose where a person would have been asked
         notes += [f"it was not asked: {one.text}" for one in understood.questions]
@@ -114,7 +116,7 @@ def _ask_model(
     proposal = proposal.model_copy(
         update={"planner": "model", "usage": reply.usage, "assumptions": (*notes, *proposal.assumptions)}
     )
-    return ModelAnswer(replace(draft, proposal=proposal), reply.sent)
+    return ModelAnswer(replace(draft, proposal=proposal), sent)
 
 
 class _Judge:

@@ -4,8 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from streamhouse.planner.wish_length import LONGEST_WISH
+
 NAME_LENGTH = 200
-WISH_LENGTH = 2_000
 SQL_LENGTH = 20_000
 MOST_ROWS = 500
 MOST_SAMPLE = 20
@@ -65,7 +66,9 @@ class AskArguments(Arguments):
     """Of `ask`."""
 
     wish: str = Field(
-        min_length=1, max_length=WISH_LENGTH, description="what a person wants to know, in plain English, one wish"
+        min_length=1,
+        description="what a person wants to know, in plain English, one wish",
+        json_schema_extra={"maxLength": LONGEST_WISH},  # the planner refuses a longer one, as for every door
     )
     rows: int = Field(
         default=0,

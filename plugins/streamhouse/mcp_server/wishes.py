@@ -22,6 +22,7 @@ async def ask(serving: Serving, request: AskArguments) -> ProposalAnswer:
     """What a wish becomes, read offline from what may be shown of the project.
 
     Raises:
+        PlanningError: the wish is too long.
         DefinitionErrors: the project's files are wrong.
     """
     project = serving.desk.project
@@ -35,6 +36,7 @@ async def revise(serving: Serving, request: ReviseArguments) -> ProposalAnswer:
         UnknownProposalError: there is no such proposal.
         NotSharedError: it reads a table that may not be shown.
         RequestShapeError: it has no Request, or the edits do not fit.
+        PlanningError: the wish is too long with its answers.
         DefinitionErrors: the project's files are wrong.
     """
     project = serving.desk.project

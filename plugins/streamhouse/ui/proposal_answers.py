@@ -121,11 +121,11 @@ class Progress(Answer):
 
 
 class WishRequest(BaseModel):
-    """A wish."""
+    """A wish; the planner says how long it may be."""
 
     model_config = ConfigDict(extra="forbid")
 
-    wish: str = Field(min_length=1, max_length=4_000)
+    wish: str = Field(min_length=1)
 
 
 class AnswersRequest(BaseModel):

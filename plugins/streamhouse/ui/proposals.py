@@ -29,6 +29,7 @@ def ask(desk: Desk, wish: str, *, rows: bool) -> ProposalPage:
         rows: Whether who asks may see rows.
 
     Raises:
+        PlanningError: the wish is too long.
         DefinitionErrors: the project's files are wrong.
         EnvironmentProblem: the proposal cannot be kept.
     """
@@ -42,6 +43,7 @@ def answer(desk: Desk, name: str, answers: Mapping[str, str], *, rows: bool) -> 
 
     Raises:
         UnknownProposalError: there is no such proposal.
+        PlanningError: the wish is too long with its answers.
         DefinitionErrors: the project's files are wrong.
         EnvironmentProblem: the proposal cannot be kept.
     """

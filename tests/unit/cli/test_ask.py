@@ -1,5 +1,6 @@
 """`streamhouse ask`, `proposals` and `action new` on a small project, without Spark."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,18 @@ from typing import Any
 import pytest
 
 from streamhouse.cli.main import main
-from streamhouse.errors import ProposalFailedError, ProposalOutdatedError, RequestShapeError, UnknownProposalError
+from streamhouse.errors import (
+    PlanningError,
+    ProposalFailedError,
+    ProposalOutdatedError,
+    RequestShapeError,
+    UnknownProposalError,
+)
 from streamhouse.jobs.ask import answered, ask, edited, revise, write
 from streamhouse.jobs.ask_options import Options
 from streamhouse.planner.proposal import Check, Status
 from streamhouse.planner.proposals import Proposals
+from streamhouse.planner.wish_length import LONGEST_WISH
 from streamhouse.project.project import Project
 from tests.composed_cases import asked, col, dim, measure, where
 from tests.shop_project import FLOW, make_shop
@@ -197,3 +205,45 @@ def test_an_action_alone_is_tried(shop: Path, monkeypatch: pytest.MonkeyPatch) -
         write(project, proposal)
     assert not (shop / "actions/aggregate/n_by_note.sql").exists()
     assert len(write(project, proposal, trial=False)) == 1
+
+
+def test_a_wish_that_is_too_long_is_refused_before_the_project_is_read(
+    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shop / "flows/shop.yaml").write_text("no flow")
+    long = "revenue per store " * 1000
+    for words in ((long,), ("-",), ("x", "--answer", f"x={long}")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(long.encode())))
+        assert main(["ask", "--project", str(shop), *words]) == 4
+        told = capsys.readouterr().err
+        assert "SH700 the wish has 1" in told
+        assert "characters, and a wish may have 2,000" in told
+        assert "hint: ask for one result in a sentence or two" in told
+
+
+def test_the_longest_wish_that_is_read(shop: Path) -> None:
+    project = Project.at(shop)
+    assert ask(project, "x" * LONGEST_WISH, request=REQUEST, keep=False).status is Status.PROPOSED
+    with pytest.raises(PlanningError, match="2,001 characters"):
+        ask(project, "x" * (LONGEST_WISH + 1), request=REQUEST, keep=False)
+
+
+@pytest.mark.parametrize("command", ["ask", "query"])
+def test_standard_input_that_is_no_text(
+    command: str, shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9 per day"), encoding="utf-8"))
+    assert main([command, "-", "--project", str(shop)]) == 2
+    assert "standard input is no UTF-8 text: byte 4 is no part of one" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("path", "value"), [("block.filter.x", 1), ("block.measures.0.function", "add")])
+def test_an_edit_that_does_not_fit_says_what_to_do(path: str, value: object) -> None:
+    with pytest.raises(RequestShapeError) as refused:
+        edited(REQUEST, {path: value})
+    assert refused.value.hint
+
+
+def test_a_request_that_does_not_fit_always_says_what_to_do() -> None:
+    assert RequestShapeError("the SQL reads no table").hint == "correct the part that the message names"
+    assert RequestShapeError("two joins", hint="rename one").hint == "rename one"

@@ -75,8 +75,36 @@ def test_what_was_sent_can_be_shown(run):
     assert len(document["sent"][0]["requests"]) == 2
 
 
+def test_what_was_sent_can_be_shown_though_it_was_interrupted(run, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    script = Script(COUNT, before=interrupt)
+    monkeypatch.setattr("streamhouse.planner.models.connect.open_model", lambda *_: script.model)
+    assert run(WISH)[0] == 130
+    code, out, _ = run("--show-sent")
+    assert code == 0
+    assert out.startswith("\nsent for a wish that has no proposal at ")
+    assert f'"wish": "{WISH}"' in out
+    document = json.loads(run("--show-sent", "--json")[1])
+    assert document["proposal"] is None
+    assert len(document["sent"][0]["requests"]) == 1
+
+
 def test_when_nothing_was_sent_it_says_so(run):
     assert run("--show-sent") == (0, "", "nothing was sent to a model\n")
+
+
+def test_of_a_proposal_for_which_nothing_was_sent_it_says_so_and_reads_no_wish(run, tmp_path):
+    _, out, _ = run("number of sales per store id", "--model", "off", "--json")
+    proposal = json.loads(out)["id"]
+    before = sorted((tmp_path / ".streamhouse/proposals").iterdir())
+    assert run(proposal, "--show-sent") == (0, "", f"nothing was sent to a model for proposal {proposal}\n")
+    assert json.loads(run(proposal, "--show-sent", "--json")[1]) == {"proposal": proposal, "sent": []}
+    code, _, err = run("0123456789ab", "--show-sent")
+    assert code == 4
+    assert "SH706 unknown proposal '0123456789ab'" in err
+    assert sorted((tmp_path / ".streamhouse/proposals").iterdir()) == before
 
 
 def test_a_name_that_is_no_model_is_a_wrong_use(run):

@@ -242,6 +242,60 @@ def test_what_was_sent_is_kept_for_its_owner_alone(shop, scripted):
     scripted(UNKNOWN, COUNT)
     ask(shop, UNREADABLE, Options(model=None))
     assert len(sent_for(shop, found.id)) == 2
+    assert len(list(file.parent.glob("*.sent.json"))) == 1
+
+
+def _requests(project):
+    """What is on record for the last wish, as the model was told it."""
+    name = newest(project)
+    return [one["messages"][-1]["parts"][-1]["content"] for call in sent_for(project, name or "none")
+            for one in call["requests"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit, MemoryError])
+def test_what_was_sent_is_on_record_when_asking_is_broken_off(end, shop, monkeypatch):
+    def before():
+        seen_before.append(len(_requests(shop)))
+        if len(script.seen) == 1:
+            raise end
+
+    seen_before = []
+    script = Script(UNKNOWN, before=before)
+    monkeypatch.setattr("streamhouse.planner.models.connect.open_model", lambda *_: script.model)
+    if end is MemoryError:
+        ask(shop, UNREADABLE, Options(model=None))
+    else:
+        with pytest.raises(end):
+            ask(shop, UNREADABLE, Options(model=None))
+    assert seen_before == [1, 2]
+    first, second = _requests(shop)
+    assert first == script.seen[0]
+    assert "SH701" in second
+    [file] = (shop.state_dir / "proposals").glob("*.sent.json")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_what_was_sent_is_on_record_when_a_later_error_ends_it(shop, scripted, monkeypatch):
+    def fails(*_):
+        raise RuntimeError("no space left")
+
+    script = scripted(COUNT)
+    monkeypatch.setattr("streamhouse.jobs.ask._finished", fails)
+    with pytest.raises(RuntimeError):
+        ask(shop, UNREADABLE, Options(model=None))
+    assert _requests(shop) == script.seen
+
+
+def test_what_cannot_be_recorded_is_not_sent(shop, scripted, monkeypatch):
+    def full(*_):
+        raise OSError("no space left")
+
+    script = scripted(COUNT)
+    monkeypatch.setattr("streamhouse.planner.models.sent._write", full)
+    found = ask(shop, UNREADABLE, Options(model=None))
+    assert not script.seen
+    assert "OSError: no space left" in found.assumptions[0]
+    assert found.usage.tries == 0
 
 
 def test_examples_that_were_not_run_are_left_out(shop, scripted):

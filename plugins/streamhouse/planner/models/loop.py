@@ -55,6 +55,7 @@ def ask_model(
     limits: "ModelSettings",
     mask: Mask,
     *,
+    record: Callable[[Sent], None] = lambda _: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> ModelReply[T]:
     """Ask a model how a wish is to be read; what is wrong with an answer goes back to it.
@@ -67,14 +68,15 @@ def ask_model(
         limits: `seconds` counts the waiting for the model alone; `tokens` and `cost_usd` stop the next try, and an
             answer that goes beyond them is not used.
         mask: Takes secrets and hidden names out of all that is sent.
+        record: Gets each request before it leaves; where it raises an error, nothing leaves.
         clock: Seconds, of which only differences count.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return _Conversation(model, judge, limits, mask, clock).ask(wish, catalog)
+        return _Conversation(model, judge, limits, mask, record, clock).ask(wish, catalog)
     with ThreadPoolExecutor(1) as other:  # a server asks from within its own loop
-        return other.submit(_Conversation(model, judge, limits, mask, clock).ask, wish, catalog).result()
+        return other.submit(_Conversation(model, judge, limits, mask, record, clock).ask, wish, catalog).result()
 
 
 @dataclass
@@ -83,6 +85,7 @@ class _Conversation(Generic[T]):
     judge: Callable[[Answer], T]
     limits: "ModelSettings"
     mask: Mask
+    record: Callable[[Sent], None]
     clock: Callable[[], float]
     sent: list[Sent] = field(default_factory=list)
     seconds: float = 0.0
@@ -93,7 +96,7 @@ class _Conversation(Generic[T]):
 
         limits, usage = self.limits, RunUsage()
         agent: Agent[object, Answer] = Agent(
-            recording(self.model, self.sent),
+            recording(self.model, self._leaves),
             output_type=[ToolOutput(Understood, name="understood"), ToolOutput(ActionDraft, name="action")],
             instructions=INSTRUCTIONS,
             retries={"tools": limits.tries, "output": limits.tries},  # the limit of requests ends it before
@@ -127,6 +130,10 @@ class _Conversation(Generic[T]):
                 except StreamhouseError as error:
                     message, history = feedback(error, self.mask), found.all_messages()
                     wrong = shown(f"{error.code} {error.message}" if error.code != "SH000" else error.message)
+
+    def _leaves(self, request: Sent) -> None:
+        self.record(request)
+        self.sent.append(request)
 
     def _waited(self, runner: asyncio.Runner, answering: Coroutine[Any, Any, Found]) -> Found:
         """What comes of waiting for the model; the time counts however that ends, before anybody reads it."""

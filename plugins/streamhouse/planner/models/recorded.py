@@ -1,5 +1,6 @@
-"""Keeps what is sent to a model, word for word."""
+"""Records what is sent to a model, word for word."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -9,8 +10,8 @@ Sent = dict[str, Any]
 """One request as JSON: the model, its messages, the forms that it may answer in."""
 
 
-def recording(model: "Model", sent: list[Sent]) -> "Model":
-    """The same model; each request is added to `sent` before it leaves."""
+def recording(model: "Model", record: Callable[[Sent], None]) -> "Model":
+    """The same model; `record` gets each request before it leaves, and by an error prevents that."""
     from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.models.wrapper import WrapperModel
@@ -23,7 +24,7 @@ def recording(model: "Model", sent: list[Sent]) -> "Model":
             model_settings: ModelSettings | None,
             model_request_parameters: ModelRequestParameters,
         ) -> ModelResponse:
-            sent.append(
+            record(
                 {
                     "model": model.model_name,
                     "messages": ModelMessagesTypeAdapter.dump_python(messages, mode="json"),

@@ -68,7 +68,7 @@ function Wish({ wish, busy, onAsk }) {
     }
   };
   return html`<form class="asking card" onSubmit=${(e) => (e.preventDefault(), ask())}>
-    <textarea class="wish" rows="2" maxlength="4000" aria-label="Wish" placeholder="revenue per store and hour, only baskets over 50 dollars" value=${text} onInput=${(e) => setText(e.target.value)} onKeyDown=${key}></textarea>
+    <textarea class="wish" rows="2" aria-label="Wish" placeholder="revenue per store and hour, only baskets over 50 dollars" value=${text} onInput=${(e) => setText(e.target.value)} onKeyDown=${key}></textarea>
     <div class="decide"><button class="primary" disabled=${busy || !text.trim()}>Ask <kbd>Enter</kbd></button></div>
   </form>`;
 }
