@@ -48,9 +48,14 @@ def ask(
 
     Raises:
         DefinitionErrors: the project's files are wrong.
+        NoEnvironmentError: there is no environment whose tables could be read.
     """
     from streamhouse.jobs.ask_model import ModelAnswer, with_model
 
+    if options.environment is not None:
+        from streamhouse.change.environment import require_environment
+
+        require_environment(project, options.environment)
     space = space or Workspace.of(project)
 
     def make_draft(understood: Understood) -> ProposalDraft:
@@ -237,7 +242,7 @@ def _proposal(understood: Understood, wish: str, space: Workspace, options: Opti
 
 
 def _finished(draft: ProposalDraft, space: Workspace, options: Options, say: Say) -> Proposal:
-    proposal = _for_environment(_tried_on_rows(draft, space, options, say).proposal, options.environment)
+    proposal = _for_environment(_tried_on_rows(draft, space, options, say).proposal, options.build_in)
     unread = tuple(Check(name="values", verdict="notice", text=text) for text in space.unread)
     return proposal.model_copy(update={"checks": (*proposal.checks, *unread)}) if unread else proposal
 

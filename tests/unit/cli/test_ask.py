@@ -1,17 +1,29 @@
 """`streamhouse ask`, `proposals` and `action new` on a small project, without Spark."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from streamhouse.change.environment import build
 from streamhouse.cli.main import main
-from streamhouse.errors import ProposalFailedError, ProposalOutdatedError, RequestShapeError, UnknownProposalError
+from streamhouse.errors import (
+    NoEnvironmentError,
+    ProposalFailedError,
+    ProposalOutdatedError,
+    RequestShapeError,
+    StateConflictError,
+    UnknownProposalError,
+)
 from streamhouse.jobs.ask import answered, ask, edited, revise, write
 from streamhouse.jobs.ask_options import Options
 from streamhouse.planner.proposal import Check, Status
 from streamhouse.planner.proposals import Proposals
+from streamhouse.project.compare import compare_project
+from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from tests.composed_cases import asked, col, dim, measure, where
 from tests.shop_project import FLOW, make_shop
@@ -197,3 +209,54 @@ def test_an_action_alone_is_tried(shop: Path, monkeypatch: pytest.MonkeyPatch) -
         write(project, proposal)
     assert not (shop / "actions/aggregate/n_by_note.sql").exists()
     assert len(write(project, proposal, trial=False)) == 1
+
+
+@pytest.mark.parametrize("name", ["bad name!", "Dev", "-x", "../x", "", "a" * 61, "dev\n"])
+def test_the_name_of_an_environment_is_checked_before_anything_is_written(
+    shop: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proposal = ask(Project.at(shop), "w", request=REQUEST)
+    assert _run(shop, REQUEST, "--write", "--env", name) == 2
+    assert "is no name of an environment" in capsys.readouterr().err
+    assert main(["proposals", proposal.id, "--write", "--no-trial", "--env", name, "--project", str(shop)]) == 2
+    assert main(["apply", "shop", "--yes", "--env", name, "--project", str(shop)]) == 2
+    assert (shop / "flows/shop.yaml").read_text() == FLOW
+
+
+def test_an_environment_to_read_must_exist(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(shop, REQUEST, "--env", "nosuch") == 6
+    assert "SH509 no flow has an environment 'nosuch'" in capsys.readouterr().err
+
+
+def test_options_that_contradict_each_other(
+    shop: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("elsewhere")
+    proposal = ask(Project.at(shop), "w", request=REQUEST)
+    assert _run(shop, REQUEST, "--write", str(folder), "--env", "dev") == 2
+    assert "are not built" in capsys.readouterr().err
+    stored = ["proposals", proposal.id, "--project", str(shop), "--env", "dev"]
+    assert main([*stored, "--write", str(folder)]) == 2
+    assert main(stored) == 2
+    assert not list(folder.iterdir())
+    assert _run(shop, REQUEST, "--write", str(shop), "--env", "dev") == 0
+    assert "shop was never run" in capsys.readouterr().err
+
+
+def test_an_environment_that_nothing_could_fill_is_not_created(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    project = Project.at(shop)
+    with project.state() as state:
+        state.save_plan(desired_plans(project)["shop"])
+    write(project, ask(project, "w", request=REQUEST), trial=False)
+    with project.state() as state:
+        opened = SimpleNamespace(state=state)
+        monkeypatch.setattr("streamhouse.change.environment.opened", lambda *_, **__: nullcontext(opened))
+        (compared,) = compare_project(project, "shop")
+        with pytest.raises(StateConflictError, match="shop has not run yet"):
+            build(project, compared, "dev", "ann")
+        assert state.environments() == []
+        with pytest.raises(NoEnvironmentError, match="'bad name!' is no name of an environment"):
+            build(project, compared, "bad name!", "ann")

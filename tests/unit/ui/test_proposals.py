@@ -17,6 +17,7 @@ from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.command import Command
 from streamhouse.state.changes import Wish
+from streamhouse.state.records import EpochRecord
 from streamhouse.ui.person import Person
 from tests.shop_project import FLOW, make_shop
 
@@ -191,9 +192,12 @@ def test_what_an_environment_has_is_told(asked, client, project):
         write(project, Proposals(project).get(name).proposal, trial=False)
         plan = desired_plans(project)["shop"]
         state.ask_change(Wish(plan, Outcome.SWAP, frozenset({"dws.sale_count_by_note"}), environment="review"), "ann")
-        (built,) = state.environments() or [None]
+        (change,) = state.environments()
+        (one,) = client.get("/api/proposals").json()
+        assert (one["became"], one["detail"]) == ("written", "waits for: streamhouse apply shop"), "nothing filled it"
+        state.begin_at([EpochRecord(change.candidate, "main", 0, 1_000, 1_000, 1_001)])
     (one,) = client.get("/api/proposals").json()
-    assert (one["became"], one["detail"]) == ("built", "in review; streamhouse env promote shop review"), built
+    assert (one["became"], one["detail"]) == ("built", "in review; streamhouse env promote shop review")
 
 
 @pytest.mark.parametrize("environment", ["", "--yes", "Review", "a b", "../x"])
