@@ -252,7 +252,7 @@ def _draft(understood: Understood, wish: str, space: Workspace, options: Options
     if request is not None:
         requested_values = {"name": options.name, "layer": options.layer, "freshness": options.freshness}
         overrides = {key: value for key, value in requested_values.items() if value is not None}
-        understood = understood.model_copy(update={"request": request.model_copy(update=overrides)})
+        understood = understood.model_copy(update={"request": parsed_request(request.model_dump() | overrides)})
     return propose(understood, wish, space, flow=options.flow, alone=options.alone)
 
 

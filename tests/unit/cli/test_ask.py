@@ -260,3 +260,14 @@ def test_an_environment_that_nothing_could_fill_is_not_created(
         assert state.environments() == []
         with pytest.raises(NoEnvironmentError, match="'bad name!' is no name of an environment"):
             build(project, compared, "bad name!", "ann")
+
+
+@pytest.mark.parametrize("command", [("ask",), ("action", "new")])
+def test_a_name_that_a_person_gives_is_not_changed(
+    shop: Path, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(shop, REQUEST, "--name", "sales_by_day", "--write", command=command) == 4
+    assert "the name 'sales_by_day' is taken" in " ".join(capsys.readouterr().out.split())
+    assert _run(shop, REQUEST, "--name", "Bad name", "--write", command=command) == 4
+    assert "SH705 this is no Request: name" in capsys.readouterr().err
+    assert not list(shop.glob("actions/**/*_2.sql"))
