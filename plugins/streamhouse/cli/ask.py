@@ -250,9 +250,17 @@ Examples:
     type=ENVIRONMENT_NAME,
     help="With --write, the new tables are built in an environment.",
 )
+@click.option(
+    "--preview",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Propose the same again, with examples on real rows and so many rows of the answer.",
+)
 @shared_options
 @click.pass_obj
-def proposals(app: App, proposal_id: str | None, write: str | None, trial: bool, environment: str | None) -> None:
+def proposals(
+    app: App, proposal_id: str | None, write: str | None, trial: bool, environment: str | None, preview: int | None
+) -> None:
     """List the proposals of this project, the newest first, or show proposal ID.
 
     Proposals come from `streamhouse ask`, and from clients of `streamhouse mcp`: what they ask is written by --write
@@ -261,11 +269,14 @@ def proposals(app: App, proposal_id: str | None, write: str | None, trial: bool,
     from streamhouse.planner.proposals import Proposals
 
     store = Proposals(app.project)
-    if write is not None:
+    if write is not None and preview is None:
         if proposal_id is None:
             raise click.UsageError("say which proposal is to be written")
         target = write_target(app, write, environment)
         _write(app, store.get(proposal_id).proposal, target, environment, trial=trial)
+        return
+    if preview is not None:
+        _preview(app, proposal_id, preview, environment)
         return
     if environment is not None:
         raise click.UsageError("--env is for what --write puts into the project: give both, or none")
@@ -273,6 +284,21 @@ def proposals(app: App, proposal_id: str | None, write: str | None, trial: bool,
         _show_stored(app, store.get(proposal_id))
     else:
         _show_every(app, store.all())
+
+
+def _preview(app: App, proposal_id: str | None, rows: int, environment: str | None) -> None:
+    """Make a proposal again, with examples and rows; refuse what goes with neither."""
+    from streamhouse.jobs.ask import revise
+    from streamhouse.jobs.ask_options import Options
+
+    if proposal_id is None:
+        raise click.UsageError("say which proposal is to be shown with rows")
+    options = Options(examples=True, preview=rows, environment=environment)
+    found = revise(app.project, proposal_id, {}, options, say=_say)
+    if app.as_json:
+        app.output.models(found)
+    else:
+        show(found, app.output, root=app.project.root)
 
 
 def _show_stored(app: App, found: "Stored") -> None:

@@ -11,9 +11,10 @@ from streamhouse.errors import ProposalFailedError, ProposalOutdatedError, Reque
 from streamhouse.jobs.ask_options import Options, Say
 from streamhouse.jobs.write_target import target_of
 from streamhouse.planner.proposal import Check, Preview, Proposal, Status
-from streamhouse.planner.proposals import Proposals
+from streamhouse.planner.proposals import Asked, Proposals
 from streamhouse.planner.propose import ProposalDraft, finished, propose
 from streamhouse.planner.request import Request, Understood
+from streamhouse.planner.still_true import still_true
 from streamhouse.planner.try_files import try_files
 from streamhouse.planner.workspace import Workspace
 from streamhouse.project.project import Project
@@ -58,7 +59,10 @@ def ask(
         require_environment(project, options.environment)
     space = space or Workspace.of(project)
 
+    read: list[Understood] = []
+
     def make_draft(understood: Understood) -> ProposalDraft:
+        read.append(understood)
         return _draft(understood, wish, space, options)
 
     if request is not None:
@@ -68,7 +72,7 @@ def ask(
         found = with_model(words, space, options, lambda: read_wish(words, space, {}), make_draft, say)
     proposal = _finished(found.draft, space, options, say)
     if keep:
-        Proposals(project).add(proposal)
+        Proposals(project).add(proposal, asked=_asked(options, read[-1].assumptions if read else ()))
     if found.sent:
         from streamhouse.planner.models.sent import keep_sent
 
@@ -89,8 +93,9 @@ def revise(
 
     Args:
         project: As for `ask`.
-        proposal_id: Of a proposal that has a Request.
+        proposal_id: Of a proposal that has a Request. The other one is for the same flow, or an action alone as well.
         edits: Path of a part of the Request, such as `ranking` or `block.filters`, → what it is to be, as JSON has it.
+            Without any, the proposal is made again, with the examples and the preview that the options want.
         options: As for `ask`.
         say: As for `ask`.
         space: As for `ask`.
@@ -99,13 +104,25 @@ def revise(
         UnknownProposalError: there is no such proposal.
         RequestShapeError: it has no Request, or the edits do not fit.
     """
-    before = Proposals(project).get(proposal_id).proposal
+    stored = Proposals(project).get(proposal_id)
+    before, asked = stored.proposal, stored.asked
     if before.request is None:
         raise RequestShapeError("the proposal has no Request that could be revised", hint="ask again in other words")
     request = edited(before.request, edits)
     space = space or Workspace.of(project)
-    found = _proposal(Understood(request=request, readings=before.readings), before.wish, space, options, say)
-    Proposals(project).add(found)
+    options = replace(
+        options,
+        flow=options.flow or asked.flow,
+        alone=options.alone or asked.alone,
+        build_in=options.build_in or asked.build_in,
+    )
+    understood = Understood(
+        request=request,
+        readings=still_true(before.readings, lambda one: one.became, before.request, request),
+        assumptions=still_true(asked.assumptions, str, before.request, request),
+    )
+    found = _proposal(understood, before.wish, space, options, say)
+    Proposals(project).add(found, asked=_asked(options, understood.assumptions))
     if found.id != before.id:
         Proposals(project).add(before, "revised", found.id)
     return found
@@ -235,6 +252,10 @@ def parsed_request(data: Any) -> Request:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise RequestShapeError(f"this is no Request: {place}: {first['msg']}") from error
+
+
+def _asked(options: Options, assumptions: tuple[str, ...]) -> Asked:
+    return Asked(flow=options.flow, alone=options.alone, build_in=options.build_in, assumptions=assumptions)
 
 
 def _proposal(understood: Understood, wish: str, space: Workspace, options: Options, say: Say) -> Proposal:

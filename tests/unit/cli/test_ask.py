@@ -20,8 +20,8 @@ from streamhouse.errors import (
 )
 from streamhouse.jobs.ask import answered, ask, edited, revise, write
 from streamhouse.jobs.ask_options import Options
-from streamhouse.planner.proposal import Check, Status
-from streamhouse.planner.proposals import Proposals
+from streamhouse.planner.proposal import Check, Proposal, Status
+from streamhouse.planner.proposals import Asked, Proposals
 from streamhouse.project.compare import compare_project
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
@@ -271,3 +271,43 @@ def test_a_name_that_a_person_gives_is_not_changed(
     assert _run(shop, REQUEST, "--name", "Bad name", "--write", command=command) == 4
     assert "SH705 this is no Request: name" in capsys.readouterr().err
     assert not list(shop.glob("actions/**/*_2.sql"))
+
+
+def test_a_revision_goes_on_as_it_was_asked(shop: Path) -> None:
+    project = Project.at(shop)
+    alone = ask(project, "number of sales per note where cents is above 500", Options(alone=True))
+    found = revise(project, alone.id, {"block.filters": []})
+    assert [one.path for one in found.files] == ["actions/aggregate/sale_count_by_note.sql"]
+    assert found.flow == ""
+    other = ask(project, "w", Options(flow="other", build_in="dev"), request=REQUEST)
+    again = revise(project, revise(project, other.id, {"name": "notes"}).id, {"block.filters": []})
+    assert (again.flow, again.commands[-1]) == ("other", "streamhouse apply other --env dev")
+
+
+def test_a_revision_says_only_what_still_holds(shop: Path) -> None:
+    project = Project.at(shop)
+    first = ask(project, "number of sales per note where cents is above 500")
+    assert [one.phrase for one in first.readings] == ["note", "number of sales", "cents is above 500"]
+    says = ("'please' says nothing of the data", "cents is above 500, not from 500 on")
+    Proposals(project).add(first, asked=Asked(assumptions=says))
+    for edits in ({"block.filters": []}, {"block.filters.0.values": [900]}):
+        other = revise(project, first.id, edits)
+        assert [one.phrase for one in other.readings] == ["note", "number of sales"]
+        assert _of_the_wish(other) == says[:1]
+        assert _of_the_wish(revise(project, other.id, {"name": "notes"})) == says[:1]
+    same = revise(project, first.id, {})
+    assert (same.id, same.readings, _of_the_wish(same)) == (first.id, first.readings, says)
+
+
+def _of_the_wish(proposal: Proposal) -> tuple[str, ...]:
+    return tuple(one for one in proposal.assumptions if not one.startswith("a key cannot be NULL"))
+
+
+def test_rows_of_a_proposal_change_nothing_else_of_it(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = Project.at(shop)
+    first = ask(project, "number of sales per note where cents is above 500")
+    assert main(["proposals", first.id, "--preview", "5", "--project", str(shop), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["preview"]["why_not"] == "nothing has run yet, so no table has rows"
+    assert (found["id"], found["readings"]) == (first.id, first.model_dump(mode="json")["readings"])
+    assert main(["proposals", "--preview", "5", "--project", str(shop)]) == 2
