@@ -66,9 +66,7 @@ class Building:
 
     def _fill_under(self, guard: LeaseGuard) -> None:
         plan, state = self.plan, self.open.state
-        last = last_epochs(state, running_plan(state, self.change.flow))
-        if not last:
-            raise StateConflictError(f"{self.change.flow} has not run yet", hint=f"streamhouse run {self.change.flow}")
+        last = require_history(state, self.change.flow)
         left = self._left()
         at, at_ms = left or reached(state, self.change), max(record.at_ms for record in last.values())
         begun = {
@@ -183,6 +181,18 @@ class Building:
         folder = self.open.project.state_dir
         for place in (folder / "checkpoints", folder / "cache" / "states"):
             rmtree(place / self.change.candidate, ignore_errors=True)
+
+
+def require_history(state: StateStore, flow: str) -> dict[str, EpochRecord]:
+    """Segment → the last epoch of what runs.
+
+    Raises:
+        StateConflictError: the flow has not run yet, so there is no history to fill tables with.
+    """
+    last = last_epochs(state, running_plan(state, flow))
+    if not last:
+        raise StateConflictError(f"{flow} has not run yet", hint=f"streamhouse run {flow}")
+    return last
 
 
 def running_plan(state: StateStore, flow: str) -> FlowPlan:

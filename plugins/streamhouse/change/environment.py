@@ -6,7 +6,7 @@ and the sources, as production has them. It costs production nothing, and promot
 
 from collections.abc import Callable
 
-from streamhouse.change.building import Building, reached, wanted_versions
+from streamhouse.change.building import Building, reached, require_history, wanted_versions
 from streamhouse.change.change_request import refuse_blocked
 from streamhouse.change.review import Reviewing
 from streamhouse.compiler.marks import marks
@@ -15,6 +15,7 @@ from streamhouse.engine.carried_positions import furthest
 from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.vector import covers
 from streamhouse.errors import LeaseHeldError, NoEnvironmentError, UnknownFlowError
+from streamhouse.model.environment_name import environment_name
 from streamhouse.model.version import table_at
 from streamhouse.project.compare import Choices, PlanComparison
 from streamhouse.project.desired import desired_plan
@@ -41,8 +42,9 @@ def build(
     Raises:
         BlockedError: a person must decide first.
         StateConflictError: the flow has not run yet.
-        NoEnvironmentError: the files say what is applied.
+        NoEnvironmentError: the name is none, or the files say what is applied.
     """
+    _check_name(environment)
     found = compared.decided(choices or {})
     refuse_blocked(compared.plan.flow, found)
     apart = tables_apart(found, compared.plan)
@@ -60,6 +62,7 @@ def build(
             marks=marks(found, compared.plan, apart, copies, open_.state.tables.meanings),
             definition=compared.definition(project),
         )
+        require_history(open_.state, compared.plan.flow)  # before a change is asked for that nothing could fill
         before = open_.state.open_change(compared.plan.flow, environment)
         change = open_.state.ask_change(wish, by)
         if before is not None and before.id != change.id:
@@ -138,6 +141,32 @@ def discard(project: Project, flow: str, environment: str, say: Callable[[str], 
         open_.state.withdraw_change(flow, environment)
         Building(open_, change, say).discard()
         return change
+
+
+def is_environment(project: Project, environment: str) -> bool:
+    """Whether any flow has an environment of this name."""
+    state = project.existing_state()
+    if state is None:
+        return False
+    with state:
+        return environment in {change.environment for change in state.environments()}
+
+
+def require_environment(project: Project, environment: str) -> None:
+    """Refuse the name of an environment that no flow has.
+
+    Raises:
+        NoEnvironmentError: see above.
+    """
+    if not is_environment(project, environment):
+        raise NoEnvironmentError(f"no flow has an environment '{environment}'", hint="see: streamhouse env list")
+
+
+def _check_name(environment: str) -> None:
+    try:
+        environment_name(environment)
+    except ValueError as error:
+        raise NoEnvironmentError(str(error)) from error
 
 
 def _check(project: Project, flow: str, environment: str) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.person import whoami
 from streamhouse.cli.plan import compared, show_diff
 
@@ -62,7 +63,9 @@ Examples:
     flag_value="person",
     help="Build and audit them, and let them serve when a person says so: streamhouse changes ID --swap.",
 )
-@click.option("--env", "environment", metavar="NAME", help="Build it in an environment, beside production.")
+@click.option(
+    "--env", "environment", metavar="NAME", type=ENVIRONMENT_NAME, help="Build it in an environment, beside production."
+)
 @click.option(
     "--choose",
     multiple=True,

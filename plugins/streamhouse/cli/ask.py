@@ -9,6 +9,8 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.ask_sent import show_sent_for, show_stored
+from streamhouse.cli.ask_target import with_environment, write_target
+from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.output import CommandOutput, plain
 from streamhouse.cli.standard_input import read_text
 
@@ -68,6 +70,7 @@ Examples:
     "--env",
     "environment",
     metavar="NAME",
+    type=ENVIRONMENT_NAME,
     help="Preview and examples read the tables of an environment. With --write, the new tables are built in it.",
 )
 @click.option(
@@ -137,9 +140,9 @@ def ask(
         freshness=_duration(freshness),
         examples=examples,
         preview=preview if preview is not None else 0 if examples is False else PREVIEW_ROWS,
-        environment=environment,
         model=model,
     )
+    options = with_environment(context.obj, options, environment, write)
     answer(context, wish, options, request_file, write, trial=trial, show_sent=show_sent)
 
 
@@ -165,7 +168,9 @@ def answer(
         show_sent: Whether to show what was sent to a model, too.
 
     Raises:
-        UsageError: there is neither a wish nor a Request, or standard input is no text.
+        UsageError: there is neither a wish nor a Request, the options contradict each other, or standard input is
+            no text.
+        WriteTargetError: files cannot be written there.
     """
     from streamhouse.jobs import ask as asking
 
@@ -173,11 +178,12 @@ def answer(
     request = _request(request_file) if request_file is not None else None
     if wish is None and request is None:
         raise click.UsageError("say what you wish, or give --request FILE")
+    target = write_target(app, write, options.build_in)
     text = read_text().strip() if wish == "-" else wish or (request.wish if request is not None else "")
     proposal = asking.ask(app.project, text, options, request=request, say=_say)
     written: list[Path] = []
     if write is not None and proposal.files:
-        proposal, written = _written(app, proposal, write, options.environment, trial=trial)
+        proposal, written = _written(app, proposal, target, options.build_in, trial=trial)
     if app.as_json:
         app.output.models({**proposal.model_dump(mode="json"), "written": [str(file) for file in written]})
     else:
@@ -188,15 +194,15 @@ def answer(
 
 
 def _written(
-    app: App, proposal: "Proposal", write: str, environment: str | None, *, trial: bool
+    app: App, proposal: "Proposal", target: Path | None, environment: str | None, *, trial: bool
 ) -> "tuple[Proposal, list[Path]]":
     """Write the files of a proposal, and build its tables in an environment; the proposal with what was tried."""
     from streamhouse.jobs import ask as asking
     from streamhouse.planner.proposals import Proposals
 
-    written = asking.write(app.project, proposal, Path(write) if write else None, trial=trial, say=_say)
+    written = asking.write(app.project, proposal, target, trial=trial, say=_say)
     proposal = Proposals(app.project).get(proposal.id).proposal
-    if environment is not None and not write and proposal.flow:
+    if environment is not None and proposal.flow:
         _build(app, proposal.flow, environment)
     return proposal, written
 
@@ -238,10 +244,24 @@ Examples:
 @click.option(
     "--trial/--no-trial", default=True, show_default=True, help="Try the new step on a sample before: as of ask."
 )
-@click.option("--env", "environment", metavar="NAME", help="With --write, the new tables are built in an environment.")
+@click.option(
+    "--env",
+    "environment",
+    metavar="NAME",
+    type=ENVIRONMENT_NAME,
+    help="With --write, the new tables are built in an environment.",
+)
+@click.option(
+    "--preview",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Propose the same again, with examples on real rows and so many rows of the answer.",
+)
 @shared_options
 @click.pass_obj
-def proposals(app: App, proposal_id: str | None, write: str | None, trial: bool, environment: str | None) -> None:
+def proposals(
+    app: App, proposal_id: str | None, write: str | None, trial: bool, environment: str | None, preview: int | None
+) -> None:
     """List the proposals of this project, the newest first, or show proposal ID.
 
     Proposals come from `streamhouse ask`, and from clients of `streamhouse mcp`: what they ask is written by --write
@@ -250,15 +270,36 @@ def proposals(app: App, proposal_id: str | None, write: str | None, trial: bool,
     from streamhouse.planner.proposals import Proposals
 
     store = Proposals(app.project)
-    if write is not None:
+    if write is not None and preview is None:
         if proposal_id is None:
             raise click.UsageError("say which proposal is to be written")
-        _write(app, store.get(proposal_id).proposal, write, environment, trial=trial)
+        target = write_target(app, write, environment)
+        _write(app, store.get(proposal_id).proposal, target, environment, trial=trial)
         return
+    if preview is not None:
+        _preview(app, proposal_id, preview, environment)
+        return
+    if environment is not None:
+        raise click.UsageError("--env is for what --write puts into the project: give both, or none")
     if proposal_id is not None:
         _show_stored(app, store.get(proposal_id))
     else:
         _show_every(app, store.all())
+
+
+def _preview(app: App, proposal_id: str | None, rows: int, environment: str | None) -> None:
+    """Make a proposal again, with examples and rows; refuse what goes with neither."""
+    from streamhouse.jobs.ask import revise
+    from streamhouse.jobs.ask_options import Options
+
+    if proposal_id is None:
+        raise click.UsageError("say which proposal is to be shown with rows")
+    options = Options(examples=True, preview=rows, environment=environment)
+    found = revise(app.project, proposal_id, {}, options, say=_say)
+    if app.as_json:
+        app.output.models(found)
+    else:
+        show(found, app.output, root=app.project.root)
 
 
 def _show_stored(app: App, found: "Stored") -> None:
@@ -279,11 +320,11 @@ def _show_every(app: App, every: "Sequence[Stored]") -> None:
         app.output.line("nothing was proposed yet; see: streamhouse ask --help")
 
 
-def _write(app: App, proposal: "Proposal", target: str, environment: str | None, *, trial: bool) -> None:
+def _write(app: App, proposal: "Proposal", target: Path | None, environment: str | None, *, trial: bool) -> None:
     from streamhouse.jobs import ask as asking
 
-    written = asking.write(app.project, proposal, Path(target) if target else None, trial=trial, say=_say)
-    build = environment if proposal.flow and not target else None
+    written = asking.write(app.project, proposal, target, trial=trial, say=_say)
+    build = environment if proposal.flow else None
     built = build is not None and _build(app, proposal.flow, build)
     if app.as_json:
         paths = [str(file) for file in written]

@@ -11,9 +11,10 @@ from streamhouse.errors import ProposalFailedError, ProposalOutdatedError, Reque
 from streamhouse.jobs.ask_options import Options, Say
 from streamhouse.jobs.write_target import target_of
 from streamhouse.planner.proposal import Check, Preview, Proposal, Status
-from streamhouse.planner.proposals import Proposals
+from streamhouse.planner.proposals import Asked, Proposals
 from streamhouse.planner.propose import ProposalDraft, finished, propose
 from streamhouse.planner.request import Request, Understood
+from streamhouse.planner.still_true import still_true
 from streamhouse.planner.try_files import try_files
 from streamhouse.planner.wish_length import check_length
 from streamhouse.planner.workspace import Workspace
@@ -50,14 +51,22 @@ def ask(
     Raises:
         PlanningError: the wish, with its answers, is too long.
         DefinitionErrors: the project's files are wrong.
+        NoEnvironmentError: there is no environment whose tables could be read.
     """
     from streamhouse.jobs.ask_model import ModelAnswer, with_model
 
     words = answered(wish, options.answers)
     check_length(words)
+    if options.environment is not None:
+        from streamhouse.change.environment import require_environment
+
+        require_environment(project, options.environment)
     space = space or Workspace.of(project)
 
+    read: list[Understood] = []
+
     def make_draft(understood: Understood) -> ProposalDraft:
+        read.append(understood)
         return _draft(understood, wish, space, options)
 
     if request is not None:
@@ -66,7 +75,7 @@ def ask(
         found = with_model(words, space, options, lambda: read_wish(words, space, {}), make_draft, say)
     proposal = _finished(found.draft, space, options, say)
     if keep:
-        Proposals(project).add(proposal)
+        Proposals(project).add(proposal, asked=_asked(options, read[-1].assumptions if read else ()))
     if found.sent is not None:
         found.sent.belongs_to(proposal.id)
     return proposal
@@ -85,8 +94,9 @@ def revise(
 
     Args:
         project: As for `ask`.
-        proposal_id: Of a proposal that has a Request.
+        proposal_id: Of a proposal that has a Request. The other one is for the same flow, or an action alone as well.
         edits: Path of a part of the Request, such as `ranking` or `block.filters`, → what it is to be, as JSON has it.
+            Without any, the proposal is made again, with the examples and the preview that the options want.
         options: As for `ask`.
         say: As for `ask`.
         space: As for `ask`.
@@ -95,13 +105,25 @@ def revise(
         UnknownProposalError: there is no such proposal.
         RequestShapeError: it has no Request, or the edits do not fit.
     """
-    before = Proposals(project).get(proposal_id).proposal
+    stored = Proposals(project).get(proposal_id)
+    before, asked = stored.proposal, stored.asked
     if before.request is None:
         raise RequestShapeError("the proposal has no Request that could be revised", hint="ask again in other words")
     request = edited(before.request, edits)
     space = space or Workspace.of(project)
-    found = _proposal(Understood(request=request, readings=before.readings), before.wish, space, options, say)
-    Proposals(project).add(found)
+    options = replace(
+        options,
+        flow=options.flow or asked.flow,
+        alone=options.alone or asked.alone,
+        build_in=options.build_in or asked.build_in,
+    )
+    understood = Understood(
+        request=request,
+        readings=still_true(before.readings, lambda one: one.became, before.request, request),
+        assumptions=still_true(asked.assumptions, str, before.request, request),
+    )
+    found = _proposal(understood, before.wish, space, options, say)
+    Proposals(project).add(found, asked=_asked(options, understood.assumptions))
     if found.id != before.id:
         Proposals(project).add(before, "revised", found.id)
     return found
@@ -234,12 +256,16 @@ def parsed_request(data: Any) -> Request:
         raise RequestShapeError(f"this is no Request: {place}: {first['msg']}") from error
 
 
+def _asked(options: Options, assumptions: tuple[str, ...]) -> Asked:
+    return Asked(flow=options.flow, alone=options.alone, build_in=options.build_in, assumptions=assumptions)
+
+
 def _proposal(understood: Understood, wish: str, space: Workspace, options: Options, say: Say) -> Proposal:
     return _finished(_draft(understood, wish, space, options), space, options, say)
 
 
 def _finished(draft: ProposalDraft, space: Workspace, options: Options, say: Say) -> Proposal:
-    proposal = _for_environment(_tried_on_rows(draft, space, options, say).proposal, options.environment)
+    proposal = _for_environment(_tried_on_rows(draft, space, options, say).proposal, options.build_in)
     unread = tuple(Check(name="values", verdict="notice", text=text) for text in space.unread)
     return proposal.model_copy(update={"checks": (*proposal.checks, *unread)}) if unread else proposal
 
@@ -249,7 +275,7 @@ def _draft(understood: Understood, wish: str, space: Workspace, options: Options
     if request is not None:
         requested_values = {"name": options.name, "layer": options.layer, "freshness": options.freshness}
         overrides = {key: value for key, value in requested_values.items() if value is not None}
-        understood = understood.model_copy(update={"request": request.model_copy(update=overrides)})
+        understood = understood.model_copy(update={"request": parsed_request(request.model_dump() | overrides)})
     return propose(understood, wish, space, flow=options.flow, alone=options.alone)
 
 

@@ -153,7 +153,8 @@ class _Judge:
         requested_values = {"name": options.name, "layer": options.layer, "freshness": options.freshness}
         answer = answer.model_copy(update={key: value for key, value in requested_values.items() if value is not None})
         found = drafted(answer, self._shared)
-        draft = propose_draft(found, self._wish, self._space, flow=options.flow, alone=options.alone)
+        named = options.name is not None
+        draft = propose_draft(found, self._wish, self._space, flow=options.flow, alone=options.alone, is_named=named)
         draft = self._sound(draft)
         if draft.action is None or not answer.examples:
             return draft

@@ -20,7 +20,8 @@ class Options:
         name: Of the result's table, without the layer.
         examples: Whether examples are computed on real rows, which starts Spark; None: where tables have rows.
         preview: So many rows of the answer are shown.
-        environment: Whose tables the preview and the examples read.
+        environment: Whose tables the preview and the examples read; None: those that serve.
+        build_in: The environment in which the new tables are to be built; it may not be there yet.
         alone: Only an action is wanted.
         model: `provider:name` of a language model that reads the wish; `on`: that of the settings; None: that of the
             settings, where the wish cannot be read offline; `off`: none.
@@ -34,5 +35,6 @@ class Options:
     examples: bool | None = False
     preview: int = 0
     environment: str | None = None
+    build_in: str | None = None
     alone: bool = False
     model: str | None = "off"

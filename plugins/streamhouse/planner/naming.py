@@ -1,8 +1,9 @@
 """Layer and name of a result: `dws.revenue_by_store_and_hour`."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
+from streamhouse.errors import RequestShapeError
 from streamhouse.model.types import Layer, StepKind
 from streamhouse.planner.request import Block, Condition, Related, Request
 from streamhouse.planner.sql.filters import parameter_name
@@ -37,17 +38,36 @@ def innermost(block: Block) -> Block:
     return innermost(block.inner) if block.inner is not None else block
 
 
-def table_name(request: Request, taken: Collection[str]) -> str:
+def table_name(request: Request, taken: Mapping[str, str]) -> str:
     """`layer.name` that nothing has yet.
 
     Args:
-        request: Its own name wins, and is numbered where it is taken.
-        taken: Names of tables without their layers, and of actions.
+        request: Its own name wins; only a name that nobody gave is numbered.
+        taken: Name of a table without its layer, or of an action → what has it, in words.
+
+    Raises:
+        RequestShapeError: something has the Request's own name.
     """
-    name = request.name or _described(request)
-    if name in taken and request.name is None and (more := _filtered(request.block)):
+    if request.name is not None:
+        return f"{layer_of(request)}.{own_name(request.name, taken)}"
+    name = _described(request)
+    if name in taken and (more := _filtered(request.block)):
         name = _fitting(f"{name}_{more}")
     return f"{layer_of(request)}.{free_name(name, taken)}"
+
+
+def own_name(name: str, taken: Mapping[str, str]) -> str:
+    """The name that a person gave.
+
+    Raises:
+        RequestShapeError: something has it.
+    """
+    if name in taken:
+        raise RequestShapeError(
+            f"the name '{name}' is taken: {taken[name]} has it",
+            hint=f"give another name, such as {free_name(name, taken)}",
+        )
+    return name
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

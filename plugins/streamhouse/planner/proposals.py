@@ -31,11 +31,28 @@ class Event(Frozen):
     detail: str = ""
 
 
+class Asked(Frozen):
+    """What was said beside a wish and is in neither the Request nor the proposal: a revision goes on with it.
+
+    Attributes:
+        flow: That gets the step; None: it was left open.
+        alone: Only an action was wanted.
+        build_in: The environment in which the new tables are to be built.
+        assumptions: What the reading of the wish assumed; what the files assume is found again.
+    """
+
+    flow: str | None = None
+    alone: bool = False
+    build_in: str | None = None
+    assumptions: tuple[str, ...] = ()
+
+
 class Stored(Frozen):
-    """A proposal with what became of it, oldest first."""
+    """A proposal with how it was asked for, and what became of it, oldest first."""
 
     proposal: Proposal
     events: tuple[Event, ...] = ()
+    asked: Asked = Asked()
 
 
 class Proposals:
@@ -45,14 +62,22 @@ class Proposals:
         self._state = project.state_dir
         self._folder = project.state_dir / "proposals"
 
-    def add(self, proposal: Proposal, what: Fate = "asked", detail: str = "") -> None:
-        """Keep a proposal, or note what became of one that is kept."""
+    def add(self, proposal: Proposal, what: Fate = "asked", detail: str = "", asked: Asked | None = None) -> None:
+        """Keep a proposal, or note what became of one that is kept.
+
+        Args:
+            proposal: As it is now.
+            what: Happened to it.
+            detail: Of that.
+            asked: How it was asked for; None: as it was before.
+        """
         stored_proposal = self._read(self._file(proposal.id))
         event = Event(at=datetime.now(UTC), what=what, detail=detail)
         events = stored_proposal.events if stored_proposal is not None else ()
         if not (what == "asked" and any(one.what == "asked" for one in events)):
             events = (*events, event)
-        self._write(Stored(proposal=proposal, events=events))
+        asked = asked or (stored_proposal.asked if stored_proposal is not None else Asked())
+        self._write(Stored(proposal=proposal, events=events, asked=asked))
 
     def get(self, name: str) -> Stored:
         """One proposal.

@@ -216,7 +216,7 @@ def _with_action(
 ) -> ProposalDraft:
     """A step that uses an action that there is already."""
     layer = space.registry.actions[known.name].step.layer
-    table = table_name(request.model_copy(update={"layer": layer}), taken_names(space))
+    table = "" if alone else table_name(request.model_copy(update={"layer": layer}), table_names(space))
     home = flow or home_of(tuple(known.reads.values()), space.catalog, space, table)
     step: dict[str, Any] = {"use": known.name, "reads": dict(known.reads), "writes": table}
     if known.values:
@@ -224,7 +224,7 @@ def _with_action(
     reuse = Reuse(kind="action", name=known.name, why=known.why)
     base = base.model_copy(
         update={
-            "table": "" if alone else table,
+            "table": table,
             "action": known.name,
             "flow": "" if alone else home,
             "values": dict(known.values),
@@ -358,10 +358,15 @@ def home_of(tables: tuple[str, ...], catalog: Catalog, space: Workspace, table: 
     return free
 
 
-def taken_names(space: Workspace) -> frozenset[str]:
-    """Names of tables without their layers, and of actions."""
-    tables = {name.partition(".")[2] for plan in space.plans.values() for name in plan.tables}
-    return frozenset({*tables, *space.registry.action_names})
+def taken_names(space: Workspace) -> dict[str, str]:
+    """Name of a table without its layer, or of an action → what has it."""
+    return {name: f"the action {name}" for name in space.registry.action_names} | table_names(space)
+
+
+def table_names(space: Workspace) -> dict[str, str]:
+    """Name of a table without its layer → what has it: all that a table of an existing action must differ from."""
+    every = ((flow, table) for flow, plan in space.plans.items() for table in plan.tables)
+    return {table.partition(".")[2]: f"the table {table} of flow {flow}" for flow, table in every}
 
 
 def _appends(request: Request, catalog: Catalog) -> bool:

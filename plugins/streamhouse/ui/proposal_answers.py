@@ -1,11 +1,11 @@
 """What the page "Ask" receives and sends, as JSON."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from streamhouse.model.types import NAME
+from streamhouse.model.environment_name import environment_name
 from streamhouse.planner.proposal import Proposal, Status
 from streamhouse.ui.answers import Answer
 
@@ -149,7 +149,7 @@ class WriteRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    environment: str | None = Field(default=None, pattern=NAME, max_length=60)
+    environment: Annotated[str, AfterValidator(environment_name)] | None = None
 
 
 class NoneRequest(BaseModel):

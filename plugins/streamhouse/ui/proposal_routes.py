@@ -1,6 +1,5 @@
 """Routes of the page "Ask". A wish needs who may query or decide; its files need who may decide."""
 
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -135,7 +134,6 @@ async def write(
 async def try_on_rows(name: str, at: At, asker: TheAsker, parts: Parts, request: Request) -> ProposalPage:
     """The proposal with examples and the first rows, which the engine computes."""
     found = await _tried(proposals.stored_proposal(at, name), asker, request, parts.said)
-    proposals.replaced(at, name, found)
     return proposals.page(at, found, rows=True)
 
 
@@ -153,12 +151,9 @@ async def _tried(proposal: "Proposal", asker: Asker, request: Request, said: dic
     """Have the engine compute examples and the first rows of a proposal; the id of the one that has them."""
     if proposal.request is None:
         raise HTTPException(422, "the proposal has no Request; ask again in other words")
-    with tempfile.TemporaryDirectory(prefix="streamhouse-ask-") as folder, _telling(proposal.id, said) as say:
-        file = Path(folder) / "request.json"
-        file.write_text(proposal.request.model_dump_json())
-        words = ("ask", "-", "--request", str(file), "--examples", "--preview", str(PREVIEW_ROWS))
-        is_disconnected = request.is_disconnected
-        document = await asker.document(words, proposal.wish, is_disconnected, seconds=WRITE_S, say=say)
+    words = ("proposals", proposal.id, "--preview", str(PREVIEW_ROWS))
+    with _telling(proposal.id, said) as say:
+        document = await asker.document(words, "", request.is_disconnected, seconds=WRITE_S, say=say)
     return str(document["id"])
 
 

@@ -238,11 +238,11 @@ def _became(desk: Desk, proposal: Proposal, last: Event | None) -> tuple[str, st
 
 
 def _environment(desk: Desk, proposal: Proposal) -> str | None:
-    """The environment that has the proposal's table beside production; None: none has."""
-    found = desk.state.environments() if desk.state is not None else []
-    return next(
-        (one.environment for one in found if one.flow == proposal.flow and proposal.table in one.versions), None
-    )
+    """The environment that has the proposal's table beside production, with its history; None: none has."""
+    if (state := desk.state) is None:
+        return None
+    mine = (one for one in state.environments() if one.flow == proposal.flow and proposal.table in one.versions)
+    return next((one.environment for one in mine if state.recent_epochs(one.candidate, limit=1)), None)
 
 
 def _is_written(desk: Desk, proposal: Proposal) -> bool:

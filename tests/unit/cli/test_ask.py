@@ -2,24 +2,31 @@
 
 import io
 import json
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from streamhouse.change.environment import build
 from streamhouse.cli.main import main
 from streamhouse.errors import (
+    NoEnvironmentError,
     PlanningError,
     ProposalFailedError,
     ProposalOutdatedError,
     RequestShapeError,
+    StateConflictError,
     UnknownProposalError,
 )
 from streamhouse.jobs.ask import answered, ask, edited, revise, write
 from streamhouse.jobs.ask_options import Options
-from streamhouse.planner.proposal import Check, Status
-from streamhouse.planner.proposals import Proposals
+from streamhouse.planner.proposal import Check, Proposal, Status
+from streamhouse.planner.proposals import Asked, Proposals
 from streamhouse.planner.wish_length import LONGEST_WISH
+from streamhouse.project.compare import compare_project
+from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from tests.composed_cases import asked, col, dim, measure, where
 from tests.shop_project import FLOW, make_shop
@@ -247,3 +254,105 @@ def test_an_edit_that_does_not_fit_says_what_to_do(path: str, value: object) -> 
 def test_a_request_that_does_not_fit_always_says_what_to_do() -> None:
     assert RequestShapeError("the SQL reads no table").hint == "correct the part that the message names"
     assert RequestShapeError("two joins", hint="rename one").hint == "rename one"
+
+
+@pytest.mark.parametrize("name", ["bad name!", "Dev", "-x", "../x", "", "a" * 61, "dev\n"])
+def test_the_name_of_an_environment_is_checked_before_anything_is_written(
+    shop: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proposal = ask(Project.at(shop), "w", request=REQUEST)
+    assert _run(shop, REQUEST, "--write", "--env", name) == 2
+    assert "is no name of an environment" in capsys.readouterr().err
+    assert main(["proposals", proposal.id, "--write", "--no-trial", "--env", name, "--project", str(shop)]) == 2
+    assert main(["apply", "shop", "--yes", "--env", name, "--project", str(shop)]) == 2
+    assert (shop / "flows/shop.yaml").read_text() == FLOW
+
+
+def test_an_environment_to_read_must_exist(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(shop, REQUEST, "--env", "nosuch") == 6
+    assert "SH509 no flow has an environment 'nosuch'" in capsys.readouterr().err
+
+
+def test_options_that_contradict_each_other(
+    shop: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("elsewhere")
+    proposal = ask(Project.at(shop), "w", request=REQUEST)
+    assert _run(shop, REQUEST, "--write", str(folder), "--env", "dev") == 2
+    assert "are not built" in capsys.readouterr().err
+    stored = ["proposals", proposal.id, "--project", str(shop), "--env", "dev"]
+    assert main([*stored, "--write", str(folder)]) == 2
+    assert main(stored) == 2
+    assert not list(folder.iterdir())
+    assert _run(shop, REQUEST, "--write", str(shop), "--env", "dev") == 0
+    assert "shop was never run" in capsys.readouterr().err
+
+
+def test_an_environment_that_nothing_could_fill_is_not_created(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    project = Project.at(shop)
+    with project.state() as state:
+        state.save_plan(desired_plans(project)["shop"])
+    write(project, ask(project, "w", request=REQUEST), trial=False)
+    with project.state() as state:
+        opened = SimpleNamespace(state=state)
+        monkeypatch.setattr("streamhouse.change.environment.opened", lambda *_, **__: nullcontext(opened))
+        (compared,) = compare_project(project, "shop")
+        with pytest.raises(StateConflictError, match="shop has not run yet"):
+            build(project, compared, "dev", "ann")
+        assert state.environments() == []
+        with pytest.raises(NoEnvironmentError, match="'bad name!' is no name of an environment"):
+            build(project, compared, "bad name!", "ann")
+
+
+@pytest.mark.parametrize("command", [("ask",), ("action", "new")])
+def test_a_name_that_a_person_gives_is_not_changed(
+    shop: Path, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(shop, REQUEST, "--name", "sales_by_day", "--write", command=command) == 4
+    assert "the name 'sales_by_day' is taken" in " ".join(capsys.readouterr().out.split())
+    assert _run(shop, REQUEST, "--name", "Bad name", "--write", command=command) == 4
+    assert "SH705 this is no Request: name" in capsys.readouterr().err
+    assert not list(shop.glob("actions/**/*_2.sql"))
+
+
+def test_a_revision_goes_on_as_it_was_asked(shop: Path) -> None:
+    project = Project.at(shop)
+    alone = ask(project, "number of sales per note where cents is above 500", Options(alone=True))
+    found = revise(project, alone.id, {"block.filters": []})
+    assert [one.path for one in found.files] == ["actions/aggregate/sale_count_by_note.sql"]
+    assert found.flow == ""
+    other = ask(project, "w", Options(flow="other", build_in="dev"), request=REQUEST)
+    again = revise(project, revise(project, other.id, {"name": "notes"}).id, {"block.filters": []})
+    assert (again.flow, again.commands[-1]) == ("other", "streamhouse apply other --env dev")
+
+
+def test_a_revision_says_only_what_still_holds(shop: Path) -> None:
+    project = Project.at(shop)
+    first = ask(project, "number of sales per note where cents is above 500")
+    assert [one.phrase for one in first.readings] == ["note", "number of sales", "cents is above 500"]
+    says = ("'please' says nothing of the data", "cents is above 500, not from 500 on")
+    Proposals(project).add(first, asked=Asked(assumptions=says))
+    for edits in ({"block.filters": []}, {"block.filters.0.values": [900]}):
+        other = revise(project, first.id, edits)
+        assert [one.phrase for one in other.readings] == ["note", "number of sales"]
+        assert _of_the_wish(other) == says[:1]
+        assert _of_the_wish(revise(project, other.id, {"name": "notes"})) == says[:1]
+    same = revise(project, first.id, {})
+    assert (same.id, same.readings, _of_the_wish(same)) == (first.id, first.readings, says)
+
+
+def _of_the_wish(proposal: Proposal) -> tuple[str, ...]:
+    return tuple(one for one in proposal.assumptions if not one.startswith("a key cannot be NULL"))
+
+
+def test_rows_of_a_proposal_change_nothing_else_of_it(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = Project.at(shop)
+    first = ask(project, "number of sales per note where cents is above 500")
+    assert main(["proposals", first.id, "--preview", "5", "--project", str(shop), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["preview"]["why_not"] == "nothing has run yet, so no table has rows"
+    assert (found["id"], found["readings"]) == (first.id, first.model_dump(mode="json")["readings"])
+    assert main(["proposals", "--preview", "5", "--project", str(shop)]) == 2

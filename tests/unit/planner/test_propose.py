@@ -203,3 +203,27 @@ def test_layouts_of_flows(text: str) -> None:
     fresh = read_flow(with_freshness(text, before.freshness * 2, "f.yaml"), "f.yaml")
     assert fresh.freshness == before.freshness * 2
     assert "# why" not in text or "# why" in with_step(text, {"use": "x", "reads": {}, "writes": "dws.x"}, "f.yaml")
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("sales_by_day", "the table dws.sales_by_day of flow shop"), ("large_sales", "the action large_sales")],
+)
+def test_a_name_that_is_taken_is_refused(space: Workspace, name: str, what: str, alone: bool) -> None:
+    request = SOUND["aggregate"].model_copy(update={"name": name})
+    found = propose(Understood(request=request), "a wish", space, alone=alone).proposal
+    assert (found.status, found.files) == (Status.REFUSED, ())
+    assert f"the name '{name}' is taken: {what} has it" in found.refusal
+    assert f"give another name, such as {name}_2" in found.refusal
+
+
+def test_a_table_may_have_the_name_of_the_action_that_makes_it(space: Workspace) -> None:
+    request = asked(columns=(dim("id"), dim("note"), dim("cents")), filters=(
+        where(col("cents"), ">=", 7000), where(col("note"), "=", "y")))  # fmt: skip
+    found = _proposed(space, request.model_copy(update={"name": "large_sales"}))
+    assert (found.table, found.action) == ("ads.large_sales", "large_sales")
+    refused = propose(Understood(request=request.model_copy(update={"name": "sales"})), "a wish", space).proposal
+    assert "the name 'sales' is taken: the table " in refused.refusal
+    alone = _proposed(space, request.model_copy(update={"name": "sales"}), alone=True)
+    assert (alone.action, alone.files) == ("large_sales", ())

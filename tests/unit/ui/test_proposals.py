@@ -17,6 +17,7 @@ from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.command import Command
 from streamhouse.state.changes import Wish
+from streamhouse.state.records import EpochRecord
 from streamhouse.ui.person import Person
 from tests.shop_project import FLOW, make_shop
 
@@ -27,18 +28,14 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 ENGINE = """
-import json, sys
+import sys
 from pathlib import Path
-from streamhouse.jobs.ask import ask, parsed_request
+from streamhouse.jobs.ask import revise
 from streamhouse.project.project import Project
 words = sys.argv[1:]
-assert words[:2] == ["ask", "-"], words
-assert "--examples" in words
-request = parsed_request(json.loads(Path(words[words.index("--request") + 1]).read_text()))
-wish = sys.stdin.read()
+assert words[0] == "proposals" and words[2] == "--preview", words
 project = Project.at(Path(words[words.index("--project") + 1]))
-made = ask(project, wish, request=request.model_copy(update={"name": "tried"}))
-print(made.model_dump_json())
+print(revise(project, words[1], {}).model_dump_json())
 """
 
 
@@ -108,6 +105,8 @@ def test_a_chip_away_is_one_call(asked, client):
     found = client.post(f"/api/proposals/{name}/revise", json={"edits": edits}).json()
     assert found["proposal"]["sentence"] == "Number of rows (sale_count) of dwd.sales per note."
     assert found["proposal"]["wish"] == WISH
+    assert "above 500" not in str([reading["phrase"] for reading in found["proposal"]["readings"]])
+    assert {reading["phrase"] for reading in found["proposal"]["readings"]} == {"note", "number of sales"}
     assert client.get(f"/api/proposals/{found['proposal']['id']}").json() == found
     assert [(e["what"], e["detail"]) for e in client.get(f"/api/proposals/{name}").json()["events"]] == [
         ("asked", ""),
@@ -191,9 +190,12 @@ def test_what_an_environment_has_is_told(asked, client, project):
         write(project, Proposals(project).get(name).proposal, trial=False)
         plan = desired_plans(project)["shop"]
         state.ask_change(Wish(plan, Outcome.SWAP, frozenset({"dws.sale_count_by_note"}), environment="review"), "ann")
-        (built,) = state.environments() or [None]
+        (change,) = state.environments()
+        (one,) = client.get("/api/proposals").json()
+        assert (one["became"], one["detail"]) == ("written", "waits for: streamhouse apply shop"), "nothing filled it"
+        state.begin_at([EpochRecord(change.candidate, "main", 0, 1_000, 1_000, 1_001)])
     (one,) = client.get("/api/proposals").json()
-    assert (one["became"], one["detail"]) == ("built", "in review; streamhouse env promote shop review"), built
+    assert (one["became"], one["detail"]) == ("built", "in review; streamhouse env promote shop review")
 
 
 @pytest.mark.parametrize("environment", ["", "--yes", "Review", "a b", "../x"])
@@ -257,7 +259,7 @@ def test_wrong_files_are_told_and_old_proposals_are_there(asked, client, project
 
 
 def test_a_failed_write_is_told(client, project, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device", "proposals/x")
 
     monkeypatch.setattr(Proposals, "add", full)
@@ -350,8 +352,9 @@ def test_examples_are_computed_by_the_engines_command(asked, client_of):
     page = asked()
     found = client_of(engine=TRIER).post(f"/api/proposals/{page['proposal']['id']}/try", json={})
     assert found.status_code == 200, found.text
-    assert found.json()["proposal"]["table"] == "dws.tried"
-    assert found.json()["proposal"]["wish"] == WISH
+    assert found.json()["proposal"] == page["proposal"]
+    assert found.json()["proposal"]["readings"], "they stay"
+    assert [one["what"] for one in found.json()["events"]] == ["asked"]
 
 
 def test_hostile_text_stays_text(asked, client, project):

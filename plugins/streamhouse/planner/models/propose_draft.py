@@ -6,9 +6,17 @@ from sqlglot import exp
 
 from streamhouse.planner.action_text import NewAction, ports_of
 from streamhouse.planner.models.drafted import Drafted
-from streamhouse.planner.naming import free_name
+from streamhouse.planner.naming import free_name, own_name
 from streamhouse.planner.proposal import Proposal, Reuse, Status, proposal_id
-from streamhouse.planner.propose import ProposalDraft, home_of, of_table, taken_names, with_files, without_table
+from streamhouse.planner.propose import (
+    ProposalDraft,
+    home_of,
+    of_table,
+    table_names,
+    taken_names,
+    with_files,
+    without_table,
+)
 from streamhouse.planner.reuse import same_action, same_table
 from streamhouse.planner.sql.readable import readable
 from streamhouse.planner.workspace import Workspace
@@ -16,7 +24,13 @@ from streamhouse.sql.dialect import quote_names, render_lines
 
 
 def propose_draft(
-    found: Drafted, wish: str, space: Workspace, *, flow: str | None = None, alone: bool = False
+    found: Drafted,
+    wish: str,
+    space: Workspace,
+    *,
+    flow: str | None = None,
+    alone: bool = False,
+    is_named: bool = False,
 ) -> ProposalDraft:
     """The proposal of a draft; equal arguments give an equal one.
 
@@ -26,8 +40,10 @@ def propose_draft(
         space: The project.
         flow: That gets the step; one that is not there is made. None: the flow that writes what is read.
         alone: Only the action, and no step that uses it.
+        is_named: Whether a person gave the draft's name, which is then not numbered.
 
     Raises:
+        RequestShapeError: something has the name that a person gave.
         StreamhouseError: names that a table cannot have.
     """
     draft, answer = found.draft, found.composed
@@ -45,11 +61,11 @@ def propose_draft(
     if existing_table is not None and not alone:
         return ProposalDraft(of_table(base, existing_table, notes))
     known = same_action(answer, space.registry.actions, space.catalog)
-    taken = taken_names(space)
+    name_of = own_name if is_named else free_name
     step: dict[str, Any]
     if known is not None:
         layer = space.registry.actions[known.name].step.layer
-        table = f"{layer.value}.{free_name(draft.name, taken)}"
+        table = f"{layer.value}.{draft.name if alone else name_of(draft.name, table_names(space))}"
         step = {"use": known.name, "reads": dict(known.reads), "writes": table}
         step |= {"with": dict(known.values)} if known.values else {}
         reuse = Reuse(kind="action", name=known.name, why=known.why)
@@ -64,7 +80,7 @@ def propose_draft(
         return with_files(ProposalDraft(base, step=step, flow=home, alone=alone, freshness=draft.freshness), space)
     if not answer.key:
         return without_table(base)
-    name = free_name(draft.name, taken)
+    name = name_of(draft.name, taken_names(space))
     action, table = _action(name, found, space), f"{draft.layer.value}.{name}"
     if not found.is_key_known:
         notes.append(f"the model says that {' and '.join(answer.key)} identify rows: nothing proves it")

@@ -1,0 +1,48 @@
+"""Where `--write` writes to, and what `--env` means beside it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from streamhouse.cli.app import App
+
+if TYPE_CHECKING:
+    from streamhouse.jobs.ask_options import Options
+
+
+def write_target(app: App, write: str | None, environment: str | None) -> Path | None:
+    """The folder for the files of a proposal; None: the project, or nothing is written.
+
+    Args:
+        app: Of the command.
+        write: What stands behind --write; empty: the project; None: the option is absent.
+        environment: In which the new tables are to be built; None: in none.
+
+    Raises:
+        UsageError: files for a folder are to be built.
+        WriteTargetError: files cannot be written there.
+    """
+    from streamhouse.jobs.write_target import target_of
+
+    target = target_of(app.project.root, Path(write) if write else None)
+    if target is not None and environment is not None:
+        raise click.UsageError(
+            "--env builds what --write puts into the project; files for another folder are not built: leave one out"
+        )
+    return target
+
+
+def with_environment(app: App, options: "Options", environment: str | None, write: str | None) -> "Options":
+    """The options with an environment: to build the new tables in it, or else to read its tables.
+
+    An environment that is to be built may not be there yet; then examples and preview read what serves.
+    """
+    from dataclasses import replace
+
+    from streamhouse.change.environment import is_environment
+
+    if environment is None or write is None:
+        return replace(options, environment=environment)
+    read = environment if is_environment(app.project, environment) else None
+    return replace(options, environment=read, build_in=environment)
