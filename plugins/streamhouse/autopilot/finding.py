@@ -8,7 +8,7 @@ from typing import Any
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
-from streamhouse.state.records import EpochRecord, FlowEvent
+from streamhouse.state.records import AppliedChange, EpochRecord, FlowEvent
 from streamhouse.state.troubles import TableTrouble
 
 
@@ -80,9 +80,10 @@ class Evidence:
         running: A runner carries it.
         failed: Its runner gave it up. Of one that was lost, the flow need not be the cause.
         error: Of a flow that failed or was lost; None: neither.
-        epochs: Finished in the window, oldest first.
+        changed: The change that was applied last; None: none ever was.
+        epochs: Finished in the window and begun after `changed`, oldest first: those of the plan as it is.
         past: All finished epochs that are known, oldest first.
-        events: Of the window, oldest first.
+        events: Of the window and after `changed`, oldest first.
         troubles: Tables that a job cannot serve.
         files: `(table, tier)` → what it consists of, of lake tiers that could be looked at.
         behind: `(table, tier)` → for how long rows have waited to be copied there; absent: none waits.
@@ -98,6 +99,7 @@ class Evidence:
     running: bool = True
     failed: bool = False
     error: str | None = None
+    changed: AppliedChange | None = None
     epochs: tuple[EpochRecord, ...] = ()
     past: tuple[EpochRecord, ...] = ()
     events: tuple[FlowEvent, ...] = ()

@@ -16,7 +16,7 @@ from streamhouse.runtime.cold import cold_reader
 from streamhouse.runtime.owner import liveness
 from streamhouse.runtime.stores import warm_reader
 from streamhouse.state.instants import from_ms, to_ms
-from streamhouse.state.records import EpochRecord, RunnerState
+from streamhouse.state.records import AppliedChange, EpochRecord, RunnerState
 from streamhouse.state.store import StateStore
 from streamhouse.state.upstream import EventStatus
 from streamhouse.stores.base import LakeMetadata, NeedsSparkError, Snapshot
@@ -59,7 +59,8 @@ class Observer:
     def _one(
         self, plan: FlowPlan, stored: FlowPlan, read: frozenset[str], window: timedelta, now: datetime
     ) -> Evidence:
-        flow, since = plan.flow, now - window
+        flow, changed = plan.flow, self.state.overview.newest_applied_change(plan.flow)
+        since = now - window if changed is None else max(now - window, changed.at)
         known = [one for segment in plan.segments for one in self.state.recent_epochs(flow, segment.name, _EPOCHS)]
         past = sorted(known, key=lambda one: one.finished_ms)
         progress = self.state.progress(flow, alive=liveness())
@@ -74,7 +75,8 @@ class Observer:
             running=progress.state is RunnerState.RUNNING,
             failed=progress.state is RunnerState.FAILED,
             error=(progress.error or f"its runner is {progress.state}") if ended else None,
-            epochs=tuple(one for one in past if one.finished_ms >= since.timestamp() * 1000),
+            changed=changed,
+            epochs=_of_this_plan(past, now - window, changed),
             past=tuple(past),
             events=tuple(event for event in self.state.events(flow, limit=_EVENTS) if event.at >= since),
             troubles=tuple(self.state.troubles.current(flow)),
@@ -156,6 +158,12 @@ class _Lakes:
             since_ms = filled_ms if filled_ms or age is None else to_ms(self.now - age)
             first_ms = min(first_ms, since_ms) if since_ms else first_ms
         return max(timedelta(0), self.now - from_ms(first_ms))
+
+
+def _of_this_plan(past: list[EpochRecord], since: datetime, changed: AppliedChange | None) -> tuple[EpochRecord, ...]:
+    """Epochs that finished since then and show what the plan does that is applied now."""
+    began_ms = 0 if changed is None else to_ms(changed.at)
+    return tuple(one for one in past if one.finished_ms >= to_ms(since) and one.started_ms >= began_ms)
 
 
 def _filled_ms(snapshots: list[Snapshot]) -> int:

@@ -8,6 +8,7 @@ from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import format_duration
 from streamhouse.project.autopilot import AutopilotMode, AutopilotSettings
 from streamhouse.state.autopilot import AutopilotDecision, DecisionState
+from streamhouse.state.records import AppliedChange
 
 HISTORY = timedelta(days=1)
 """How far back decisions count."""
@@ -25,6 +26,7 @@ def why_not(
     recent: Sequence[AutopilotDecision],
     now: datetime,
     busy: str | None = None,
+    changed: AppliedChange | None = None,
 ) -> str | None:
     """Why a proposal may not be applied now, in words for a person; None: it may.
 
@@ -36,6 +38,7 @@ def why_not(
         recent: Decisions of all flows whose state began, or that were applied, within `HISTORY`.
         now: The time, in UTC.
         busy: What else goes on with the flow, such as a change that is open; None: nothing.
+        changed: The change of the flow that was applied last; None: none ever was.
     """
     if finding.means is Means.PERSON:
         return "a person must do it"
@@ -43,7 +46,12 @@ def why_not(
         return f"it would {outcome or 'have an unknown effect'}, and only no-op and swap are applied without a person"
     if mode is not AutopilotMode.AUTO:
         return f"the mode is {mode}"
-    return _why_not_now(finding, settings, now) or busy or _why_not_again(finding, settings, recent, now)
+    return (
+        _why_not_now(finding, settings, now)
+        or busy
+        or _why_not_again(finding, settings, recent, now)
+        or _why_too_soon(finding, settings, recent, changed, now)
+    )
 
 
 def _why_not_now(finding: FlowFault, settings: AutopilotSettings, now: datetime) -> str | None:
@@ -65,14 +73,28 @@ def _why_not_again(
     done = [one for one in recent if one.applied_at is not None and now - one.applied_at < HISTORY]
     if len(done) >= settings.changes_per_day:
         return f"{len(done)} changes were applied in 24 hours, and {settings.changes_per_day} may be"
-    cooling = [
-        at for one in done if one.flow == finding.flow for at in (one.applied_at, one.state_at) if at is not None
-    ]
-    if cooling and now - max(cooling) < settings.cool_down:
-        return (
-            f"the flow was changed at {max(cooling):%H:%M} UTC and stays so for {format_duration(settings.cool_down)}"
-        )
     return None
+
+
+def _why_too_soon(
+    finding: FlowFault,
+    settings: AutopilotSettings,
+    recent: Sequence[AutopilotDecision],
+    changed: AppliedChange | None,
+    now: datetime,
+) -> str | None:
+    """Why the last change of the flow forbids another one, also where a person made it."""
+    own = [
+        (at, "the autopilot")
+        for one in recent
+        if one.flow == finding.flow and one.applied_at is not None and now - one.applied_at < HISTORY
+        for at in (one.applied_at, one.state_at)
+    ]
+    by_anyone = [] if changed is None else [(changed.at, f"change {changed.id} of {changed.by}")]
+    at, by = max((*own, *by_anyone), key=lambda one: one[0], default=(None, ""))
+    if at is None or now - at >= settings.cool_down:
+        return None
+    return f"the flow was changed at {at:%H:%M} UTC by {by} and stays so for {format_duration(settings.cool_down)}"
 
 
 def _was_in_vain(decision: AutopilotDecision) -> bool:

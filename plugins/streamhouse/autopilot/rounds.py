@@ -138,7 +138,16 @@ class Autopilot:
         recent, busy = state.autopilot.moved_since(now - HISTORY), _busy(state, finding.flow)
         if busy is None and finding.means is Means.EDIT and not evidence.running:
             busy = "the flow does not run"
-        why = why_not(finding, outcome, mode=self.mode, settings=limits, recent=recent, now=now, busy=busy)
+        why = why_not(
+            finding,
+            outcome,
+            mode=self.mode,
+            settings=limits,
+            recent=recent,
+            now=now,
+            busy=busy,
+            changed=evidence.changed,
+        )
         if why is None and finding.means is Means.EDIT:
             why = why_busy(self.project, finding.flow)
         return RemedyProposal(finding, outcome, number(finding.goal, evidence, finding.about, finding.numbers), why)
@@ -212,7 +221,9 @@ class _Round:
             return self.actor.take_back(
                 decision, f"the flow failed after it: {(found.error or '?').splitlines()[0]}", None
             )
-        found = replace(found, epochs=within(found.past, decision.applied_at, passed))
+        other = found.changed if found.changed is not None and found.changed.at > decision.applied_at else None
+        measured = passed if other is None else other.at - decision.applied_at  # later epochs are of another plan
+        found = replace(found, epochs=within(found.past, decision.applied_at, measured))
         goal = Goal(decision.goal)
         after = number(goal, found, _about(decision), decision.numbers)
         words = compared(goal, decision.before, after)

@@ -17,7 +17,7 @@ from streamhouse.model.review import AuditVerdict, Review, SwapGate
 from streamhouse.model.types import Position
 from streamhouse.state import definitions, epochs, meanings, plans, versions
 from streamhouse.state.instants import from_ms
-from streamhouse.state.records import Change, EpochRecord, Move, Phase
+from streamhouse.state.records import AppliedChange, Change, EpochRecord, Move, Phase
 from streamhouse.state.schema import change as changes
 from streamhouse.state.schema import epoch as epoch_table
 from streamhouse.state.schema import forgetting as forgettings
@@ -208,6 +208,14 @@ def recent(connection: Connection, flow: str | None, limit: int) -> Sequence[Cha
     query = _QUERY.order_by(changes.c.id.desc()).limit(limit)
     rows = connection.execute(query if flow is None else query.where(changes.c.flow == flow))
     return [_change(row) for row in rows]
+
+
+def newest_applied(connection: Connection, flow: str) -> AppliedChange | None:
+    """The change of a flow that was applied last, also by a person; None: the journal has none."""
+    mine = (changes.c.flow == flow) & (changes.c.phase == Phase.APPLIED.value)
+    query = select(changes.c.id, changes.c.asked_by, changes.c.updated_ms).where(mine)
+    row = connection.execute(query.order_by(changes.c.updated_ms.desc(), changes.c.id.desc()).limit(1)).one_or_none()
+    return None if row is None else AppliedChange(row.id, row.asked_by, from_ms(row.updated_ms))
 
 
 def in_environments(connection: Connection) -> list[Change]:

@@ -173,6 +173,20 @@ class Change:
 
 
 @dataclass(frozen=True)
+class AppliedChange:
+    """What the journal says of a change that serves.
+
+    Attributes:
+        by: Who asked for it.
+        at: When its plan became the applied one.
+    """
+
+    id: int
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class MeaningSince:
     """Since when a column means what the applied plan says; rows written before keep their values.
 

@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 
 from streamhouse.autopilot.finding import LakeFiles
-from streamhouse.autopilot.observe import _filled_ms, _Lakes
+from streamhouse.autopilot.observe import _filled_ms, _Lakes, _of_this_plan
 from streamhouse.errors import StoreUnavailableError, TableMissingError
 from streamhouse.model.types import Tier
+from streamhouse.state.records import AppliedChange
 from streamhouse.stores.base import DataFile, NeedsSparkError, Snapshot
 from tests.unit.autopilot.conftest import NOW, epochs
 
@@ -80,3 +81,11 @@ def test_where_older_epochs_are_forgotten_the_copy_tells(plan):
 def test_what_cannot_be_looked_at_is_told_and_absent(plan, error):
     found = looked(plan, Lake(error=error), epochs())
     assert (found.files, found.behind, found.unseen) == ({}, {}, {"ods.orders (warm)": "it is away"})
+
+
+def test_only_epochs_that_began_after_the_last_change_are_evidence():
+    past, window = list(epochs(count=10, every_s=60)), NOW - timedelta(minutes=5)
+    assert [one.epoch for one in _of_this_plan(past, window, None)] == [5, 6, 7, 8, 9]
+    within_one = AppliedChange(3, "ada", NOW - timedelta(seconds=121))  # while epoch 7 is at work
+    assert [one.epoch for one in _of_this_plan(past, window, within_one)] == [8, 9]
+    assert _of_this_plan(past, window, AppliedChange(3, "ada", NOW)) == ()

@@ -10,6 +10,7 @@ from streamhouse.autopilot.policy import why_not
 from streamhouse.model.outcome import Outcome
 from streamhouse.project.autopilot import AutopilotMode, AutopilotSettings
 from streamhouse.state.autopilot import AutopilotDecision, DecisionState
+from streamhouse.state.records import AppliedChange
 from tests.unit.autopilot.conftest import NOW
 
 SMALL = FlowFault(
@@ -30,10 +31,18 @@ DONE = AutopilotDecision(
 )  # fmt: skip
 
 
-def asked(finding=SMALL, outcome=Outcome.SWAP, mode=AutopilotMode.AUTO, recent=(), busy=None, now=NOW, **settings):
-    return why_not(
-        finding, outcome, mode=mode, settings=AutopilotSettings(**settings), recent=recent, now=now, busy=busy
-    )
+def asked(
+    finding=SMALL,
+    outcome=Outcome.SWAP,
+    mode=AutopilotMode.AUTO,
+    recent=(),
+    busy=None,
+    changed=None,
+    now=NOW,
+    **settings,
+):
+    limits = AutopilotSettings(**settings)
+    return why_not(finding, outcome, mode=mode, settings=limits, recent=recent, now=now, busy=busy, changed=changed)
 
 
 def test_what_no_limit_forbids_may_be_applied():
@@ -91,6 +100,16 @@ def test_a_flow_that_was_changed_cools_down():
         asked(recent=[replace(mine, state_at=NOW - timedelta(minutes=70), applied_at=NOW - timedelta(minutes=80))])
         is None
     )
+
+
+@pytest.mark.parametrize("by", ["ada", "change 7 of carts", "autopilot"])
+def test_a_flow_that_anyone_changed_cools_down(by):
+    changed = AppliedChange(9, by, NOW - timedelta(minutes=59))
+    assert asked(changed=changed) == f"the flow was changed at 11:01 UTC by change 9 of {by} and stays so for 1h"
+    assert asked(changed=replace(changed, at=NOW - timedelta(hours=1))) is None
+    assert asked(replace(SMALL, means=Means.UPKEEP), None, changed=changed) is not None
+    mine = replace(DONE, flow="shop")
+    assert "11:55 UTC by the autopilot" in asked(recent=[mine], changed=changed), "the newest one counts"
 
 
 @pytest.mark.parametrize("state", [DecisionState.ROLLED_BACK, DecisionState.REFUSED, DecisionState.LEFT])

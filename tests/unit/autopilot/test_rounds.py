@@ -17,7 +17,9 @@ from streamhouse.project.autopilot import AutopilotMode
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.autopilot import DecisionState
-from streamhouse.state.records import EpochRecord, RunnerState
+from streamhouse.state.changes import Wish
+from streamhouse.state.overview import Overview
+from streamhouse.state.records import AppliedChange, EpochRecord, RunnerState
 from tests.shop import FLOW, made_world
 
 AUTO = AutopilotMode.AUTO
@@ -78,6 +80,10 @@ class Pilot:
             with pytest.raises(Killed):
                 self.round()
 
+    def changed_by_a_person(self, **settings):
+        plan = self.state.plan("shop")[1].model_copy(update=settings)
+        self.state.complete_change(self.lease, self.state.ask_change(Wish(plan, Outcome.SWAP), "ada"))
+
     @property
     def decision(self):
         return next(one for one in self.state.autopilot.log("shop") if one.kind == "small_epochs")
@@ -123,6 +129,30 @@ def test_to_suggest_records_once_and_applies_nothing(pilot):
     pilot.clock += timedelta(hours=1)  # the faults are of another hour
     pilot.round(AutopilotMode.SUGGEST)
     assert pilot.decision.state is DecisionState.OVER
+
+
+def test_a_flow_that_a_person_changed_cools_down(pilot):
+    pilot.changed_by_a_person()
+    pilot.clock += timedelta(minutes=5)
+    pilot.epochs()
+    (found,) = of_kind(pilot.round())
+    assert "of ada and stays so for 1h" in found.why_not
+    assert pilot.applied == []
+    pilot.clock += timedelta(hours=1)
+    pilot.epochs()
+    pilot.round()
+    assert pilot.applied == [200]
+
+
+def test_epochs_after_a_change_of_a_person_do_not_measure_an_earlier_one(pilot):
+    pilot.round()
+    pilot.epochs(rows=200, count=5)
+    at = pilot.clock
+    pilot.epochs(rows=200, took_ms=90_000, count=5)
+    pilot.patch.setattr(Overview, "newest_applied_change", lambda *_: AppliedChange(9, "ada", at))
+    pilot.clock += WINDOW
+    pilot.round()
+    assert (pilot.decision.state, pilot.decision.after) == (DecisionState.KEPT, 400.0)
 
 
 def test_a_round_that_is_off_does_nothing(pilot):

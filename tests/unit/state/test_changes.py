@@ -63,6 +63,16 @@ def test_a_later_wish_takes_the_place_of_an_earlier_one(store, asked, flow_plan)
     assert [c.id for c in store.recent_changes("retail")] == [later.id, asked.id]
 
 
+def test_the_change_that_was_applied_last_is_known_with_its_person(store, asked, flow_plan, lease):
+    assert store.overview.newest_applied_change("retail") is None, "it is open"
+    store.complete_change(lease, asked, at={TABLE: {}})
+    done = store.overview.newest_applied_change("retail")
+    assert (done.id, done.by, done.at) == (asked.id, "ann", store.change(asked.id).updated_at)
+    store.ask_change(Wish(flow_plan(NEWER), Outcome.REBUILD, frozenset({TABLE})), "bob")
+    assert store.overview.newest_applied_change("retail") == done
+    assert store.overview.newest_applied_change("other") is None
+
+
 def test_plan_versions_and_positions_change_at_once(store, asked, lease, flow_plan):
     record = EpochRecord("retail", "main", 7, 1, 1, 1, end={"orders": {"0": 5}}, ends={"ods.orders__v2": {"0": 9}})
     at = {"orders": {"0": 5}, TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}}
