@@ -49,7 +49,7 @@ class Goal(StrEnum):
 
 
 _EFFECTS = {
-    Goal.LATE_PERCENT: "fewer epochs take longer than promised",
+    Goal.LATE_PERCENT: "the promise holds, and no more epochs than before take longer than the one before",
     Goal.ROWS_PER_SECOND: "more rows are read in a second of work",
     Goal.FILES: "the table consists of fewer files",
     Goal.BEHIND_S: "the copy is filled",
@@ -80,6 +80,7 @@ class Evidence:
         running: A runner carries it.
         failed: Its runner gave it up. Of one that was lost, the flow need not be the cause.
         error: Of a flow that failed or was lost; None: neither.
+        ended: When its runner ended; None: it runs, or that is not known.
         changed: The change that was applied last; None: none ever was.
         epochs: Finished in the window and begun after `changed`, oldest first: those of the plan as it is.
         past: All finished epochs that are known, oldest first.
@@ -88,7 +89,7 @@ class Evidence:
         files: `(table, tier)` → what it consists of, of lake tiers that could be looked at.
         behind: `(table, tier)` → for how long rows have waited to be copied there; absent: none waits.
         waiting: Tables that wait for a person.
-        upstream: What changed upstream and waits for a person, or could not be followed.
+        upstream: What changed upstream and waits for a person, or could not be followed → since when.
         read: Tables that a step of any flow reads.
         unseen: What could not be looked at → why.
     """
@@ -99,6 +100,7 @@ class Evidence:
     running: bool = True
     failed: bool = False
     error: str | None = None
+    ended: datetime | None = None
     changed: AppliedChange | None = None
     epochs: tuple[EpochRecord, ...] = ()
     past: tuple[EpochRecord, ...] = ()
@@ -107,7 +109,7 @@ class Evidence:
     files: Mapping[tuple[str, Tier], LakeFiles] = field(default_factory=dict)
     behind: Mapping[tuple[str, Tier], timedelta] = field(default_factory=dict)
     waiting: tuple[str, ...] = ()
-    upstream: tuple[str, ...] = ()
+    upstream: Mapping[str, datetime] = field(default_factory=dict)
     read: frozenset[str] = frozenset()
     unseen: Mapping[str, str] = field(default_factory=dict)
 
@@ -120,7 +122,7 @@ class FlowFault:
         about: The table, source or segment concerned; empty: the whole flow.
         text: One sentence with the numbers.
         numbers: What was compared, by name.
-        since: When it began, as far as the evidence goes back.
+        since: When it began, as far as the evidence goes back; None: the evidence does not say.
         means: How the remedy works.
         edits: Key of the flow's file → new value, of `EDIT`.
         remedy: What to do, in words.
@@ -133,7 +135,7 @@ class FlowFault:
     about: str
     text: str
     numbers: Mapping[str, float]
-    since: datetime
+    since: datetime | None
     means: Means
     remedy: str
     edits: Mapping[str, Any] = field(default_factory=dict)

@@ -5,17 +5,18 @@ from datetime import datetime, timedelta
 
 from streamhouse.autopilot.epoch_figures import full, late_percent, rows_per_second
 from streamhouse.autopilot.finding import Evidence, Goal
-from streamhouse.model.types import Tier
+from streamhouse.model.types import Tier, format_duration
 from streamhouse.state.records import EpochRecord
 
 LEAST_EPOCHS = 3
 """Fewer epochs say nothing."""
 
 _HIGHER = frozenset({Goal.ROWS_PER_SECOND})
+_MAY_BE_LATE = 20.0  # of 100 epochs: more is the fault that the change was to mend
 _TOLERANCE = 0.1  # machines are noisy
 _FLOOR: Mapping[Goal, float] = {Goal.LATE_PERCENT: 10.0}  # a smaller difference is none
 _WORDS: Mapping[Goal, str] = {
-    Goal.LATE_PERCENT: "late epochs of a hundred",
+    Goal.LATE_PERCENT: "epochs of a hundred that took longer than promised before",
     Goal.ROWS_PER_SECOND: "rows a second of work",
     Goal.FILES: "files",
     Goal.BEHIND_S: "seconds behind",
@@ -29,13 +30,14 @@ def number(goal: Goal, evidence: Evidence, about: str, numbers: Mapping[str, flo
         goal: Which number.
         evidence: What was seen of the flow; its epochs are those that count.
         about: The table that the finding is about, as the finding names it.
-        numbers: Of the finding: epochs of fewer rows than were allowed then wait for nothing, and are left out.
+        numbers: Of the finding: epochs of fewer rows than were allowed then wait for nothing, and are left out; and
+            epochs are late by what was promised then, as a weaker promise is no fresher table.
     """
     if goal is Goal.ROWS_PER_SECOND:
         busy = full(evidence.epochs, numbers.get("max_rows_per_epoch", 0))
         return rows_per_second(busy) if len(busy) >= LEAST_EPOCHS else None
     if goal is Goal.LATE_PERCENT:
-        return late_percent(evidence.epochs, evidence.plan.freshness) if len(evidence.epochs) >= LEAST_EPOCHS else None
+        return late_percent(evidence.epochs, _promised(evidence, numbers)) if _is_enough(evidence) else None
     place = next((one for one in _places(evidence) if f"{one[0]} ({one[1]})" == about), None)
     if place is None:
         return None
@@ -44,6 +46,18 @@ def number(goal: Goal, evidence: Evidence, about: str, numbers: Mapping[str, flo
     if goal is Goal.BEHIND_S and about not in evidence.unseen:
         return evidence.behind[place].total_seconds() if place in evidence.behind else 0.0
     return None
+
+
+def promise_now(goal: Goal, evidence: Evidence) -> tuple[str, bool] | None:
+    """What became of a promise that a change made, in words, and whether it holds.
+
+    None: the change made none, or there is too little to say so.
+    """
+    promised = evidence.plan.freshness
+    late = late_percent(evidence.epochs, promised)
+    if goal is not Goal.LATE_PERCENT or late is None or not _is_enough(evidence):
+        return None
+    return f"{late:.0f} of 100 epochs took longer than {format_duration(promised)}", late <= _MAY_BE_LATE
 
 
 def is_worse(goal: Goal, before: float, after: float) -> bool:
@@ -66,6 +80,16 @@ def within(epochs: Sequence[EpochRecord], begin: datetime, length: timedelta) ->
     """The epochs that began and finished in `[begin, begin + length)`."""
     first, end = begin.timestamp() * 1000, (begin + length).timestamp() * 1000
     return tuple(record for record in epochs if record.started_ms >= first and record.finished_ms < end)
+
+
+def _is_enough(evidence: Evidence) -> bool:
+    return len(evidence.epochs) >= LEAST_EPOCHS
+
+
+def _promised(evidence: Evidence, numbers: Mapping[str, float]) -> timedelta:
+    """The freshness that was promised when the fault was found."""
+    promised_ms = numbers.get("promised_ms")
+    return evidence.plan.freshness if promised_ms is None else timedelta(milliseconds=promised_ms)
 
 
 def _places(evidence: Evidence) -> list[tuple[str, Tier]]:

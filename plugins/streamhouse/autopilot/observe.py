@@ -75,6 +75,7 @@ class Observer:
             running=progress.state is RunnerState.RUNNING,
             failed=progress.state is RunnerState.FAILED,
             error=(progress.error or f"its runner is {progress.state}") if ended else None,
+            ended=progress.since if ended else None,
             changed=changed,
             epochs=_of_this_plan(past, now - window, changed),
             past=tuple(past),
@@ -92,13 +93,13 @@ class Observer:
         segments = plan.segments_of(self.state.upstream.waiting(plan.flow))
         return tuple(name for segment in segments for name in segment.tables)
 
-    def _upstream(self, flow: str) -> tuple[str, ...]:
+    def _upstream(self, flow: str) -> dict[str, datetime]:
         texts = {EventStatus.WAITING: "waits for a person", EventStatus.FAILED: "could not be followed"}
-        return tuple(
-            f"{record.event}: {texts[record.status]}"
+        return {
+            f"{record.event}: {texts[record.status]}": record.since
             for record in self.state.upstream.open(flow)
             if record.status in texts and record.event.type is not EventType.EDIT
-        )
+        }
 
     def _reader(self, tier: Tier) -> LakeMetadata | None:
         if tier not in self._opened:

@@ -9,13 +9,15 @@ from filelock import FileLock, Timeout
 
 from streamhouse.autopilot.act import Actor, outcome_of, why_busy
 from streamhouse.autopilot.finding import Evidence, FaultKind, FlowFault, Goal, Means
-from streamhouse.autopilot.measure import LEAST_EPOCHS, compared, helped, is_worse, number, within
+from streamhouse.autopilot.measure import LEAST_EPOCHS, compared, helped, is_worse, number, promise_now, within
 from streamhouse.autopilot.observe import Observer
 from streamhouse.autopilot.policy import HISTORY, why_not
 from streamhouse.autopilot.rules import findings
 from streamhouse.errors import LeaseHeldError, StreamhouseError
 from streamhouse.model.outcome import Outcome
 from streamhouse.project.autopilot import AutopilotMode, AutopilotSettings
+from streamhouse.project.autopilot_flows import unknown_flows
+from streamhouse.project.check import load_registry
 from streamhouse.project.project import Project
 from streamhouse.state.autopilot import AutopilotDecision, DecisionState, NewDecision
 from streamhouse.state.store import StateStore
@@ -85,18 +87,20 @@ class Autopilot:
         return self.project.settings.autopilot
 
     def look(self, flows: Sequence[str] = ()) -> Round:
-        """Look once, and say what a round would apply; nothing is recorded or changed.
+        """Look once, and say what a round in the mode `auto` would apply; nothing is recorded or changed.
 
         Args:
             flows: Those to look at; empty: all that were applied.
         """
         state = self.project.existing_state()
         if state is None:
-            return Round(self.mode)
+            return Round(AutopilotMode.SUGGEST)
         with state:
             evidence = Observer(self.project, state).look(flows, self.settings.window, self.now())
-            proposals = tuple(self.proposal(state, evidence[one.flow], one) for one in self.findings(evidence))
-            return Round(self.mode, tuple(evidence), proposals, unseen=_unseen(evidence))
+            found = self.findings(state, evidence)
+            proposals = tuple(self.proposal(state, evidence[one.flow], one, AutopilotMode.AUTO) for one in found)
+            wrong = self.unknown_flows(state)
+            return Round(AutopilotMode.SUGGEST, tuple(evidence), proposals, unseen=_unseen(evidence), failed=wrong)
 
     def round(self, flows: Sequence[str] = ()) -> Round:
         """One round: go on with what was begun, measure what was applied, propose, apply what may be applied.
@@ -114,6 +118,13 @@ class Autopilot:
         with state, self._alone():
             return _Round(self, state, Actor(self.project, state, self.now, self.say)).run(flows)
 
+    def unknown_flows(self, state: StateStore) -> dict[str, StreamhouseError]:
+        """Flow in the limits that neither a file defines nor ever ran → the error."""
+        if not self.settings.flows:
+            return {}
+        registry = load_registry(self.project)
+        return dict(unknown_flows(self.project, {*registry.flows, *registry.broken_flows, *state.flows()}))
+
     @contextmanager
     def _alone(self) -> Iterator[None]:
         folder = self.project.state_dir / "locks"
@@ -126,13 +137,22 @@ class Autopilot:
                 "another autopilot of this project is at work", hint="wait for it, or end it: streamhouse autopilot off"
             ) from error
 
-    def findings(self, evidence: Mapping[str, Evidence]) -> list[FlowFault]:
-        """What is wrong, each with the time for which its remedy would be measured."""
-        window = self.settings.window
-        return [replace(one, window=window if one.means is Means.EDIT else timedelta(0)) for one in findings(evidence)]
+    def findings(self, state: StateStore, evidence: Mapping[str, Evidence]) -> list[FlowFault]:
+        """What is wrong, since when it is known, each with the time for which its remedy would be measured."""
+        window, seen = self.settings.window, {one.finding: one.since for one in state.autopilot.open()}
+        return [
+            replace(
+                one,
+                window=window if one.means is Means.EDIT else timedelta(0),
+                since=min((at for at in (one.since, seen.get(one.key)) if at is not None), default=None),
+            )
+            for one in findings(evidence)
+        ]
 
-    def proposal(self, state: StateStore, evidence: Evidence, finding: FlowFault) -> RemedyProposal:
-        """What may be done about a finding now."""
+    def proposal(
+        self, state: StateStore, evidence: Evidence, finding: FlowFault, mode: AutopilotMode
+    ) -> RemedyProposal:
+        """What a round in a mode may do about a finding now."""
         outcome = outcome_of(evidence.plan, finding.edits, state) if finding.means is Means.EDIT else None
         now, limits = self.now(), self.settings
         recent, busy = state.autopilot.moved_since(now - HISTORY), _busy(state, finding.flow)
@@ -141,7 +161,7 @@ class Autopilot:
         why = why_not(
             finding,
             outcome,
-            mode=self.mode,
+            mode=mode,
             settings=limits,
             recent=recent,
             now=now,
@@ -162,21 +182,23 @@ class _Round:
     failed: dict[str, StreamhouseError] = field(default_factory=dict)
 
     def run(self, flows: Sequence[str]) -> Round:
+        self.failed |= self.pilot.unknown_flows(self.state)
         for decision in self._of(flows, DecisionState.APPLYING, DecisionState.TAKING_BACK):
             self._try(decision, lambda one: self._measured(self.actor.go_on(one)))
         evidence = self._look(flows)
         for decision in self._of(flows, DecisionState.APPLIED):
             if decision.flow in evidence:
                 self._try(decision, lambda one: self._measured(one, evidence))
-        proposals = tuple(self._proposed(evidence[one.flow], one) for one in self.pilot.findings(evidence))
+        proposals = tuple(self._proposed(evidence[one.flow], one) for one in self.pilot.findings(self.state, evidence))
         self._end_suggestions(evidence, {one.finding.key for one in proposals}, is_whole=not flows)
         moved = tuple(self.moved.values())
         return Round(self.pilot.mode, tuple(evidence), proposals, moved, _unseen(evidence), self.failed)
 
     def _proposed(self, evidence: Evidence, finding: FlowFault) -> RemedyProposal:
         """Record a proposal, and apply it where it may be."""
-        proposal = self.pilot.proposal(self.state, evidence, finding)
-        decision, is_new = self.state.autopilot.suggest(_new(proposal), self.pilot.now())
+        proposal = self.pilot.proposal(self.state, evidence, finding, self.pilot.mode)
+        now = self.pilot.now()
+        decision, is_new = self.state.autopilot.suggest(_new(proposal, now), now)
         if is_new:
             self.moved[decision.id] = decision
         if proposal.why_not is None and decision.state is DecisionState.SUGGESTED:
@@ -230,6 +252,11 @@ class _Round:
         if decision.before is not None and after is not None:
             if is_edit and is_worse(goal, decision.before, after):
                 return self.actor.take_back(decision, f"it got worse; {words}", after)
+            promise = promise_now(goal, found)
+            if promise is not None:
+                if is_edit and not promise[1]:
+                    return self.actor.take_back(decision, f"the promise does not hold: {promise[0]}; {words}", after)
+                return self._keep(decision, f"{promise[0]}; {words}", after)
             reason = words if helped(goal, decision.before, after) else f"it did not help; {words}"
             return self._keep(decision, reason, after)
         if is_edit and len(found.epochs) < LEAST_EPOCHS:
@@ -255,7 +282,7 @@ def _busy(state: StateStore, flow: str) -> str | None:
     return None if change is None else f"change {change.id} of the flow is open"
 
 
-def _new(proposal: RemedyProposal) -> NewDecision:
+def _new(proposal: RemedyProposal, now: datetime) -> NewDecision:
     one = proposal.finding
     return NewDecision(
         flow=one.flow,
@@ -266,7 +293,7 @@ def _new(proposal: RemedyProposal) -> NewDecision:
         remedy=one.remedy,
         goal=one.goal.value,
         window=one.window,
-        since=one.since,
+        since=one.since or now,
         reason=proposal.why_not or "it may be applied",
         numbers=one.numbers,
         edits=one.edits,

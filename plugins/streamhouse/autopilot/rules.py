@@ -73,7 +73,7 @@ def small_epochs(evidence: Evidence) -> Iterator[FlowFault]:
                 "max_rows_per_epoch": most,
                 "rows_per_second": round(rate or 0, 1),
             },
-            _since(found, evidence.now),
+            _since(found),
             Means.EDIT,
             f"let an epoch read {wanted:,} rows",
             {"max_rows_per_epoch": wanted},
@@ -108,7 +108,7 @@ def freshness(evidence: Evidence) -> Iterator[FlowFault]:
             "lag_p95_ms": p95,
             "late_percent": round(100 * len(late) / len(lagging), 1),
         },
-        _since(late, evidence.now),
+        _since(late),
         Means.EDIT,
         f"promise {wanted}, which holds (to be as fresh as promised now, the flow needs more cores)",
         {"freshness": wanted},
@@ -162,7 +162,7 @@ def skew(evidence: Evidence) -> Iterator[FlowFault]:
             f"bucket {bucket} of {name} has {most:,} of {total:,} rows, {times:.1f} times its share; they are "
             f"spread by {key}",
             {"rows": total, "largest": most, "buckets": count, "times_fair_share": round(times, 2)},
-            _since(evidence.epochs, evidence.now),
+            _since(evidence.epochs),
             Means.PERSON,
             f"spread {name} by a column with more even values: `bucket_key` in `tables:` of the flow that writes it; "
             "the table is then rebuilt",
@@ -181,7 +181,7 @@ def small_files(evidence: Evidence) -> Iterator[FlowFault]:
             f"{table} ({tier})",
             f"{table} has {found.files:,} files of {round(mean / 1024):,} KiB on average in {tier}",
             {"files": found.files, "mean_bytes": round(mean), "places": found.places},
-            _since(evidence.epochs, evidence.now),
+            None,
             Means.UPKEEP,
             f"write the files together: streamhouse upkeep {evidence.flow}",
             goal=Goal.FILES,
@@ -211,7 +211,7 @@ def failures(evidence: Evidence) -> Iterator[FlowFault]:
     failed = [event for event in evidence.events if _is_failure(event)]
     if evidence.error is not None:
         text = f"the flow {'failed' if evidence.failed else 'is lost'}: {evidence.error.splitlines()[0]}"
-        yield _for_a_person(FaultKind.FAILURES, evidence, "flow", text, "status")
+        yield _for_a_person(FaultKind.FAILURES, evidence, "flow", text, "status", evidence.ended)
     if len(failed) < _FAILED_TIMES:
         return
     yield FlowFault(
@@ -240,7 +240,7 @@ def expectations(evidence: Evidence) -> Iterator[FlowFault]:
             table,
             f"{bad:,} of {total:,} rows of {table} do not meet its expectations and lie in {name}",
             {"quarantined": bad, "rows": total},
-            _since(evidence.epochs, evidence.now),
+            _since([one for one in evidence.epochs if _wrote(one, name)]),
             Means.PERSON,
             f"look at them: streamhouse query 'SELECT * FROM {name}'",
         )
@@ -250,9 +250,9 @@ def upstream(evidence: Evidence) -> Iterator[FlowFault]:
     """A change upstream waits for a person, and rows wait with it."""
     for table in evidence.waiting:
         text = f"{table} waits for a person's answer to a change upstream"
-        yield _for_a_person(FaultKind.UPSTREAM, evidence, table, text, "approvals")
-    for text in evidence.upstream:
-        yield _for_a_person(FaultKind.UPSTREAM, evidence, text, text, "events")
+        yield _for_a_person(FaultKind.UPSTREAM, evidence, table, text, "approvals", None)
+    for text, since in evidence.upstream.items():
+        yield _for_a_person(FaultKind.UPSTREAM, evidence, text, text, "events", since)
 
 
 def troubles(evidence: Evidence) -> Iterator[FlowFault]:
@@ -282,7 +282,7 @@ def unused_tables(evidence: Evidence) -> Iterator[FlowFault]:
             table.name,
             f"no step reads {table.name}",
             {},
-            evidence.now,
+            None,
             Means.PERSON,
             "remove the step if no query needs it",
         )
@@ -320,7 +320,7 @@ def shared_steps(evidence: Mapping[str, Evidence]) -> Iterator[FlowFault]:
                 f"{step.writes.name} and {other[1].writes.name} ({other[0]}) are computed by one query from the same "
                 "tables",
                 {},
-                evidence[flow].now,
+                None,
                 Means.PERSON,
                 f"read {other[1].writes.name} in place of {step.writes.name}",
             )
@@ -335,12 +335,16 @@ def _moved(record: EpochRecord, name: str) -> bool:
     return any(table_name(one) == name and end != record.start.get(one, {}) for one, end in record.end.items())
 
 
+def _wrote(record: EpochRecord, name: str) -> bool:
+    return any(count and table_name(stored) == name for stored, count in record.rows.items())
+
+
 def _is_failure(event: FlowEvent) -> bool:
     return event.kind == _RETRY and _MENDED not in event.text
 
 
-def _since(records: Sequence[EpochRecord], now: datetime) -> datetime:
-    return _time(records[0].started_ms) if records else now
+def _since(records: Sequence[EpochRecord]) -> datetime | None:
+    return _time(records[0].started_ms) if records else None
 
 
 def _time(ms: int) -> datetime:
@@ -357,7 +361,9 @@ def _rows_written(epochs: Iterable[EpochRecord]) -> dict[str, int]:
     return written
 
 
-def _for_a_person(kind: FaultKind, evidence: Evidence, about: str, text: str, command: str) -> FlowFault:
+def _for_a_person(
+    kind: FaultKind, evidence: Evidence, about: str, text: str, command: str, since: datetime | None
+) -> FlowFault:
     """What no number shows; a command shows more of it."""
     see = f"see: streamhouse {command} {evidence.flow}"
-    return FlowFault(kind, evidence.flow, about, text, {}, evidence.now, Means.PERSON, see)
+    return FlowFault(kind, evidence.flow, about, text, {}, since, Means.PERSON, see)

@@ -51,11 +51,12 @@ def suggest(app: App, flow: str | None) -> None:
     from streamhouse.project.autopilot import AutopilotMode
 
     _check(app, flow)
-    found = Autopilot(app.project, AutopilotMode.AUTO).look([flow] if flow else [])
+    found = Autopilot(app.project, AutopilotMode.SUGGEST).look([flow] if flow else [])
     if app.as_json:
         app.output.document(_document(found))
     else:
         _show_proposals(app, found)
+    _raise_first(found)
 
 
 @autopilot.command(
@@ -249,7 +250,7 @@ def _show_proposals(app: App, found: "Round") -> None:
         app.output.line(f"{finding.flow}: {finding.text}", style="bold")
         facts = {
             "kind": finding.kind.value + (f", {finding.about}" if finding.about else ""),
-            "since": finding.since,
+            "since": finding.since or "unknown: nobody saw it before",
             "compared": ", ".join(f"{name} {value:,g}" for name, value in finding.numbers.items()) or None,
             "remedy": finding.remedy,
             "edit": ", ".join(f"{key}: {value}" for key, value in finding.edits.items()) or None,

@@ -36,6 +36,7 @@ def validate(context: click.Context, paths: tuple[Path, ...]) -> None:
     schema registry answers. Exits with 3 when there are errors.
     """
     from streamhouse.errors import Location
+    from streamhouse.project.autopilot_flows import unknown_flows
     from streamhouse.project.check import check_project
     from streamhouse.project.contracts import check_contracts
 
@@ -45,7 +46,10 @@ def validate(context: click.Context, paths: tuple[Path, ...]) -> None:
     contracts = check_contracts(app.project, checked.plans)
     seconds = time.monotonic() - began
     wanted = [path.resolve() for path in paths]
-    every = sorted((*checked.errors, *checked.meaning, *contracts.errors), key=lambda error: error.at or Location(""))
+    limits = unknown_flows(app.project, app.flow_names(None)).values() if app.project.settings.autopilot.flows else ()
+    every = sorted(
+        (*checked.errors, *checked.meaning, *contracts.errors, *limits), key=lambda error: error.at or Location("")
+    )
     errors = [error for error in every if _is_in(error.at, wanted, app.project.root)]
     notices = [
         notice for notice in (*checked.notices, *contracts.notices) if _is_in(notice.at, wanted, app.project.root)
@@ -53,8 +57,8 @@ def validate(context: click.Context, paths: tuple[Path, ...]) -> None:
     if app.as_json:
         app.output.document(_document(checked, errors, notices, seconds))
     else:
-        for found in (*errors, *notices):
-            click.echo(str(found), err=True)
+        for one in (*errors, *notices):
+            click.echo(str(one), err=True)
         _summarise(app, checked, errors, wanted, seconds)
     if errors:
         context.exit(FAILED)

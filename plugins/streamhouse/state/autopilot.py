@@ -54,7 +54,7 @@ class NewDecision:
         goal: The number that is measured before and after.
         outcome: Of the plan; None: there is none.
         window: How long to measure.
-        since: When the fault began.
+        since: When the fault began; where that is not known, when it was seen first.
         reason: Why it is not applied.
     """
 

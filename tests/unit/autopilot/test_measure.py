@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from streamhouse.autopilot.finding import Goal, LakeFiles
-from streamhouse.autopilot.measure import helped, is_worse, number, within
+from streamhouse.autopilot.measure import helped, is_worse, number, promise_now, within
 from streamhouse.model.types import Tier
 from tests.unit.autopilot.conftest import NOW, epochs
 
@@ -44,6 +44,15 @@ def test_late_epochs_are_those_of_what_is_promised_now(seen, plan):
     promised = replace(late, plan=plan.model_copy(update={"freshness": timedelta(seconds=2)}))
     assert number(Goal.LATE_PERCENT, promised, "", {}) == 0
     assert number(Goal.LATE_PERCENT, seen(ran=()), "", {}) is None
+
+
+def test_a_weaker_promise_is_measured_by_the_one_before(seen, plan):
+    numbers, weaker = {"promised_ms": 1_000.0}, plan.model_copy(update={"freshness": timedelta(seconds=2)})
+    good, bad = (seen(plan=weaker, ran=epochs(lag_ms=lag_ms)) for lag_ms in (1_500, 2_500))
+    assert number(Goal.LATE_PERCENT, good, "", numbers) == 100
+    assert promise_now(Goal.LATE_PERCENT, good) == ("0 of 100 epochs took longer than 2s", True)
+    assert promise_now(Goal.LATE_PERCENT, bad) == ("100 of 100 epochs took longer than 2s", False)
+    assert promise_now(Goal.FILES, bad) is promise_now(Goal.LATE_PERCENT, seen(ran=epochs(count=2))) is None
 
 
 def test_files_and_tiers_that_could_not_be_looked_at_have_no_number(seen):

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from filelock import FileLock
 
-from streamhouse.autopilot import act, rounds
-from streamhouse.autopilot.finding import LakeFiles
+from streamhouse.autopilot import act, rounds, rules
+from streamhouse.autopilot.finding import FaultKind, FlowFault, LakeFiles, Means
 from streamhouse.autopilot.off_switch import turn_off, was_turned_off
 from streamhouse.autopilot.rounds import Autopilot
 from streamhouse.change.change_request import ask
@@ -45,13 +45,13 @@ class Pilot:
         self.applied.append(compared.plan.max_rows_per_epoch)
         self.state.save_plan(compared.plan, definition=compared.definition(project))
 
-    def epochs(self, *, rows=20, took_ms=500, count=12):
+    def epochs(self, *, rows=20, took_ms=500, count=12, lag_ms=100):
         """Epochs from now on, of a second each; the clock goes on."""
         for _ in range(count):
             at = round(self.clock.timestamp() * 1000)
             self.state.begin_epoch(self.lease, "main", self.epoch, at, self.clock)
             start, end = ({"rows": {"a": n}} for n in (self.epoch * 1_000, self.epoch * 1_000 + rows))
-            visible = dict.fromkeys(("ods", "dwd", "dws"), at + 100)
+            visible = dict.fromkeys(("ods", "dwd", "dws"), at + lag_ms)
             record = EpochRecord(
                 "shop",
                 "main",
@@ -119,6 +119,58 @@ def test_to_look_changes_and_records_nothing(pilot):
     assert (one.outcome, one.why_not, one.before) == (Outcome.SWAP, None, 40.0)
     assert found.unseen, "lakes that cannot be looked at are told"
     assert (pilot.file.read_text(), pilot.state.autopilot.log(), pilot.applied) == (text, [], [])
+
+
+def test_a_fault_is_there_since_it_was_seen_first(pilot):
+    pilot.patch.setattr(rules, "ONE_FLOW", (unused,))
+    looks = Autopilot(pilot.world.project, AUTO, now=lambda: pilot.clock)
+    (found,) = looks.look().proposals
+    assert found.finding.since is None, "nobody saw it before"
+    first = pilot.clock
+    pilot.round()
+    pilot.clock += timedelta(hours=9)
+    (found,) = looks.look().proposals
+    assert abs(found.finding.since - first) < timedelta(milliseconds=1)
+
+
+def unused(evidence):
+    if evidence.flow == "shop":
+        kind = FaultKind.UNUSED_TABLE
+        yield FlowFault(kind, "shop", "ods.rows", "no step reads it", {}, None, Means.PERSON, "remove it")
+
+
+def test_a_flow_in_the_limits_that_is_none_is_an_error_with_its_place(pilot):
+    (pilot.world.project.root / "streamhouse.yaml").write_text("autopilot:\n  mode: auto\n  flows: [boards, shp]\n")
+    error = pilot.round().failed["shp"]
+    assert str(error) == "streamhouse.yaml:3:19: SH213 unknown flow 'shp'\n  hint: did you mean 'shop'?"
+    looks = Autopilot(Project.at(pilot.world.project.root), AUTO, now=lambda: pilot.clock)
+    assert set(looks.look().failed) == {"shp"}
+
+
+def loosened(pilot, lag_ms):
+    """The freshness that every epoch missed was promised weaker; then epochs took so long."""
+    pilot.patch.setattr(rules, "ONE_FLOW", (rules.freshness,))
+    pilot.clock += WINDOW
+    pilot.epochs(rows=3, lag_ms=1_500)
+    pilot.round()
+    assert pilot.state.plan("shop")[1].freshness == timedelta(seconds=2)
+    pilot.epochs(rows=3, lag_ms=lag_ms, count=5)
+    pilot.clock += WINDOW
+    pilot.round()
+    return next(one for one in pilot.state.autopilot.log("shop") if one.kind == "freshness")
+
+
+def test_a_weaker_promise_that_holds_is_kept_and_is_no_fresher_table(pilot):
+    done = loosened(pilot, 1_900)
+    assert (done.state, done.before, done.after) == (DecisionState.KEPT, 100, 100)
+    assert done.reason.startswith("0 of 100 epochs took longer than 2s; epochs of a hundred that took longer than")
+
+
+def test_a_weaker_promise_that_does_not_hold_is_taken_back(pilot):
+    done = loosened(pilot, 2_500)
+    assert done.state is DecisionState.ROLLED_BACK
+    assert done.reason.startswith("the promise does not hold: 100 of 100 epochs took longer than 2s")
+    assert pilot.state.plan("shop")[1].freshness == timedelta(seconds=1)
 
 
 def test_to_suggest_records_once_and_applies_nothing(pilot):

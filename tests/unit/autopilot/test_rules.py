@@ -173,7 +173,8 @@ def test_epochs_that_fail_again_and_again(seen):
 
 
 def test_a_flow_that_failed(seen):
-    failed = seen(error="SH503 a row\nmore", failed=True, running=False)
+    failed = seen(error="SH503 a row\nmore", failed=True, running=False, ended=NOW - timedelta(hours=3))
+    assert only(failed).since == NOW - timedelta(hours=3)
     assert only(failed).text == "the flow failed: SH503 a row"
     assert only(replace(failed, failed=False)).text == "the flow is lost: SH503 a row"
 
@@ -190,15 +191,24 @@ def test_rows_that_do_not_meet_expectations(seen):
 def test_what_waits_upstream_and_what_a_job_cannot_do(seen):
     error = StoreError("gone", hint="bring it back")
     trouble = TableTrouble("shop", "ods.orders", Tier.WARM, "tiering", error.code, "gone", error.hint, NOW, NOW, 7)
-    found = of(seen(waiting=("ods.orders",), upstream=("orders: price went: waits for a person",), troubles=(trouble,)))
+    found = of(
+        seen(
+            waiting=("ods.orders",),
+            upstream={"orders: price went: waits for a person": NOW - timedelta(hours=5)},
+            troubles=(trouble,),
+        )
+    )
     assert {kind for kind, _ in found} == {FaultKind.UPSTREAM, FaultKind.TROUBLE}
     assert found[FaultKind.TROUBLE, "ods.orders (warm)"].remedy == "bring it back"
     assert all(one.means is Means.PERSON for one in found.values())
+    since = {about: one.since for (kind, about), one in found.items() if kind is FaultKind.UPSTREAM}
+    assert since == {"ods.orders": None, "orders: price went: waits for a person": NOW - timedelta(hours=5)}
 
 
 def test_a_table_that_nobody_reads(seen):
     found = only(seen(read=frozenset({"orders"})))
     assert (found.kind, found.about) == (FaultKind.UNUSED_TABLE, "ods.orders")
+    assert found.since is None, "the plan does not say since when"
 
 
 def test_two_flows_with_one_step(seen, plan):
@@ -216,6 +226,14 @@ def test_two_flows_with_one_step(seen, plan):
     assert [(one.kind, one.flow, one.remedy) for one in found] == [
         (FaultKind.SHARED_STEP, "b", "read ads.one in place of ads.two")
     ]
+
+
+def test_what_shows_no_beginning_has_none(seen):
+    files = {("ods.orders", Tier.WARM): LakeFiles(60, 60 * 10_000)}
+    assert only(seen(files=files)).since is None
+    bad = [replace(one, rows={"dws.orders": 90, "dws.orders__quarantine": 10}) for one in epochs()[15:]]
+    found = only(seen(ran=(*epochs()[:15], *bad)))
+    assert found.since.timestamp() * 1000 == bad[0].started_ms, "when the first row went there"
 
 
 def test_a_fault_has_the_same_key_when_it_is_seen_again(seen):

@@ -124,3 +124,9 @@ def test_off_writes_the_mode_and_ends_a_loop(full, capsys):
 
 def test_a_time_that_is_none(world, capsys):
     assert main(["autopilot", "auto", "--every", "never"]) == 2
+
+
+def test_suggest_says_that_it_suggests(full, capsys):
+    _, found = document(capsys, "suggest")
+    assert found["mode"] == "suggest"
+    assert found["proposals"][0]["why_not"] is None, "the mode auto would apply it"

@@ -40,6 +40,12 @@ def test_every_error_is_told_with_its_place_and_remedy(project, capsys):
     assert out.endswith("errors in 2 files\n")
 
 
+def test_a_flow_in_the_limits_of_the_autopilot_that_is_none(project, capsys):
+    (project / "streamhouse.yaml").write_text("autopilot:\n  flows:\n    - orders\n    - ordrs\n")
+    assert main(["validate"]) == 3
+    assert "streamhouse.yaml:4:7: SH213 unknown flow 'ordrs'\n  hint: did you mean 'orders'?" in capsys.readouterr().err
+
+
 def test_functions_that_depend_on_the_order_of_rows_are_told(project, capsys):
     change(project / "actions" / "revenue_by_product.sql", "COUNT(*)", "FIRST(amount_cents)")
     assert main(["validate"]) == 0
