@@ -59,7 +59,7 @@ class Observer:
     def _one(
         self, plan: FlowPlan, stored: FlowPlan, read: frozenset[str], window: timedelta, now: datetime
     ) -> Evidence:
-        flow, changed = plan.flow, self.state.newest_applied_change(plan.flow)
+        flow, changed = plan.flow, self.state.overview.newest_applied_change(plan.flow)
         since = now - window if changed is None else max(now - window, changed.at)
         known = [one for segment in plan.segments for one in self.state.recent_epochs(flow, segment.name, _EPOCHS)]
         past = sorted(known, key=lambda one: one.finished_ms)

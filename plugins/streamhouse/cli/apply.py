@@ -302,12 +302,17 @@ def _acted_on(app: App, change_id: int, action: str | None, *, wait: bool) -> "C
 
 
 def _show_change(app: App, change: "Change") -> None:
+    from streamhouse.change.proposed import behind_change
+    from streamhouse.cli.approvals import show_proposals
     from streamhouse.cli.review import show_review
 
+    with app.project.state() as state:
+        proposals = behind_change(app.project, state, change)
     if app.as_json:
-        app.output.document(_change_document(change))
+        app.output.document(_change_document(change) | {"proposals": [one.id for one in proposals]})
         return
     app.output.facts(_facts(change))
+    show_proposals(proposals, app.output)
     if change.review is not None:
         app.output.line()
         show_review(change.review, app.output)

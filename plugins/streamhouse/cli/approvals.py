@@ -9,6 +9,9 @@ from streamhouse.cli.output import CommandOutput
 from streamhouse.cli.person import whoami
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streamhouse.planner.proposal import Proposal
     from streamhouse.state.approvals import Approval
     from streamhouse.state.store import StateStore
 
@@ -37,9 +40,10 @@ def approvals(app: App, name: str | None, every: bool) -> None:
     """
     found, is_one = _find_questions(app, name, every=every)
     if app.as_json:
-        app.output.document({"approvals": [_document(question) for question in found]})
+        documents = [_document(one) | {"proposals": [p.id for p in _proposals(app, one)]} for one in found]
+        app.output.document({"approvals": documents})
     elif is_one:
-        _show(found[0], app.output)
+        _show(found[0], app.output, _proposals(app, found[0]))
     elif not found:
         app.output.line("nothing waits for a decision")
     else:
@@ -61,6 +65,14 @@ def _find_questions(app: App, name: str | None, *, every: bool) -> "tuple[list[A
         if name is not None and name not in known:
             return [state.approvals.get(name)], True
         return state.approvals.list(name, every=every), False
+
+
+def _proposals(app: App, question: "Approval") -> "tuple[Proposal, ...]":
+    """What the planner proposed and the question came from."""
+    from streamhouse.change.proposed import behind_question
+
+    with app.project.state() as state:
+        return behind_question(app.project, state, question)
 
 
 @click.command(
@@ -119,7 +131,7 @@ def _decide(app: App, name: str, *, grant: bool, reason: str | None) -> None:
         app.output.line(f"{done.state} {done.id} of {done.flow}: {done.asks}; {then}", style=_STYLES[done.state])
 
 
-def _show(question: "Approval", output: CommandOutput) -> None:
+def _show(question: "Approval", output: CommandOutput, proposals: "Sequence[Proposal]") -> None:
     output.line(f"{question.flow}: {question.asks}", style=_STYLES.get(question.state, ""))
     output.facts(
         {
@@ -135,9 +147,19 @@ def _show(question: "Approval", output: CommandOutput) -> None:
     )
     output.line()
     output.line(question.evidence)
+    show_proposals(proposals, output)
     if question.state == "open":
         output.line()
         output.line(f"streamhouse approve {question.id}   or   streamhouse refuse {question.id}")
+
+
+def show_proposals(proposals: "Sequence[Proposal]", output: CommandOutput) -> None:
+    """Print what the planner proposed and a change came from."""
+    from streamhouse.planner.proposal_text import proposal_text
+
+    for one in proposals:
+        output.line()
+        output.line(proposal_text(one))
 
 
 def _document(question: "Approval") -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """A person's word in Airflow: the same question and the same answer as `streamhouse approve` and `refuse`."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator  # noqa: TID253  this module is for Airflow alone
@@ -16,13 +17,17 @@ from airflow.sdk.exceptions import (  # noqa: TID253
 )
 from airflow.triggers.base import BaseTrigger, TriggerEvent  # noqa: TID253
 
+from streamhouse.change.proposed import behind_question
 from streamhouse.errors import ApprovalClosedError, StreamhouseError
 from streamhouse.orchestrator.airflow_private import (
     get_hitl_detail_content_detail,
     update_hitl_detail_response,
     upsert_hitl_detail,
 )
+from streamhouse.orchestrator.approval_text import approval_body
 from streamhouse.orchestrator.state_store import project_state
+from streamhouse.planner.proposal import Proposal
+from streamhouse.project.project import Project
 from streamhouse.state.approvals import Approval, ApprovalState
 from streamhouse.state.store import StateStore
 
@@ -63,6 +68,7 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
         try:
             with project_state(self.project) as state:
                 question = state.approvals.get(name)
+                proposals = behind_question(Project.at(Path(self.project)), state, question)
         except StreamhouseError as error:
             kind = AirflowException if error.retryable else AirflowFailException
             raise kind(str(error)) from None
@@ -71,7 +77,7 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
         if context["task_instance"].try_number > 1:
             # To ask again would remove an answer that an earlier try got and did not record: first look for one.
             raise self._waits(context, question.id, is_asked=False)
-        raise self._asks(context, question)
+        raise self._asks(context, question, proposals)
 
     def execute_complete(self, context: Any, event: dict[str, Any], approval: str = "") -> dict[str, str | None]:
         """Record an answer that came through Airflow; one that came another way is recorded already.
@@ -85,18 +91,19 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
                 if event.get("chosen_options"):
                     self._answer(state, approval, event)
                 question = state.approvals.get(approval)
+                proposals = behind_question(Project.at(Path(self.project)), state, question)
         except StreamhouseError as error:
             if not error.retryable:
                 raise AirflowFailException(str(error)) from None
             self.log.warning("%s", error)
             raise self._waits(context, approval) from None
         if question.state is ApprovalState.OPEN:
-            raise self._asks(context, question)
+            raise self._asks(context, question, proposals)
         return self._outcome(question)
 
-    def _asks(self, context: Any, question: Approval) -> TaskDeferred:
+    def _asks(self, context: Any, question: Approval, proposals: Sequence[Proposal]) -> TaskDeferred:
         self.subject = f"{question.flow}: {question.asks}"
-        self.body = _evidence(question)
+        self.body = approval_body(question, proposals)
         upsert_hitl_detail(
             ti_id=context["task_instance"].id,
             options=self.options,
@@ -218,13 +225,3 @@ class ApprovalTrigger(BaseTrigger):  # type: ignore[misc]
             update_hitl_detail_response(ti_id=self.ti_id, chosen_options=[option], params_input={})
         except AirflowRuntimeError as error:  # answered in Airflow at the same moment, or never asked there
             self.log.warning("%s", error)
-
-
-def _evidence(question: Approval) -> str:
-    """Markdown."""
-    until = f"{question.expires_at:%Y-%m-%d %H:%M} UTC"
-    return (
-        f"```\n{question.evidence}\n```\n\nUntil a person answers, readers of what changed wait at their positions; "
-        f"nothing is lost. The question expires at {until}. The same by command: `streamhouse approve {question.id}` "
-        f"or `streamhouse refuse {question.id}`."
-    )

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from streamhouse.errors import StrategyError, StreamhouseError
-from streamhouse.model.types import Strategy
+from streamhouse.model.types import Strategy, format_duration
 from streamhouse.planner.action_text import NewAction, ports_of
 from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.check_request import check_request
@@ -17,6 +17,7 @@ from streamhouse.planner.compose import Composed, composed
 from streamhouse.planner.contract import event_time, expectations, meanings, nullable_key
 from streamhouse.planner.cost import cost_of
 from streamhouse.planner.flow_text import new_flow, with_freshness, with_step
+from streamhouse.planner.freshness import FreshnessEstimate, freshness_estimate
 from streamhouse.planner.naming import layer_of, table_name
 from streamhouse.planner.proposal import Check, FileEdit, Proposal, Reuse, Status, StepPlan, proposal_id
 from streamhouse.planner.request import Block, Request, Understood
@@ -116,12 +117,22 @@ def _refused(base: Proposal, why: str, *checks: Check) -> ProposalDraft:
     return ProposalDraft(base.model_copy(update={"status": Status.REFUSED, "refusal": why, "checks": checks}))
 
 
+def _later_than_wished(existing: SameTable, request: Request, space: Workspace) -> list[str]:
+    """That an existing table is promised later than the wish wants it; else nothing."""
+    promised, wished = space.plans[existing.flow].freshness, request.freshness
+    if wished is None or wished >= promised:
+        return []
+    there = f"{existing.table} is promised within {format_duration(promised)} of its source"
+    return [f"{there}, not within {format_duration(wished)}: `freshness` of flow {existing.flow}"]
+
+
 def _proposed(base: Proposal, request: Request, space: Workspace, flow: str | None, *, alone: bool) -> ProposalDraft:
     answer = composed(request, space.catalog)
     notes = [*base.assumptions, *_gaps(request, answer)]
     folded = rolled_up(request, space.catalog, space.plans)
     existing_table = _existing_table(request, folded, space) if not alone else None
     if existing_table is not None:
+        notes += _later_than_wished(existing_table, request, space)
         return ProposalDraft(of_table(base, existing_table, notes))
     plain = RolledUp(request, space.catalog, "", "")
     # A new action alone computes the whole answer; an existing one may also fold an aggregate.
@@ -256,7 +267,16 @@ def with_files(draft: ProposalDraft, space: Workspace) -> ProposalDraft:
         return _refused(base, why, _failed(error))
     shown = edits[:1] if draft.alone else edits
     step = next(one for one in tried.plan.steps if one.writes.name == base.table)
+    cost, promised = cost_of(step, tried.plan, space.applied.rows), _promised(draft)
     checks = [Check(name="compile", verdict="passed", text=f"{len(tried.plan.steps)} steps of flow {draft.flow}")]
+    if promised is not None and not draft.alone:
+        estimate = freshness_estimate(promised, step, tried.plan, space.epoch_work_ms(draft.flow))
+        if estimate.holds is False:
+            return _too_fresh(base, promised, estimate)
+        if estimate.holds is None:
+            cost = cost.model_copy(update={"notes": (*cost.notes, estimate.text)})
+        else:
+            checks.append(Check(name="freshness", verdict="passed", text=estimate.text))
     checks += [Check(name="notice", verdict="notice", text=str(notice)) for notice in tried.notices]
     if step.strategy is Strategy.FULL:
         checks.append(Check(name="freshness", verdict="notice", text="every epoch reads all rows; see the cost"))
@@ -268,7 +288,7 @@ def with_files(draft: ProposalDraft, space: Workspace) -> ProposalDraft:
                 StepPlan(table=base.table, action=step.action, strategy=step.strategy.value, reason=step.reason),
             ),
             "outcomes": () if draft.alone else tried.outcomes,
-            "cost": cost_of(step, tried.plan, space.applied.rows),
+            "cost": cost,
             "checks": tuple(checks),
             "table": "" if draft.alone else base.table,
             "flow": "" if draft.alone else base.flow,
@@ -278,6 +298,21 @@ def with_files(draft: ProposalDraft, space: Workspace) -> ProposalDraft:
     if draft.alone:
         return replace(draft, proposal=_identified(done))
     return replace(draft, proposal=_identified(done))
+
+
+def _promised(draft: ProposalDraft) -> timedelta | None:
+    """How fresh the wish asks the table to be; None: it does not say."""
+    request = draft.proposal.request
+    return request.freshness if request is not None else draft.freshness
+
+
+def _too_fresh(base: Proposal, promised: timedelta, estimate: FreshnessEstimate) -> ProposalDraft:
+    least = format_duration(estimate.least or promised)
+    why = (
+        f"{base.table} cannot be fresh within {format_duration(promised)}: {estimate.text}; "
+        f"a row takes at least {least}, so ask for a longer freshness, or for none"
+    )
+    return _refused(base, why, Check(name="freshness", verdict="failed", text=estimate.text))
 
 
 def _failed(error: StreamhouseError) -> Check:
@@ -308,8 +343,7 @@ def _commands(draft: ProposalDraft) -> tuple[str, ...]:
 
 
 def _flow_edit(draft: ProposalDraft, space: Workspace) -> tuple[FileEdit, list[str]]:
-    request = draft.proposal.request
-    freshness = request.freshness if request is not None else draft.freshness
+    freshness = _promised(draft)
     known = space.registry.flows.get(draft.flow)
     if known is None:
         text = new_flow(draft.flow, draft.proposal.sentence, "", freshness, dict(draft.step))

@@ -50,3 +50,18 @@ class Workspace:
         catalog = build_catalog(registry, checked.plans, known_values(project, checked.plans, unread.append))
         applied = applied_state(project, checked.plans)
         return cls(project, files, registry, checked.plans, applied, catalog, tuple(unread))
+
+    def epoch_work_ms(self, flow: str) -> dict[str, list[int]]:
+        """Segment → how long its newest epochs worked that wrote rows, in milliseconds; empty: the flow never ran.
+
+        Raises:
+            StoreUnavailableError: the state store does not answer.
+        """
+        state = self.project.existing_state()
+        found: dict[str, list[int]] = {}
+        if state is not None:
+            with state:
+                for one in state.recent_epochs(flow):
+                    if any(one.rows.values()):
+                        found.setdefault(one.segment, []).append(one.finished_ms - one.started_ms)
+        return found

@@ -24,6 +24,11 @@ class Definitions:
         with self._database.read() as connection:
             return all_applied(connection)
 
+    def of(self, flow: str, fingerprint: str) -> Definition | None:
+        """What a plan of a flow follows from; None: it is not known."""
+        with self._database.read() as connection:
+            return _of(connection, flow, fingerprint)
+
     def note(self, plan: FlowPlan, definition: Definition) -> None:
         """Record the files that a plan follows from, of which they were not known."""
         now_ms = to_ms(datetime.now(UTC))
@@ -47,9 +52,11 @@ def save(connection: Connection, plan: FlowPlan, found: Definition | None, now_m
 
 def of_plan(connection: Connection, plan: FlowPlan) -> Definition | None:
     """What a plan follows from; None: it is not known."""
-    query = select(definitions.c.body).where(
-        definitions.c.flow == plan.flow, definitions.c.fingerprint == plan.fingerprint
-    )
+    return _of(connection, plan.flow, plan.fingerprint)
+
+
+def _of(connection: Connection, flow: str, fingerprint: str) -> Definition | None:
+    query = select(definitions.c.body).where(definitions.c.flow == flow, definitions.c.fingerprint == fingerprint)
     body = connection.execute(query).scalar_one_or_none()
     return Definition.model_validate_json(body) if body is not None else None
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from streamhouse.state import progress
+from streamhouse.state import changes, progress
 from streamhouse.state.connect import Database
-from streamhouse.state.records import EpochRecord, FlowProgress, Owner
+from streamhouse.state.records import AppliedChange, EpochRecord, FlowProgress, Owner
 
 
 @dataclass(frozen=True)
@@ -47,3 +47,8 @@ class Overview:
         """Table → rows written to it since it was first applied, over all its versions."""
         with self._database.read() as connection:
             return progress.rows_written(connection)
+
+    def newest_applied_change(self, flow: str) -> AppliedChange | None:
+        """The change of a flow that was applied last, also by a person; None: the journal has none."""
+        with self._database.read() as connection:
+            return changes.newest_applied(connection, flow)

@@ -22,7 +22,6 @@ from streamhouse.state.known_tables import KnownTables
 from streamhouse.state.metrics import Metrics
 from streamhouse.state.overview import Overview
 from streamhouse.state.records import (
-    AppliedChange,
     Change,
     EpochRecord,
     FlowEvent,
@@ -178,11 +177,6 @@ class StateStore:
         """The newest changes of a flow (None: of all), the last one first."""
         with self._database.read() as connection:
             return list(changes.recent(connection, flow, limit))
-
-    def newest_applied_change(self, flow: str) -> AppliedChange | None:
-        """The change of a flow that was applied last, also by a person; None: the journal has none."""
-        with self._database.read() as connection:
-            return changes.newest_applied(connection, flow)
 
     def withdraw_change(self, flow: str, environment: str | None = None) -> None:
         """Give up what was asked of a flow, in an environment (None: production), and is not done."""

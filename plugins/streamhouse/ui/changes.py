@@ -1,9 +1,14 @@
 """What waits for people, what the files would change, and what changed upstream."""
 
+from collections.abc import Iterable
+
 from streamhouse.change.journal import let_serve, withdraw
+from streamhouse.change.proposed import behind_change, behind_question
 from streamhouse.errors import UnknownApprovalError
 from streamhouse.model.review import Review
 from streamhouse.model.upstream import Verdict
+from streamhouse.planner.proposal import Proposal
+from streamhouse.planner.proposal_text import proposal_text
 from streamhouse.project.compare import PlanComparison
 from streamhouse.state.approvals import Approval
 from streamhouse.state.records import Change
@@ -15,6 +20,7 @@ from streamhouse.ui.answers import (
     EventAnswer,
     FlowChange,
     PlanPage,
+    ProposalBehind,
     VerdictAnswer,
 )
 from streamhouse.ui.desk import Desk
@@ -34,7 +40,7 @@ def approvals(desk: Desk) -> list[ApprovalAnswer]:
     state = desk.state
     found = state.approvals.list(every=True) if state is not None else []
     found.sort(key=lambda one: (one.state == "open", one.requested_at), reverse=True)
-    return [_question(one) for one in found]
+    return [_question(one, desk) for one in found]
 
 
 def decide(desk: Desk, name: str, *, grant: bool, by: str, reason: str | None) -> ApprovalAnswer:
@@ -47,13 +53,13 @@ def decide(desk: Desk, name: str, *, grant: bool, by: str, reason: str | None) -
     state = desk.state
     if state is None:
         raise UnknownApprovalError(name, [])
-    return _question(state.approvals.decide(name, grant=grant, by=by, reason=reason or None))
+    return _question(state.approvals.decide(name, grant=grant, by=by, reason=reason or None), desk)
 
 
 def journal(desk: Desk, limit: int) -> list[ChangeAnswer]:
     """The newest changes of all flows, the last one first."""
     state = desk.state
-    return [_change(one) for one in state.recent_changes(limit=limit)] if state is not None else []
+    return [_change(one, desk) for one in state.recent_changes(limit=limit)] if state is not None else []
 
 
 def go_on(desk: Desk, change: int, *, serve: bool) -> ChangeAnswer:
@@ -63,7 +69,7 @@ def go_on(desk: Desk, change: int, *, serve: bool) -> ChangeAnswer:
         UnknownChangeError: there is none of that number.
         StateConflictError: it is done or given up.
     """
-    return _change(let_serve(desk.project, change) if serve else withdraw(desk.project, change))
+    return _change(let_serve(desk.project, change) if serve else withdraw(desk.project, change), desk)
 
 
 def upstream(desk: Desk, limit: int) -> list[EventAnswer]:
@@ -84,7 +90,7 @@ def _compared(one: PlanComparison) -> FlowChange:
     )
 
 
-def _question(one: Approval) -> ApprovalAnswer:
+def _question(one: Approval, desk: Desk) -> ApprovalAnswer:
     return ApprovalAnswer(
         id=one.id,
         flow=one.flow,
@@ -97,10 +103,11 @@ def _question(one: Approval) -> ApprovalAnswer:
         decided_at=one.decided_at,
         decided_by=one.decided_by,
         reason=one.reason,
+        proposals=_proposals(behind_question(desk.project, state, one)) if (state := desk.state) is not None else (),
     )
 
 
-def _change(one: Change) -> ChangeAnswer:
+def _change(one: Change, desk: Desk) -> ChangeAnswer:
     return ChangeAnswer(
         id=one.id,
         flow=one.flow,
@@ -115,7 +122,12 @@ def _change(one: Change) -> ChangeAnswer:
         asked_at=one.requested_at,
         updated_at=one.updated_at,
         checks=_checks(one.review) if one.review is not None else (),
+        proposals=_proposals(behind_change(desk.project, state, one)) if (state := desk.state) is not None else (),
     )
+
+
+def _proposals(found: Iterable[Proposal]) -> tuple[ProposalBehind, ...]:
+    return tuple(ProposalBehind(id=one.id, sentence=one.sentence, text=proposal_text(one)) for one in found)
 
 
 def _checks(review: Review) -> tuple[CheckAnswer, ...]:

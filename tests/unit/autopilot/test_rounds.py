@@ -18,8 +18,8 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.autopilot import DecisionState
 from streamhouse.state.changes import Wish
+from streamhouse.state.overview import Overview
 from streamhouse.state.records import AppliedChange, EpochRecord, RunnerState
-from streamhouse.state.store import StateStore
 from tests.shop import FLOW, made_world
 
 AUTO = AutopilotMode.AUTO
@@ -201,7 +201,7 @@ def test_epochs_after_a_change_of_a_person_do_not_measure_an_earlier_one(pilot):
     pilot.epochs(rows=200, count=5)
     at = pilot.clock
     pilot.epochs(rows=200, took_ms=90_000, count=5)
-    pilot.patch.setattr(StateStore, "newest_applied_change", lambda *_: AppliedChange(9, "ada", at))
+    pilot.patch.setattr(Overview, "newest_applied_change", lambda *_: AppliedChange(9, "ada", at))
     pilot.clock += WINDOW
     pilot.round()
     assert (pilot.decision.state, pilot.decision.after) == (DecisionState.KEPT, 400.0)

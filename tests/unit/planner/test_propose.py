@@ -160,6 +160,38 @@ def test_questions_and_refusals_pass_through(space: Workspace) -> None:
     assert not wrong.files
 
 
+def within(freshness: str) -> Request:
+    return Request.model_validate({**SOUND["aggregate"].model_dump(), "freshness": freshness})
+
+
+def test_a_freshness_that_epochs_cannot_meet_is_refused_with_numbers(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segments = [segment.name for plan in space.plans.values() for segment in plan.segments]
+    monkeypatch.setattr(Workspace, "epoch_work_ms", lambda *_: dict.fromkeys(segments, [800] * 20))
+    found = propose(Understood(request=within("10ms")), "a wish", space).proposal
+    assert (found.status, found.files) == (Status.REFUSED, ())
+    assert "cannot be fresh within 10ms: 95% of 20 epochs of segment" in found.refusal
+    assert "worked up to 800 ms" in found.refusal
+    kept = _proposed(space, within("5s"))
+    assert "freshness" in {one.name for one in kept.checks if one.verdict == "passed"}
+    assert not [note for note in kept.cost.notes if "unknown" in note and "holds" in note]
+
+
+def test_a_freshness_that_nothing_shows_is_unknown_in_the_cost(space: Workspace) -> None:
+    found = _proposed(space, within("10ms"))
+    assert [note for note in found.cost.notes if note.startswith("whether 10ms holds is unknown: 0 epochs of segment")]
+    assert not [note for note in _proposed(space, SOUND["aggregate"]).cost.notes if "holds" in note]
+
+
+def test_a_table_that_is_there_is_as_fresh_as_its_flow_promises(space: Workspace) -> None:
+    request = asked(dimensions=(cut("d", "day"), STORE), measures=(measure("n"), measure("m", "max", col("cents"))))
+    strict = Request.model_validate({**request.model_dump(), "freshness": "1s"})
+    assert [
+        one for one in _proposed(space, strict).assumptions if "promised within 30s of its source, not within 1s" in one
+    ]
+
+
 def test_freshness_becomes_stricter_only(space: Workspace) -> None:
     strict = _proposed(space, SOUND["aggregate"].model_copy(update={"freshness": "5s"}).model_validate(
         {**SOUND["aggregate"].model_dump(), "freshness": "5s"}))  # fmt: skip

@@ -64,13 +64,13 @@ def test_a_later_wish_takes_the_place_of_an_earlier_one(store, asked, flow_plan)
 
 
 def test_the_change_that_was_applied_last_is_known_with_its_person(store, asked, flow_plan, lease):
-    assert store.newest_applied_change("retail") is None, "it is open"
+    assert store.overview.newest_applied_change("retail") is None, "it is open"
     store.complete_change(lease, asked, at={TABLE: {}})
-    done = store.newest_applied_change("retail")
+    done = store.overview.newest_applied_change("retail")
     assert (done.id, done.by, done.at) == (asked.id, "ann", store.change(asked.id).updated_at)
     store.ask_change(Wish(flow_plan(NEWER), Outcome.REBUILD, frozenset({TABLE})), "bob")
-    assert store.newest_applied_change("retail") == done
-    assert store.newest_applied_change("other") is None
+    assert store.overview.newest_applied_change("retail") == done
+    assert store.overview.newest_applied_change("other") is None
 
 
 def test_plan_versions_and_positions_change_at_once(store, asked, lease, flow_plan):

@@ -12,11 +12,14 @@ from streamhouse.cli.main import main
 from streamhouse.compiler.detached import detach_steps
 from streamhouse.errors import TableLostError
 from streamhouse.model.bad_rows import DEAD_LETTER, count_text
+from streamhouse.model.definition import Definition
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.table import Column
 from streamhouse.model.types import Tier
 from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
+from streamhouse.planner.proposal import FileEdit, Proposal, Status
+from streamhouse.planner.proposals import Proposals
 from streamhouse.project.compare import Applied, compare
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.shortcuts import TakenShortcuts, note_shortcuts
@@ -24,6 +27,7 @@ from streamhouse.runtime.command import Command
 from streamhouse.runtime.owner import this_owner
 from streamhouse.spark.shortcuts import Shortcut, Shortcuts
 from streamhouse.state.autopilot import NewDecision
+from streamhouse.state.changes import Wish
 from streamhouse.state.records import EpochRecord, RunnerState
 from streamhouse.state.upstream import EventStatus
 from streamhouse.state.violations import EXPECTATION, violation_text
@@ -432,6 +436,24 @@ def test_changes_that_were_asked_for(client, cli, state, project):
     assert (done.status_code, done.json()["phase"]) == (200, "withdrawn")
     twice = client.post(f"/api/changes/{asked.id}/swap", json={})
     assert (twice.status_code, twice.json()["code"]) == (409, "SH504")
+
+
+def test_a_question_and_a_change_show_the_proposal_that_they_came_from(client, state, project):
+    file = FileEdit(path="flows/orders.yaml", after=(project.root / "flows/orders.yaml").read_text())
+    proposal = Proposal(
+        id="0123456789ab", wish="w", status=Status.PROPOSED, sentence="Revenue.", flow="orders", files=(file,)
+    )
+    Proposals(project).add(proposal, "written", "the project")
+    plan = state.plan("orders")[1].model_copy(update={"max_rows_per_epoch": 7})
+    state.approvals.ask("orders", plan.fingerprint, "apply", "evidence", {"plan": plan.fingerprint})
+    (question,) = client.get("/api/approvals").json()
+    definition = Definition(flow="orders", files={file.path: file.after})
+    state.ask_change(Wish(plan, Outcome.SWAP, definition=definition), "ada")
+    (change,) = client.get("/api/changes").json()
+    assert question["proposals"] == change["proposals"]
+    (shown,) = question["proposals"]
+    assert (shown["id"], shown["sentence"]) == ("0123456789ab", "Revenue.")
+    assert shown["text"].endswith("see it whole: streamhouse proposals 0123456789ab")
 
 
 def test_changes_upstream(client, cli, state):

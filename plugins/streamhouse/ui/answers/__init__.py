@@ -18,6 +18,7 @@ from streamhouse.ui.answers.changes import (
     EventAnswer,
     FlowChange,
     PlanPage,
+    ProposalBehind,
     VerdictAnswer,
 )
 from streamhouse.ui.answers.flows import (
@@ -94,6 +95,7 @@ __all__ = [
     "Port",
     "Problem",
     "ProblemDetail",
+    "ProposalBehind",
     "QuarantineAnswer",
     "QueryColumn",
     "QueryRequest",

@@ -26,6 +26,14 @@ class PlanPage(Answer):
     flows: tuple[FlowChange, ...]
 
 
+class ProposalBehind(Answer):
+    """What the planner proposed and a change came from."""
+
+    id: str
+    sentence: str
+    text: str  # phrases, assumptions, questions, reuse, cost, checks; neither files nor rows
+
+
 class ApprovalAnswer(Answer):
     """A question to a person."""
 
@@ -40,6 +48,7 @@ class ApprovalAnswer(Answer):
     decided_at: datetime | None
     decided_by: str | None
     reason: str | None
+    proposals: tuple[ProposalBehind, ...]
 
 
 class CheckAnswer(Answer):
@@ -67,6 +76,7 @@ class ChangeAnswer(Answer):
     asked_at: datetime
     updated_at: datetime
     checks: tuple[CheckAnswer, ...]
+    proposals: tuple[ProposalBehind, ...]
 
 
 class VerdictAnswer(Answer):

@@ -58,6 +58,7 @@ function Question({ question: q, about, onDone }) {
     <p><a href=${link(["flows", q.flow])}><b>${q.flow}</b></a> <span class="quiet">asks</span> <code class="quiet">${q.id}</code> <span class="quiet small">asked <${Ago} at=${q.asked_at} />, expires <${Ago} at=${q.expires_at} /></span></p>
     <p class="asks">${q.asks}</p>
     <pre class="evidence" tabindex="0" aria-label="Evidence">${q.evidence}</pre>
+    <${Proposals} proposals=${q.proposals} />
     ${problem ? html`<${Trouble} problem=${problem} />` : null}
     <div class="decide">
       <label>Reason <input type="text" value=${reason} placeholder="kept with the decision" onInput=${(e) => setReason(e.target.value)} disabled=${!about?.may_decide} /></label>
@@ -87,11 +88,15 @@ function Ready({ change: c, about, onDone }) {
     <p><a href=${link(["flows", c.flow])}><b>${c.flow}</b></a>: change ${c.id} rebuilt ${c.tables.join(", ")} and waits for a person to let it serve. <${Outcome} outcome=${c.outcome} /></p>
     ${c.error ? html`<pre class="error">${c.error}</pre>` : null}
     ${c.checks.length ? html`<${Checks} checks=${c.checks} />` : null}
+    <${Proposals} proposals=${c.proposals} />
     ${problem ? html`<${Trouble} problem=${problem} />` : null}
     <div class="decide"><button type="button" class="good" disabled=${busy || !about?.may_decide} onClick=${() => act("swap")}>Let it serve</button>
       <button type="button" class="danger" disabled=${busy || !about?.may_decide} onClick=${() => act("withdraw")}>Give it up</button></div>
   </article>`;
 }
+
+const Proposals = ({ proposals }) => proposals.map((p) => html`<details open key=${p.id}><summary>Proposal <a href=${link(["ask", p.id])}>${p.id}</a>: ${p.sentence}</summary>
+  <pre class="evidence" tabindex="0" aria-label="Proposal ${p.id}">${p.text}</pre></details>`);
 
 const Checks = ({ checks }) => html`<${Table} label="Audit" rows=${checks} columns=${[
   { name: "audit", of: (c) => html`<${Chip} kind=${{ pass: "ok", passed: "ok", fail: "bad", failed: "bad", warn: "warn" }[c.verdict] ?? "calm"}>${c.verdict}<//>` },
