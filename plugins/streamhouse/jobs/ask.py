@@ -147,7 +147,7 @@ def write(
 def _tried(project: Project, proposal: Proposal, flow: str, say: Say, *, proves: bool) -> Proposal:
     """The proposal after its files were compiled and, where that is asked for, its step was tried on rows."""
     space = Workspace.of(project)
-    try_files(project, space.files, proposal.files, flow, space.applied, space.plans)
+    try_files(project, space.files, proposal.files, flow, space.applied, space.plans, space.registry)
     return proved(proposal, space, say) if proves else proposal
 
 
