@@ -172,15 +172,18 @@ def answer(
             no text.
         WriteTargetError: files cannot be written there.
     """
-    from streamhouse.jobs import ask as asking
+    from streamhouse.project.cache.parallel import rarely_collected
 
+    with rarely_collected():  # also while modules are loaded
+        from streamhouse.jobs import ask as asking
     app: App = context.obj
     request = _request(request_file) if request_file is not None else None
     if wish is None and request is None:
         raise click.UsageError("say what you wish, or give --request FILE")
     target = write_target(app, write, options.build_in)
     text = read_text().strip() if wish == "-" else wish or (request.wish if request is not None else "")
-    proposal = asking.ask(app.project, text, options, request=request, say=_say)
+    with rarely_collected():
+        proposal = asking.ask(app.project, text, options, request=request, say=_say)
     written: list[Path] = []
     if write is not None and proposal.files:
         proposal, written = _written(app, proposal, target, options.build_in, trial=trial)

@@ -170,7 +170,7 @@ def _tried(project: Project, proposal: Proposal, say: Say, *, proves: bool) -> P
     """The proposal after its files were compiled and, where that is asked for, its step was tried on rows."""
     space = Workspace.of(project)
     if proposal.flow:
-        try_files(project, space.files, proposal.files, proposal.flow, space.applied, space.plans)
+        try_files(project, space.files, proposal.files, proposal.flow, space.applied, space.plans, space.registry)
     else:
         for edit in proposal.files:
             read_action(edit.after, edit.path)

@@ -19,7 +19,6 @@ from streamhouse.planner.proposal import Check, Proposal
 from streamhouse.planner.request import Block
 from streamhouse.planner.try_files import try_files, with_edits
 from streamhouse.planner.workspace import Workspace
-from streamhouse.project.check import load_registry
 from streamhouse.registry import Registry
 from streamhouse.registry.read_action import read_action
 from streamhouse.sql.dialect import quote_names, render
@@ -46,8 +45,10 @@ def prove(proposal: Proposal, space: Workspace, say: Say = lambda _: None) -> tu
     """
     if not proposal.flow:
         return _alone(proposal, space, say)
-    registry = load_registry(space.project, with_edits(space.files, proposal.files))
-    tried = try_files(space.project, space.files, proposal.files, proposal.flow, space.applied, space.plans)
+    registry = space.registry.edited(with_edits(space.files, proposal.files))
+    tried = try_files(
+        space.project, space.files, proposal.files, proposal.flow, space.applied, space.plans, space.registry
+    )
     step, action, flow = _step(registry, proposal)
     tables = {table.name: table for table in tried.plan.readable if table.name in _tables(step)}
     with _Rows(space, say) as rows:

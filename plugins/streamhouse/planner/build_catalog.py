@@ -19,6 +19,8 @@ KnownValues = Mapping[tuple[str, str], Collection[str]]
 """(table, column) → every text that the column has, as far as its rows were seen."""
 
 _LAYERS = {layer: position for position, layer in enumerate(Layer)}
+_NOTHING_SAID = ColumnMeaning()
+_NOTHING_ABOVE = CatalogColumn("", "")
 
 
 def build_catalog(registry: "Registry", plans: Mapping[str, FlowPlan], values: KnownValues | None = None) -> Catalog:
@@ -150,7 +152,7 @@ def _columns(
     for column in writers[0].step.writes.columns:
         if not column.name.startswith("__"):
             origin = _origin(copies.get(column.name), above)
-            own, known = said.get(column.name, ColumnMeaning()), values.get((table, column.name))
+            own, known = said.get(column.name, _NOTHING_SAID), values.get((table, column.name))
             yield _column(column, own, origin, known, shown.get(column.name, ()))
 
 
@@ -172,7 +174,7 @@ def _column(
     known: Collection[str] | None,
     shown: Iterable[str],
 ) -> CatalogColumn:
-    above = origin[1] if origin is not None else CatalogColumn(column.name, column.type)
+    above = origin[1] if origin is not None else _NOTHING_ABOVE
     words, is_open = _values(own, above, known, shown)
     return CatalogColumn(
         name=column.name,

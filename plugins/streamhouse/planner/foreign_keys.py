@@ -1,6 +1,8 @@
 """Which rows point to which: declared by `references:`, or found by names, types and lineage. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeGuard
 
@@ -28,11 +30,36 @@ def foreign_keys(tables: Mapping[str, CatalogTable]) -> tuple[ForeignKey, ...]:
     return _Finder(tables).found
 
 
+@dataclass(frozen=True)
+class _Namesakes:
+    """Keys of tables that one name may stand for.
+
+    Attributes:
+        keys: The one whose table says most first.
+        roots: What they are copied from → how many are.
+    """
+
+    keys: Mapping[_Key, None]
+    roots: Counter[_Key]
+
+    def besides(self, own: _Key) -> bool:
+        """Whether there is another key than `own`."""
+        return len(self.keys) > (own in self.keys)
+
+    def only(self, own: _Key, root: _Key) -> _Key | None:
+        """The best of several copies of one key, `own` left out; None: they are keys of different things."""
+        others = len(self.roots) - (own in self.keys and self.roots[root] == 1)
+        return next(key for key in self.keys if key != own) if others == 1 else None
+
+
 class _Finder:
     def __init__(self, tables: Mapping[str, CatalogTable]) -> None:
         self._tables = tables
         self._chains: dict[_Key, tuple[_Key, ...]] = {}
-        self._types = {(t.name, c.name): c.type for t in tables.values() for c in t.columns}
+        self._types = {
+            (t.name, c.name): "whole" if c.type in _WHOLE else c.type for t in tables.values() for c in t.columns
+        }
+        self._origins = {(t.name, c.name): c.origin for t in tables.values() for c in t.columns}
 
     @property
     def found(self) -> tuple[ForeignKey, ...]:
@@ -83,13 +110,11 @@ class _Finder:
             return None
         words = own[1].split("_")
         for first in range(len(words)):
-            stem = "_".join(words[first:])
-            fitting = [to for to in self._named.get(stem, ()) if self._fits(own, to) and to != own]
-            if not fitting:
-                continue
-            named = [to for to in fitting if _stem(to) == stem]
-            to = self._only(named or fitting)
-            return to if to is not None and not self._is_same_thing(own[0], (own[1],), to[0]) else None
+            name = "_".join(words[first:]), self._types[own]
+            for namesakes in (self._called.get(name), self._named.get(name)):
+                if namesakes is not None and namesakes.besides(own):
+                    to = namesakes.only(own, self._root(own))
+                    return to if to is not None and not self._is_same_thing(own[0], (own[1],), to[0]) else None
         return None
 
     def _by_lineage(self, own: _Key) -> _Key | None:
@@ -102,16 +127,13 @@ class _Finder:
                 return to
         return None
 
-    def _only(self, keys: list[_Key]) -> _Key | None:
-        """The one of several copies of one key whose table says most; None: they are keys of different things."""
-        return self._best(keys) if len({self._root(key) for key in keys}) == 1 else None
+    def _rank(self, key: _Key) -> tuple[bool, int, _Key]:
+        """Least for the key whose table says most."""
+        table = self._tables[key[0]]
+        return table.layer is not Layer.DWD, -len(table.columns), key
 
-    def _best(self, keys: list[_Key]) -> _Key:
-        def rank(key: _Key) -> tuple[bool, int, _Key]:
-            table = self._tables[key[0]]
-            return table.layer is not Layer.DWD, -len(table.columns), key
-
-        return min(keys, key=rank)
+    def _namesakes(self, keys: Collection[_Key]) -> _Namesakes:
+        return _Namesakes(dict.fromkeys(sorted(keys, key=self._rank)), Counter(map(self._root, keys)))
 
     def _is_same_thing(self, table: str, columns: tuple[str, ...], other: str) -> bool:
         """Whether both have the same key, and that of one is copied from the other: both are complete."""
@@ -128,8 +150,7 @@ class _Finder:
         return to is not None and to[0] in self._tables and self._tables[to[0]].primary_key == (to[1],)
 
     def _fits(self, own: _Key, to: _Key) -> bool:
-        mine, other = self._types[own], self._types[to]
-        return mine == other or (mine in _WHOLE and other in _WHOLE)
+        return self._types[own] == self._types[to]
 
     @cached_property
     def _dimensions(self) -> tuple[_Key, ...]:
@@ -146,17 +167,27 @@ class _Finder:
         found: dict[_Key, list[_Key]] = {}
         for key in self._dimensions:
             found.setdefault(self._root(key), []).append(key)
-        return {root: self._best(keys) for root, keys in found.items()}
+        return {root: min(keys, key=self._rank) for root, keys in found.items()}
 
     @cached_property
-    def _named(self) -> dict[str, list[_Key]]:
-        """What other tables may call a key → such keys."""
-        found: dict[str, list[_Key]] = {}
+    def _named(self) -> dict[tuple[str, str], _Namesakes]:
+        """What other tables may call a key, and its type → such keys."""
+        found: dict[tuple[str, str], list[_Key]] = {}
         for key in self._dimensions:
             names = {_stem(key)} if key[1] in _GENERAL else {key[1], _stem(key)} if key[1].endswith(_ENDS) else {key[1]}
-            for name in names:
-                found.setdefault(name, []).append(key)
-        return found
+            for name in names if key in self._types else ():
+                found.setdefault((name, self._types[key]), []).append(key)
+        return {name: self._namesakes(keys) for name, keys in found.items()}
+
+    @cached_property
+    def _called(self) -> dict[tuple[str, str], _Namesakes]:
+        """As `_named`, of the keys whose table has that name, too."""
+        found: dict[tuple[str, str], list[_Key]] = {}
+        for (name, kind), namesakes in self._named.items():
+            for key in namesakes.keys:
+                if _stem(key) == name:
+                    found.setdefault((name, kind), []).append(key)
+        return {name: self._namesakes(keys) for name, keys in found.items()}
 
     @cached_property
     def _composite(self) -> dict[str, list[str]]:
@@ -183,8 +214,7 @@ class _Finder:
     def _chain(self, key: _Key) -> tuple[_Key, ...]:
         """What a column is copied from, nearest first."""
         if key not in self._chains:
-            table = self._tables.get(key[0])
-            origin = next((c.origin for c in table.columns if c.name == key[1]), None) if table is not None else None
+            origin = self._origins.get(key)
             self._chains[key] = (origin, *self._chain(origin)) if origin is not None else ()
         return self._chains[key]
 

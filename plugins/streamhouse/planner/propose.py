@@ -257,7 +257,7 @@ def with_files(draft: ProposalDraft, space: Workspace) -> ProposalDraft:
     edits = [FileEdit(path=draft.action.path, after=draft.action.text)] if draft.action is not None else []
     edits.append(flow_edit)
     try:
-        tried = try_files(space.project, space.files, edits, draft.flow, space.applied, space.plans)
+        tried = try_files(space.project, space.files, edits, draft.flow, space.applied, space.plans, space.registry)
     except StrategyError as error:
         if draft.action is not None and not draft.action.key:
             return without_table(base)

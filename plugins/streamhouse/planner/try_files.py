@@ -9,9 +9,10 @@ from streamhouse.model.outcome import FlowDiff
 from streamhouse.model.plan import FlowPlan
 from streamhouse.planner.proposal import FileEdit
 from streamhouse.project.applied import AppliedState
-from streamhouse.project.check import compile_with_upstream, load_registry
+from streamhouse.project.check import compile_with_upstream
 from streamhouse.project.compare import Applied, compare
 from streamhouse.project.project import Project
+from streamhouse.registry import Registry
 from streamhouse.registry.files import DefinitionFile, DefinitionFiles
 
 
@@ -49,6 +50,7 @@ def try_files(
     flow: str,
     applied: AppliedState,
     plans: Mapping[str, FlowPlan],
+    registry: Registry,
 ) -> Tried:
     """Compile one flow of edited files.
 
@@ -59,12 +61,13 @@ def try_files(
         flow: That the edits change, or add.
         applied: What runs.
         plans: Flow → its plan, as compiled from the files as they are.
+        registry: Of the files as they are.
 
     Raises:
         DefinitionError, DefinitionErrors: an edited file is wrong, or the flow is.
     """
     names = {edit.path for edit in edits}
-    registry = load_registry(project, with_edits(files, edits))
+    registry = registry.edited(with_edits(files, edits))
     wrong = [error for error in registry.errors if error.at is None or error.at.file in names]
     if wrong:
         raise wrong[0] if len(wrong) == 1 else DefinitionErrors(wrong)

@@ -6,11 +6,11 @@ from typing import Self
 
 from streamhouse.errors import DefinitionErrors
 from streamhouse.model.plan import FlowPlan
-from streamhouse.planner.build_catalog import build_catalog
 from streamhouse.planner.catalog import Catalog
+from streamhouse.planner.kept_catalog import registry_and_catalog
 from streamhouse.project.applied import AppliedState, applied_state
 from streamhouse.project.cache.known_values import known_values
-from streamhouse.project.check import check_project, load_registry
+from streamhouse.project.check import check_project
 from streamhouse.project.project import Project
 from streamhouse.registry import Registry
 from streamhouse.registry.files import DefinitionFiles, read_files
@@ -36,7 +36,7 @@ class Workspace:
 
     @classmethod
     def of(cls, project: Project) -> Self:
-        """Read and compile a project; nothing is kept but in its cache.
+        """Read and compile a project; what has not changed comes from its cache, or from the last call.
 
         Raises:
             DefinitionErrors: its files are wrong: see `streamhouse validate`.
@@ -45,9 +45,9 @@ class Workspace:
         checked = check_project(project, files=files)
         if checked.errors:
             raise DefinitionErrors(checked.errors)
-        registry = load_registry(project, files)
         unread: list[str] = []
-        catalog = build_catalog(registry, checked.plans, known_values(project, checked.plans, unread.append))
+        values = known_values(project, checked.plans, unread.append)
+        registry, catalog = registry_and_catalog(project, files, checked.plans, values)
         applied = applied_state(project, checked.plans)
         return cls(project, files, registry, checked.plans, applied, catalog, tuple(unread))
 

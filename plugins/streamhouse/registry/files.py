@@ -65,7 +65,7 @@ class DefinitionFiles:
     actions: tuple[DefinitionFile, ...]
     flows: tuple[DefinitionFile, ...]
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Another one when some file says something else."""
         hasher = blake2b(digest_size=20)

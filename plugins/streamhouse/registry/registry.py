@@ -179,6 +179,17 @@ class Registry:
         registry.files = {file.name: file for file in (*files.actions, *files.flows)}
         return registry
 
+    def edited(self, files: DefinitionFiles) -> "Registry":
+        """As `of_files`, of other files of the same project; those that are as they were are not read again."""
+        known: dict[str, KnownAction | Flow] = {one.file: one for one in self.found}
+        known |= {flow.at.file: flow for flow in self.flows.values()}
+        same = {
+            file.name: known[file.name]
+            for file in (*files.actions, *files.flows)
+            if file.name in known and file.content is not None and file == self.files.get(file.name)
+        }
+        return self.of_files(files, same)
+
     @classmethod
     def joined(cls, parts: Mapping[str, "Registry"], broken: Iterable[Broken] = ()) -> "Registry":
         """Flows that do not all follow from the same files.

@@ -101,7 +101,9 @@ def graph(desk: Desk, name: str) -> Graph | None:
         now = space.plans.get(proposal.flow)
         then = now
         if proposal.files:
-            tried = try_files(desk.project, space.files, proposal.files, proposal.flow, space.applied, space.plans)
+            tried = try_files(
+                desk.project, space.files, proposal.files, proposal.flow, space.applied, space.plans, space.registry
+            )
             then = tried.plan
     if then is None:
         return None

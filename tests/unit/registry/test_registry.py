@@ -14,7 +14,11 @@ from streamhouse.errors import (
     UnknownActionError,
     UnknownFlowError,
 )
+from streamhouse.model.flow import Flow
 from streamhouse.registry import Registry
+from streamhouse.registry.files import DefinitionFile, read_files
+from streamhouse.registry.read_action import ReadAction
+from streamhouse.registry.registry import understood
 from tests.work import files_opened_by
 
 ACTION = """\
@@ -231,3 +235,37 @@ def test_errors_survive_a_process_boundary(tmp_path: Path) -> None:
     with pytest.raises(StreamhouseError) as refused:
         Registry.load(tmp_path).check()
     assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+
+
+class TestEdited:
+    def test_only_files_that_differ_are_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("one", "two"):
+            action(tmp_path, name, name)
+            flow(tmp_path, name, name)
+        before = Registry.of_files(read_files(tmp_path))
+        action(tmp_path, "two", "two", number=2)
+        action(tmp_path, "three", "three")
+        (tmp_path / "flows/one.yaml").unlink()
+        read: list[str] = []
+
+        def noted(file: DefinitionFile) -> ReadAction | Flow:
+            read.append(file.name)
+            return understood(file)
+
+        monkeypatch.setattr("streamhouse.registry.registry.understood", noted)
+        files = read_files(tmp_path)
+        after = before.edited(files)
+        assert read == ["actions/three.sql", "actions/two.sql"]
+        assert after.action("one") is before.action("one")
+        whole = Registry.of_files(files)
+        assert (after.actions, after.flows, after.files) == (whole.actions, whole.flows, whole.files)
+
+    def test_a_definition_that_was_the_second_of_its_name(self, tmp_path: Path) -> None:
+        action(tmp_path, "a", "same")
+        action(tmp_path, "b", "same", number=2)
+        before = Registry.of_files(read_files(tmp_path))
+        assert before.errors
+        (tmp_path / "actions/a.sql").unlink()
+        after = before.edited(read_files(tmp_path))
+        assert not after.errors
+        assert after.action("same").at.file == "actions/b.sql"

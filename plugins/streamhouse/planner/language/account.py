@@ -26,7 +26,8 @@ def unaccounted(draft: Draft, found: Shaped) -> str:
     """The first name of a wish that no part of its reading stands for; empty: each has one."""
     used = used_by(found.block, found.bench.places.scope.lexicon)
     for mention in sorted({*mentions_of(draft), *draft.orders}, key=lambda one: one.start):
-        likely = [sense for sense in mention.senses if sense.quality >= mention.best - _NEAR]
+        least = mention.best - _NEAR
+        likely = [sense for sense in mention.senses if sense.quality >= least]
         if any(stands_for(sense, used) for sense in likely) or _only_happened(mention, likely, used):
             continue
         if _did_it(mention, likely, draft, found):

@@ -162,8 +162,9 @@ def tokenize(wish: str) -> tuple[Token, ...]:
     ['top', '5', 'stores', 'revenue', '>', '1000', '?']
     """
     text = wish.replace("’", "'") if "‘" not in wish else wish
-    for pattern, replacement in _CONTRACTIONS:
-        text = pattern.sub(replacement, text)
+    if "'" in text or "cannot" in text.lower():
+        for pattern, replacement in _CONTRACTIONS:
+            text = pattern.sub(replacement, text)
     tokens: list[Token] = []
     end = -1
     for match in _PATTERN.finditer(text):

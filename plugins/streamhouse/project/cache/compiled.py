@@ -26,6 +26,8 @@ _MANY = (
     500  # files that are new; a second process takes a third of the time off, and costs a quarter more processor time
 )
 
+_SINGLE = 20  # actions that are read one by one
+
 
 class CachedAction(Frozen):
     """What `read_action` gives."""
@@ -94,8 +96,9 @@ class CachedCompiler:
         every = {file.name: file for file in (*files.actions, *files.flows)}
         new = [file for name, file in every.items() if name not in heads and keys.get(name, "") not in cached_files]
         self._is_much = self._processes > 1 and len(new) >= _MANY
+        late = LateFiles(self._cache, [keys[name] for name in heads])
         known: dict[str, KnownAction | Flow] = {
-            name: self._late(every[name], keys[name], head) for name, head in heads.items()
+            name: self._late(every[name], keys[name], head, late) for name, head in heads.items()
         }
         for name, key in keys.items():
             found = _unpacked(name, cached_files[key]) if key in cached_files else None
@@ -129,11 +132,11 @@ class CachedCompiler:
             else {}
         )
 
-    def _late(self, file: DefinitionFile, key: str, head: CachedHead) -> KnownAction:
+    def _late(self, file: DefinitionFile, key: str, head: CachedHead, late: "LateFiles") -> KnownAction:
         """An action that is read from the cache when it is asked for: after one edit most never are."""
 
         def load() -> Action:
-            data = self._cache.get([key]).get(key)
+            data = late.get(key)
             read = _unpacked(file.name, data) if data is not None else None
             if read is None:  # the cache was lost meanwhile
                 read = understood(file)
@@ -265,6 +268,37 @@ class CachedCompiler:
     def _flow(self, flow: Flow) -> bytes:
         entry = self._facts.get(id(flow))
         return entry[1] if entry is not None else facts(flow)
+
+
+class LateFiles:
+    """What files came to, from the cache: the first few one by one, then all others at once.
+
+    A question of the database takes longer than the action that it gives. Who asks for many, asks for all.
+    """
+
+    def __init__(self, cache: Cache, keys: Iterable[str]) -> None:
+        """Look at nothing yet.
+
+        Args:
+            cache: Where they are found.
+            keys: Of all that may be asked for.
+        """
+        self._cache = cache
+        self._left = dict.fromkeys(keys)
+        self._single = _SINGLE
+        self._ahead: dict[str, bytes] = {}
+
+    def get(self, key: str) -> bytes | None:
+        """What is kept under a key; None: nothing is."""
+        self._left.pop(key, None)
+        if (data := self._ahead.pop(key, None)) is not None:
+            return data
+        if self._single > 0:
+            self._single -= 1
+            return self._cache.get([key]).get(key)
+        wanted, self._left = [key, *self._left], {}
+        self._ahead |= self._cache.get(wanted)
+        return self._ahead.pop(key, None)
 
 
 def related(flows: Iterable[Flow]) -> list[list[Flow]]:

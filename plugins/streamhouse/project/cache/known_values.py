@@ -66,12 +66,19 @@ class _SourceTexts:
         self._columns: ColumnCache = project.column_cache()
         self._folder = project.state_dir / "cache" / "values"
         self._texts: dict[str, Mapping[str, tuple[str, ...]]] = {}
+        self._keys: dict[str, str | None] = {}  # by kind and options: many flows read the same files
 
     def texts(self, source: PlannedSource) -> Mapping[str, tuple[str, ...]]:
         """Column → its texts; empty when the source is not one that can be read here."""
-        if source.kind not in _KINDS or self._columns.size(source) > _MOST_BYTES:
+        if source.kind not in _KINDS:
             return {}
-        key = self._columns.key(source)
+        same = f"{source.kind} {source.options!r}"
+        if same not in self._keys:
+            is_small = self._columns.size(source) <= _MOST_BYTES
+            self._keys[same] = self._columns.key(source) if is_small else None
+        key = self._keys[same]
+        if key is None:
+            return {}
         if key not in self._texts:
             self._texts[key] = self._read(source, key)
         return self._texts[key]
