@@ -12,10 +12,10 @@ from streamhouse.cli.ask_sent import show_sent_for, show_stored
 from streamhouse.cli.ask_target import with_environment, write_target
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.output import CommandOutput, plain
+from streamhouse.cli.proposal_list import fates_of, show_every
 from streamhouse.cli.standard_input import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import timedelta
 
     from streamhouse.jobs.ask_options import Options
@@ -273,7 +273,9 @@ def proposals(
     from streamhouse.planner.proposals import Proposals
 
     store = Proposals(app.project)
-    if write is not None and preview is None:
+    if write is not None and preview is not None:
+        raise click.UsageError("--preview makes the proposal again, and --write writes it as it is: leave one out")
+    if write is not None:
         if proposal_id is None:
             raise click.UsageError("say which proposal is to be written")
         target = write_target(app, write, environment)
@@ -287,7 +289,7 @@ def proposals(
     if proposal_id is not None:
         _show_stored(app, store.get(proposal_id))
     else:
-        _show_every(app, store.all())
+        show_every(app, store.all())
 
 
 def _preview(app: App, proposal_id: str | None, rows: int, environment: str | None) -> None:
@@ -310,17 +312,10 @@ def _show_stored(app: App, found: "Stored") -> None:
         app.output.models(found)
     else:
         show(found.proposal, app.output, root=app.project.root)
+        ((_, became),) = fates_of(app, [found])
+        app.output.line()
+        app.output.line(f"became {became}")
         _show_events(found, app.output)
-
-
-def _show_every(app: App, every: "Sequence[Stored]") -> None:
-    if app.as_json:
-        app.output.models({"proposals": [_short(one) for one in every]})
-    elif every:
-        rows = [(s["id"], s["status"], s["became"], s["table"] or None, s["wish"]) for s in map(_short, every)]
-        app.output.table(("id", "status", "became", "table", "wish"), rows)
-    else:
-        app.output.line("nothing was proposed yet; see: streamhouse ask --help")
 
 
 def _write(app: App, proposal: "Proposal", target: Path | None, environment: str | None, *, trial: bool) -> None:
@@ -433,14 +428,6 @@ def _list(output: CommandOutput, title: str, lines: "tuple[str, ...] | list[str]
             output.line(title)
         for line in lines:
             output.line(f"  {line}")
-
-
-def _short(stored: "Stored") -> dict[str, object]:
-    last = stored.events[-1] if stored.events else None
-    one = stored.proposal
-    became = f"{last.what} {last.detail}".strip() if last is not None else ""
-    return {"id": one.id, "status": one.status.value, "became": became, "table": one.table, "wish": one.wish,
-            "at": last.at if last is not None else None}  # fmt: skip
 
 
 def read_answers(texts: tuple[str, ...]) -> dict[str, str]:

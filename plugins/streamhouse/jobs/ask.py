@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from streamhouse.errors import ProposalFailedError, ProposalOutdatedError, RequestShapeError, StreamhouseError
 from streamhouse.jobs.ask_options import Options, Say
 from streamhouse.jobs.write_target import target_of
+from streamhouse.planner.fates import PROJECT
 from streamhouse.planner.proposal import Check, Preview, Proposal, Status
 from streamhouse.planner.proposals import Asked, Proposals
 from streamhouse.planner.propose import ProposalDraft, finished, propose
@@ -162,7 +163,7 @@ def write(
     proposal = _tried(project, proposal, say, proves=trial and target is None)
     root = target if target is not None else project.root
     written = [_written(root / edit.path, edit.after) for edit in proposal.files]
-    Proposals(project).add(proposal, "written", str(target) if target is not None else "the project")
+    Proposals(project).add(proposal, "written", str(target) if target is not None else PROJECT)
     return written
 
 

@@ -322,6 +322,7 @@ class ProposalAnswer(Answer):
     request: dict[str, Any] | None = Field(description="what 'revise' takes back, edited")
     preview: Sample
     for_a_person: tuple[str, ...] = Field(description="commands that a person types to take the proposal on")
+    became: str = Field(default="asked", description="how far it came: asked, revised, failed, written, built, applied")
     withheld: tuple[str, ...] = ()
 
 

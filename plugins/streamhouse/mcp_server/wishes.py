@@ -12,6 +12,7 @@ from streamhouse.mcp_server.query import readable_tables
 from streamhouse.mcp_server.rows import rows_of
 from streamhouse.mcp_server.shareable import Shared
 from streamhouse.mcp_server.tool_context import Serving
+from streamhouse.planner.fates import Fates
 from streamhouse.planner.proposal import Proposal
 from streamhouse.planner.proposals import Proposals
 from streamhouse.planner.workspace import Workspace
@@ -59,14 +60,16 @@ def show_proposal(serving: Serving, name: str) -> ProposalAnswer:
         UnknownProposalError: there is none.
         NotSharedError: it reads a table that may not be shown, or nobody can tell which tables it is about.
     """
-    found, shared = Proposals(serving.desk.project).get(name).proposal, serving.shared()
+    stored, shared = Proposals(serving.desk.project).get(name), serving.shared()
+    found = stored.proposal
     proposals.require_shareable(found, shared)
     if shared.hidden and not found.sql:
         raise NotSharedError(
             f"proposal {name} may be about a table whose schema may not be shown",
             hint="ask again, with the tool 'ask'",
         )
-    return proposals.answer(found, shared)
+    became = Fates(serving.desk.project, serving.desk.state).of(stored)
+    return proposals.answer(found, shared).model_copy(update={"became": shared.cleaned(str(became))})
 
 
 async def _answered(serving: Serving, rows: int, work: Callable[[Workspace, Shared], Proposal]) -> ProposalAnswer:

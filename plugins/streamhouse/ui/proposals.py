@@ -7,8 +7,9 @@ from typing import Any
 
 from streamhouse.errors import EnvironmentProblem, StreamhouseError
 from streamhouse.planner.catalog import Catalog
-from streamhouse.planner.proposal import FileEdit, Preview, Proposal, Status
-from streamhouse.planner.proposals import Event, Proposals, Stored
+from streamhouse.planner.fates import Fates
+from streamhouse.planner.proposal import FileEdit, Preview, Proposal
+from streamhouse.planner.proposals import Proposals, Stored
 from streamhouse.ui.answers import Graph
 from streamhouse.ui.chips import chips
 from streamhouse.ui.desk import Desk
@@ -80,7 +81,8 @@ def page(desk: Desk, name: str, *, rows: bool) -> ProposalPage:
 
 def history(desk: Desk) -> list[ProposalSummary]:
     """The newest proposals, with what became of each."""
-    return [_summary(desk, one) for one in Proposals(desk.project).all()[:MOST]]
+    fates = Fates(desk.project, desk.state)
+    return [_summary(fates, one) for one in Proposals(desk.project).all()[:MOST]]
 
 
 def graph(desk: Desk, name: str) -> Graph | None:
@@ -159,7 +161,7 @@ def _page(desk: Desk, stored: Stored, *, rows: bool) -> ProposalPage:
         chips=chips(proposal.request, _catalog(desk)) if proposal.request is not None else (),
         diffs=tuple(_diff(edit) for edit in proposal.files),
         events=tuple(ProposalEvent(at=one.at, what=one.what, detail=one.detail) for one in stored.events),
-        written=_is_written(desk, proposal),
+        written=Fates(desk.project, desk.state).is_written(proposal),
         apply=_apply(proposal),
     )
 
@@ -206,56 +208,15 @@ def _line(text: str) -> DiffLine:
     return DiffLine.model_validate({"sign": text[:1] or " ", "text": text[1:]})
 
 
-def _summary(desk: Desk, stored: Stored) -> ProposalSummary:
-    one = stored.proposal
-    last = stored.events[-1] if stored.events else None
-    became, detail = _became(desk, one, last)
+def _summary(fates: Fates, stored: Stored) -> ProposalSummary:
+    one, became = stored.proposal, fates.of(stored)
     return ProposalSummary(
         id=one.id,
         wish=one.wish,
         sentence=one.sentence,
         status=one.status,
         table=one.table,
-        became=became,
-        detail=detail,
-        at=last.at if last is not None else None,
+        became=became.what,
+        detail=became.detail,
+        at=became.at,
     )
-
-
-def _became(desk: Desk, proposal: Proposal, last: Event | None) -> tuple[str, str]:
-    if last is None or last.what == "asked":
-        return ("asked", "")
-    if last.what in ("revised", "failed"):
-        return (last.what, last.detail)
-    applied = desk.applied().get(proposal.flow)
-    if applied is not None and proposal.table in applied[1].tables:
-        return ("applied", f"in revision {applied[0]} of {proposal.flow}")
-    if (place := _environment(desk, proposal)) is not None:
-        return ("built", f"in {place}; streamhouse env promote {proposal.flow} {place}")
-    if last.detail != "the project":
-        return ("written", f"into {last.detail}")
-    if _is_written(desk, proposal):
-        return ("written", f"waits for: streamhouse apply {proposal.flow}")
-    return ("written", "and its files have changed since")
-
-
-def _environment(desk: Desk, proposal: Proposal) -> str | None:
-    """The environment that has the proposal's table beside production, with its history; None: none has."""
-    if (state := desk.state) is None:
-        return None
-    mine = (one for one in state.environments() if one.flow == proposal.flow and proposal.table in one.versions)
-    return next((one.environment for one in mine if state.recent_epochs(one.candidate, limit=1)), None)
-
-
-def _is_written(desk: Desk, proposal: Proposal) -> bool:
-    """Whether the project's files say what the proposal's say."""
-    if proposal.status is not Status.PROPOSED or not proposal.files:
-        return False
-    return all(_text(desk, edit.path) == edit.after for edit in proposal.files)
-
-
-def _text(desk: Desk, path: str) -> str | None:
-    try:
-        return (desk.project.root / path).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return None

@@ -22,12 +22,15 @@ from streamhouse.errors import (
 )
 from streamhouse.jobs.ask import answered, ask, edited, revise, write
 from streamhouse.jobs.ask_options import Options
+from streamhouse.model.outcome import Outcome
 from streamhouse.planner.proposal import Check, Proposal, Status
 from streamhouse.planner.proposals import Asked, Proposals
 from streamhouse.planner.wish_length import LONGEST_WISH
 from streamhouse.project.compare import compare_project
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
+from streamhouse.state.changes import Wish
+from streamhouse.state.records import EpochRecord
 from tests.composed_cases import asked, col, dim, measure, where
 from tests.shop_project import FLOW, make_shop
 
@@ -75,7 +78,10 @@ def test_writes_and_remembers(shop: Path, capsys: pytest.CaptureFixture[str]) ->
     assert (document["table"], document["files"]) == ("dws.n_by_note", [])
     assert main(["proposals", "--project", str(shop), "--json"]) == 0
     kept = json.loads(capsys.readouterr().out)["proposals"]
-    assert sorted(one["became"] for one in kept) == ["asked", "written the project"]
+    assert sorted((one["became"], one["detail"]) for one in kept) == [
+        ("asked", ""),
+        ("written", "waits for: streamhouse apply shop"),
+    ]
     assert main(["proposals", kept[0]["id"], "--project", str(shop)]) == 0
     assert "n_by_note" in capsys.readouterr().out
 
@@ -356,3 +362,41 @@ def test_rows_of_a_proposal_change_nothing_else_of_it(shop: Path, capsys: pytest
     assert found["preview"]["why_not"] == "nothing has run yet, so no table has rows"
     assert (found["id"], found["readings"]) == (first.id, first.model_dump(mode="json")["readings"])
     assert main(["proposals", "--preview", "5", "--project", str(shop)]) == 2
+    assert main(["proposals", first.id, "--preview", "5", "--write", "--project", str(shop)]) == 2
+
+
+def test_what_became_of_a_proposal_is_the_furthest_that_it_came(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    project = Project.at(shop)
+    proposal = ask(project, "w", request=REQUEST)
+
+    def became() -> tuple[str, str]:
+        capsys.readouterr()
+        assert main(["proposals", "--project", str(shop), "--json"]) == 0
+        every = json.loads(capsys.readouterr().out)["proposals"]
+        return next((one["became"], one["detail"]) for one in every if one["id"] == proposal.id)
+
+    assert became() == ("asked", "")
+    with project.state() as state:
+        state.save_plan(desired_plans(project)["shop"])
+        write(project, proposal, shop.parent / f"{shop.name}-review", trial=False)
+        assert became() == ("written", f"into {shop.parent / f'{shop.name}-review'}")
+        write(project, proposal, trial=False)
+        Proposals(project).add(proposal, "failed", "examples: other rows came out")
+        assert became() == ("written", "waits for: streamhouse apply shop")
+        plan = desired_plans(project)["shop"]
+        change = state.ask_change(Wish(plan, Outcome.SWAP, frozenset({"dws.n_by_note"}), environment="dev"), "ann")
+        assert became()[0] == "written"
+        state.begin_at([EpochRecord(change.candidate, "main", 0, 1_000, 1_000, 1_001)])
+        assert became() == ("built", "in dev; streamhouse env promote shop dev")
+        state.save_plan(plan)
+    other = revise(project, proposal.id, {"name": "notes"})
+    assert became() == ("applied", "in revision 2 of shop")
+    assert main(["proposals", proposal.id, "--project", str(shop)]) == 0
+    assert "became applied: in revision 2 of shop" in capsys.readouterr().out
+    assert main(["proposals", other.id, "--project", str(shop)]) == 0
+    assert "became asked" in capsys.readouterr().out
+    assert main(["proposals", "--project", str(shop)]) == 0
+    assert "applied: in revision 2" in capsys.readouterr().out

@@ -165,6 +165,10 @@ def test_examples_of_a_persons_proposal_stay(call, project, reads):
     assert "7777" not in json.dumps(shown)
     assert "+--- */" in shown["files"][0]["diff"]
     assert shown["withheld"][0].startswith("examples")
+    assert shown["became"] == "asked"
+    Proposals(project).add(stored, "written", "the project")
+    read = call.of(lambda client: client.read_resource(f"streamhouse://proposal/{found['proposal']}"))
+    assert json.loads(read.contents[0].text)["became"] == "written: and its files have changed since"
 
 
 def test_a_hostile_wish_is_a_wish(call, project, reads):

@@ -175,6 +175,10 @@ def test_files_are_written_once_a_person_says_so(asked, client_of, project):
         state.save_plan(desired_plans(project)["shop"])
     (one,) = client.get("/api/proposals").json()
     assert (one["became"], one["detail"]) == ("applied", "in revision 1 of shop")
+    client.post(f"/api/proposals/{name}/revise", json={"edits": {"name": "notes"}})
+    kept = {one["id"]: one["became"] for one in client.get("/api/proposals").json()}
+    assert kept.pop(name) == "applied", "a revision takes nothing back"
+    assert list(kept.values()) == ["asked"]
 
 
 def test_an_environment_is_named_to_the_command(asked, client_of):
