@@ -10,6 +10,7 @@ from streamhouse.planner.language.comparisons import compared
 from streamhouse.planner.language.draft import Clause, Either, Is, Noun, Present, State, When
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.none_there import is_empty_without, refuse_text_of_none
 from streamhouse.planner.language.place import NotPlacedError, Placed, PlaceFinder, RefusedError, UnclearError, counts
 from streamhouse.planner.language.scope import TIMES, ReachableTables, is_number, is_quantity, key_column, spoken
 from streamhouse.planner.language.times import when
@@ -271,7 +272,7 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
             f"'{clause.phrase}': is {placed.name} 0 then, or empty?", clause.phrase, (f"with {placed.name} = 0",)
         )
     unit = unit_of_column(placed.column)
-    only_empty = not clause.present and _EMPTY_WITHOUT.search(placed.column.description.lower()) is not None
+    only_empty = not clause.present and is_empty_without(placed.column)
     if is_number(placed.column) and unit and unit.measures in _AMOUNTS and not only_empty:
         places.note(clause.phrase, f"{placed.name} {'> 0' if clause.present else '= 0 or empty'}")
         positive = Condition(left=of, operator=">", values=(0,))
@@ -280,29 +281,12 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
     if clause.present and is_number(placed.column) and any(one in clause.phrase.lower() for one in _ONE):
         places.note(clause.phrase, f"{placed.name} is at least 1")
         return [Condition(left=of, operator=">=", values=(1,))]
-    _no_text_of_none(clause, placed)
+    refuse_text_of_none(clause, placed)
     places.note(clause.phrase, f"{placed.name} is {'not ' if clause.present else ''}empty")
     return [Condition(left=of, operator="is not null" if clause.present else "is null")]
 
 
-def _no_text_of_none(clause: Present, placed: Placed) -> None:
-    """Do nothing where only an empty column says that there is none.
-
-    Raises:
-        UnclearError: a value such as "0" says so, too.
-    """
-    if not clause.present and _ZEROES & {value.lower() for value in placed.column.values}:
-        raise UnclearError(
-            f"'{clause.phrase}': is {placed.name} empty then, or does it say that there is none?",
-            clause.phrase,
-            sorted(f"with {spoken(placed.column.name)} '{v}'" for v in placed.column.values if v.lower() in _ZEROES),
-        )
-
-
-_EMPTY_WITHOUT = re.compile(r"\b(?:empty|null|missing|blank|unset)\b[^.;,]*\b(?:no|without|not|none)\b")
-"""As in "empty if there is no limit": zero is a limit then."""
 _ONE = ("at least one", "one or more")
-_ZEROES = frozenset({"0", "none", "no", "nothing", "n/a"})  # texts that say that there is none
 
 
 def _denial_of_base(bench: Bench, clause: Present, placed: Placed) -> None:

@@ -32,7 +32,7 @@ def period_left_out(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> 
 
 
 def starts_then(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
-    """As in "permits starting in 2025", where rows have a start: within that year, or from then on?"""
+    """As in "permits starting from 2025", where rows have a start: within that year, or from then on?"""
     for clause in draft.filters:
         if not isinstance(clause, When) or not clause.phrase.lower().startswith(("starting in", "starting from")):
             continue

@@ -101,7 +101,7 @@ ASKED_BACK = [
     (SCHOOL, "how many songs had neither fee nor play", "or"),
     (APP, "share of errors among events per platform", "among"),
     (SCHOOL, "average delay of late trips per line", "which of them are late"),
-    (GARAGES, "permits starting in 2025", "within 2025, or from then on"),
+    (GARAGES, "permits starting from 2025", "within 2025, or from then on"),
     (GARAGES, "garages with ramps and gate", "must it be so, or is it to be shown"),
     (GARAGES, "electric cars entering by app", "electric cars"),
     (GARAGES, "unpaid permits", "unpaid"),

@@ -1,0 +1,30 @@
+"""How a column says that there is none: by NULL, by zero, or by a text such as "none"."""
+
+import re
+
+from streamhouse.planner.catalog import CatalogColumn
+from streamhouse.planner.language.draft import Present
+from streamhouse.planner.language.place import Placed, UnclearError
+from streamhouse.planner.language.scope import spoken
+
+_EMPTY_WITHOUT = re.compile(r"\b(?:empty|null|missing|blank|unset)\b[^.;,]*\b(?:no|without|not|none)\b")
+_ZEROES = frozenset({"0", "none", "no", "nothing", "n/a"})  # texts that say that there is none
+
+
+def is_empty_without(column: CatalogColumn) -> bool:
+    """Whether a description says that NULL means none, as in "empty if there is no limit": zero is a limit then."""
+    return _EMPTY_WITHOUT.search(column.description.lower()) is not None
+
+
+def refuse_text_of_none(clause: Present, placed: Placed) -> None:
+    """Do nothing where only an empty column says that there is none.
+
+    Raises:
+        UnclearError: a value such as "0" says so, too.
+    """
+    if not clause.present and _ZEROES & {value.lower() for value in placed.column.values}:
+        raise UnclearError(
+            f"'{clause.phrase}': is {placed.name} empty then, or does it say that there is none?",
+            clause.phrase,
+            sorted(f"with {spoken(placed.column.name)} '{v}'" for v in placed.column.values if v.lower() in _ZEROES),
+        )
