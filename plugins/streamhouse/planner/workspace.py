@@ -7,7 +7,7 @@ from typing import Self
 from streamhouse.errors import DefinitionErrors
 from streamhouse.model.plan import FlowPlan
 from streamhouse.planner.catalog import Catalog
-from streamhouse.planner.kept_catalog import registry_and_catalog
+from streamhouse.planner.catalog_cache import registry_and_catalog
 from streamhouse.project.applied import AppliedState, applied_state
 from streamhouse.project.cache.known_values import known_values
 from streamhouse.project.check import check_project

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from streamhouse.planner import kept_catalog
+from streamhouse.planner import catalog_cache
 from streamhouse.planner.flow_text import with_freshness, with_step
 from streamhouse.planner.proposal import Proposal, Status
 from streamhouse.planner.propose import propose
@@ -48,7 +48,7 @@ def test_files_pass_validate_and_compile(space: Workspace, name: str) -> None:
 
 @pytest.mark.parametrize("name", SOUND)
 def test_same_request_same_bytes(space: Workspace, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_catalog, "_kept", {})
+    monkeypatch.setattr(catalog_cache, "_entries", {})
     again = Workspace.of(space.project)
     assert _proposed(space, SOUND[name]).model_dump_json() == _proposed(again, SOUND[name]).model_dump_json()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamhouse.planner import kept_catalog
+from streamhouse.planner import catalog_cache
 from streamhouse.planner.language.lexicon import lexicon_of
 from streamhouse.planner.workspace import Workspace
 from streamhouse.project.project import Project
@@ -13,12 +13,12 @@ from tests.shop_project import make_shop
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    monkeypatch.setattr(kept_catalog, "_kept", {})
+    monkeypatch.setattr(catalog_cache, "_entries", {})
     return Project.at(make_shop(tmp_path))
 
 
 def _fresh(project: Project, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    monkeypatch.setattr(kept_catalog, "_kept", {})
+    monkeypatch.setattr(catalog_cache, "_entries", {})
     return Workspace.of(project)
 
 
@@ -61,10 +61,10 @@ def test_rows_of_a_source_changed(shop: Project, monkeypatch: pytest.MonkeyPatch
     assert second.catalog == _fresh(shop, monkeypatch).catalog
 
 
-def test_few_projects_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_catalog, "_kept", {})
-    monkeypatch.setattr(kept_catalog, "_PROJECTS_MAX", 2)
+def test_few_projects_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog_cache, "_entries", {})
+    monkeypatch.setattr(catalog_cache, "_PROJECTS_MAX", 2)
     shops = [Project.at(make_shop(tmp_path / name)) for name in "abc"]
     catalogs = [Workspace.of(shop).catalog for shop in shops]
-    assert list(kept_catalog._kept) == [shop.root for shop in shops[1:]]
+    assert list(catalog_cache._entries) == [shop.root for shop in shops[1:]]
     assert catalogs[0] == catalogs[1] == catalogs[2]

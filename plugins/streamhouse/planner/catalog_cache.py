@@ -1,4 +1,4 @@
-"""The registry and the catalog of a project, kept in this process for as long as all that they follow from stays equal.
+"""The last registry and catalog of a project in this process, as long as all that they follow from stays equal.
 
 A page or a server that answers one wish after another builds them, and the index of words over the catalog, once.
 """
@@ -19,7 +19,7 @@ _PROJECTS_MAX = 4
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _Entry:
     digest: str
     plans: Mapping[str, FlowPlan]
     values: KnownValues
@@ -31,7 +31,7 @@ class _Kept:
         return self.digest == digest and self.values == values and list(self.plans.items()) == list(plans.items())
 
 
-_kept: dict[Path, _Kept] = {}
+_entries: dict[Path, _Entry] = {}
 
 
 def registry_and_catalog(
@@ -45,12 +45,12 @@ def registry_and_catalog(
         plans: Of all its flows, compiled from these files.
         values: What columns are known to hold.
     """
-    kept = _kept.get(project.root)
-    if kept is None or not kept.follows_from(files.digest, plans, values):
+    entry = _entries.get(project.root)
+    if entry is None or not entry.follows_from(files.digest, plans, values):
         registry = load_registry(project, files)
-        kept = _Kept(files.digest, plans, values, registry, build_catalog(registry, plans, values))
-        _kept.pop(project.root, None)
-        for root in list(_kept)[: -_PROJECTS_MAX + 1]:
-            _kept.pop(root, None)
-        _kept[project.root] = kept
-    return kept.registry, kept.catalog
+        entry = _Entry(files.digest, plans, values, registry, build_catalog(registry, plans, values))
+        _entries.pop(project.root, None)
+        for root in list(_entries)[: -_PROJECTS_MAX + 1]:
+            _entries.pop(root, None)
+        _entries[project.root] = entry
+    return entry.registry, entry.catalog
