@@ -40,9 +40,9 @@ def with_environment(app: App, options: "Options", environment: str | None, writ
     """
     from dataclasses import replace
 
-    from streamhouse.change.environment import is_environment
-
     if environment is None or write is None:
         return replace(options, environment=environment)
+    from streamhouse.change.environment import is_environment
+
     read = environment if is_environment(app.project, environment) else None
     return replace(options, environment=read, build_in=environment)

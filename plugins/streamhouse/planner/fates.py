@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.planner.proposal import Proposal, Status
 from streamhouse.planner.proposals import Event, Stored
 from streamhouse.project.project import Project
-from streamhouse.state.records import Change
-from streamhouse.state.store import StateStore
+
+if TYPE_CHECKING:
+    from streamhouse.state.records import Change
+    from streamhouse.state.store import StateStore
 
 PROJECT = "the project"
 """The detail of `written`, where the files are the project's own."""
@@ -36,7 +39,7 @@ class Became:
 class Fates:
     """Says what became of proposals; what runs is looked up once."""
 
-    def __init__(self, project: Project, state: StateStore | None) -> None:
+    def __init__(self, project: Project, state: "StateStore | None") -> None:
         """Of one project.
 
         Args:
@@ -76,7 +79,7 @@ class Fates:
         mine = (one for one in self._environments if one.flow == proposal.flow and proposal.table in one.versions)
         return next((one.environment for one in mine if self._is_filled(one)), None)
 
-    def _is_filled(self, change: Change) -> bool:
+    def _is_filled(self, change: "Change") -> bool:
         return self._state is not None and bool(self._state.recent_epochs(change.candidate, limit=1))
 
     @cached_property
@@ -84,7 +87,7 @@ class Fates:
         return self._state.plans() if self._state is not None else {}
 
     @cached_property
-    def _environments(self) -> list[Change]:
+    def _environments(self) -> "list[Change]":
         return self._state.environments() if self._state is not None else []
 
     def _text(self, path: str) -> str | None:

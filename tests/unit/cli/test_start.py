@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from streamhouse.cli.init import write_project
 from tests.patience import PATIENCE_S
 
 HEAVY = {"pyarrow", "pyspark", "sqlglot", "rich", "sqlalchemy", "pydantic", "yaml", "fluss", "pypaimon", "psutil"}
@@ -55,6 +56,18 @@ def test_help_imports_nothing_heavy(arguments):
     assert code == "0"
     assert done.stdout.strip()
     assert not HEAVY & set(modules)
+
+
+def test_a_wish_is_answered_without_the_engine(tmp_path):
+    """A project that never ran needs neither Spark nor the state store; the first wish reads values of its files."""
+    write_project(tmp_path)
+    wish = ("ask", "number of orders per day", "--no-examples", "--model", "off", "--project", str(tmp_path))
+    start(*wish)
+    done = start(*wish)
+    code, *modules = done.stderr.split()
+    assert code == "0"
+    assert "dws." in done.stdout
+    assert not {"pyarrow", "pyspark", "pandas", "sqlalchemy", "duckdb", "fluss", "pypaimon"} & set(modules)
 
 
 def test_help_is_there_in_300_ms():
