@@ -183,14 +183,14 @@ def _times_there(bench: Bench, noun: Noun, placed: Placed) -> Measure:
     return Measure(name=f"{_short(noun)}_count", function="count", of=bench.places.use(placed))
 
 
-_WELL_NAMED = 0.95  # how well a word has to name a table for no other rows to be meant
+_WELL_NAMED_TABLE = 0.95  # how well a word has to name a table for no other rows to be meant
 _PEOPLE = re.compile(r"(ers?|ors?|ists?|men|man|people|ents?|ants?|ees?)$")
 
 
 def _rows_with_value(bench: Bench, noun: Noun) -> Measure:
     """As in "Crashes" where a row of the base may be a crash."""
     places = bench.places
-    things = {s.table for s in noun.head.of_kind("table") if s.quality >= _WELL_NAMED}
+    things = {s.table for s in noun.head.of_kind("table") if s.quality >= _WELL_NAMED_TABLE}
     if things and singular(noun.head.words[-1]) != noun.head.words[-1] and bench.base.name not in things:
         raise NotPlacedError(noun.text, f"they are rows of {', '.join(sorted(things))}")
     if _PEOPLE.search(noun.head.words[-1]) and default_time(bench.base) and key_column(bench.base) is None:
@@ -245,7 +245,7 @@ def _no_sorts(bench: Bench, noun: Noun, placed: Placed) -> None:
     """
     place = (placed.reach.table.name, placed.column.name)
     senses = [s for s in noun.head.of_kind("column") if s.column == placed.column.name]
-    part = bool(senses) and max(sense.quality for sense in senses) < _WELL_NAMED
+    part = bool(senses) and max(sense.quality for sense in senses) < _WELL_NAMED_COLUMN
     asked = mentions_of([bench.draft.filters, *noun.around])
     some = any((s.table, s.column) == place for one in asked for s in one.of_kind("value"))
     if placed.column.values and not placed.column.references and (part or some):
@@ -253,7 +253,7 @@ def _no_sorts(bench: Bench, noun: Noun, placed: Placed) -> None:
         raise UnclearError(text, noun.text, (f"number of different {noun.text}",))
 
 
-_WELL_NAMED = 0.8  # how well a word has to name a column whose values it counts
+_WELL_NAMED_COLUMN = 0.8  # how well a word has to name a column whose values it counts
 
 
 def _count_distinct(bench: Bench, _figure: Figure, noun: Noun) -> Measure:
