@@ -30,6 +30,8 @@ HOSTILE = Wish.model_validate(
         ("twelfth", 60, {"charity", "translation"}),
         ("thirteenth", 66, {"brewery", "orchestra"}),
         ("fourteenth", 66, {"brewery", "harbour", "orchestra"}),
+        ("fifteenth", 66, {"callcentre", "skiing"}),
+        ("sixteenth", 66, {"callcentre", "skiing", "workshop"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):
