@@ -27,7 +27,7 @@ from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_type
 
 _BLANK_LINE = re.compile(rb"\n[\x00-\x09\x0b-\x20]+(?=\n|\Z)")
-_INFERRED_BYTES = 1 << 20
+_INFERRED_BYTES, _NAMES_BYTES = 1 << 20, 1 << 16
 _MOST_BLOCK_BYTES = 1 << 30
 _TRIED = ("bigint", "double", "boolean", "date", "timestamp")
 
@@ -243,7 +243,17 @@ def csv_names(path: Path, name: str, rules: CsvRules) -> tuple[str, ...]:
     Raises:
         SourceError: they cannot be read, or one is there twice.
     """
-    return _sample(path, name, rules)[0].names
+    return _sample(path, name, rules, _NAMES_BYTES)[0].names
+
+
+def csv_lacking(path: Path, name: str, rules: CsvRules, columns: tuple[Column, ...]) -> list[str]:
+    """The columns that a file lacks.
+
+    Raises:
+        SourceError: its first line cannot be read.
+    """
+    there = {one.lower() for one in csv_names(path, name, rules)}
+    return [column.name for column in columns if column.name.lower() not in there]
 
 
 def csv_columns(path: Path, name: str, rules: CsvRules) -> tuple[Column, ...]:
@@ -271,14 +281,16 @@ def _type_of(texts: pa.ChunkedArray, reader: CsvRows) -> str:
     return "string"
 
 
-def _sample(path: Path, name: str, rules: CsvRules) -> tuple[CsvRows, list[bytes]]:
-    """What reads the first MiB of a file as texts, and its records."""
+def _sample(path: Path, name: str, rules: CsvRules, most: int = _INFERRED_BYTES) -> tuple[CsvRows, list[bytes]]:
+    """What reads the beginning of a file as texts, and its records."""
     try:
         with path.open("rb") as file:
             size = path.stat().st_size
-            text = utf8_text(file.read(_INFERRED_BYTES if rules.form.encoding == "utf-8" else -1), rules.form)
+            text = utf8_text(file.read(most if rules.form.encoding == "utf-8" else -1), rules.form)
         records, multi_line = records_of(text, rules.form)
-        whole = records.texts[:-1] if size > _INFERRED_BYTES and len(records.texts) > 1 else records.texts
+        if size > most and not records.texts[1:] and rules.form.encoding == "utf-8":
+            return _sample(path, name, rules, most * 16)  # the first line may go on
+        whole = records.texts[:-1] if size > most else records.texts
         first = records.header if rules.form.header else next(iter(whole), b"")
         if not first:
             raise NoRowError("malformed", "the file has no line", "put a line with the names of the columns there")

@@ -235,7 +235,7 @@ def canonical(records: Sequence[bytes], form: CsvForm, *, multi_line: bool, widt
         if (rules.quote and rules.quote in record) or b"\r" in record:
             if not rules.record.fullmatch(record):
                 raise _why_not(record, form, rules)
-            if form.lines_may_break is None and b"\n" in record:
+            if form.lines_may_break is None and _LINE_END.search(record):
                 _check_lines(record, form, width)
             record = rules.canonical(record)  # noqa: PLW2901
         written.append(record)
@@ -278,7 +278,7 @@ def _odd_quote(record: bytes, at: int, form: CsvForm, rules: Grammar) -> NoRowEr
 
 def _check_lines(record: bytes, form: CsvForm, width: int) -> None:
     """Refuse a record over line ends of which each line may be a row: Spark reads these by itself."""
-    if all(_width_alone(line, form) in (width, None) for line in record.split(b"\n")):
+    if all(_width_alone(line, form) in (width, None) for line in _LINE_END.split(record)):
         raise NoRowError(
             "malformed",
             "a quote is closed in a later line, and each line may be a row",

@@ -1,6 +1,6 @@
 """Files that land in a folder: each row is read once, new files are picked up, in the order of their names."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split
+from streamhouse.ingest.csv_file import csv_lacking
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.file_split import FileSplit, files_again, split_parquet, split_text
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import Format, infer_columns, read_file
+from streamhouse.ingest.lacking import begun, lacking_text
 from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.options import check_options
 from streamhouse.ingest.parquet import parquet_rows
@@ -169,6 +171,14 @@ class FilesSource:
         found = files_again(letters, self._options.kind, self.columns(), self._may_lack, self._options.csv)
         rows = found.rows if columns is None else found.rows.select(self._names_of(columns))
         return Split(rows, found.places, found.bad)
+
+    def lacking(self, start: Position, end: Position) -> Iterator[str]:
+        """See `LackingSource`; of CSV."""
+        if self._options.kind != "csv" or not self._may_lack:
+            return
+        for name in begun(start, end):
+            if found := csv_lacking(data_path(self._root, name), name, self._options.csv, self.columns()):
+                yield lacking_text(name, found)
 
     def _names_of(self, wanted: tuple[str, ...]) -> list[str]:
         return [c.name for c in self.columns() if c.name in wanted]

@@ -155,6 +155,7 @@ def test_a_value_over_line_ends_of_which_each_may_be_a_row(tmp_path):
     assert found.startswith("a.csv:2:1: SH212 a quote is closed in a later line, and each line may be a row")
     assert "multi_line: true" in found
     assert rows(tmp_path, text, multi_line=True) == [("1", "x\n2,y"), ("3", "4")]
+    assert "each line may be a row" in refusal(tmp_path, 'a,b\r\n1,"x\r2,y"\r\n')
     assert "a quote is not closed" in refusal(tmp_path, text, multi_line=False)
 
 
@@ -374,3 +375,35 @@ def test_inferred_columns_follow_the_options(tmp_path):
     source = open_files({"path": "a.csv", **options}, tmp_path)
     assert {c.name: c.type for c in source.columns()} == {"id": "bigint", "n": "string", "day": "date", "w": "string"}
     assert source.read({}, source.available()).column("w").to_pylist() == [None, "x"]
+
+
+def test_a_file_that_lacks_columns_is_told_once(tmp_path):
+    write(tmp_path, "a,b,c\n1,2,3\n4,5,6\n", "1.csv")
+    write(tmp_path, "C,b\n7,8\n", "2.csv")
+    write(tmp_path, "b\n9\n", "3.csv")
+    for options in ({}, {"on_bad_rows": "dead_letter"}):
+        source = open_files({"path": "*.csv", **options}, tmp_path)
+        end = source.available()
+        assert [*source.lacking({}, end)] == [
+            "2.csv lacks the column a: it is NULL in its rows",
+            "3.csv lacks the columns a, c: they are NULL in its rows",
+        ]
+        assert [*source.lacking({"1.csv": 1, "2.csv": 1}, end)] == [
+            "3.csv lacks the columns a, c: they are NULL in its rows"
+        ]
+        assert [*source.lacking(end, end)] == []
+        assert source.read({}, end).column("a").to_pylist() == [1, 4, None, None]
+
+
+def test_a_file_that_has_no_column_of_its_source_is_refused(tmp_path):
+    write(tmp_path, "a,b\n1,2\n", "1.csv")
+    write(tmp_path, "x,y\n1,2\n", "2.csv")
+    with pytest.raises(SourceError, match=r"2\.csv:1:1: SH212 the file has none of the columns: .* names x, y"):
+        open_files({"path": "*.csv"}, tmp_path).available()
+
+
+def test_a_first_line_of_any_length(tmp_path):
+    names = [f"column_{n}" for n in range(20_000)]
+    write(tmp_path, ",".join(names) + "\n" + ",".join(map(str, range(20_000))) + "\n")
+    source = open_files({"path": "a.csv"}, tmp_path)
+    assert [c.name for c in source.columns()] == names
