@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from streamhouse.errors import did_you_mean
 from streamhouse.ingest.csv_options import CsvForm
@@ -67,27 +68,27 @@ def places_of(
     """Of each column its place in a file, by its name, whose case makes no difference; None: the file lacks it.
 
     Raises:
-        NoRowError: a column that is not optional is absent, or all are.
+        NoRowError: all columns are absent, or one that is not optional, and the file has a similar name instead.
     """
     by_name = {name.lower(): place for place, name in enumerate(names)}
+    wanted = {column.name.lower() for column in columns}
     found = tuple(by_name.get(column.name.lower()) for column in columns)
     absent = [column.name for column, place in zip(columns, found, strict=True) if place is None]
-    if not absent or (len(absent) < len(columns) and all(name in optional for name in absent)):
-        return found
-    names_text = ", ".join(names[:_MOST_NAMED]) + ", …" * (len(names) > _MOST_NAMED)
-    hint: str | None = _other_separator(first, rules.form, absent)
     if len(absent) == len(columns):
-        text = f"the file has none of the columns: the first line names {names_text}"
-        raise NoRowError(
-            "malformed", text, hint or "header: false, if the first line is a row; else declare its columns"
-        )
-    lacking = next(name for name in absent if name not in optional)
-    hint = hint or did_you_mean(
-        lacking, names, f"the first line names {names_text}; leave '{lacking}' out of 'columns'"
-    )
-    raise NoRowError(
-        "malformed", f"a column is absent: the first line does not name '{lacking}'", hint or "mend the file"
-    )
+        shown = ", ".join(names[:_MOST_NAMED]) + ", …" * (len(names) > _MOST_NAMED)
+        hint = _other_separator(first, rules.form, absent) or _of_none(absent, names)
+        raise NoRowError("malformed", f"the file has none of the columns: the first line names {shown}", hint)
+    others = {name.strip().lower(): name for name in names if name.lower() not in wanted}
+    for name in absent:
+        if name not in optional and (close := get_close_matches(name.strip().lower(), others, n=1)):
+            text = f"a column is absent: the first line does not name '{name}'"
+            raise NoRowError("malformed", text, f"did you mean '{others[close[0]]}'?")
+    return found
+
+
+def _of_none(absent: list[str], names: tuple[str, ...]) -> str:
+    otherwise = "header: false, if the first line is a row; else declare the columns that it names"
+    return did_you_mean(absent[0], names, otherwise) or otherwise
 
 
 def check_separator(names: tuple[str, ...], first: bytes, rules: CsvRules, declared: Collection[str]) -> None:

@@ -174,7 +174,7 @@ class FilesSource:
 
     def lacking(self, start: Position, end: Position) -> Iterator[str]:
         """See `LackingSource`; of CSV."""
-        if self._options.kind != "csv" or not self._may_lack:
+        if self._options.kind != "csv" or not self._options.header:
             return
         for name in begun(start, end):
             if found := csv_lacking(data_path(self._root, name), name, self._options.csv, self.columns()):

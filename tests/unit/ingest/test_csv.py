@@ -184,8 +184,9 @@ def test_columns_by_name_in_any_order_and_case(tmp_path):
     for header, twice in (("a,b,a", "'a' twice"), ("a,b,A", "'A' twice, once as 'a'")):
         found = refusal(tmp_path, f"{header}\n1,2,3\n")
         assert found.startswith(f"a.csv:1:1: SH212 the first line names {twice}")
-    found = refusal(tmp_path, "a,c\n1,2\n")
-    assert "a column is absent: the first line does not name 'b'" in found
+    found = refusal(tmp_path, "id, nmae\n1,2\n", {"id": "int", "name": "string"})
+    assert "a.csv:1:1: SH212 a column is absent: the first line does not name 'name'" in found
+    assert "did you mean ' nmae'?" in found
     assert "none of the columns: the first line names x, y" in refusal(tmp_path, "x,y\n1,2\n")
 
 
@@ -393,6 +394,13 @@ def test_a_file_that_lacks_columns_is_told_once(tmp_path):
         ]
         assert [*source.lacking(end, end)] == []
         assert source.read({}, end).column("a").to_pylist() == [1, 4, None, None]
+
+
+def test_a_declared_column_that_a_file_lacks_is_null(tmp_path):
+    write(tmp_path, "a,c\n1,2\n")
+    source = open_files({"path": "a.csv", "columns": TWO}, tmp_path)
+    assert source.read({}, source.available()).to_pylist() == [{"a": "1", "b": None}]
+    assert [*source.lacking({}, {"a.csv": 1})] == ["a.csv lacks the column b: it is NULL in its rows"]
 
 
 def test_a_file_that_has_no_column_of_its_source_is_refused(tmp_path):
