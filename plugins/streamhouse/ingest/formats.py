@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.csv_file import csv_columns, read_csv
+from streamhouse.ingest.csv_header import CsvRules
+from streamhouse.ingest.csv_options import PLAIN
 from streamhouse.ingest.parquet import column_types, parquet_rows
 from streamhouse.ingest.times import text_type, untold
 from streamhouse.model.table import Column
@@ -27,13 +29,13 @@ SUFFIXES: dict[str, Format] = {
     ".ndjson": "json",
     ".parquet": "parquet",
 }
-_ROW = re.compile(r"[Rr]ow #?(\d+)")
 _OF_ROW = re.compile(r"Row #(\d+): ")
-_INFERRED_BYTES = 1 << 20
+AS_SPARK = CsvRules(PLAIN)
+"""CSV that a source says nothing of."""
 _NULL_LINE = re.compile(rb"^[ \t\r]*null[ \t\r]*$", re.MULTILINE)
 
 
-def infer_columns(path: Path, kind: Format, name: str) -> tuple[Column, ...]:
+def infer_columns(path: Path, kind: Format, name: str, rules: CsvRules = AS_SPARK) -> tuple[Column, ...]:
     """The columns of a file by its content: CSV by its first MiB, JSON by all of it, Parquet by its footer.
 
     Raises:
@@ -41,10 +43,9 @@ def infer_columns(path: Path, kind: Format, name: str) -> tuple[Column, ...]:
     """
     if kind == "parquet":
         return parquet_rows(path, Location(name)).columns
+    if kind == "csv":
+        return csv_columns(path, name, rules)
     try:
-        if kind == "csv":
-            with pa_csv.open_csv(path, read_options=pa_csv.ReadOptions(block_size=_INFERRED_BYTES)) as reader:
-                return column_types(reader.schema, name, Location(name))
         return column_types(pa_json.read_json(_objects(path)).schema, name, Location(name))
     except (pa.ArrowException, OSError) as error:
         raise _malformed(path, kind, name, error) from error
@@ -58,10 +59,11 @@ def read_file(
     rows: tuple[int, int] | None = None,
     *,
     optional: Collection[str] = (),
+    rules: CsvRules = AS_SPARK,
 ) -> pa.Table:
     """The rows `[first, last)` of a file, or all, with exactly these columns; others that it has are left out.
 
-    A column that is `optional` and absent is null. CSV needs a header line with the names; an empty field is null.
+    A column that is `optional` and absent is null. CSV is read as Spark's reader reads it (`csv_file`).
     JSON is one object per line; an absent field is null. A time without a zone is UTC where the column is a
     `timestamp`.
 
@@ -72,6 +74,7 @@ def read_file(
         name: What messages call the file.
         rows: The range; None: all.
         optional: Columns that the file may lack; of JSON it may lack any.
+        rules: How CSV is written.
 
     Raises:
         SourceError: a row is malformed, a value does not fit its type, or a column is absent.
@@ -82,10 +85,10 @@ def read_file(
             first, last = rows or (0, parquet_file.rows)
             there = _there(columns, parquet_file.columns, optional)
             return padded(conform(parquet_file.slice(first, last, tuple(c.name for c in there)), there), columns)
-        if kind == "csv" and optional:
-            columns, wanted = _there(columns, _csv_texts(path), optional), columns
-            return padded(read_file(path, kind, columns, name, rows), wanted)
-        found = conform(_read_csv(path, columns) if kind == "csv" else json_rows(path, columns), columns)
+        if kind == "csv":
+            found = read_csv(path, columns, name, rules, optional)
+        else:
+            found = conform(json_rows(path, columns), columns)
         return found.slice(rows[0], rows[1] - rows[0]) if rows else found
     except KeyError as error:
         raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
@@ -97,57 +100,6 @@ def _there(columns: tuple[Column, ...], present: tuple[Column, ...], optional: C
     """Without those that are optional and absent; never none, so that rows can be counted."""
     names = {column.name for column in present}
     return tuple(c for c in columns if c.name in names or c.name not in optional) or present[:1]
-
-
-def csv_rows(text: bytes, columns: tuple[Column, ...], optional: Collection[str] = ()) -> pa.Table:
-    """The rows of a text of CSV with exactly these columns; one that is `optional` and absent is null.
-
-    Raises:
-        pa.ArrowInvalid: it is malformed, or a value does not fit its type.
-        KeyError: a column is absent.
-    """
-    there = _there(columns, _csv_texts(io.BytesIO(text)), optional) if optional else columns
-    return padded(conform(_read_csv(io.BytesIO(text), there), there), columns)
-
-
-def csv_names(path: Path, name: str) -> tuple[str, ...]:
-    """The names in the first line of a CSV file.
-
-    Raises:
-        SourceError: it has none, or has one twice; `name` is what the message calls the file.
-    """
-    try:
-        found = tuple(column.name for column in _csv_texts(path))
-    except (pa.ArrowException, OSError) as error:
-        raise _malformed(path, "csv", name, error) from error
-    if twice := sorted({one for one in found if found.count(one) > 1}):
-        raise SourceError(f"the first line names '{twice[0]}' twice", at=Location(name, 1), hint="rename one")
-    return found
-
-
-def _csv_texts(path: Path | BinaryIO) -> tuple[Column, ...]:
-    with pa_csv.open_csv(path, read_options=pa_csv.ReadOptions(block_size=_INFERRED_BYTES)) as reader:
-        return tuple(Column(name=name, type="string") for name in reader.schema.names)
-
-
-def _read_csv(path: Path | BinaryIO, columns: tuple[Column, ...]) -> pa.Table:
-    # Arrow refuses times without a zone for an instant, and takes no mixture: they are read as text first.
-    types = {c.name: text_type(arrow_type(c.type)) for c in columns}
-    rows = pa_csv.read_csv(
-        path,
-        # One thread, because only then does Arrow tell the row of a value it cannot read.
-        read_options=pa_csv.ReadOptions(use_threads=False),
-        convert_options=pa_csv.ConvertOptions(
-            column_types=types,
-            include_columns=list(types),
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
-    for n, column in enumerate(columns):
-        texts = rows.column(n).combine_chunks()
-        rows = rows.set_column(n, column.name, untold(texts, arrow_type(column.type)))
-    return rows
 
 
 def json_rows(source: Path | BinaryIO, columns: tuple[Column, ...]) -> pa.Table:
@@ -192,10 +144,9 @@ def _malformed(path: Path, kind: Format, name: str, error: Exception) -> SourceE
     if isinstance(error, OSError) and not isinstance(error, pa.ArrowException):
         return SourceError(f"the file cannot be read: {error.strerror or error}", at=Location(name))
     cause = str(error).split(" If these timestamps", maxsplit=1)[0]
-    found = _ROW.search(cause)
-    line = int(found[1]) if found and kind == "csv" else 1
+    line = 1
     if of_row := _OF_ROW.match(cause):
-        cause, line = cause[of_row.end() :], int(of_row[1]) + (kind == "csv")  # the names stand in its first line
+        cause, line = cause[of_row.end() :], int(of_row[1])
     if kind == "json":
         line = _broken_line(path) or line
     return SourceError(
