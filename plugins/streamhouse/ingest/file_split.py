@@ -22,7 +22,8 @@ from streamhouse.ingest.bad_rows import (
     same_context,
     split_again,
 )
-from streamhouse.ingest.formats import Format, csv_rows, json_rows
+from streamhouse.ingest.formats import Format, csv_rows
+from streamhouse.ingest.json_rows import json_rows
 from streamhouse.ingest.parquet import parquet_rows
 from streamhouse.ingest.records import Records, csv_records, is_open, json_records
 from streamhouse.model.table import Column
@@ -125,11 +126,7 @@ def _unclosed(text: bytes) -> bool:
 
 
 def _json(columns: Columns, texts: Sequence[bytes]) -> pa.Table:
-    if not texts:
-        return arrow_schema(columns).empty_table()
-    rows = conform(json_rows(io.BytesIO(b"\n".join(texts)), columns), columns)
-    rows.validate(full=True)  # Arrow takes bytes that are no UTF-8 as they are
-    return rows
+    return json_rows(texts, columns)
 
 
 def split_parquet(

@@ -14,7 +14,7 @@ from streamhouse.ingest.file_split import FileSplit, files_again, split_parquet,
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import SUFFIXES, Format, infer_columns, read_file
 from streamhouse.ingest.listing import check_place, list_files
-from streamhouse.ingest.options import check_options, stored_types
+from streamhouse.ingest.options import check_options, refuse_odd_keys, stored_types
 from streamhouse.ingest.parquet import parquet_rows
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
@@ -45,6 +45,8 @@ class FilesOptions(Frozen):
         nested = [name for name, type_ in self.columns.items() if type_.endswith(">")]
         if self.kind == "csv" and nested:
             raise ValueError(f"column '{nested[0]}': CSV holds no {self.columns[nested[0]]}")
+        if self.kind == "json":
+            refuse_odd_keys(self.columns)
         return self
 
     @property
