@@ -70,18 +70,20 @@ JSON_TYPES = {
     "object as int": json_line(id={"a": 1}),
     "tinyint too large": json_line(small=128),
     "bigint too large": json_line(big=2**63),
-    "number as text": json_line(name=3),
-    "boolean as text": json_line(name=True),
-    "object as text": json_line(name={"first": "a"}),
     "decimal too precise": json_line(amount="1.234"),
     "decimal too large": json_line(amount="12345.00"),
     "text as decimal": json_line(amount="much"),
     "text as double": json_line(ratio="half"),
     "text as boolean": json_line(ok="true"),
     "number as boolean": json_line(ok=1),
+    "byte without a sign": json_line(small=200),
+    "number in quotes": json_line(ratio="0.5"),
+    "number as day": json_line(day=18_000),
+    "number as local time": json_line(local=1_500_000_000),
     "no such day": json_line(day="2026-02-30"),
     "text as day": json_line(day="soon"),
     "no such hour": json_line(at="2026-01-31T25:00:00Z"),
+    "no day": json_line(at="10:00:00"),
     "zone for a local time": json_line(local="2026-01-31T10:00:00+02:00"),
 }
 JSON_FORM = {
@@ -93,14 +95,18 @@ JSON_FORM = {
     "a number": b"7",
     "two objects": b'{"id": 1}{"id": 2}',
     "something behind the object": json_line() + b" x",
-    "single quotes": b"{'id': 1}",
     "a name without quotes": b"{id: 1}",
     "a comma too many": b'{"id": 1,}',
-    "a field twice": b'{"id": 1, "id": 2}',
+    "a comment": b'{"id": 1} // one',
+    "a control character in a text": json_line(name="@").replace(b"@", b"\t"),
+    "a leading zero": b'{"id": 01}',
+    "a thousand levels": b'{"id": 1, "more": ' + b"[" * 1001 + b"]" * 1001 + b"}",
     "CSV": b"1,2,3,a,1.50,0.5,true,2026-01-31,2026-01-31T10:00:00Z,2026-01-31T10:00:00",
+}
+JSON_BYTES = {
+    "Latin 1": json_line(name="@").replace(b"@", b"\xe9"),
     "UTF-16": '{"id": 1}'.encode("utf-16-le"),
 }
-JSON_BYTES = {"Latin 1": json_line(name="@").replace(b"@", b"\xe9")}
 JSON = (
     [(name, line, "type") for name, line in JSON_TYPES.items()]
     + [(name, line, "malformed") for name, line in JSON_FORM.items()]

@@ -8,6 +8,7 @@ import pyarrow as pa
 from pydantic_core import from_json
 
 from streamhouse.ingest.base import RowSource
+from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.types import Position
 
@@ -182,12 +183,14 @@ def json_reason(record: bytes, error: Exception) -> tuple[str, str]:
         >>> json_reason(b'[1]', ValueError())
         ('malformed', 'it is no JSON object')
     """
+    if isinstance(error, UnreadableError):
+        return error.reason, str(error)
     try:
         record.decode()
     except UnicodeDecodeError as wrong:
         return "encoding", f"it is no UTF-8: {wrong.reason} at byte {wrong.start}"
     try:
-        found: Any = from_json(record)
+        found: Any = from_json(record.removeprefix(b"\xef\xbb\xbf"))
     except ValueError as wrong:
         return "malformed", f"it is no JSON: {wrong}"
     if not isinstance(found, dict):

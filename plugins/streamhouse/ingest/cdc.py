@@ -11,13 +11,13 @@ from pydantic import Field, field_validator, model_validator
 
 from streamhouse.errors import Location, RowsLostError, SourceError, did_you_mean
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split
-from streamhouse.ingest.cdc_order import LaterEvents, in_order
+from streamhouse.ingest.cdc_order import LaterEvents
 from streamhouse.ingest.debezium import Events, WantedEvents, decode, last_of_each, row_columns, rows_alone
 from streamhouse.ingest.debezium_letters import decode_apart
 from streamhouse.ingest.encodings import TimeUnit
 from streamhouse.ingest.event_files import EventFiles, JournalFiles, NamedFiles
 from streamhouse.ingest.journal import TableBase
-from streamhouse.ingest.listing import check_place
+from streamhouse.ingest.listing import check_place, in_order
 from streamhouse.ingest.long_values import LongValues
 from streamhouse.ingest.options import check_options, stored_types
 from streamhouse.ingest.replays import Replays, rows_again, without_replays

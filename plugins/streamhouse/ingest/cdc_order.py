@@ -1,6 +1,5 @@
 """Which change event came later: of events that are read again, those that others have outdone are left out."""
 
-import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
@@ -8,17 +7,11 @@ import pyarrow as pa
 
 from streamhouse.ingest.bad_rows import Letter
 from streamhouse.ingest.debezium import Events
+from streamhouse.ingest.listing import in_order
 from streamhouse.model.types import Position
 
-_NUMBER = re.compile(r"(\d+)")
 Place = tuple[tuple[tuple[str | int, ...], str], int]
 """File, so that it can be compared, and number of the line, from 0."""
-
-
-def in_order(name: str) -> tuple[tuple[str | int, ...], str]:
-    """What files are sorted by: numbers in names count as numbers."""
-    parts = _NUMBER.split(name)
-    return tuple(int(part) if at % 2 else part for at, part in enumerate(parts)), name
 
 
 class LaterEvents:

@@ -2,22 +2,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic_core import from_json
 
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.debezium_schema import is_ddl, truncation_id
 from streamhouse.ingest.encodings import (
-    UNAVAILABLE,
     Encoding,
     NotConverted,
     TimeUnit,
     encodings_of,
+    is_unavailable,
+    parsed,
     to_arrow,
 )
 from streamhouse.ingest.truncations import NO_DECISIONS, Truncations
@@ -26,6 +27,7 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.equality import plain_keys
 
 _Row = Mapping[str, Any]
+_MAY_BE_LONG = ("string", "binary", "array<", "map<", "struct<")
 _WRITES = ("c", "u", "r")
 _OTHERS = {
     "m": "let Debezium leave messages out: skipped.operations=m",
@@ -64,6 +66,11 @@ class WantedEvents:
     nulls_kept: bool = False
     table: str | None = None
     zero_is_null: bool = False
+
+    @property
+    def has_decimals(self) -> bool:
+        """Whether digits of numbers count: of decimals at any depth, and of numbers that become texts."""
+        return bool(self.loose) or any("decimal(" in column.type for column in self.columns)
 
     @property
     def key_columns(self) -> tuple[Column, ...]:
@@ -141,7 +148,7 @@ def decode(lines: Sequence[bytes], wanted: WantedEvents, name: str, first: int) 
     Raises:
         SourceError: a line is no change event, lacks its key or has a value that does not fit; with its place.
     """
-    reader = _Envelopes() if wanted.table is None else _Journaled(wanted.table)
+    reader = _reader(wanted, exact=wanted.has_decimals)
     runs: list[_Run] = []
     run: _Run | None = None
     cleared = False
@@ -154,7 +161,7 @@ def decode(lines: Sequence[bytes], wanted: WantedEvents, name: str, first: int) 
         if event is None:
             continue
         if isinstance(event, dict) and event.get("op") == "t":
-            match wanted.truncations.of(truncation_id(event)):
+            match wanted.truncations.of(truncation_id(_reader(wanted).event(line))):
                 case "removed":
                     runs, run, cleared = [], None, True
                 case "asked":
@@ -177,6 +184,10 @@ def decode(lines: Sequence[bytes], wanted: WantedEvents, name: str, first: int) 
     )
 
 
+def _reader(wanted: WantedEvents, *, exact: bool = False) -> "_Envelopes | _Journaled":
+    return _Envelopes(exact=exact) if wanted.table is None else _Journaled(wanted.table, exact=exact)
+
+
 def row_columns(lines: Sequence[bytes]) -> tuple[str, ...]:
     """Every column that a row in some lines has; none where there are no rows. What is no event is passed over."""
     reader = _Envelopes()
@@ -196,8 +207,9 @@ def row_columns(lines: Sequence[bytes]) -> tuple[str, ...]:
 class _Envelopes:
     """Takes the event out of its envelope, if there is one; a schema part that repeats is parsed once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, exact: bool = False) -> None:
         self.encodings: dict[str, Encoding] = {}
+        self._exact = exact
         self._schema: Any = None
         self._prefix = b""
 
@@ -209,16 +221,16 @@ class _Envelopes:
         """
         if self._prefix and line.startswith(self._prefix) and line.endswith(b"}"):
             try:
-                return from_json(line[len(self._prefix) : -1])
+                return parsed(line[len(self._prefix) : -1], exact=self._exact)
             except ValueError:
                 pass  # not as it seemed, or no JSON at all: the whole line shows it
         text = line.strip()
-        parsed = from_json(text) if text else None
-        if not isinstance(parsed, dict) or "payload" not in parsed or "op" in parsed:
+        message = parsed(text, exact=self._exact) if text else None
+        if not isinstance(message, dict) or "payload" not in message or "op" in message:
             self._use(None, b"")
-            return parsed
-        self._use(parsed.get("schema"), _prefix(text, parsed))
-        return parsed["payload"]
+            return message
+        self._use(message.get("schema"), _prefix(text, message))
+        return message["payload"]
 
     def _use(self, schema: Any, prefix: bytes) -> None:
         self._prefix = prefix
@@ -230,9 +242,10 @@ class _Envelopes:
 class _Journaled:
     """Takes the event out of a line of a capture's journal, which has key, value and headers."""
 
-    def __init__(self, table: str) -> None:
+    def __init__(self, table: str, *, exact: bool = False) -> None:
         self.encodings: dict[str, Encoding] = {}
         self._table = table
+        self._exact = exact
 
     def event(self, line: bytes) -> Any:
         """The event of a line; None: it is of another table.
@@ -240,16 +253,16 @@ class _Journaled:
         Raises:
             ValueError: the line is no JSON.
         """
-        return journaled(line, self._table)
+        return journaled(line, self._table, exact=self._exact)
 
 
-def journaled(line: bytes, table: str) -> Any:
+def journaled(line: bytes, table: str, *, exact: bool = False) -> Any:
     """The event in a line of a capture's journal; None: it is of another table.
 
     Raises:
         ValueError: the line is no JSON.
     """
-    event = from_json(line).get("value")
+    event = parsed(line, exact=exact).get("value")
     source = event.get("source") if isinstance(event, dict) else None
     # MariaDB and MySQL have databases where others have schemas.
     if not isinstance(source, dict) or f"{source.get('schema', source.get('db'))}.{source.get('table')}" != table:
@@ -257,16 +270,16 @@ def journaled(line: bytes, table: str) -> Any:
     return event
 
 
-def _prefix(line: bytes, parsed: _Row) -> bytes:
+def _prefix(line: bytes, message: _Row) -> bytes:
     """What stands before the payload, so that a line which begins with it needs only its rest parsed; b"": unknown."""
-    if list(parsed) != ["schema", "payload"]:
+    if list(message) != ["schema", "payload"]:
         return b""
     at = -1
     while (at := line.find(b'"payload"', at + 1)) >= 0:
         colon = line.find(b":", at)
         prefix = line[: colon + 1]
         try:
-            if from_json(prefix + b"null}") == {"schema": parsed["schema"], "payload": None}:
+            if parsed(prefix + b"null}", exact=True) == {"schema": message["schema"], "payload": None}:
                 return prefix
         except ValueError:
             continue  # the word stands within the schema
@@ -343,17 +356,18 @@ class _Run:
 
     def _column(self, values: list[Any], places: list[int], column: Column) -> pa.Array:
         encoding = self.encodings.get(column.name, Encoding())
-        for absent in UNAVAILABLE if column.type in ("string", "binary") else ():
-            if absent in values:
-                raise self._error(
-                    f"column '{column.name}': the database did not send the value, which did not change",
-                    places[values.index(absent)] // 2,
-                    "ALTER TABLE … REPLICA IDENTITY FULL makes PostgreSQL send it; or leave the column out",
-                )
+        if column.type.startswith(_MAY_BE_LONG):
+            for value, place in zip(values, places, strict=True):
+                if is_unavailable(value):
+                    raise self._error(
+                        f"column '{column.name}': the database did not send the value, which did not change",
+                        place // 2,
+                        "ALTER TABLE … REPLICA IDENTITY FULL makes PostgreSQL send it; or leave the column out",
+                    )
         if encoding.default is not None and not self._wanted.nulls_kept and column.name not in self._wanted.key:
             self._refuse_default(values, places, column, encoding.default)
         if column.type == "string" and column.name in self._wanted.loose:
-            values = [repr(v) if isinstance(v, int | float) and not isinstance(v, bool) else v for v in values]
+            values = [_written(v) for v in values]
         if self._wanted.zero_is_null and column.type == "timestamp":
             values = [None if value == _ZERO else value for value in values]
         convert = partial(to_arrow, type_=column.type, encoding=encoding, unit=self._wanted.unit)
@@ -379,6 +393,13 @@ class _Run:
 
     def _error(self, message: str, number: int, hint: str) -> SourceError:
         return _error(message, self._name, self._first + number, hint)
+
+
+def _written(value: Any) -> Any:
+    """A number as text; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return value
+    return str(value) if isinstance(value, Decimal) else repr(value)
 
 
 def _first_wrong(

@@ -63,7 +63,7 @@ def messages_of(lines: Sequence[bytes]) -> MessageSchema:
     message_schema = MessageSchema()
     for line in lines:
         try:
-            message = from_json(line) if line.strip() else None
+            message = from_json(line.removeprefix(b"\xef\xbb\xbf")) if line.strip() else None
         except ValueError:
             continue
         if not isinstance(message, dict):

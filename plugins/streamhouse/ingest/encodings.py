@@ -4,21 +4,34 @@ JSON has neither decimals, times nor bytes. Debezium writes them as numbers and 
 stands in the schema part of an event, where there is one.
 """
 
-from base64 import b64decode
+import json
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
+from hashlib import md5
 from typing import Any, Literal
+from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic_core import from_json
 
 from streamhouse.ingest.times import as_days, as_instants
-from streamhouse.stores.arrow import arrow_type
+from streamhouse.stores.arrow import arrow_type, spark_type
 
 TimeUnit = Literal["ms", "us", "ns"]
-UNAVAILABLE = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
-"""Text and bytes that stand where PostgreSQL did not tell a long value, because it did not change."""
+_MARK = b"__debezium_unavailable_value"
+_MARK_NUMBERS = list(_MARK)
+UNAVAILABLE = (
+    _MARK.decode(),
+    b64encode(_MARK).decode(),
+    str(UUID(bytes=md5(_MARK, usedforsecurity=False).digest(), version=3)),
+    f'{{"{_MARK.decode()}":"{_MARK.decode()}"}}',
+)
+"""Text, bytes, UUID and JSON in place of a long value that PostgreSQL did not send, because it did not change."""
 
 _DAYS = {"io.debezium.time.Date", "org.apache.kafka.connect.data.Date"}
 _UNITS: dict[str, TimeUnit] = {
@@ -41,11 +54,60 @@ class Encoding:
         name: Kafka Connect's semantic type, such as `io.debezium.time.Date`; empty: none, or not known.
         scale: Of a decimal written as bytes.
         default: What the converter may write where a nullable column is NULL; None: nothing.
+        inner: How values within are written: of a struct by field, of others by `items`, `keys` and `values`.
     """
 
     name: str = ""
     scale: int | None = None
     default: Any = None
+    inner: Mapping[str, "Encoding"] = field(default_factory=dict)
+
+
+_PLAIN = Encoding()
+_FRACTION = re.compile(rb"[0-9][.eE][0-9+-]")
+_MARKED = (_MARK, *(one.encode() for one in UNAVAILABLE[1:3]))
+_NUMBERED = re.compile(rb"\s*,\s*".join(b"%d(?:\\.0)?" % number for number in _MARK))
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def parsed(line: bytes, *, exact: bool = False) -> Any:
+    """The JSON of a line, which may begin with a byte order mark.
+
+    Args:
+        line: One value.
+        exact: Numbers with a fraction are `Decimal` with the digits that are written, and not `float`.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    text = line.removeprefix(_BYTE_ORDER_MARK)
+    if not exact or not _FRACTION.search(text):
+        return from_json(text)
+    try:
+        return json.loads(text.decode(), parse_float=Decimal)
+    except RecursionError as error:
+        raise ValueError("it has too many levels") from error
+
+
+def may_be_unavailable(line: bytes) -> bool:
+    """Whether an event may have a value that `is_unavailable`; False: it has none."""
+    return any(part in line for part in _MARKED) or _NUMBERED.search(line) is not None
+
+
+def is_unavailable(value: Any) -> bool:
+    """Whether a value, at any depth, was not sent by PostgreSQL because it did not change.
+
+    Example:
+        >>> is_unavailable(["a", "__debezium_unavailable_value"]), is_unavailable({"a": None})
+        (True, False)
+    """
+    if isinstance(value, str):
+        return value in UNAVAILABLE
+    if isinstance(value, list):  # of numbers: one for each byte of the mark
+        return any(map(is_unavailable, value)) or value == _MARK_NUMBERS
+    if isinstance(value, dict):
+        return any(is_unavailable(name) or is_unavailable(inner) for name, inner in value.items())
+    return False
 
 
 def encodings_of(schema: Any) -> dict[str, Encoding]:
@@ -68,7 +130,11 @@ def _encoding(column: Mapping[str, Any]) -> Encoding:
     parameters = column.get("parameters")
     scale = parameters.get("scale") if name == _DECIMAL and isinstance(parameters, dict) else None
     default = column.get("default") if column.get("optional") else None
-    return Encoding(name, None if scale is None else int(scale), default)
+    inner = {str(part.get("field")): _encoding(part) for part in _fields(column)}
+    inner |= {
+        part: _encoding(column[part]) for part in ("items", "keys", "values") if isinstance(column.get(part), dict)
+    }
+    return Encoding(name, None if scale is None else int(scale), default, inner)
 
 
 def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUnit | None) -> pa.Array:
@@ -87,6 +153,11 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
     kinds = set(map(type, values)) - {type(None)}
     if not kinds:
         return pa.nulls(len(values), target)
+    if pa.types.is_nested(target):
+        return _nested(values, target, encoding, unit)
+    if pa.types.is_floating(target) and Decimal in kinds:
+        values = [float(v) if isinstance(v, Decimal) else v for v in values]
+        kinds = set(map(type, values)) - {type(None)}
     if pa.types.is_decimal(target) and (kinds != {str} or encoding.scale is not None):
         return pa.array([None if v is None else _decimal(v, encoding.scale) for v in values], target)
     if len(kinds) > 1:
@@ -100,8 +171,6 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
         return _numbers_to_time(_whole(values, kind), type_, encoding, unit)
     if type_ == "binary":
         return pa.array([None if v is None else b64decode(v, validate=True) for v in values], target)
-    if pa.types.is_map(target) and kind is dict:
-        return pa.array([None if v is None else list(v.items()) for v in values], target)
     if kind is bool and type_ != "boolean":
         raise TypeError(f"a boolean is no {type_}")
     if kind is str and type_ != "string":
@@ -111,7 +180,36 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
     return pa.array(values, target)
 
 
+def _nested(values: Sequence[Any], target: pa.DataType, encoding: Encoding, unit: TimeUnit | None) -> pa.Array:
+    """Arrays, maps and structs: what they have is written like columns."""
+
+    def within(some: Sequence[Any], data_type: pa.DataType, part: str) -> pa.Array:
+        return to_arrow(some, spark_type(data_type), encoding.inner.get(part, _PLAIN), unit)
+
+    kind = dict if pa.types.is_struct(target) else list
+    if pa.types.is_map(target):
+        values = [list(v.items()) if isinstance(v, dict) else v for v in values]  # other keys than texts come in pairs
+    if odd := next((v for v in values if v is not None and not isinstance(v, kind)), None):
+        raise TypeError(f"{odd!r:.60} is no {spark_type(target)}")
+    mask = pa.array([v is None for v in values], pa.bool_()) if None in values else None
+    if pa.types.is_struct(target):
+        arrays = [within([v and v.get(f.name) for v in values], f.type, f.name) for f in target]
+        return pa.StructArray.from_arrays(arrays, fields=list(target), mask=mask)
+    items = [item for v in values for item in v or ()]
+    ends = np.cumsum([0, *(len(v or ()) for v in values)])
+    if pa.types.is_list(target):
+        return pa.ListArray.from_arrays(
+            pa.array(ends, pa.int32()), within(items, target.value_type, "items"), mask=mask
+        )
+    keys = within([key for key, _ in items], target.key_type, "keys")
+    return pa.MapArray.from_arrays(
+        pa.array(ends, pa.int32()), keys, within([v for _, v in items], target.item_type, "values"), mask=mask
+    )
+
+
 def _whole(values: Sequence[Any], kind: type) -> pa.Array:
+    if kind is Decimal:
+        return pa.array(values, pa.decimal128(38, 18)).cast(pa.decimal128(38, 0)).cast(pa.int64())
     if kind is float:  # Arrow would cut what stands behind the point
         return pa.array(values, pa.float64()).cast(pa.int64())
     return pa.array(values, pa.int64())
@@ -124,7 +222,7 @@ def _decimal(value: Any, scale: int | None) -> Decimal:
         raise TypeError("a boolean is no decimal")
     if isinstance(value, str) and scale is not None:
         return _unscaled(value, scale)
-    return Decimal(value if isinstance(value, str) else repr(value))  # repr: the digits that stood there
+    return value if isinstance(value, Decimal) else Decimal(value if isinstance(value, str) else repr(value))
 
 
 def _unscaled(value: str, scale: int) -> Decimal:

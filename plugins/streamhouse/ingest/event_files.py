@@ -5,7 +5,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
-from streamhouse.ingest.cdc_order import in_order
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.journal import TableJournal
 from streamhouse.ingest.lines import Lines
@@ -49,7 +48,7 @@ class NamedFiles:
 
     def names(self) -> list[str]:
         """See `EventFiles`."""
-        return sorted(list_files(self._pattern, self._root), key=in_order)
+        return list_files(self._pattern, self._root)
 
     def lines(self, name: str) -> Lines:
         """See `EventFiles`."""
@@ -96,7 +95,7 @@ def _ending(file: Path) -> list[bytes]:
 
 def newest_lines(pattern: str, root: Path) -> list[bytes]:
     """The last lines of the last file that a pattern names; none when there is no file."""
-    names = sorted(list_files(pattern, root), key=in_order)
+    names = list_files(pattern, root)
     return _ending(root / names[-1]) if names else []
 
 

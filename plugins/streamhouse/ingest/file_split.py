@@ -24,7 +24,8 @@ from streamhouse.ingest.bad_rows import (
 from streamhouse.ingest.csv_file import CsvRows, csv_bytes, rows_reader
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_text import NoRowError, records_of
-from streamhouse.ingest.formats import Format, json_rows
+from streamhouse.ingest.formats import Format
+from streamhouse.ingest.json_rows import json_rows
 from streamhouse.ingest.parquet import parquet_rows
 from streamhouse.ingest.records import Records, json_records
 from streamhouse.model.table import Column
@@ -121,11 +122,7 @@ def csv_reason(reader: CsvRows, record: bytes, error: Exception) -> Reason:
 
 
 def _json(columns: Columns, texts: Sequence[bytes]) -> pa.Table:
-    if not texts:
-        return arrow_schema(columns).empty_table()
-    rows = conform(json_rows(io.BytesIO(b"\n".join(texts)), columns), columns)
-    rows.validate(full=True)  # Arrow takes bytes that are no UTF-8 as they are
-    return rows
+    return json_rows(texts, columns)
 
 
 def split_parquet(

@@ -15,7 +15,7 @@ from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import Format, infer_columns, read_file
 from streamhouse.ingest.lacking import begun, lacking_text
-from streamhouse.ingest.listing import check_place, list_files
+from streamhouse.ingest.listing import check_place, in_order, list_files
 from streamhouse.ingest.options import check_options
 from streamhouse.ingest.parquet import parquet_rows
 from streamhouse.model.bad_rows import OnBadRows
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 class FilesSource:
     """The rows of all files that match a pattern; the position is `{file: rows taken}`.
 
-    A file must not change once it is there: write it elsewhere, then move it in. Files without a
-    byte, and those whose name begins with `.` or `_`, are passed over. The position keeps one
+    Files are read in the order of their names, where numbers count as numbers; a file that comes later than one that
+    sorts after it is read when it comes. A file must not change once it is there: write it elsewhere, then move it in.
+    Files without a byte, and those whose name begins with `.` or `_`, are passed over. The position keeps one
     entry for each file ever read. Of a Parquet file only the row groups of a range are read. A CSV or JSON
     file is in memory as a whole while it is read, and each one is read once to count its rows when the
     process first sees it. Where nobody declared the columns, those that a file lacks are null in its rows.
@@ -123,7 +124,7 @@ class FilesSource:
             return self.read_split(start, end, columns).rows
         wanted = tuple(c for c in self.columns() if columns is None or c.name in columns)
         parts = [arrow_schema(wanted).empty_table()]
-        for name in sorted(end):
+        for name in sorted(end, key=in_order):
             first = start.get(name, 0)
             if end[name] > first:
                 rows = self._load(name, wanted, first, end[name])
@@ -150,7 +151,7 @@ class FilesSource:
 
         parts = [arrow_schema(self.columns()).empty_table()]
         bad: list[BadRow] = []
-        for name in sorted(end):
+        for name in sorted(end, key=in_order):
             first = start.get(name, 0)
             if end[name] > first:
                 found = self._split(name, (first, end[name]))

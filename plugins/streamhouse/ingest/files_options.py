@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_options import CSV_OPTIONS, CsvForm
 from streamhouse.ingest.formats import SUFFIXES, Format
-from streamhouse.ingest.options import stored_types
+from streamhouse.ingest.options import refuse_odd_keys, stored_types
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.types import Frozen
 
@@ -35,6 +35,8 @@ class FilesOptions(CsvForm, _Rows):
         if self.kind != "csv":
             if others := [name for name in CSV_OPTIONS if name in self.model_fields_set]:
                 raise ValueError(f"'{others[0]}' is an option of csv, and the files are {self.kind}")
+            if self.kind == "json":
+                refuse_odd_keys(self.columns)
             return self
         nested = [name for name, type_ in self.columns.items() if type_.endswith(">")]
         if nested:

@@ -1,11 +1,10 @@
 """Reads one CSV, JSON or Parquet file as Arrow rows of given types."""
 
 import io
-import json
 import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.json as pa_json
@@ -14,10 +13,11 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.csv_file import csv_columns, read_csv
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_options import PLAIN
+from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, json_rows
 from streamhouse.ingest.parquet import column_types, parquet_rows
-from streamhouse.ingest.times import text_type, untold
+from streamhouse.ingest.records import Records, json_records
 from streamhouse.model.table import Column
-from streamhouse.stores.arrow import arrow_type, conform
+from streamhouse.stores.arrow import conform
 from streamhouse.stores.keyed import padded
 
 Format = Literal["csv", "json", "parquet"]
@@ -32,7 +32,7 @@ SUFFIXES: dict[str, Format] = {
 _OF_ROW = re.compile(r"Row #(\d+): ")
 AS_SPARK = CsvRules(PLAIN)
 """CSV that a source says nothing of."""
-_NULL_LINE = re.compile(rb"^[ \t\r]*null[ \t\r]*$", re.MULTILINE)
+_INFERRED_BYTES = 1 << 20
 
 
 def infer_columns(path: Path, kind: Format, name: str, rules: CsvRules = AS_SPARK) -> tuple[Column, ...]:
@@ -46,9 +46,9 @@ def infer_columns(path: Path, kind: Format, name: str, rules: CsvRules = AS_SPAR
     if kind == "csv":
         return csv_columns(path, name, rules)
     try:
-        return column_types(pa_json.read_json(_objects(path)).schema, name, Location(name))
+        return _json_columns(path, name)
     except (pa.ArrowException, OSError) as error:
-        raise _malformed(path, kind, name, error) from error
+        raise _malformed(name, error) from error
 
 
 def read_file(
@@ -85,15 +85,12 @@ def read_file(
             first, last = rows or (0, parquet_file.rows)
             there = _there(columns, parquet_file.columns, optional)
             return padded(conform(parquet_file.slice(first, last, tuple(c.name for c in there)), there), columns)
-        if kind == "csv":
-            found = read_csv(path, columns, name, rules, optional)
-        else:
-            found = conform(json_rows(path, columns), columns)
+        found = read_csv(path, columns, name, rules, optional) if kind == "csv" else read_json(path, columns, name)
         return found.slice(rows[0], rows[1] - rows[0]) if rows else found
     except KeyError as error:
         raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
     except (pa.ArrowException, OSError) as error:
-        raise _malformed(path, kind, name, error) from error
+        raise _malformed(name, error) from error
 
 
 def _there(columns: tuple[Column, ...], present: tuple[Column, ...], optional: Collection[str]) -> tuple[Column, ...]:
@@ -102,66 +99,47 @@ def _there(columns: tuple[Column, ...], present: tuple[Column, ...], optional: C
     return tuple(c for c in columns if c.name in names or c.name not in optional) or present[:1]
 
 
-def json_rows(source: Path | BinaryIO, columns: tuple[Column, ...]) -> pa.Table:
-    """The rows of a file of JSON objects, one per line, with exactly these columns; an absent field is null.
+def read_json(path: Path, columns: tuple[Column, ...], name: str) -> pa.Table:
+    """The rows of a file of JSON objects, one in each line, with exactly these columns; an absent field is null.
 
     Raises:
-        pa.ArrowInvalid: it is malformed.
+        SourceError: a line is no object, or a value does not fit; with its line.
+        OSError: the file cannot be read.
     """
-    schema = pa.schema([(c.name, arrow_type(c.type)) for c in columns])
-    text_schema = pa.schema([(field.name, text_type(field.type)) for field in schema])
-    objects = _objects(source)
-    if text_schema == schema:
-        return _json(objects, schema)
+    records = json_records(path.read_bytes())
     try:
-        found = _json(objects, text_schema)
-    except pa.ArrowInvalid:
-        objects.seek(0)
-        return _json(objects, schema)  # days may be numbers
-    arrays = [untold(column.combine_chunks(), field.type) for column, field in zip(found.columns, schema, strict=True)]
-    return pa.table(arrays, schema=schema)
+        return json_rows(records.texts, columns)
+    except UnreadableRecordError as error:
+        raise _wrong_line(error, records, name) from error
 
 
-def _objects(source: Path | BinaryIO) -> BinaryIO:
-    """The text of a source.
-
-    Raises:
-        pa.ArrowInvalid: a line is `null`: Arrow's reader makes a row of it, or ends the process where it stands alone.
-    """
-    text = source.read_bytes() if isinstance(source, Path) else source.read()
-    if found := _NULL_LINE.search(text):
-        line = text.count(b"\n", 0, found.start()) + 1
-        raise pa.ArrowInvalid(f"Row #{line}: JSON parse error: it is null and no object")
-    return io.BytesIO(text)
+def _json_columns(path: Path, name: str) -> tuple[Column, ...]:
+    records = json_records(path.read_bytes())
+    if wrong := first_wrong(records.texts):
+        raise _wrong_line(wrong, records, name)
+    text = b"\n".join(record.removeprefix(b"\xef\xbb\xbf") for record in records.texts)
+    options = pa_json.ReadOptions(block_size=max(_INFERRED_BYTES, len(text) + 1))
+    return column_types(pa_json.read_json(io.BytesIO(text), options).schema, name, Location(name))
 
 
-def _json(source: BinaryIO, schema: pa.Schema) -> pa.Table:
-    options = pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    return pa_json.read_json(source, parse_options=options)
+def _wrong_line(error: UnreadableRecordError, records: Records, name: str) -> SourceError:
+    if error.reason == "type":
+        hint = "mend the value, or declare the column with a type that it fits: a string takes every value"
+    else:
+        hint = "mend the line, or let such lines go to a table of their own: on_bad_rows: dead_letter"
+    what = str(error) if error.reason == "type" else f"the line cannot be read: {error}"
+    return SourceError(what, at=Location(name, records.lines[error.number]), hint=hint)
 
 
-def _malformed(path: Path, kind: Format, name: str, error: Exception) -> SourceError:
+def _malformed(name: str, error: Exception) -> SourceError:
     if isinstance(error, OSError) and not isinstance(error, pa.ArrowException):
         return SourceError(f"the file cannot be read: {error.strerror or error}", at=Location(name))
     cause = str(error).split(" If these timestamps", maxsplit=1)[0]
     line = 1
     if of_row := _OF_ROW.match(cause):
         cause, line = cause[of_row.end() :], int(of_row[1])
-    if kind == "json":
-        line = _broken_line(path) or line
     return SourceError(
         f"the file is malformed: {cause}",
         at=Location(name, line),
         hint="mend the file, or declare the column with a wider type under 'columns'",
     )
-
-
-def _broken_line(path: Path) -> int | None:
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                if line.strip():
-                    json.loads(line)
-            except ValueError:
-                return number
-    return None

@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from streamhouse.ingest.options import stored_types
+from streamhouse.ingest.options import refuse_odd_keys, stored_types
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
 from streamhouse.model.types import NAME, Frozen
@@ -88,6 +88,8 @@ class KafkaOptions(Frozen):
         for name in ("registry", "subject"):
             if self.format == "json" and getattr(self, name) is not None:
                 raise ValueError(f"'{name}' is for messages with a schema: add 'format': avro, json_schema or protobuf")
+        if self.format in ("json", "json_schema"):
+            refuse_odd_keys(self.columns)
         if self.format != "protobuf" and self.message is not None:
             raise ValueError("'message' is for format: protobuf")
         return self

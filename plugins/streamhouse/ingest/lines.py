@@ -100,7 +100,7 @@ class Lines:
 
 def _is_json(text: bytes) -> bool:
     try:
-        from_json(text)
+        from_json(text.removeprefix(b"\xef\xbb\xbf"))
     except ValueError:
         return False
     return True

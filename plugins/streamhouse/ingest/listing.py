@@ -1,14 +1,28 @@
 """Which files a pattern names, and whether there is a place to watch for them."""
 
 import glob
+import re
 from pathlib import Path
 
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.folders import data_path
 
+_NUMBER = re.compile(r"([0-9]+)")
+
+
+def in_order(name: str) -> tuple[tuple[str | int, ...], str]:
+    """What files are sorted by: numbers in names count as numbers.
+
+    Example:
+        >>> sorted(["b/1.csv", "a/10.csv", "a/9.csv", "a/B.csv"], key=in_order)
+        ['a/9.csv', 'a/10.csv', 'a/B.csv', 'b/1.csv']
+    """
+    parts = _NUMBER.split(name)
+    return tuple(int(part) if at % 2 else part for at, part in enumerate(parts)), name
+
 
 def list_files(pattern: str, root: Path) -> list[str]:
-    """The files that match, as paths relative to `root`, sorted by name.
+    """The files that match, as paths relative to `root`, sorted by `in_order`.
 
     Files without a byte, and those whose name begins with `.` or `_`, are passed over.
 
@@ -19,7 +33,8 @@ def list_files(pattern: str, root: Path) -> list[str]:
     found = glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207  Path.glob takes no absolute path
     names = [name for name in (Path(name).as_posix() for name in found) if not Path(name).name.startswith((".", "_"))]
     files = ((name, data_path(root, name)) for name in names)
-    return sorted(name for name, path in files if path.is_file() and path.stat().st_size)
+    found_names = (name for name, path in files if path.is_file() and path.stat().st_size)
+    return sorted(found_names, key=in_order)
 
 
 def check_place(pattern: str, root: Path, at: Location | None) -> None:

@@ -8,10 +8,9 @@ from typing import Any, Protocol
 
 from pydantic_core import from_json, to_json
 
-from streamhouse.ingest.encodings import UNAVAILABLE
+from streamhouse.ingest.encodings import is_unavailable, may_be_unavailable
 from streamhouse.ingest.journal_base import BASE
 
-_MARKS = tuple(f'"{one}"'.encode() for one in UNAVAILABLE)
 _AT_ONCE = 1000
 _REMEMBERED = 10_000  # events whose values were looked up
 _KEY_AT = len('{"key":')
@@ -48,7 +47,7 @@ class LongValues:
             first: The number of the first, counted from 0.
         """
         return [
-            self._whole(line, name, first + number) if any(mark in line for mark in _MARKS) else line
+            self._whole(line, name, first + number) if may_be_unavailable(line) else line
             for number, line in enumerate(lines)
         ]
 
@@ -117,7 +116,7 @@ def _backwards(name: str, lines: Any, end: int) -> Iterator[tuple[str, int, byte
 def _missing(after: Any) -> set[str]:
     if not isinstance(after, dict):
         return set()
-    return {name for name, value in after.items() if isinstance(value, str) and value in UNAVAILABLE}
+    return {name for name, value in after.items() if is_unavailable(value)}
 
 
 def key_text(line: bytes) -> bytes:

@@ -1,6 +1,5 @@
 """How values of messages become rows: as JSON, or by a schema that a registry has."""
 
-import io
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -8,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from streamhouse.ingest.bad_rows import json_reason
-from streamhouse.ingest.formats import json_rows
+from streamhouse.ingest.json_rows import json_rows
 from streamhouse.ingest.schema_registry import NotRegistered, RegisteredSchema, RegistryClient
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column
@@ -44,12 +43,9 @@ class JsonMessages:
         """See `MessageFormat`.
 
         Raises:
-            ValueError: a value is several rows, or none.
+            UnreadableError: a value is no object, or does not fit.
         """
-        rows = json_rows(io.BytesIO(b"\n".join(_line(value) for value in values)), columns)
-        if rows.num_rows != len(values):
-            raise ValueError("one message is not one row")
-        return rows
+        return json_rows(values, columns)
 
     def reason(self, value: bytes, error: Exception) -> tuple[str, str]:
         """See `MessageFormat`."""
@@ -58,10 +54,6 @@ class JsonMessages:
     def context(self, value: bytes) -> Mapping[str, Any]:  # noqa: ARG002  JSON says nothing of how it was written
         """See `MessageFormat`."""
         return {}
-
-
-def _line(value: bytes) -> bytes:
-    return value.replace(b"\n", b" ")  # between tokens: within a text JSON writes it otherwise
 
 
 class RegisteredMessages:

@@ -1,5 +1,6 @@
 """Checks the options of a source against the model of its kind."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -53,3 +54,14 @@ def stored_types(columns: Mapping[str, str]) -> dict[str, str]:
         except ValueError as error:
             raise ValueError(f"column '{name}': {error}") from error
     return checked
+
+
+def refuse_odd_keys(columns: Mapping[str, str]) -> None:
+    """Check that JSON can hold the types.
+
+    Raises:
+        ValueError: a map has keys that are no texts.
+    """
+    for name, type_ in columns.items():
+        if re.search(r"map<(?!string,)", type_):
+            raise ValueError(f"column '{name}': JSON holds no {type_}; the keys are texts: map<string,…>")

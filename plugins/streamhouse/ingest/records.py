@@ -1,6 +1,10 @@
 """Cuts the text of a file into records, each of which is one row, with the line where it begins. Pure."""
 
+import re
 from dataclasses import dataclass
+
+_ENDS = re.compile(rb"\r\n|\r|\n")
+_BLANKS = b" \t"
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,12 @@ class Records:
 
 
 def json_records(data: bytes) -> Records:
-    """Each line that is not blank."""
-    found = [(line, number) for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
-    return Records([line.rstrip(b"\r") for line, _ in found], [number for _, number in found])
+    r"""Each line that is not blank; a line ends as Spark's reader ends it.
+
+    Example:
+        >>> json_records(b'{"a": 1}\r\n\n{"a": 2}\r{}')
+        Records(texts=[b'{"a": 1}', b'{"a": 2}', b'{}'], lines=[1, 3, 4], header=b'')
+    """
+    lines = _ENDS.split(data) if b"\r" in data else data.split(b"\n")
+    found = [(line, number) for number, line in enumerate(lines, start=1) if line.strip(_BLANKS)]
+    return Records([line for line, _ in found], [number for _, number in found])

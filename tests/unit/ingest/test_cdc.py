@@ -1,6 +1,8 @@
 import base64
+import hashlib
 import json
 import re
+import uuid
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -539,3 +541,124 @@ def test_a_default_that_may_stand_for_null_is_refused(tmp_path, kind, type_, def
         row["fields"][1]["optional"] = False  # NULL is not possible
     write(tmp_path / "2.jsonl", {"schema": told, "payload": event("c", None, {"id": 9, "v": default})})
     assert opened(tmp_path, path="2.jsonl", columns=columns).state({"2.jsonl": 1}).column("v").to_pylist() == [default]
+
+
+MARK = "__debezium_unavailable_value"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("string", MARK),
+        ("string", f'{{"{MARK}":"{MARK}"}}'),  # hstore as JSON
+        ("string", "2b5d8ea0-1f6b-3d09-8d6f-1b7c1a2d3e4f"),  # any other UUID is a value
+        ("binary", base64.b64encode(MARK.encode()).decode()),
+        ("array<string>", [MARK]),
+        ("array<binary>", [base64.b64encode(MARK.encode()).decode()]),
+        ("array<int>", list(MARK.encode())),
+        ("array<double>", [float(byte) for byte in MARK.encode()]),
+        ("array<decimal(5,1)>", [float(byte) for byte in MARK.encode()]),
+        ("map<string,string>", {MARK: MARK}),
+        ("map<string,string>", {"a": MARK}),
+        ("struct<a:array<string>,b:int>", {"a": ["x", MARK], "b": 1}),
+    ],
+)
+def test_a_value_that_was_not_sent_is_refused_at_any_depth(tmp_path, kind, value):
+    write(tmp_path / "1.jsonl", event("c", None, {"id": 1, "v": None}), event("u", None, {"id": 1, "v": value}))
+    source = opened(tmp_path, columns={"id": "bigint", "v": kind})
+    if kind == "string" and "2b5d" in value:
+        assert source.state({"1.jsonl": 2}).to_pylist() == [{"id": 1, "v": value}]
+        return
+    with pytest.raises(SourceError, match=r"1\.jsonl:2:1: SH212 column 'v': the database did not send the value"):
+        source.state({"1.jsonl": 2})
+
+
+def test_the_mark_of_an_array_of_uuids(tmp_path):
+    write(tmp_path / "1.jsonl", event("c", None, {"id": 1, "v": ["4b1ba9a3-0c8a-3bd2-a0a5-1d3a6c5bb28b"]}))
+    source = opened(tmp_path, columns={"id": "bigint", "v": "array<string>"})
+    assert source.state({"1.jsonl": 1}).num_rows == 1
+    mark = str(uuid.UUID(bytes=hashlib.md5(MARK.encode()).digest(), version=3))
+    write(tmp_path / "1.jsonl", event("u", None, {"id": 1, "v": [mark]}))
+    with pytest.raises(SourceError, match="did not send the value"):
+        source.state({"1.jsonl": 2})
+
+
+@pytest.mark.parametrize("has_schema", [False, True])
+def test_decimals_that_are_numbers_keep_their_digits(tmp_path, has_schema):
+    number = "123456789012345678.91"
+    after = f'{{"id": 1, "d": {number}, "l": [{number}], "m": {{"k": {number}}}, "s": {{"d": {number}, "x": 0.1}}}}'
+    line = f'{{"op": "c", "before": null, "after": {after}}}'
+    line = f'{{"schema": {{"type": "struct", "fields": []}}, "payload": {line}}}' if has_schema else line
+    write(tmp_path / "1.jsonl", line, line)
+    kind = "decimal(20,2)"
+    columns = {
+        "id": "bigint",
+        "d": kind,
+        "l": f"array<{kind}>",
+        "m": f"map<string,{kind}>",
+        "s": f"struct<d:{kind},x:double>",
+    }
+    exact = Decimal(number)
+    assert opened(tmp_path, columns=columns).state({"1.jsonl": 2}).to_pylist() == [
+        {"id": 1, "d": exact, "l": [exact], "m": [("k", exact)], "s": {"d": exact, "x": 0.1}}
+    ]
+
+
+def test_a_number_that_becomes_a_text_has_the_digits_that_are_written(tmp_path):
+    write(tmp_path / "1.jsonl", '{"op": "c", "after": {"id": 1, "name": 123456789012345678.10}}')
+    plan = open_cdc(OPTIONS, tmp_path, loose=("name",))
+    assert plan.state({"1.jsonl": 1}).to_pylist() == [{"id": 1, "name": "123456789012345678.10"}]
+
+
+def test_values_within_others_are_written_as_those_of_columns(tmp_path):
+    fields = [
+        {"field": "id", "type": "int64"},
+        {"field": "days", "type": "array", "items": {"type": "int32", "name": "io.debezium.time.Date"}},
+        {
+            "field": "s",
+            "type": "struct",
+            "fields": [
+                {"field": "at", "type": "int64", "name": "io.debezium.time.MicroTimestamp"},
+                {"field": "b", "type": "bytes"},
+                {
+                    "field": "d",
+                    "type": "bytes",
+                    "name": "org.apache.kafka.connect.data.Decimal",
+                    "parameters": {"scale": "2"},
+                },
+            ],
+        },
+    ]
+    schema = {"type": "struct", "fields": [{"field": "after", "type": "struct", "fields": fields}]}
+    after = {"id": 1, "days": [0, None, 1], "s": {"at": 5, "b": "aGk=", "d": "AfQ="}, "m": [[1, "x"]]}
+    write(tmp_path / "1.jsonl", {"schema": schema, "payload": event("c", None, after)})
+    kinds = {"days": "array<date>", "s": "struct<at:timestamp,b:binary,d:decimal(5,2)>", "m": "map<int,string>"}
+    assert opened(tmp_path, columns={"id": "bigint", **kinds}).state({"1.jsonl": 1}).to_pylist() == [
+        {
+            "id": 1,
+            "days": [date(1970, 1, 1), None, date(1970, 1, 2)],
+            "s": {"at": datetime(1970, 1, 1, 0, 0, 0, 5, tzinfo=UTC), "b": b"hi", "d": Decimal("5.00")},
+            "m": [(1, "x")],
+        }
+    ]
+
+
+def test_a_value_within_another_that_does_not_fit_is_refused_with_its_line(tmp_path):
+    for number, (kind, value) in enumerate(
+        [("array<int>", [1.5]), ("array<int>", 3), ("map<string,int>", {"a": "x"}), ("struct<a:int>", []),
+         ("array<boolean>", [1]), ("array<string>", [1])]
+    ):  # fmt: skip
+        write(tmp_path / f"{number}.jsonl", event("c", None, {"id": 1}), event("u", None, {"id": 1, "v": value}))
+        source = opened(tmp_path, path=f"{number}.jsonl", columns={"id": "bigint", "v": kind})
+        with pytest.raises(SourceError, match=rf"{number}\.jsonl:2:1: SH212 column 'v' is no"):
+            source.state({f"{number}.jsonl": 2})
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
+    line = json.dumps(insert(1, "a"))
+    for number, end in enumerate(("", "\n")):
+        (tmp_path / f"{number}.jsonl").write_text(f"\ufeff{line}{end}", encoding="utf-8")
+        source = opened(tmp_path, path=f"{number}.jsonl")
+        assert source.columns()
+        assert source.available() == {f"{number}.jsonl": 1}
+        assert pairs(source.state({f"{number}.jsonl": 1})) == [(1, "a")]

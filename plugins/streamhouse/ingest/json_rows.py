@@ -1,0 +1,227 @@
+"""JSON objects as rows of given columns: by Arrow where it surely reads as Spark does, else object by object."""
+
+import io
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pa_json
+
+from streamhouse.ingest.json_text import Cursor, decoded
+from streamhouse.ingest.json_values import JsonRow
+from streamhouse.ingest.spark_times import day_number, instant_number, local_number
+from streamhouse.ingest.unreadable import UnreadableError
+from streamhouse.model.table import Column
+from streamhouse.stores.arrow import arrow_schema
+
+_ARROW_DIFFERS = re.compile(rb"-0(?![.eE0-9])|[:\[,][ \t\r\n]*[+-]?[NI]")
+"""Numbers that Arrow reads in another way: an integer -0, and the words for what is no number."""
+_PLAIN_DAY = r"^\d{4}-\d\d-\d\d$"
+_PLAIN_TIME = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?"
+_ZONE = r"(Z|[+-](0\d|1[0-7]):[0-5]\d)$"
+_BLANKS = b" \t\r\n"
+_LEAST_BLOCK = 1 << 20
+_MOST_BLOCK = 1 << 30
+_LEVELS = 200
+_MOST_DIGITS, _DECIMAL_DIGITS = 1000, 38
+_TOO_LONG = re.compile(rb"[0-9.]{%d}" % (_MOST_DIGITS + 1))
+
+
+class UnreadableRecordError(UnreadableError):
+    """A record is no row.
+
+    Attributes:
+        number: Which one, from 0.
+    """
+
+    def __init__(self, number: int, error: UnreadableError) -> None:
+        super().__init__(error.reason, str(error))
+        self.number = number
+
+
+def json_rows(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table:
+    """One row for each record, with exactly these columns, as Spark's reader of JSON gives them.
+
+    A field that a record lacks is null, and one that no column names is left out. Everything but null has a text, so
+    it can be a string: as it is written. Of a field that is there twice, the last counts.
+
+    Args:
+        records: One object each; none is blank.
+        columns: Of the rows.
+
+    Raises:
+        UnreadableRecordError: one is no object, or has a value that does not fit or would lose digits.
+    """
+    if not records:
+        return arrow_schema(columns).empty_table()
+    try:
+        found = _by_arrow(records, columns)
+    except (pa.ArrowException, ValueError, OverflowError):
+        found = None  # object by object it shows what is wrong, and where
+    return found if found is not None else _one_by_one(records, columns)
+
+
+def json_names(records: Iterable[bytes]) -> set[str]:
+    """The names of all fields of records, without those within others.
+
+    Raises:
+        UnreadableError: one is no object.
+    """
+    found: set[str] = set()
+    for record in records:
+        cursor = Cursor(decoded(record))
+        for name in cursor.names():
+            found.add(name)
+            cursor.skip()
+    return found
+
+
+def lacking(records: Sequence[bytes], rows: pa.Table) -> tuple[str, ...]:
+    """Columns that no record has, not even as null.
+
+    Args:
+        records: Of all rows.
+        rows: What `json_rows` gave for them.
+    """
+    empty = [name for name in rows.column_names if rows.column(name).null_count == rows.num_rows]
+    if not empty:
+        return ()
+    names = json_names(records)
+    return tuple(name for name in empty if name not in names)
+
+
+def first_wrong(records: Sequence[bytes]) -> UnreadableRecordError | None:
+    """The first record that is no JSON object; None: all are."""
+    reader = JsonRow(())
+    for number, record in enumerate(records):
+        try:
+            reader.row(record)
+        except UnreadableError as error:
+            return UnreadableRecordError(number, error)
+    return None
+
+
+def _one_by_one(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table:
+    try:
+        reader = JsonRow(columns)
+    except UnreadableError as error:
+        raise UnreadableRecordError(0, error) from error
+    values = []
+    for number, record in enumerate(records):
+        try:
+            row = reader.row(record)
+            if row is None:
+                raise UnreadableError("malformed", "it has no JSON object, but blanks alone")
+            values.append(row)
+        except UnreadableError as error:
+            raise UnreadableRecordError(number, error) from error
+    schema = arrow_schema(columns)
+    return pa.table([pa.array([row.get(f.name) for row in values], f.type) for f in schema], schema=schema)
+
+
+def _by_arrow(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table | None:
+    """The rows; None where Arrow reads in another way than Spark."""
+    schema = arrow_schema(columns)
+    if not all(_is_readable(field.type) for field in schema):
+        return None
+    lines = [record.strip(_BLANKS) for record in records]
+    if not all(line[:1] == b"{" and line[-1:] == b"}" for line in lines):
+        return None
+    if any(b"\n" in line for line in lines):
+        lines = [line.replace(b"\n", b" ") for line in lines]  # between tokens: no text has a line end
+    text = b"\n".join(lines)
+    text.decode()  # Arrow takes bytes that are no UTF-8 as they are
+    if _ARROW_DIFFERS.search(text) or _is_deep(lines, text) or _has_long_numbers(text, lines, schema):
+        return None
+    block = max(_LEAST_BLOCK, max(map(len, lines)) + 2)
+    if block > _MOST_BLOCK:
+        return None
+    written = pa.schema([(field.name, _written(field.type)) for field in schema])
+    options = pa_json.ParseOptions(explicit_schema=written, unexpected_field_behavior="ignore")
+    rows = pa_json.read_json(io.BytesIO(text), pa_json.ReadOptions(block_size=block), options)
+    if rows.num_rows != len(records):
+        return None
+    arrays = [_as(rows.column(f.name).combine_chunks(), f.type) for f in schema]
+    found = pa.table(arrays, schema=schema)
+    found.validate(full=True)  # Arrow takes decimals with more digits than the type has
+    return found
+
+
+def _is_deep(lines: Collection[bytes], text: bytes) -> bool:
+    """Whether a line may have more levels than Spark takes."""
+    if text.count(b"{") + text.count(b"[") < len(lines) + _LEVELS:
+        return False
+    return any(line.count(b"{") + line.count(b"[") > _LEVELS for line in lines)
+
+
+def _has_long_numbers(text: bytes, lines: Collection[bytes], schema: pa.Schema) -> bool:
+    """Whether there may be a number with more digits than Spark takes, or one that Arrow's decimals overflow with."""
+    if max(map(len, lines)) > _MOST_DIGITS and _TOO_LONG.search(text):
+        return True
+    scale = max((_scale(field.type) for field in schema), default=-1)
+    if scale < 0:
+        return False
+    number = rb'[:\[,][ \t\r]*"?[+-]?(?:[0-9.]+[eE]|[0-9]{%d})' % (_DECIMAL_DIGITS - scale + 1)
+    return re.search(number, text) is not None
+
+
+def _scale(data_type: pa.DataType) -> int:
+    """The largest scale of a decimal in a type; -1: it has none."""
+    if pa.types.is_decimal(data_type):
+        return int(data_type.scale)
+    return max((_scale(data_type.field(n).type) for n in range(data_type.num_fields)), default=-1)
+
+
+def _is_readable(data_type: pa.DataType) -> bool:
+    """Whether Arrow's reader has the same form of the type: of maps and bytes it has another one."""
+    kind = pa.types
+    if kind.is_list(data_type):
+        return _is_readable(data_type.value_type)
+    if kind.is_struct(data_type):
+        return all(_is_readable(field.type) for field in data_type)
+    return not kind.is_map(data_type) and not kind.is_binary(data_type)
+
+
+def _written(data_type: pa.DataType) -> pa.DataType:
+    """The type in JSON: days and times are texts."""
+    if pa.types.is_date(data_type) or pa.types.is_timestamp(data_type):
+        return pa.string()
+    if pa.types.is_list(data_type):
+        return pa.list_(_written(data_type.value_type))
+    if pa.types.is_struct(data_type):
+        return pa.struct([(field.name, _written(field.type)) for field in data_type])
+    return data_type
+
+
+def _as(values: pa.Array, data_type: pa.DataType) -> pa.Array:
+    if values.type == data_type:
+        return values
+    nulls = pc.is_null(values) if values.null_count else None
+    if pa.types.is_list(data_type):
+        return pa.ListArray.from_arrays(values.offsets, _as(values.values, data_type.value_type), data_type, mask=nulls)
+    if pa.types.is_struct(data_type):
+        fields = [_as(values.field(n), field.type) for n, field in enumerate(data_type)]
+        return pa.StructArray.from_arrays(fields, fields=list(data_type), mask=nulls)
+    if pa.types.is_date(data_type):
+        if _all(values, _PLAIN_DAY):
+            return values.cast(data_type)
+        return _converted(values, day_number, data_type)
+    if not data_type.tz:
+        return (
+            values.cast(data_type) if _all(values, f"{_PLAIN_TIME}$") else _converted(values, local_number, data_type)
+        )
+    if _all(values, f"{_PLAIN_TIME}{_ZONE}"):
+        return values.cast(data_type)
+    if _all(values, f"{_PLAIN_TIME}$"):
+        return pc.assume_timezone(values.cast(pa.timestamp("us")), "UTC")
+    return _converted(values, instant_number, data_type)
+
+
+def _all(texts: pa.Array, pattern: str) -> bool:
+    return pc.all(pc.match_substring_regex(texts, pattern)).as_py() is not False
+
+
+def _converted(texts: pa.Array, convert: Callable[[str], int], data_type: pa.DataType) -> pa.Array:
+    numbers = [None if text is None else convert(text) for text in texts.to_pylist()]
+    return pa.array(numbers, data_type)

@@ -1,0 +1,126 @@
+"""Files are read as Spark reads them, or refused with their place and a remedy; Spark itself says how it reads them."""
+
+import math
+import os
+import random
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from streamhouse.errors import SourceError
+from streamhouse.ingest.files import open_files
+from tests.chance import drawn_seed
+from tests.gate.levels import deep
+from tests.json_values import VALUES
+from tests.patience import SOAKING
+from tests.random_json import JsonFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+SEED = drawn_seed(29)
+NUMBER = int(os.environ.get("STREAMHOUSE_FILES", 2_000 if SOAKING else 100))
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.timeout(6 * 3600 if SOAKING else 1800),
+    deep("random files judged by Spark; tests/unit/ingest has what Spark says of named ones"),
+]
+
+
+def by_spark(spark: "SparkSession", file: Path, columns: dict[str, str]) -> "list[Any] | str":
+    """The rows; a text: why Spark refuses the file."""
+    schema = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+    reader = spark.read.schema(schema).option("mode", "FAILFAST")
+    try:
+        rows = (reader.json if file.suffix == ".json" else reader.parquet)(str(file)).toArrow()
+    except Exception as error:  # noqa: BLE001  py4j's and Spark's own, of many classes
+        return str(error).splitlines()[0]
+    return _plain(rows)
+
+
+def by_us(file: Path, columns: dict[str, str]) -> "list[Any] | str":
+    """The rows; a text: the error."""
+    source = open_files({"path": file.name, "columns": columns}, file.parent)
+    try:
+        return _plain(source.read({}, source.available()))
+    except SourceError as refused:
+        error = refused
+    assert error.at is not None, error
+    assert error.at.file == file.name, error
+    assert error.hint, error
+    return str(error)
+
+
+def _plain(rows: "pa.Table") -> list[Any]:
+    import pyarrow as pa
+
+    names = rows.column_names
+    arrays = [_numbers(rows.column(name).combine_chunks()) for name in names]
+    return [_comparable(row) for row in pa.table(arrays, names=names).to_pylist()]
+
+
+def _numbers(values: "pa.Array") -> "pa.Array":
+    """Times as numbers: Python has no years before 1."""
+    import pyarrow as pa
+
+    kind = values.type
+    if pa.types.is_timestamp(kind):
+        return values.cast(pa.timestamp("us", kind.tz)).cast(pa.int64())
+    if pa.types.is_date(kind):
+        return values.cast(pa.int32())
+    return values
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else (value, math.copysign(1, value))
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, dict):
+        return {name: _comparable(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_comparable(inner) for inner in value]
+    return value
+
+
+def compare(spark: "SparkSession", file: Path, columns: dict[str, str]) -> tuple[bool, bool]:
+    """Whether Spark reads a file, and whether we do; what both read is equal."""
+    ours, theirs = by_us(file, columns), by_spark(spark, file, columns)
+    shown = f"{columns}\n{file.read_bytes()!r}\nours: {ours}\nSpark's: {theirs}"
+    assert isinstance(ours, str) or ours == theirs, shown
+    return not isinstance(theirs, str), not isinstance(ours, str)
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_each_value_into_each_type(spark: "SparkSession", tmp_path: Path, kind: str) -> None:
+    """Every form that a value of JSON has, in a column of each type: a line each."""
+    lines = [f'{{"n": {number}, "a": {value} , "z": 1}}' for number, value in enumerate(VALUES[kind])]
+    (tmp_path / "a.json").write_text("\n".join(lines))
+    options = {"path": "a.json", "columns": {"n": "int", "a": kind}, "on_bad_rows": {"action": "dead_letter"}}
+    source = open_files(options, tmp_path)
+    rows = {row["n"]: row["a"] for row in _plain(source.read({}, source.available()))}
+    schema = f"n int, a {kind}, bad string"
+    reader = spark.read.schema(schema).option("columnNameOfCorruptRecord", "bad")
+    theirs = _plain(reader.json(str(tmp_path / "a.json")).toArrow())
+    assert len(theirs) == len(lines)
+    read = [(number, row["a"]) for number, row in enumerate(theirs) if row["bad"] is None]
+    odd = [(VALUES[kind][n], rows[n], answer) for n, answer in read if n in rows and rows[n] != answer]
+    assert not odd, f"value, ours, Spark's: {odd}"
+    more = [VALUES[kind][n] for n in rows.keys() - dict(read).keys()]
+    assert not more, f"read by us alone: {more}"
+    print(kind, "read by Spark alone:", [VALUES[kind][n][:60] for n in dict(read).keys() - rows.keys()])  # noqa: T201
+
+
+def test_random_json(spark: "SparkSession", tmp_path: Path) -> None:
+    chance = random.Random(SEED)
+    read: list[tuple[bool, bool]] = []
+    for number in range(NUMBER):
+        made = JsonFile(chance, mess=chance.choice((0, 0, 0.3, 1)))
+        file = tmp_path / f"{number}.json"
+        file.write_bytes(made.data)
+        read.append(compare(spark, file, made.columns))
+    both, spark_alone = read.count((True, True)), read.count((True, False))
+    assert both > 3 * spark_alone, f"{both} read by both, {spark_alone} by Spark alone"
