@@ -20,7 +20,7 @@ from streamhouse.errors import (
     did_you_mean,
 )
 from streamhouse.sql import functions
-from streamhouse.sql.admit import Refused, refused_calls, refused_relations
+from streamhouse.sql.admit import TABLE_FUNCTIONS, Refused, refused_calls, refused_relations
 from streamhouse.sql.arity import ARITY, misfit
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.determinism import fault
@@ -67,6 +67,8 @@ def check_relations(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
     ]
     for table in [] if errors else [node for node in nodes if _TABLE[type(node)]]:
         if not isinstance(table.this, exp.Identifier):
+            if function_name(table.this) in TABLE_FUNCTIONS:
+                continue
             message = f"{function_name(table.this).upper()}(…) is no input"
         elif table.args.get("version") or table.args.get("when"):
             message = f"'{table.name}' is read as of now, or as of the epoch"
@@ -107,7 +109,7 @@ def check_tables(nodes: Sequence[exp.Expr], ports: Collection[str], sql: str, at
     if with_ is not None and with_.args.get("recursive"):
         errors.append(StrategyError("a recursive CTE cannot be kept up to date", at=place_of(with_, sql, at)))
     read = set()
-    for table in (node for node in nodes if isinstance(node, exp.Table)):
+    for table in (node for node in nodes if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)):
         name = table.name.lower()
         read.add(name)
         if table.db or (name not in ports and name not in ctes):
@@ -179,7 +181,7 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
                 errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
     errors += [
         _placed(UntypedColumnError, found, sql, at)
-        for found in refused_calls(nodes, functions.KNOWN)
+        for found in refused_calls(nodes, functions.KNOWN | TABLE_FUNCTIONS)
         if fault(found.node) is None
     ]
     _raise(errors)
