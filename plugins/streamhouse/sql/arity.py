@@ -9,6 +9,7 @@ from streamhouse.sql.words import words
 _OPENS = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 _CLOSES = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 _NO_CALL_AFTER = {TokenType.ALIAS, TokenType.DOT, TokenType.DCOLON, TokenType.COLON}
+_LISTS_AFTER = {TokenType.LIKE, TokenType.ILIKE}  # `LIKE ANY ('a%', 'b%')`
 _OTHER_GRAMMAR = frozenset({"from", "for", "in", "select", "with", "where", "values", "table"})
 _TYPES = frozenset({"decimal", "char"})  # they take other arguments in a CAST
 
@@ -159,13 +160,14 @@ def miscounts(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
     keyword separates, and those with a star among them, are left to the parser.
     """
     calls: list[_OpenCall | None] = []
-    before, name = None, None
+    before: TokenType | None = None
+    name: Token | None = None
     for token in tokens:
         kind = token.token_type
         if calls and calls[-1] is not None:
             calls[-1].take(token)
         if kind in _OPENS:
-            is_call = kind is TokenType.L_PAREN and name is not None and before not in _NO_CALL_AFTER
+            is_call = kind is TokenType.L_PAREN and name is not None and before not in _NO_CALL_AFTER | _LISTS_AFTER
             text = name.text.lower() if name is not None else ""
             calls.append(
                 _OpenCall(name) if is_call and name is not None and text in ARITY and text not in _TYPES else None

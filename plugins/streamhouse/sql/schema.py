@@ -35,10 +35,12 @@ from streamhouse.sql.infer import Inference
 from streamhouse.sql.ports import ActionPort, append_columns, column_of, convert_ports
 from streamhouse.sql.resolved import qualified, scope_of
 from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
+from streamhouse.sql.spelled_pivots import spell_pivots
 from streamhouse.sql.spelled_rows import spell_rows
 from streamhouse.sql.stars import check_stars, expand_stars
 from streamhouse.sql.ties import ties
 from streamhouse.sql.windows import spell_windows
+from streamhouse.sql.written import note_names
 
 _PLACED = Kinds(exp.Identifier, exp.Func)
 
@@ -107,24 +109,24 @@ def analyse(
     """
     nodes = list(query.walk())  # once for all who look through them: that takes longer than what each looks for
     check_tables(nodes, ports, sql, at)
-    if spell_windows(nodes, {name for port in ports.values() for name in port.visible(extra=True)}):
-        nodes = list(query.walk())
+    seen = {name: port.visible(extra=False) for name, port in ports.items()}
+    nodes = _spelled(query, nodes, ports, sql, at)
     check_functions(nodes, sql, at)
     check_limits(nodes, sql, at)
     check_stars(nodes, sql, at)
     check_places(nodes, sql, at)
-    if spell_rows(query, {name: port.visible(extra=False) for name, port in ports.items()}, sql, at):
+    if spell_rows(query, seen, sql, at):
         nodes = list(query.walk())
     check_names(query, sql, at)
+    note_names(nodes)
     filters = Filters(nodes)
     convert_ports(query, ports, extra=extra_columns)
-    visible = {name: port.visible(extra=False) for name, port in ports.items()}
-    tree = qualified(query, visible, at)
+    tree = qualified(query, seen, at)
     nodes = list(tree.walk())
     quote_found(nodes)
     check_windows(nodes, sql, at)
     scope = scope_of(tree, at)
-    if any(type(node) is exp.Star for node in nodes) and expand_stars(scope, Inference(visible)):
+    if any(type(node) is exp.Star for node in nodes) and expand_stars(scope, Inference(seen)):
         scope = scope_of(tree, at)
     # A column that the port does not declare is not there, though the table has it.
     columns_by_port = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
@@ -157,6 +159,18 @@ def analyse(
     reads = _reads(scope, everything)
     check_ports_are_read(ports, reads, at)
     return CheckedQuery(tree, columns, reads, scope, inference, notices)
+
+
+def _spelled(
+    query: exp.Query, nodes: list[exp.Expr], ports: Mapping[str, ActionPort], sql: str, at: Location
+) -> list[exp.Expr]:
+    """All of a query after time windows and PIVOT are written out."""
+    columns = {name for port in ports.values() for name in port.visible(extra=True)}
+    changed = spell_windows(nodes, columns)
+    if any(node.args.get("pivots") for node in nodes):
+        seen = {name: port.visible(extra=False) for name, port in ports.items()}
+        changed = spell_pivots(query, seen, sql, at) or changed
+    return list(query.walk()) if changed else nodes
 
 
 def _forget_order(tree: exp.Query) -> bool:
