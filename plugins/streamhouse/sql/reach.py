@@ -8,7 +8,7 @@ from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.scopes import aggregates_in, own_nodes
+from streamhouse.sql.scopes import aggregates_in, own_nodes, windows_in
 from streamhouse.sql.traces import text_of
 
 _ONE_OUT = "join what it needs in the query between, and name it there"
@@ -28,6 +28,8 @@ def out_of_reach(root: Scope, inference: Inference) -> Iterator[Refused]:
         if isinstance(scope.expression, exp.Select):
             yield from _sub_queries(scope, scope.expression)
             yield from _distinct_order(scope.expression)
+            if scope.parent is not None:
+                yield from _outer_in_folds(scope, scope.expression)
 
 
 def _too_far(scope: Scope) -> Iterator[Refused]:
@@ -35,11 +37,31 @@ def _too_far(scope: Scope) -> Iterator[Refused]:
         at: Scope | None = scope
         levels = 0
         while at is not None and column.table and column.table not in at.sources:
-            levels += bool(at.is_subquery)  # also of a query in LATERAL
+            levels += _is_boundary(at)
             at = at.parent
         if at is not None and levels > _MOST_OUT:
             message = f"{column.sql('spark')} belongs to a query {levels} levels out, and Spark looks one level out"
             yield Refused(column, message, _ONE_OUT)
+
+
+def _is_boundary(scope: Scope) -> bool:
+    """Whether the names around a scope are those of an outer query; they are also for a query in LATERAL."""
+    lateral = scope.parent.expression if scope.parent is not None else None
+    is_first = isinstance(lateral, exp.Lateral) and isinstance(lateral.parent, exp.From)
+    return bool(scope.is_subquery) and not is_first
+
+
+def _outer_in_folds(scope: Scope, select: exp.Select) -> Iterator[Refused]:
+    """Columns of an outer query that are grouped, aggregated or ordered by, which Spark does not compute."""
+    group, order = select.args.get("group"), select.args.get("order")
+    folds = group is not None or any(aggregates_in(item) for item in select.selects)
+    parts = [*select.selects, *([group] if group is not None else [])] if folds else []
+    parts += [order] if order is not None else []
+    parts += [window for item in select.selects for window in windows_in(item)]
+    for column in (node for part in parts for node in own_nodes(part) if isinstance(node, exp.Column)):
+        if column.table and column.table not in scope.sources:
+            hint = "use it in WHERE or HAVING, or join the tables"
+            yield Refused(column, f"{column.sql('spark')} of the outer query is in a grouping, window or order", hint)
 
 
 def _ambiguous(scope: Scope, inference: Inference) -> Iterator[Refused]:

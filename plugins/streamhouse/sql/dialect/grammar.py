@@ -151,6 +151,8 @@ def _of_values(node: exp.Values) -> Iterator[str]:
     rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
     if len({len(row) for row in rows}) > 1:
         yield "the rows of VALUES have different numbers of columns"
+    if any(cell.find(exp.Column, exp.Query) for row in rows for cell in row):
+        yield "VALUES takes values; write SELECT … UNION ALL SELECT … for columns"
     alias = node.args.get("alias")
     named = alias.columns if alias is not None else []
     if named and rows and len(named) != len(rows[0]):
