@@ -23,7 +23,7 @@ COLUMNS = {
 }
 _CASTS = ("tinyint", *COLUMNS.values(), "map<string,string>", "struct<x:bigint,y:string>", "struct<x:int>")
 _OPERATORS = ("+", "-", "*", "/", "%", "=", "<>", "<", "<=>", "AND", "OR", "||", "&", "|", "DIV", "LIKE", "RLIKE")
-_OTHERS = functions.GENERATORS | functions.NONDETERMINISTIC | functions.CLOCKS | functions.TIME_WINDOWS
+_OTHERS = functions.GENERATORS | functions.CLOCKS | functions.TIME_WINDOWS
 _PLACES = (
     "SELECT -{c} AS x FROM r",
     "SELECT NOT {c} AS x FROM r",

@@ -48,6 +48,16 @@ _TYPES = (
         "VOID",
     ),
 )
+_ROWS = ("explode", "explode_outer", "inline", "posexplode", "stack", "json_tuple", "variant_explode", "nope")
+_PIVOTS = (
+    " PIVOT (sum(v) FOR k IN ('a', 'b'))",
+    " PIVOT (sum(v) AS s, count(*) AS n FOR (k, b) IN (('a', true) AS x))",
+    " PIVOT (max(nope) FOR v IN (1, x))",
+    " UNPIVOT (val FOR name IN (v, x))",
+    " UNPIVOT INCLUDE NULLS ((p, q) FOR name IN ((v, k) AS one, (id, nope)))",
+    " TABLESAMPLE (5 ROWS)",
+)
+_SETS = ("UNION ALL", "UNION", "EXCEPT", "INTERSECT")
 _JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "FULL SEMI JOIN", "CROSS JOIN", "NATURAL JOIN")
 
 
@@ -115,6 +125,9 @@ class Statements:
             lambda: f"{self._value(0)} BETWEEN {self._value(0)} AND {self._value(0)}",
             lambda: f"{self._value(0)} IS {self._of(('', 'NOT '))}NULL",
             lambda: f"({self._query(depth - 2)})",
+            lambda: f"({self._query(depth - 2)} {self._of(_SETS)} {self._query(depth - 2)})",
+            lambda: f"{self._of(_ROWS)}({self._value(0)})",
+            lambda: f"{self._value(0)} * INTERVAL '1' SECOND",
             lambda: f"EXISTS ({self._query(depth - 2)})",
             lambda: f"{self._value(0)} IN ({self._query(depth - 2)})",
             lambda: f"{self._value(depth - 1)}[{self._value(0)}]",
@@ -132,14 +145,14 @@ class Statements:
 
     def _item(self, depth: int) -> str:
         if self._chance(0.08):
-            return self._of(("*", "t.*", "a.*", "* EXCEPT (v)", "u.*"))
+            return self._of(("*", "t.*", "a.*", "* EXCEPT (v)", "u.*", "s.*", "struct(s.*) AS z", "struct(nope.*)", "posexplode(arr)"))
         return self._value(depth) + (f" AS {self._of(('y', 'z', 'id', 'Y', '`a b`'))}" if self._chance(0.8) else "")
 
     def _source(self, depth: int) -> str:
         if depth > 0 and self._chance(0.3):
             return f"({self._query(depth - 1)}) {self._of(('x', 't', 'a', ''))}"
         if self._chance(0.1):
-            return self._of(("c", "x", "VALUES (1, 2), (3, 4) AS w(p, q)", "range(3)", "t.arr", "nope"))
+            return self._of(("c", "x", "d", "explode(arr)", "VALUES (1, 2), (3, 4) AS w(p, q)", "range(3)", "t.arr", "nope"))
         return self._of(("t", "t", "t", "t AS a", "u"))
 
     def _from(self, depth: int) -> str:
@@ -151,8 +164,15 @@ class Statements:
                 if self._chance(0.2)
                 else f" {self._of(_JOINS)} {self._source(depth)} {condition}"
             )
+        while self._chance(0.15):
+            names = self._of((" AS e", "", " AS p, q", " AS e, f, g"))
+            outer = self._of(("", "", "OUTER "))
+            text += f" LATERAL VIEW {outer}{self._of(_ROWS)}({self._many(lambda: self._value(0), 3)}) l{names}"
         if self._chance(0.1):
-            text += f" LATERAL VIEW {self._of(('explode', 'inline', 'posexplode', 'nope'))}({self._value(0)}) l AS e"
+            inner = self._of((f"({self._query(depth - 1)})", f"{self._of(_ROWS)}({self._value(0)})"))
+            text += f"{self._of((',', ' LEFT JOIN', ' JOIN'))} LATERAL {inner} {self._of(('m', '', 'm(c)'))}"
+        if self._chance(0.05):
+            text += self._of(_PIVOTS)
         return text
 
     def _query(self, depth: int) -> str:
@@ -169,10 +189,11 @@ class Statements:
         )
         text += "".join(f" {make()}" for share, make in clauses if self._chance(share))
         if depth > 1 and self._chance(0.15):
-            text += f" {self._of(('UNION ALL', 'UNION', 'EXCEPT', 'INTERSECT'))} {self._query(depth - 1)}"
+            text += f" {self._of(_SETS)} {self._query(depth - 1)}"
         if depth > 1 and self._chance(0.2):
             name = self._of(("c", "x", "t", "c(p)"))
-            text = f"WITH {self._of(('', '', 'RECURSIVE '))}{name} AS ({self._query(depth - 1)}) {text}"
+            more = f", d AS ({self._query(0)})" if self._chance(0.3) else ""
+            text = f"WITH {self._of(('', '', 'RECURSIVE '))}{name} AS ({self._query(depth - 1)}){more} {text}"
         return text
 
 

@@ -13,6 +13,7 @@ from streamhouse.errors import did_you_mean
 from streamhouse.sql import functions
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.expressions import TYPED
+from streamhouse.sql.refused import NOT_OF_VALUES, OPERATORS, REFUSED
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.words import words
 
@@ -24,43 +25,7 @@ TABLE_FUNCTIONS = words(
 )
 """Functions that may stand in FROM: each makes rows of its arguments alone."""
 
-NOT_OF_VALUES = words(
-    """
-    reflect try_reflect java_method input_file_name input_file_block_start input_file_block_length
-    current_user session_user user current_catalog current_database current_schema version
-    python_worker_logs sql_keywords collations
-    from_xml to_xml schema_of_xml xpath xpath_boolean xpath_double xpath_float xpath_int xpath_long
-    xpath_number xpath_short xpath_string from_avro to_avro schema_of_avro from_protobuf to_protobuf
-    """
-)
-"""Functions of Spark that run code, tell of the process, or whose options name files and addresses."""
-
-_OF_VALUES = words(
-    """
-    acosh aes_decrypt aes_encrypt approx_top_k approx_top_k_accumulate approx_top_k_combine approx_top_k_estimate
-    array_insert arrays_zip asinh assert_true atanh between bit_get bitmap_and_agg bitmap_bit_position
-    bitmap_bucket_number bitmap_construct_agg bitmap_count bitmap_or_agg case cast collate collation
-    convert_timezone cot count_min_sketch csc current_time datepart day div elt from_csv get_json_object getbit
-    histogram_numeric hll_sketch_agg hll_sketch_estimate hll_union hll_union_agg ilike in is_valid_utf8
-    is_variant_null json_object_keys json_tuple kll_merge_agg_bigint kll_merge_agg_double kll_merge_agg_float
-    kll_sketch_agg_bigint kll_sketch_agg_double kll_sketch_agg_float kll_sketch_get_n_bigint
-    kll_sketch_get_n_double kll_sketch_get_n_float kll_sketch_get_quantile_bigint
-    kll_sketch_get_quantile_double kll_sketch_get_quantile_float kll_sketch_get_rank_bigint
-    kll_sketch_get_rank_double kll_sketch_get_rank_float kll_sketch_merge_bigint kll_sketch_merge_double
-    kll_sketch_merge_float kll_sketch_to_string_bigint kll_sketch_to_string_double kll_sketch_to_string_float
-    len luhn_check make_dt_interval make_interval make_time make_valid_utf8 make_ym_interval map_from_entries
-    map_zip_with mask not nullifzero overlay parse_json parse_url quote raise_error regexp_extract_all
-    schema_of_csv schema_of_json schema_of_variant schema_of_variant_agg sec sentences shiftleft shiftright
-    shiftrightunsigned st_asbinary st_geogfromwkb st_geomfromwkb st_setsrid st_srid stack theta_difference
-    theta_intersection theta_intersection_agg theta_sketch_agg theta_sketch_estimate theta_union theta_union_agg
-    time time_diff time_trunc to_csv to_number to_time to_variant_object transform_keys transform_values
-    try_aes_decrypt try_make_interval try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz try_mod
-    try_parse_json try_parse_url try_to_binary try_to_number try_to_time try_url_decode try_validate_utf8
-    try_variant_get validate_utf8 variant_explode variant_explode_outer variant_get when width_bucket
-    window_time zeroifnull zip_with
-    """
-)
-QUERY_FUNCTIONS = frozenset((functions.KNOWN | _OF_VALUES | TABLE_FUNCTIONS) - NOT_OF_VALUES)
+QUERY_FUNCTIONS = frozenset((functions.KNOWN | REFUSED.keys() | OPERATORS | TABLE_FUNCTIONS) - NOT_OF_VALUES)
 """What a person's query may call: a flow's functions, and others of values alone, whose types nobody needs to know."""
 
 _RELATIONS = (exp.Table, exp.Subquery, exp.Lateral, exp.Values, exp.Select, exp.Union, exp.Except, exp.Intersect)
@@ -174,7 +139,9 @@ def refused_calls(nodes: Iterable[exp.Expr], known: Collection[str]) -> Iterator
         elif _ANONYMOUS[kind] or (_FUNCTION[kind] and kind not in TYPED and not _PREDICATE[kind]):
             name = function_name(node)
             if name in NOT_OF_VALUES:
-                yield Refused(node, f"{name}() does more than compute with values", _BUILT_IN)
+                yield Refused(node, f"{name}() does more than compute with values: it {REFUSED[name]}", _BUILT_IN)
+            elif name in REFUSED and name not in known:
+                yield Refused(node, f"{name}() is not taken: it {REFUSED[name]}", _BUILT_IN)
             elif name not in known:
                 yield Refused(node, f"unknown function '{name}'", did_you_mean(name, known, _BUILT_IN))
 

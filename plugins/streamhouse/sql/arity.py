@@ -9,6 +9,7 @@ from streamhouse.sql.words import words
 _OPENS = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 _CLOSES = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 _NO_CALL_AFTER = {TokenType.ALIAS, TokenType.DOT, TokenType.DCOLON, TokenType.COLON}
+_LISTS_AFTER = {TokenType.LIKE, TokenType.ILIKE}  # `LIKE ANY ('a%', 'b%')`
 _OTHER_GRAMMAR = frozenset({"from", "for", "in", "select", "with", "where", "values", "table"})
 _TYPES = frozenset({"decimal", "char"})  # they take other arguments in a CAST
 
@@ -23,6 +24,8 @@ ARITY: dict[str, tuple[int, int | None]] = {
         ntile rand randn random uuid
     """),
     **_taking(0, 2, """
+        mode
+        make_ym_interval
         unix_timestamp
     """),
     **_taking(0, 0, """
@@ -32,6 +35,14 @@ ARITY: dict[str, tuple[int, int | None]] = {
         user version
     """),
     **_taking(1, 1, """
+        acosh asinh atanh bitmap_and_agg bitmap_bit_position bitmap_bucket_number bitmap_construct_agg
+        bitmap_count bitmap_or_agg collation csc hll_sketch_estimate is_valid_utf8 is_variant_null
+        json_object_keys kll_sketch_get_n_bigint kll_sketch_get_n_double kll_sketch_get_n_float
+        kll_sketch_to_string_bigint kll_sketch_to_string_double kll_sketch_to_string_float len luhn_check
+        make_valid_utf8 map_from_entries nullifzero parse_json quote raise_error schema_of_variant
+        schema_of_variant_agg sec theta_intersection_agg theta_sketch_estimate to_variant_object
+        try_parse_json try_url_decode try_validate_utf8 validate_utf8 zeroifnull variant_explode
+        variant_explode_outer
         abs acos array_agg array_compact array_distinct array_max array_min array_size ascii asin atan
         avg base64 bigint bin binary bit_and bit_count bit_length bit_or bit_xor bool_and bool_or
         boolean cardinality cbrt char char_length character_length chr collect_list collect_set cos cosh
@@ -47,15 +58,22 @@ ARITY: dict[str, tuple[int, int | None]] = {
         var_pop var_samp variance weekday weekofyear year
     """),
     **_taking(1, 2, """
+        approx_top_k_accumulate approx_top_k_combine approx_top_k_estimate assert_true hll_sketch_agg
+        hll_union_agg schema_of_csv schema_of_json theta_sketch_agg theta_union_agg to_csv try_to_binary
         any_value approx_count_distinct array_sort bround btrim ceil ceiling first first_value floor
         from_unixtime last last_value listagg log ltrim randstr round rtrim shuffle sort_array
         string_agg to_binary to_date to_json to_timestamp to_timestamp_ltz to_timestamp_ntz
         to_unix_timestamp trim try_to_date try_to_timestamp
     """),
     **_taking(1, 3, """
+        approx_top_k sentences
         lag lead str_to_map
     """),
     **_taking(2, 2, """
+        bit_get datepart getbit histogram_numeric kll_sketch_get_quantile_bigint
+        kll_sketch_get_quantile_double kll_sketch_get_quantile_float kll_sketch_get_rank_bigint
+        kll_sketch_get_rank_double kll_sketch_get_rank_float shiftleft shiftright shiftrightunsigned
+        theta_difference theta_intersection to_number transform_keys transform_values try_mod try_to_number
         add_months array_append array_contains array_except array_intersect array_position array_prepend
         array_remove array_repeat array_union arrays_overlap atan2 contains corr covar_pop covar_samp
         date_format date_part date_sub date_trunc element_at encode endswith equal_null exists filter
@@ -67,6 +85,8 @@ ARITY: dict[str, tuple[int, int | None]] = {
         try_element_at try_multiply try_subtract
     """),
     **_taking(2, 3, """
+        convert_timezone from_csv hll_union ilike nth_value parse_url regexp_extract_all theta_union
+        try_parse_url try_variant_get variant_get
         approx_percentile array_join date_add date_diff dateadd datediff from_json levenshtein like
         locate lpad months_between percentile percentile_approx position regexp_extract regexp_instr
         replace rpad sequence split substr substring uniform
@@ -75,19 +95,45 @@ ARITY: dict[str, tuple[int, int | None]] = {
         window
     """),
     **_taking(2, 6, """
+        try_make_timestamp_ntz
         make_timestamp_ntz
     """),
     **_taking(2, 7, """
-        make_timestamp make_timestamp_ltz
+        try_make_timestamp_ltz
+        make_timestamp_ltz
     """),
     **_taking(2, None, """
+        elt json_tuple stack
         decode greatest least
     """),
     **_taking(3, 3, """
+        array_insert map_zip_with zip_with
         conv if make_date nvl2 slice split_part substring_index timestampadd timestampdiff translate
     """),
     **_taking(3, 4, """
+        overlay
         aggregate reduce regexp_replace
+    """),
+    **_taking(1, None, """
+        coalesce count concat_ws format_string hash printf xxhash64
+    """),
+    **_taking(1, 7, """
+        make_timestamp try_make_interval try_make_timestamp
+    """),
+    **_taking(1, 5, """
+        mask
+    """),
+    **_taking(0, 4, """
+        make_dt_interval
+    """),
+    **_taking(0, 7, """
+        make_interval
+    """),
+    **_taking(2, 5, """
+        aes_decrypt try_aes_decrypt
+    """),
+    **_taking(4, 4, """
+        width_bucket count_min_sketch
     """),
 }
 # fmt: on
@@ -114,13 +160,14 @@ def miscounts(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
     keyword separates, and those with a star among them, are left to the parser.
     """
     calls: list[_OpenCall | None] = []
-    before, name = None, None
+    before: TokenType | None = None
+    name: Token | None = None
     for token in tokens:
         kind = token.token_type
         if calls and calls[-1] is not None:
             calls[-1].take(token)
         if kind in _OPENS:
-            is_call = kind is TokenType.L_PAREN and name is not None and before not in _NO_CALL_AFTER
+            is_call = kind is TokenType.L_PAREN and name is not None and before not in _NO_CALL_AFTER | _LISTS_AFTER
             text = name.text.lower() if name is not None else ""
             calls.append(
                 _OpenCall(name) if is_call and name is not None and text in ARITY and text not in _TYPES else None

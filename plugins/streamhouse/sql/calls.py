@@ -6,7 +6,8 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.sql import functions
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.arity import misfit
-from streamhouse.sql.literals import date_part_type, json_type, whole_number
+from streamhouse.sql.literals import date_part_type, json_type, number_type, stored_type, whole_number
+from streamhouse.sql.names import name_of
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
 from streamhouse.sql.typed import Lambda, Types
@@ -17,6 +18,11 @@ _CASTS = words(
     bigint binary boolean date decimal double float int smallint string timestamp tinyint
     """
 )
+
+
+_TO_DIGITS = frozenset({"round", "bround", "ceil", "ceiling", "floor"})
+_LITERALS = frozenset({"from_json", "from_csv", "to_number", "try_to_number", "variant_get", "try_variant_get"})
+"""Functions whose type is in one of their arguments."""
 
 
 def call_type(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
@@ -33,11 +39,11 @@ def call_type(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> Spar
     rule = functions.RULES.get(name)
     if rule is None:
         return None
-    if name in {"round", "bround"} and len(arguments) == 2:
+    if name in _TO_DIGITS and len(arguments) == 2:
         digits = whole_number(arguments[1])
         if digits is None:
             return None
-        rule = functions.round_rule(digits)
+        rule = functions.round_rule(digits) if name in {"round", "bround"} else functions.cut_to(digits)
     return rule([types.type_of(a, scope, names) for a in arguments if not isinstance(a, exp.Lambda)])
 
 
@@ -48,26 +54,76 @@ def _shaped(types: Types, name: str, arguments: list[exp.Expr], scope: Scope, na
         return t.BIGINT if len(arguments) == 3 else t.INT
     if name in {"dateadd", "date_add", "timestampadd"}:
         if len(arguments) == 2:
-            return t.DATE if name == "date_add" else None
+            return t.DATE if name in {"date_add", "dateadd"} else None
         if len(arguments) != 3:
             return None
         start = types.type_of(arguments[2], scope, names)
         return start if start in (t.TIMESTAMP, t.TIMESTAMP_NTZ) else None
     if name == "named_struct":
         return _named_struct(types, arguments, scope, names)
-    if name == "from_json" and len(arguments) >= 2 and isinstance(arguments[1], exp.Literal):
-        return json_type(arguments[1].name)
-    if name == "date_part" and isinstance(arguments[0], exp.Literal):
-        return date_part_type(arguments[0].name)
+    if name in _LITERALS:
+        return _of_literal(name, arguments)
+    if name in {"date_part", "datepart"} and isinstance(arguments[0], exp.Literal):
+        return date_part_type(arguments[0].name, types.type_of(arguments[1], scope, names))
+    if name == "arrays_zip":
+        return _zipped(types, arguments, scope, names)
+    if name in {"zip_with", "transform_keys", "transform_values", "map_zip_with"}:
+        return _of_lambda(types, name, arguments, scope, names)
     if name == "transform" and len(arguments) == 2 and isinstance(arguments[1], exp.Lambda):
         array_type = types.type_of(arguments[0], scope, names)
         body = _lambda(types, arguments[1], [array_type.element if array_type else None, t.INT], scope, names)
         return t.array_of(body) if body else None
-    if name in {"aggregate", "reduce"} and len(arguments) == 3 and isinstance(arguments[2], exp.Lambda):
+    if name in {"aggregate", "reduce"} and len(arguments) in (3, 4) and isinstance(arguments[2], exp.Lambda):
         array_type, start = (types.type_of(a, scope, names) for a in arguments[:2])
         merged = _lambda(types, arguments[2], [start, array_type.element if array_type else None], scope, names)
-        return start if start == merged else None
+        if start != merged or len(arguments) == 3:
+            return start if start == merged else None
+        last = arguments[3]
+        return _lambda(types, last, [start], scope, names) if isinstance(last, exp.Lambda) else None
     return None
+
+
+def _of_literal(name: str, arguments: list[exp.Expr]) -> SparkType | None:
+    place = 2 if name.endswith("variant_get") else 1
+    if len(arguments) <= place:
+        return SparkType("variant") if place == 2 else None
+    written = arguments[place]
+    if not isinstance(written, exp.Literal) or not written.is_string:
+        return None
+    if name.endswith("to_number"):
+        return number_type(written.name)
+    if name.endswith("variant_get"):
+        return stored_type(written.name)
+    kind = json_type(written.name)
+    return None if name == "from_csv" and kind is not None and kind.kind != "struct" else kind
+
+
+def _zipped(types: Types, arguments: list[exp.Expr], scope: Scope, names: Lambda) -> SparkType | None:
+    fields = []
+    for place, argument in enumerate(arguments):
+        kind = types.type_of(argument, scope, names)
+        if kind is None or kind.element is None:
+            return None
+        fields.append((name_of(argument) or str(place), kind.element))
+    return t.array_of(t.struct_of(*fields)) if fields else None
+
+
+def _of_lambda(types: Types, name: str, arguments: list[exp.Expr], scope: Scope, names: Lambda) -> SparkType | None:
+    body = arguments[-1]
+    kinds = [types.type_of(argument, scope, names) for argument in arguments[:-1]]
+    if not isinstance(body, exp.Lambda) or None in kinds:
+        return None
+    known = [kind for kind in kinds if kind is not None]
+    if name == "zip_with":
+        found = _lambda(types, body, [kind.element for kind in known], scope, names)
+        return t.array_of(found) if found else None
+    if any(kind.kind != "map" for kind in known):
+        return None
+    key = known[0].fields[0][1]
+    found = _lambda(types, body, [key, *(kind.fields[1][1] for kind in known)], scope, names)
+    if found is None:
+        return None
+    return t.map_of(found, known[0].fields[1][1]) if name == "transform_keys" else t.map_of(key, found)
 
 
 def _lambda(

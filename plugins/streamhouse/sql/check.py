@@ -1,5 +1,6 @@
 """What a person can get wrong in a query, each at its place in the file."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sqlglot import exp
@@ -20,7 +21,7 @@ from streamhouse.errors import (
     did_you_mean,
 )
 from streamhouse.sql import functions
-from streamhouse.sql.admit import Refused, refused_calls, refused_relations
+from streamhouse.sql.admit import TABLE_FUNCTIONS, Refused, refused_calls, refused_relations
 from streamhouse.sql.arity import ARITY, misfit
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.determinism import fault
@@ -29,11 +30,13 @@ from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.fits import misfits
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.placement import misplaced, ungrouped
+from streamhouse.sql.reach import out_of_reach
 from streamhouse.sql.scopes import function_name, own_nodes, selects_of
 from streamhouse.sql.spark_type import STRING, VOID
 
 _STRANGE = Kinds(exp.Pivot, exp.QueryTransform, exp.MatchRecognize)
 _TABLE, _CTE = Kinds(exp.Table), Kinds(exp.CTE)
+_WINDOW = Kinds(exp.Window)
 _SORTS, _CUTS, _WHERE = Kinds(exp.Group, exp.Order), Kinds(exp.Limit, exp.Offset), Kinds(exp.Where)
 _ANONYMOUS, _FUNCTION, _PREDICATE = Kinds(exp.Anonymous), Kinds(exp.Func), Kinds(exp.Predicate)
 
@@ -67,6 +70,8 @@ def check_relations(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
     ]
     for table in [] if errors else [node for node in nodes if _TABLE[type(node)]]:
         if not isinstance(table.this, exp.Identifier):
+            if function_name(table.this) in TABLE_FUNCTIONS:
+                continue
             message = f"{function_name(table.this).upper()}(…) is no input"
         elif table.args.get("version") or table.args.get("when"):
             message = f"'{table.name}' is read as of now, or as of the epoch"
@@ -107,7 +112,7 @@ def check_tables(nodes: Sequence[exp.Expr], ports: Collection[str], sql: str, at
     if with_ is not None and with_.args.get("recursive"):
         errors.append(StrategyError("a recursive CTE cannot be kept up to date", at=place_of(with_, sql, at)))
     read = set()
-    for table in (node for node in nodes if isinstance(node, exp.Table)):
+    for table in (node for node in nodes if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)):
         name = table.name.lower()
         read.add(name)
         if table.db or (name not in ports and name not in ctes):
@@ -143,13 +148,17 @@ def check_names(query: exp.Query, sql: str, at: Location) -> None:
     """
     errors: list[StreamhouseError] = []
     for i, item in enumerate(query.selects, 1):
-        named = isinstance(item, (exp.Alias, exp.Column, exp.Dot, exp.Star)) or bool(item.alias_or_name)
+        named = isinstance(item, _NAMED) and bool(item.alias_or_name)
         if isinstance(item, exp.Aliases) or not named or isinstance(item, exp.Literal):
             hint = f"write {short(item)} AS name"
             if isinstance(item, exp.Aliases):
                 hint = "a function that gives several columns stands in a LATERAL VIEW"
             errors.append(OutputColumnError(f"output column {i} has no name", at=place_of(item, sql, at), hint=hint))
     _raise(errors)
+
+
+_NAMED = (exp.Alias, exp.Column, exp.Dot, exp.Star, exp.Cast)
+"""What Spark calls by a name that is in the text."""
 
 
 def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
@@ -179,7 +188,7 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
                 errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
     errors += [
         _placed(UntypedColumnError, found, sql, at)
-        for found in refused_calls(nodes, functions.KNOWN)
+        for found in refused_calls(nodes, functions.KNOWN | TABLE_FUNCTIONS)
         if fault(found.node) is None
     ]
     _raise(errors)
@@ -210,6 +219,11 @@ def check_limits(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         StrategyError: one takes something else.
     """
     errors: list[StreamhouseError] = []
+    for select in (node for node in nodes if isinstance(node, exp.Select) and node.args.get("group")):
+        group = select.args["group"]
+        if any(item.is_star for item in select.expressions) and any(key.is_int for key in group.expressions):
+            message = "GROUP BY names a column by its place, and the output has *"
+            errors.append(StrategyError(message, at=place_of(group, sql, at), hint="name the columns"))
     for clause in (node for node in nodes if _SORTS[type(node)]):
         for item in clause.expressions:
             key = item.this if isinstance(item, exp.Ordered) else item
@@ -256,29 +270,36 @@ def check_types(root: Scope, inference: Inference, sql: str, at: Location) -> No
     Raises:
         StrategyError: a column is neither a group key nor in an aggregate.
         TypeMismatchError: Spark refuses a type.
+        UnknownColumnError: a name is out of reach, or means two columns.
     """
+    _raise([_placed(UnknownColumnError, found, sql, at) for found in out_of_reach(root, inference)])
     for scope in root.traverse():
         _raise([_placed(StrategyError, found, sql, at) for found in ungrouped(scope)])
     _raise([_placed(TypeMismatchError, found, sql, at) for found in misfits(root, inference)])
 
 
 class Filters:
-    """The columns of WHERE clauses that no table qualifies, from before names are resolved.
+    """The columns of WHERE clauses and window functions that no table qualifies, from before names are resolved.
 
     The resolver puts the expression of an output column in place of its name there; Spark knows no such name.
     """
 
     def __init__(self, nodes: Iterable[exp.Expr]) -> None:
         """Look at all nodes of a query."""
-        self._columns = [
-            node
-            for where in (node for node in nodes if _WHERE[type(node)])
-            for node in own_nodes(where)
-            if isinstance(node, exp.Column) and not node.table
-        ]
+        self._columns: list[tuple[exp.Column, str]] = []
+        for node in nodes:
+            if not _WHERE[type(node)] and not _WINDOW[type(node)]:
+                continue
+            merged = _merged(node.find_ancestor(exp.Select))
+            place = "WHERE" if _WHERE[type(node)] else "a window function"
+            self._columns += [
+                (column, place)
+                for column in own_nodes(node)
+                if isinstance(column, exp.Column) and not column.table and not _is_merged(column, merged)
+            ]
 
     def check(self, tree: exp.Query, sql: str, at: Location) -> None:
-        """No name in a WHERE stood for an output column.
+        """No name there stood for an output column.
 
         Raises:
             UnknownColumnError: one did.
@@ -286,14 +307,26 @@ class Filters:
         _raise(
             [
                 UnknownColumnError(
-                    f"'{column.name}' is an output column, which WHERE does not see",
+                    f"'{column.name}' is an output column, which {place} does not see",
                     at=place_of(column, sql, at),
                     hint="write its expression, or filter in an outer query",
                 )
-                for column in self._columns
+                for column, place in self._columns
                 if not column.table and column.root() is not tree
             ]
         )
+
+
+def _merged(select: exp.Select | None) -> frozenset[str] | None:
+    """The columns that USING makes one in a SELECT, whose expression takes their place; None: a NATURAL JOIN does."""
+    joins = (select.args.get("joins") or []) if select is not None else []
+    if any(join.args.get("method") for join in joins):
+        return None
+    return frozenset(name.name.lower() for join in joins for name in join.args.get("using") or [])
+
+
+def _is_merged(column: exp.Column, merged: frozenset[str] | None) -> bool:
+    return merged is None or column.name.lower() in merged
 
 
 def check_windows(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
@@ -418,6 +451,10 @@ def check_unions(root: Scope, inference: Inference, sql: str, at: Location) -> N
     _raise(errors)
 
 
+_MADE_UP = re.compile(r"_col_\d+")
+"""The name that the resolver gives a column that has none."""
+
+
 def check_outputs(root: Scope, inference: Inference, sql: str, at: Location) -> None:
     """Every output column has a name of its own and a type a table can hold.
 
@@ -428,12 +465,21 @@ def check_outputs(root: Scope, inference: Inference, sql: str, at: Location) -> 
     errors: list[StreamhouseError] = []
     names: set[str] = set()
     for column in inference.outputs(root):
-        if column.name in names:
+        if column.name in names and column.name != "*":
             hint = "give one of them another name with AS; after a join, name the columns instead of '*'"
             place = place_of(column.node, sql, at)
             errors.append(OutputColumnError(f"two output columns are named '{column.name}'", at=place, hint=hint))
         names.add(column.name)
-        if column.type is None:
+        if column.name == "*":
+            message = "two columns behind '*' have one name, or one has none"
+            hint = "give each column of the inner query a name of its own with AS"
+            errors.append(OutputColumnError(message, at=place_of(column.node, sql, at), hint=hint))
+        elif _MADE_UP.fullmatch(column.name):
+            hint = "give each column of the inner query a name with AS"
+            errors.append(
+                OutputColumnError("an output column has no name", at=place_of(column.node, sql, at), hint=hint)
+            )
+        elif column.type is None:
             node, where = _culprit(column.node, root, inference)
             cause = f"the type of column '{column.name}' cannot be derived from {short(node)}"
             place, hint = place_of(node, sql, at), f"write CAST({short(where)} AS type)"

@@ -4,6 +4,7 @@ from sqlglot import exp
 
 from streamhouse.sql import functions
 from streamhouse.sql.classes import Kinds
+from streamhouse.sql.refused import NOT_REPEATABLE, REFUSED
 from streamhouse.sql.scopes import function_name
 
 _MOMENTS = ("now", "today", "tomorrow", "yesterday")  # which Spark takes for times, where they are made one
@@ -21,10 +22,9 @@ def fault(node: exp.Expr) -> str | None:
         return None
     if isinstance(node, exp.TableSample):
         return "TABLESAMPLE takes other rows each time"
-    if isinstance(node, _REFUSED) or (
-        isinstance(node, exp.Anonymous) and function_name(node) in functions.NONDETERMINISTIC
-    ):
-        return f"{function_name(node)}() gives another answer each time"
+    if isinstance(node, _REFUSED) or (isinstance(node, exp.Anonymous) and function_name(node) in NOT_REPEATABLE):
+        name = function_name(node)
+        return f"{name}() {REFUSED.get(name, 'gives another answer each time')}"
     if isinstance(node, exp.Cast) and node.to.this in _TIMES and isinstance(node.this, exp.Literal):
         word = node.this.name.lower().split()[:1]  # a zone may follow
         if word and word[0] in _MOMENTS:

@@ -9,12 +9,10 @@ from streamhouse.sql import functions
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.calls import call_type
 from streamhouse.sql.literals import date_part_type, digits_of, literal_type, time_arithmetic
+from streamhouse.sql.names import name_of
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
 from streamhouse.sql.typed import Lambda, Types
-
-_DAYS = frozenset({"DAY", "DAYS", "WEEK", "WEEKS"})
-_MONTHS = frozenset({"MONTH", "MONTHS", "YEAR", "YEARS", "QUARTER"})
 
 
 def _column(types: Types, node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
@@ -24,6 +22,27 @@ def _column(types: Types, node: exp.Expr, scope: Scope, _: Lambda) -> SparkType 
 
 def _inner(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     return types.type_of(node.this, scope, names)
+
+
+def _neg(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    number = node.this
+    if isinstance(number, exp.Literal) and not number.is_string and number.name in _LEAST:
+        return _LEAST[number.name]  # with its sign it is one literal for Spark
+    return types.type_of(number, scope, names)
+
+
+_LEAST = {str(1 << 31): t.INT, str(1 << 63): t.BIGINT}
+
+
+def _tuple(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    kinds = [types.type_of(part, scope, names) for part in node.expressions]
+    if None in kinds:
+        return None
+    known = [
+        (name_of(part) or f"col{i}", kind)
+        for i, (part, kind) in enumerate(zip(node.expressions, kinds, strict=True), 1)
+    ]
+    return t.struct_of(*((name, kind) for name, kind in known if kind is not None))
 
 
 def _name(_types: Types, node: exp.Expr, _scope: Scope, names: Lambda) -> SparkType | None:
@@ -56,7 +75,7 @@ def _binary(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkT
             right = digits_of(node.expression) or right
         elif right.kind == "decimal":
             left = digits_of(node.this) or left
-    if operator in "+-" and (shifted := time_arithmetic(operator, left, right)):
+    if shifted := time_arithmetic(operator, left, right):
         return shifted
     return t.arithmetic(operator, left, right)
 
@@ -73,11 +92,7 @@ def _concat(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkT
 
 def _interval(_types: Types, node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
     unit = node.args.get("unit")
-    if not isinstance(unit, exp.Var):
-        return None
-    if unit.name.upper() in _MONTHS:
-        return SparkType("month_interval")
-    return SparkType("day_interval" if unit.name.upper() in _DAYS else "time_interval")
+    return t.interval_of(unit) if unit is not None else None
 
 
 def _dot(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
@@ -106,8 +121,16 @@ def _subquery(types: Types, node: exp.Expr, scope: Scope, _: Lambda) -> SparkTyp
     return columns[0].type if len(columns) == 1 else None
 
 
-def _extract(_types: Types, node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
-    return date_part_type(node.name)
+def _extract(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    return date_part_type(node.name, types.type_of(node.expression, scope, names))
+
+
+def _shift(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    return functions.RULES["shiftleft"]([types.type_of(node.this, scope, names)])
+
+
+def _overlay(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+    return functions.RULES["overlay"]([types.type_of(e, scope, names) for e in (node.this, node.expression)])
 
 
 def _struct(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
@@ -122,19 +145,17 @@ def _struct(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkT
     return t.struct_of(*fields)
 
 
-def _within_group(_types: Types, node: exp.Expr, _scope: Scope, _: Lambda) -> SparkType | None:
+def _within_group(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
     call = node.this
     order = node.args.get("expression")
     ordered = order.expressions if isinstance(order, exp.Order) else []
     name = function_name(call)
-    if name in {"percentile_cont", "percentile_disc"} and len(ordered) == 1:
-        return t.DOUBLE
+    if name in {"percentile_cont", "percentile_disc", "mode"} and len(ordered) == 1:
+        kind = types.type_of(ordered[0].this, scope, names)
+        if name == "mode":
+            return kind
+        return functions.RULES["percentile"]([kind, *(types.type_of(a, scope, names) for a in call.expressions)])
     return t.STRING if name in {"listagg", "string_agg"} else None
-
-
-def _explode(types: Types, node: exp.Expr, scope: Scope, _: Lambda) -> SparkType | None:
-    columns = types.generator(node, scope)
-    return columns[0] if len(columns) == 1 else None
 
 
 _OPERATORS: dict[type[exp.Expr], str] = {
@@ -148,6 +169,10 @@ _OPERATORS: dict[type[exp.Expr], str] = {
 Rule = Callable[[Types, exp.Expr, Scope, Lambda], SparkType | None]
 
 
+def _generator(*_: object) -> SparkType | None:
+    return None  # `Inference` knows the columns of these
+
+
 def _always(kind: SparkType) -> Rule:
     return lambda *_: kind
 
@@ -157,7 +182,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Identifier: _name,
     exp.Alias: _inner,
     exp.Paren: _inner,
-    exp.Neg: _inner,
+    exp.Neg: _neg,
     exp.BitwiseNot: _inner,
     exp.Window: _inner,
     exp.Filter: _inner,
@@ -173,6 +198,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Case: _case,
     **dict.fromkeys(_OPERATORS, _binary),
     **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), _bits),
+    **dict.fromkeys((exp.BitwiseLeftShift, exp.BitwiseRightShift), _shift),
+    exp.Overlay: _overlay,
     exp.DPipe: _concat,
     exp.Interval: _interval,
     exp.Dot: _dot,
@@ -180,9 +207,9 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Subquery: _subquery,
     exp.Extract: _extract,
     exp.Struct: _struct,
+    exp.Tuple: _tuple,
     exp.WithinGroup: _within_group,
-    exp.Explode: _explode,
-    exp.ExplodeOuter: _explode,
+    **dict.fromkeys((exp.Explode, exp.ExplodeOuter, exp.Inline), _generator),
     exp.CurrentTimestamp: _always(t.TIMESTAMP),
     exp.CurrentDate: _always(t.DATE),
     exp.Localtimestamp: _always(t.TIMESTAMP_NTZ),

@@ -13,6 +13,7 @@ from importlib.resources import files
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
+from streamhouse.sql import functions
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import short
@@ -307,7 +308,7 @@ def _words(kinds: frozenset[str]) -> str:
     return " or ".join([*said, *sorted(rest)])
 
 
-_INTERVALS = frozenset({"day_interval", "month_interval", "time_interval"})
+_INTERVALS = functions.INTERVALS | {"calendar_interval"}
 
 
 def _has_map(kind: SparkType) -> bool:

@@ -7,6 +7,7 @@ is replayed, is unknown.
 from collections.abc import Callable, Sequence
 
 from streamhouse.sql import spark_type as t
+from streamhouse.sql.literals import time_arithmetic
 from streamhouse.sql.spark_type import SparkType
 from streamhouse.sql.words import words
 
@@ -21,19 +22,20 @@ AGGREGATES = words(
     percentile_disc regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy
     regr_syy skewness any some std stddev stddev_pop stddev_samp string_agg sum try_avg try_sum var_pop var_samp
     variance grouping grouping_id
+    approx_top_k approx_top_k_accumulate approx_top_k_combine bitmap_and_agg bitmap_construct_agg bitmap_or_agg
+    count_min_sketch histogram_numeric hll_sketch_agg hll_union_agg schema_of_variant_agg theta_intersection_agg
+    theta_sketch_agg theta_union_agg
     """
 )
-GENERATORS = frozenset({"explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer"})
+GENERATORS = words(
+    """
+    explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple variant_explode
+    variant_explode_outer
+    """
+)
 RANKS = frozenset({"row_number", "rank", "dense_rank", "ntile", "percent_rank", "cume_dist"})
 TIME_WINDOWS = frozenset({"window", "session_window"})
 
-NONDETERMINISTIC = words(
-    """
-    rand random randn randstr uniform uuid shuffle monotonically_increasing_id input_file_name
-    input_file_block_start input_file_block_length spark_partition_id current_user session_user user
-    current_catalog current_database current_schema version java_method reflect try_reflect
-    """
-)
 CLOCKS = frozenset({"current_timestamp", "now", "current_date", "curdate", "localtimestamp", "unix_timestamp"})
 
 
@@ -48,8 +50,10 @@ FIXED: dict[str, SparkType] = {
         upper ucase lower lcase trim ltrim rtrim btrim initcap replace translate repeat space
         substring_index split_part regexp_extract regexp_replace regexp_substr soundex format_string printf
         format_number md5 sha sha1 sha2 base64 hex bin conv chr char concat_ws array_join date_format from_unixtime
-        get_json_object to_json typeof dayname monthname current_timezone to_char to_varchar left right
-        url_encode url_decode listagg string_agg
+        get_json_object to_json typeof dayname monthname current_timezone to_char to_varchar
+        url_encode url_decode listagg string_agg parse_url try_parse_url mask quote to_csv collation schema_of_csv
+        schema_of_json schema_of_variant schema_of_variant_agg try_url_decode make_valid_utf8 validate_utf8
+        try_validate_utf8 kll_sketch_to_string_bigint kll_sketch_to_string_double kll_sketch_to_string_float
         """,
     ),
     **_named(
@@ -58,14 +62,16 @@ FIXED: dict[str, SparkType] = {
         year month day dayofmonth dayofweek weekday dayofyear weekofyear quarter hour minute length char_length
         character_length instr locate position ascii levenshtein octet_length bit_length find_in_set size
         cardinality array_size hash regexp_count regexp_instr unix_date row_number rank dense_rank ntile
-        json_array_length bit_count second
+        json_array_length bit_count second len
         """,
     ),
     **_named(
         t.BIGINT,
         """
         count count_if approx_count_distinct unix_timestamp to_unix_timestamp unix_millis unix_micros unix_seconds
-        crc32 xxhash64 array_position regr_count timestampdiff factorial grouping_id
+        crc32 xxhash64 array_position regr_count timestampdiff factorial grouping_id bitmap_bit_position
+        bitmap_bucket_number bitmap_count hll_sketch_estimate theta_sketch_estimate width_bucket
+        kll_sketch_get_n_bigint kll_sketch_get_n_double kll_sketch_get_n_float
         """,
     ),
     **_named(
@@ -74,14 +80,15 @@ FIXED: dict[str, SparkType] = {
         sqrt cbrt exp expm1 ln log log10 log2 log1p power pow sin cos tan cot asin acos atan atan2 sinh cosh tanh
         degrees radians pi e months_between hypot rint stddev stddev_pop stddev_samp std variance var_pop var_samp
         corr covar_pop covar_samp skewness kurtosis regr_avgx regr_avgy regr_intercept regr_r2 regr_slope regr_sxx
-        regr_sxy regr_syy percent_rank cume_dist sign signum nanvl
+        regr_sxy regr_syy percent_rank cume_dist sign signum nanvl acosh asinh atanh csc sec
         """,
     ),
     **_named(
         t.BOOLEAN,
         """
         isnull isnotnull isnan startswith endswith contains regexp_like regexp rlike like array_contains
-        arrays_overlap map_contains_key bool_and bool_or every any some exists forall equal_null
+        arrays_overlap map_contains_key bool_and bool_or every any some exists forall equal_null ilike luhn_check
+        is_valid_utf8 is_variant_null
         """,
     ),
     **_named(
@@ -96,13 +103,30 @@ FIXED: dict[str, SparkType] = {
         """
         to_timestamp try_to_timestamp to_timestamp_ltz timestamp_millis timestamp_micros timestamp_seconds date_trunc
         from_utc_timestamp to_utc_timestamp now current_timestamp make_timestamp make_timestamp_ltz
+        try_make_timestamp try_make_timestamp_ltz
         """,
     ),
-    **_named(t.TIMESTAMP_NTZ, "to_timestamp_ntz make_timestamp_ntz localtimestamp"),
-    **_named(t.BINARY, "unbase64 unhex encode to_binary"),
-    "grouping": SparkType("tinyint"),
+    **_named(
+        t.TIMESTAMP_NTZ,
+        "to_timestamp_ntz make_timestamp_ntz try_make_timestamp_ntz localtimestamp convert_timezone",
+    ),
+    **_named(
+        t.BINARY,
+        """
+        unbase64 unhex encode to_binary try_to_binary aes_decrypt try_aes_decrypt bitmap_and_agg bitmap_construct_agg
+        bitmap_or_agg count_min_sketch hll_sketch_agg hll_union hll_union_agg theta_difference theta_intersection
+        theta_intersection_agg theta_sketch_agg theta_union theta_union_agg
+        """,
+    ),
+    **_named(SparkType("variant"), "parse_json try_parse_json to_variant_object"),
+    **_named(t.VOID, "assert_true raise_error"),
+    **_named(t.array_of(t.STRING), "split regexp_extract_all json_object_keys"),
+    **_named(SparkType("time_interval"), "make_dt_interval"),
+    **_named(SparkType("month_interval"), "make_ym_interval"),
+    **_named(SparkType("calendar_interval"), "make_interval try_make_interval"),
+    **_named(SparkType("tinyint"), "grouping bit_get getbit"),
+    "sentences": t.array_of(t.array_of(t.STRING)),
     "str_to_map": t.map_of(t.STRING, t.STRING),
-    "split": t.array_of(t.STRING),
     "window": t.struct_of(("start", t.TIMESTAMP), ("end", t.TIMESTAMP)),
     "session_window": t.struct_of(("start", t.TIMESTAMP), ("end", t.TIMESTAMP)),
 }
@@ -116,6 +140,15 @@ def _widest(types: Types) -> SparkType | None:
     return t.widest(*types)
 
 
+INTERVALS = frozenset({"day_interval", "month_interval", "time_interval"})
+"""Intervals that Spark can add up and compare."""
+
+
+def _spread(interval: SparkType) -> SparkType:
+    """Of a sum or a share of intervals, which has all the units of their kind."""
+    return SparkType("time_interval") if interval.kind == "day_interval" else interval
+
+
 def _sum(types: Types) -> SparkType | None:
     argument_type = _first(types)
     if argument_type is None:
@@ -124,13 +157,19 @@ def _sum(types: Types) -> SparkType | None:
         return t.decimal(argument_type.precision + 10, argument_type.scale)
     if argument_type.integral:
         return t.BIGINT
-    return t.DOUBLE if argument_type.numeric else None
+    if argument_type.kind in INTERVALS:
+        return _spread(argument_type)
+    return t.DOUBLE if argument_type.numeric or argument_type == t.VOID else None
 
 
 def _avg(types: Types) -> SparkType | None:
     argument_type = _first(types)
-    if argument_type is None or not argument_type.numeric:
+    if argument_type is None:
         return None
+    if argument_type.kind in INTERVALS:
+        return _spread(argument_type)
+    if not argument_type.numeric:
+        return t.DOUBLE if argument_type == t.VOID else None
     return (
         t.decimal(argument_type.precision + 4, argument_type.scale + 4) if argument_type.kind == "decimal" else t.DOUBLE
     )
@@ -139,7 +178,9 @@ def _avg(types: Types) -> SparkType | None:
 def _percentile(types: Types) -> SparkType | None:
     # An array of fractions gives an array of answers.
     several = len(types) > 1 and types[1] is not None and types[1].kind == "array"
-    return t.array_of(t.DOUBLE) if several else t.DOUBLE
+    kind = _first(types)
+    answer = _spread(kind) if kind is not None and kind.kind in INTERVALS else t.DOUBLE
+    return t.array_of(answer) if several else answer
 
 
 def _approx_percentile(types: Types) -> SparkType | None:
@@ -249,7 +290,7 @@ def _operator(symbol: str) -> Rule:
     def rule(types: Types) -> SparkType | None:
         if len(types) != 2 or types[0] is None or types[1] is None:
             return None
-        return t.arithmetic(symbol, types[0], types[1])
+        return time_arithmetic(symbol, types[0], types[1]) or t.arithmetic(symbol, types[0], types[1])
 
     return rule
 
@@ -259,9 +300,89 @@ def _text(types: Types) -> SparkType | None:
     return argument_type if argument_type in (t.STRING, t.BINARY) else None
 
 
+def _end(types: Types) -> SparkType | None:
+    return t.BINARY if _first(types) == t.BINARY else t.STRING
+
+
 def _number(types: Types) -> SparkType | None:
     argument_type = _first(types)
-    return argument_type if argument_type and argument_type.numeric else None
+    return argument_type if argument_type and (argument_type.numeric or argument_type.kind in INTERVALS) else None
+
+
+def cut_to(digits: int) -> Rule:
+    """The rule of `ceil(x, digits)` and `floor(x, digits)`: a decimal, also of a whole number."""
+
+    def rule(types: Types) -> SparkType | None:
+        kind = t.as_decimal(types[0]) if types and types[0] is not None and types[0].numeric else None
+        if kind is None:
+            return None
+        scale = min(kind.scale, max(digits, 0))
+        whole = kind.precision - kind.scale + 1
+        return t.decimal(max(whole, -digits + 1) + scale if digits < 0 else whole + scale, scale)
+
+    return rule
+
+
+def _bits(types: Types) -> SparkType | None:
+    argument_type = _first(types)
+    if argument_type is None or not argument_type.integral:
+        return None
+    return argument_type if argument_type == t.BIGINT else t.INT
+
+
+def _same_or_text(types: Types) -> SparkType | None:
+    """Of `elt` and `overlay`: bytes of bytes alone, else text."""
+    if not types or None in types:
+        return None
+    return t.BINARY if all(kind in (t.BINARY, t.VOID) for kind in types) and t.BINARY in types else t.STRING
+
+
+def _elt(types: Types) -> SparkType | None:
+    return _same_or_text(types[1:])
+
+
+def _zero_if_null(types: Types) -> SparkType | None:
+    return t.INT if _first(types) == t.VOID else t.widest(*types[:1], t.INT)
+
+
+def _histogram(types: Types) -> SparkType | None:
+    argument_type = _first(types)
+    return t.array_of(t.struct_of(("x", argument_type), ("y", t.DOUBLE))) if argument_type else None
+
+
+def _top_k(types: Types) -> SparkType | None:
+    argument_type = _first(types)
+    return t.array_of(t.struct_of(("item", argument_type), ("count", t.BIGINT))) if argument_type else None
+
+
+def _top_k_sketch(types: Types) -> SparkType | None:
+    item = _first(types)
+    fields = ("sketch", t.BINARY), ("maxItemsTracked", t.INT), ("itemDataType", item), ("itemDataTypeDDL", t.STRING)
+    return t.struct_of(*((name, kind) for name, kind in fields if kind is not None)) if item else None
+
+
+def _top_k_of_sketch(types: Types) -> SparkType | None:
+    sketch = _first(types)
+    return _top_k([sketch.fields[2][1]]) if sketch and sketch.kind == "struct" and len(sketch.fields) == 4 else None
+
+
+def _quantile(of: SparkType) -> Rule:
+    def rule(types: Types) -> SparkType | None:
+        several = len(types) > 1 and types[1] is not None and types[1].kind == "array"
+        return t.array_of(of) if several else of
+
+    return rule
+
+
+def _map_from_entries(types: Types) -> SparkType | None:
+    row = _element(types)
+    return (
+        t.map_of(row.fields[0][1], row.fields[1][1]) if row and row.kind == "struct" and len(row.fields) == 2 else None
+    )
+
+
+def _array_insert(types: Types) -> SparkType | None:
+    return _array_append([types[0], types[2]]) if len(types) == 3 else None
 
 
 def _decode(types: Types) -> SparkType | None:
@@ -284,7 +405,8 @@ RULES: dict[str, Rule] = {
             """
             min max any_value first last first_value last_value max_by min_by mode lag lead
             nth_value nullif array_distinct sort_array array_sort slice array_compact array_remove
-            array_except array_intersect map_concat map_filter reverse bit_and bit_or bit_xor filter
+            array_except array_intersect map_concat map_filter reverse bit_and bit_or bit_xor filter nullifzero
+            approx_top_k_combine
             """
         ),
         _first,
@@ -300,8 +422,23 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("round", "bround"), _rounded(0)),
     **dict.fromkeys(("ceil", "ceiling", "floor"), _whole),
     **dict.fromkeys(("lpad", "rpad", "substring", "substr"), _text),
+    **dict.fromkeys(("left", "right"), _end),
     **dict.fromkeys(("abs", "negative", "positive"), _number),
-    **dict.fromkeys(("pmod", "mod"), _operator("%")),
+    **dict.fromkeys(("pmod", "mod", "try_mod"), _operator("%")),
+    **dict.fromkeys(("shiftleft", "shiftright", "shiftrightunsigned"), _bits),
+    **dict.fromkeys(("kll_sketch_get_rank_bigint", "kll_sketch_get_rank_double"), _quantile(t.DOUBLE)),
+    **dict.fromkeys(("kll_sketch_get_rank_float", "kll_sketch_get_quantile_double"), _quantile(t.DOUBLE)),
+    "kll_sketch_get_quantile_bigint": _quantile(t.BIGINT),
+    "kll_sketch_get_quantile_float": _quantile(t.FLOAT),
+    "elt": _elt,
+    "overlay": _same_or_text,
+    "zeroifnull": _zero_if_null,
+    "histogram_numeric": _histogram,
+    "approx_top_k": _top_k,
+    "approx_top_k_accumulate": _top_k_sketch,
+    "approx_top_k_estimate": _top_k_of_sketch,
+    "map_from_entries": _map_from_entries,
+    "array_insert": _array_insert,
     "try_add": _operator("+"),
     "try_subtract": _operator("-"),
     "try_multiply": _operator("*"),
@@ -321,12 +458,13 @@ SHAPED = words(
     """
     bigint binary boolean date decimal double float int smallint string timestamp tinyint struct
     named_struct from_json transform aggregate reduce datediff date_diff timestampadd dateadd date_part
-    percentile_cont percentile_disc date_add
+    percentile_cont percentile_disc date_add datepart from_csv to_number try_to_number variant_get try_variant_get
+    arrays_zip zip_with transform_keys transform_values map_zip_with
     """
 )
 """Known functions whose type needs more than the types of the arguments: `infer` has the rules."""
 
-KNOWN = frozenset({*FIXED, *RULES, *AGGREGATES, *GENERATORS, *RANKS, *SHAPED, *CLOCKS, *NONDETERMINISTIC})
+KNOWN = frozenset({*FIXED, *RULES, *AGGREGATES, *GENERATORS, *RANKS, *SHAPED, *CLOCKS})
 
 
 def round_rule(digits: int) -> Rule:

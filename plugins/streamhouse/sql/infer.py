@@ -13,8 +13,9 @@ from streamhouse.model.table import Column
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.calls import call_type
 from streamhouse.sql.expressions import RULES
+from streamhouse.sql.generators import Columns, arguments_of, generated
 from streamhouse.sql.nullability import nullable
-from streamhouse.sql.scopes import function_name, inner_query
+from streamhouse.sql.scopes import inner_query, is_generator
 from streamhouse.sql.spark_type import SparkType
 from streamhouse.sql.typed import Lambda, Typed
 
@@ -64,6 +65,9 @@ class Inference:
         return known[2]
 
     def _type_of(self, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
+        if is_generator(node):
+            columns = self.generated(node, scope)
+            return columns[0][1] if columns is not None and len(columns) == 1 else None
         rule = RULES.get(type(node))
         if rule is not None:
             return rule(self, node, scope, names)
@@ -106,25 +110,15 @@ class Inference:
             return self.outputs(inner)
         alias = lateral.args.get("alias")
         names = [c.name for c in alias.columns] if alias else []
-        types = self.generator(lateral.this, scope)
-        if len(names) != len(types):
-            default = {1: ["col"], 2: ["key", "value"]}.get(len(types), [])
-            if names or len(default) != len(types):
-                return tuple(Typed(n, None, True, lateral) for n in names)
-            names = default
-        return tuple(Typed(n, kind, True, lateral) for n, kind in zip(names, types, strict=True))
+        columns = self.generated(lateral.this, scope)
+        if columns is None or (names and len(names) != len(columns)):
+            return tuple(Typed(n, None, True, lateral) for n in names)
+        names = names or [name for name, _ in columns]
+        return tuple(Typed(n, kind, True, lateral) for n, (_, kind) in zip(names, columns, strict=True))
 
-    def generator(self, call: exp.Expr, scope: Scope) -> list[SparkType | None]:
-        """The types of the columns that a call like `explode(…)` makes."""
-        argument = call.expressions[0] if isinstance(call, exp.Anonymous) and call.expressions else call.this
-        argument_type = self.type_of(argument, scope) if isinstance(argument, exp.Expr) else None
-        kinds: list[SparkType | None] = []
-        if argument_type is not None and argument_type.kind in {"array", "map"}:
-            kinds = [kind for _, kind in argument_type.fields]
-        if function_name(call).startswith("inline"):
-            rows = argument_type.element if argument_type else None
-            return [kind for _, kind in rows.fields] if rows and rows.kind == "struct" else []
-        return [t.INT, *kinds] if isinstance(call, exp.Posexplode) else kinds
+    def generated(self, call: exp.Expr, scope: Scope) -> Columns | None:
+        """Name and type of each column that a call like `explode(…)` makes; None: they are unknown."""
+        return generated(call, [self.type_of(argument, scope) for argument in arguments_of(call)])
 
     def _values(self, values: exp.Values, scope: Scope) -> tuple[Typed, ...]:
         alias = values.args.get("alias")

@@ -38,10 +38,28 @@ def digits_of(node: exp.Expr) -> SparkType | None:
     return None if number is None else t.decimal(len(str(abs(number))), 0)
 
 
-def date_part_type(field: str) -> SparkType:
-    """The type of one field of a date or time."""
-    seconds = {"SECOND", "S", "SEC", "SECONDS", "SECS"}
-    return t.decimal(8, 6) if field.upper() in seconds else t.INT
+def date_part_type(field: str, of: SparkType | None = None) -> SparkType:
+    """The type of one field of a date, time or interval."""
+    name = field.upper()
+    if name in {"SECOND", "S", "SEC", "SECONDS", "SECS"}:
+        return t.decimal(8, 6)
+    if of is not None and of.kind.endswith("_interval") and name in _SMALL_FIELDS:
+        return SparkType("tinyint")
+    return t.INT
+
+
+_SMALL_FIELDS = frozenset(
+    {"MONTH", "MON", "MONS", "MONTHS", "HOUR", "H", "HOURS", "HR", "HRS", "MINUTE", "M", "MIN", "MINS", "MINUTES"}
+)
+"""Fields of an interval that Spark gives as a TINYINT."""
+
+
+def number_type(text: str) -> SparkType | None:
+    """The decimal that a format of `to_number` describes; None: it is no format."""
+    digits = "".join(sign for sign in text.upper().replace("D", ".") if sign in "09.")
+    whole, _, fraction = digits.partition(".")
+    precision = len(whole) + len(fraction)
+    return t.decimal(precision, len(fraction)) if 0 < precision <= 38 and "." not in fraction else None
 
 
 def json_type(schema: str) -> SparkType | None:
@@ -54,11 +72,29 @@ def json_type(schema: str) -> SparkType | None:
     return None
 
 
+def stored_type(text: str) -> SparkType | None:
+    """The type that a text names; None: it names none."""
+    try:
+        return t.spark_type(text)
+    except ValueError:
+        return None
+
+
 def time_arithmetic(operator: str, left: SparkType, right: SparkType) -> SparkType | None:
-    """The type of `left + right` or `left - right` of dates, times and intervals; None: Spark refuses them."""
-    if right.kind.endswith("_interval") and left.kind in {"date", "timestamp", "timestamp_ntz"}:
+    """The type of an operation on dates, times and intervals; None: Spark refuses it, or neither is one of these."""
+    one, other = left.kind.endswith("_interval"), right.kind.endswith("_interval")
+    if one and other:
+        return t.widest(left, right) if operator in "+-" else None
+    if operator in "*/" and (one or (other and operator == "*")):
+        interval, number = (left, right) if one else (right, left)
+        if not (number.numeric or number == t.VOID):
+            return None
+        return SparkType("time_interval") if interval.kind == "day_interval" else interval
+    if operator not in "+-":
+        return None
+    if other and left.kind in {"date", "timestamp", "timestamp_ntz"}:
         return t.TIMESTAMP if left == t.DATE and right.kind == "time_interval" else left
-    if operator == "+" and left.kind.endswith("_interval") and right.kind in {"timestamp", "timestamp_ntz", "date"}:
+    if operator == "+" and one and right.kind in {"timestamp", "timestamp_ntz", "date"}:
         return time_arithmetic(operator, right, left)
     if left == t.DATE and right.kind in {"int", "smallint", "tinyint"}:
         return t.DATE

@@ -115,6 +115,11 @@ _LATERAL = "write LATERAL VIEW explode(…) name AS column"
 
 
 def _generated(select: exp.Select) -> Iterator[Refused]:
+    having = select.args.get("having")
+    folded = having is not None and bool(aggregates_in(having))
+    for node in (one for item in select.expressions if folded for one in generators_in(item)):
+        hint = "group in a sub-query, and make the rows around it"
+        yield Refused(node, f"{function_name(node)}() is beside a HAVING with an aggregate", hint)
     for item in select.expressions:
         call = item.this if isinstance(item, (exp.Alias, exp.Aliases)) else item
         for node in generators_in(call):

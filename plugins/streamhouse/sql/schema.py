@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.eliminate_ctes import eliminate_ctes
 from sqlglot.optimizer.pushdown_projections import pushdown_projections
-from sqlglot.optimizer.qualify import qualify
-from sqlglot.optimizer.scope import Scope, build_scope
-from sqlglot.schema import MappingSchema
+from sqlglot.optimizer.scope import Scope
 
-from streamhouse.errors import Location, UnknownColumnError
+from streamhouse.errors import Location
 from streamhouse.model.notice import Notice
 from streamhouse.model.table import Column
 from streamhouse.sql.check import (
@@ -33,13 +30,17 @@ from streamhouse.sql.classes import Kinds
 from streamhouse.sql.copies import copies, values_from
 from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.determinism import decides_by_clock
-from streamhouse.sql.dialect import SPARK, forget_place, quote_found, quote_names, render_written
+from streamhouse.sql.dialect import forget_place, quote_found, quote_names, render_written
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.ports import ActionPort, append_columns, column_of, convert_ports
+from streamhouse.sql.resolved import qualified, scope_of
 from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
+from streamhouse.sql.spelled_pivots import spell_pivots
+from streamhouse.sql.spelled_rows import spell_rows
 from streamhouse.sql.stars import check_stars, expand_stars
 from streamhouse.sql.ties import ties
 from streamhouse.sql.windows import spell_windows
+from streamhouse.sql.written import note_names
 
 _PLACED = Kinds(exp.Identifier, exp.Func)
 
@@ -108,23 +109,25 @@ def analyse(
     """
     nodes = list(query.walk())  # once for all who look through them: that takes longer than what each looks for
     check_tables(nodes, ports, sql, at)
-    if spell_windows(nodes, {name for port in ports.values() for name in port.visible(extra=True)}):
-        nodes = list(query.walk())
-    check_names(query, sql, at)
+    seen = {name: port.visible(extra=False) for name, port in ports.items()}
+    nodes = _spelled(query, nodes, ports, sql, at)
     check_functions(nodes, sql, at)
     check_limits(nodes, sql, at)
     check_stars(nodes, sql, at)
     check_places(nodes, sql, at)
+    if spell_rows(query, seen, sql, at):
+        nodes = list(query.walk())
+    check_names(query, sql, at)
+    note_names(nodes)
     filters = Filters(nodes)
     convert_ports(query, ports, extra=extra_columns)
-    visible = {name: port.visible(extra=False) for name, port in ports.items()}
-    tree = _qualified(query, visible, at)
+    tree = qualified(query, seen, at)
     nodes = list(tree.walk())
     quote_found(nodes)
     check_windows(nodes, sql, at)
-    scope = _scope(tree, at)
-    if any(type(node) is exp.Star for node in nodes) and expand_stars(scope, Inference(visible)):
-        scope = _scope(tree, at)
+    scope = scope_of(tree, at)
+    if any(type(node) is exp.Star for node in nodes) and expand_stars(scope, Inference(seen)):
+        scope = scope_of(tree, at)
     # A column that the port does not declare is not there, though the table has it.
     columns_by_port = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
     inference = Inference(columns_by_port)
@@ -139,7 +142,7 @@ def analyse(
         append_columns(tree, ports, at)
         quote_names(tree)
     if changed or extra_columns or not alike:
-        inference, scope = Inference(everything), _scope(tree, at)
+        inference, scope = Inference(everything), scope_of(tree, at)
     check_unions(scope, inference, sql, at)
     check_outputs(scope, inference, sql, at)
     notices = ties(scope, {name: port.key for name, port in ports.items()}, inference, sql, at)
@@ -148,34 +151,26 @@ def analyse(
         if _PLACED[type(node)]:
             forget_place(node)
     if any(type(node) is exp.CTE for node in nodes) and name_apart(scope):
-        inference, scope = Inference(everything), _scope(tree, at)
+        inference, scope = Inference(everything), scope_of(tree, at)
     if len(list(scope.traverse())) > 1 and _prunable(scope):
         tree = eliminate_ctes(pushdown_projections(tree))
-        inference, scope = Inference(everything), _scope(tree, at)
+        inference, scope = Inference(everything), scope_of(tree, at)
     columns = tuple(column_of(c.name, str(c.type), c.nullable) for c in inference.outputs(scope))
     reads = _reads(scope, everything)
     check_ports_are_read(ports, reads, at)
     return CheckedQuery(tree, columns, reads, scope, inference, notices)
 
 
-def _qualified(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], at: Location) -> exp.Query:
-    texts: dict[str, object] = {name: dict.fromkeys(columns, "string") for name, columns in visible.items()}
-    schema = MappingSchema(texts, dialect=SPARK, normalize=False)
-    try:
-        tree = qualify(
-            query,
-            schema=schema,
-            dialect=SPARK,
-            quote_identifiers=False,
-            identify=False,
-            # Columns that do not resolve stay as they are: `check_columns` says where they stand.
-            validate_qualify_columns=False,
-            allow_partial_qualification=True,
-        )
-    except SqlglotError as error:
-        raise UnknownColumnError(str(error).splitlines()[0], at=at) from error
-    assert isinstance(tree, exp.Query)
-    return tree
+def _spelled(
+    query: exp.Query, nodes: list[exp.Expr], ports: Mapping[str, ActionPort], sql: str, at: Location
+) -> list[exp.Expr]:
+    """All of a query after time windows and PIVOT are written out."""
+    columns = {name for port in ports.values() for name in port.visible(extra=True)}
+    changed = spell_windows(nodes, columns)
+    if any(node.args.get("pivots") for node in nodes):
+        seen = {name: port.visible(extra=False) for name, port in ports.items()}
+        changed = spell_pivots(query, seen, sql, at) or changed
+    return list(query.walk()) if changed else nodes
 
 
 def _forget_order(tree: exp.Query) -> bool:
@@ -186,13 +181,6 @@ def _forget_order(tree: exp.Query) -> bool:
     for clause in found:
         tree.set(clause, None)
     return bool(found)
-
-
-def _scope(tree: exp.Query, at: Location) -> Scope:
-    scope = build_scope(tree)
-    if scope is None:
-        raise UnknownColumnError("the SQL has no columns", at=at)
-    return scope
 
 
 def _prunable(root: Scope) -> bool:

@@ -15,6 +15,9 @@ from streamhouse.sql.types import parse_type, type_name
 _MAX_PRECISION = 38
 _MIN_ADJUSTED_SCALE = 6
 _INTEGRAL_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+_FLOATING_DIGITS = {"float": (14, 7), "double": (30, 15)}
+_DAYS, _MONTHS = frozenset({"DAY", "WEEK"}), frozenset({"MONTH", "YEAR", "QUARTER"})
+_INTERVAL_ORDER = ("day_interval", "time_interval")
 _NUMERIC_ORDER = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _INSTANTS = {
     frozenset({"date", "timestamp"}): "timestamp",
@@ -30,7 +33,7 @@ class SparkType:
 
     Attributes:
         kind: `int`, `decimal`, `array`, `map`, `struct`, …; `void` is the type of NULL; `day_interval`,
-            `month_interval` and `time_interval` occur in expressions only and cannot be stored.
+            `month_interval`, `time_interval` and `calendar_interval` occur in expressions only and cannot be stored.
         precision: Digits of a decimal; 0 otherwise.
         scale: Digits of a decimal after the point.
         fields: Struct: name and type of each field. Array: one, `element`. Map: two, `key` and `value`.
@@ -123,6 +126,10 @@ def from_tree(tree: exp.DataType) -> SparkType:
         ValueError: an array or a map does not say of what.
     """
     kinds = exp.DataType.Type
+    if isinstance(tree.this, exp.Interval):
+        return interval_of(tree.this.args.get("unit"))
+    if tree.this == kinds.INTERVAL:
+        return SparkType("calendar_interval")
     if tree.this == kinds.STRUCT:
         return struct_of(*((f.name, from_tree(f.args["kind"])) for f in tree.expressions))
     if tree.this in (kinds.ARRAY, kinds.MAP) and len(tree.expressions) != (2 if tree.this == kinds.MAP else 1):
@@ -136,6 +143,15 @@ def from_tree(tree: exp.DataType) -> SparkType:
         precision, scale = name.removeprefix("decimal(").rstrip(")").split(",")
         return SparkType("decimal", int(precision), int(scale))
     return SparkType(name)
+
+
+def interval_of(unit: exp.Expr | None) -> SparkType:
+    """The type of an interval with a unit, such as DAY or `HOUR TO SECOND`."""
+    first = unit.this if isinstance(unit, exp.IntervalSpan) else unit
+    name = str(first.name).upper().removesuffix("S") if isinstance(first, exp.Expr) else ""
+    if name in _MONTHS:
+        return SparkType("month_interval")
+    return SparkType("day_interval" if name in _DAYS and unit is first else "time_interval")
 
 
 def widest(*types: SparkType | None) -> SparkType | None:
@@ -155,6 +171,8 @@ def _wider(a: SparkType, b: SparkType) -> SparkType | None:
         return b
     if a.numeric and b.numeric:
         return _wider_number(a, b)
+    if a.kind in _INTERVAL_ORDER and b.kind in _INTERVAL_ORDER:
+        return SparkType("time_interval")
     if (instant := _INSTANTS.get(frozenset({a.kind, b.kind}))) is not None:
         return SparkType(instant)
     if a.kind == b.kind and a.fields and len(a.fields) == len(b.fields):
@@ -172,7 +190,7 @@ def _wider_number(a: SparkType, b: SparkType) -> SparkType:
     if "decimal" in (a.kind, b.kind):
         if {a.kind, b.kind} & {"float", "double"}:
             return DOUBLE
-        left, right = _as_decimal(a), _as_decimal(b)
+        left, right = as_decimal(a), as_decimal(b)
         scale = max(left.scale, right.scale)
         precision = max(left.precision - left.scale, right.precision - right.scale) + scale
         lost = max(0, precision - _MAX_PRECISION)
@@ -199,7 +217,7 @@ def arithmetic(operator: str, a: SparkType, b: SparkType) -> SparkType | None:
     if "decimal" in (a.kind, b.kind):
         if {a.kind, b.kind} & {"float", "double"}:
             return DOUBLE
-        return _decimal_arithmetic(operator, _as_decimal(a), _as_decimal(b))
+        return _decimal_arithmetic(operator, as_decimal(a), as_decimal(b))
     return DOUBLE if operator == "/" else _wider_number(a, b)
 
 
@@ -223,5 +241,10 @@ def _adjusted(precision: int, scale: int) -> SparkType:
     return SparkType("decimal", _MAX_PRECISION, max(_MAX_PRECISION - whole, min(scale, _MIN_ADJUSTED_SCALE)))
 
 
-def _as_decimal(source_type: SparkType) -> SparkType:
-    return source_type if source_type.kind == "decimal" else SparkType("decimal", _INTEGRAL_DIGITS[source_type.kind], 0)
+def as_decimal(source_type: SparkType) -> SparkType:
+    """The decimal that holds every value of a type of numbers, as Spark chooses it (DecimalType.forType)."""
+    if source_type.kind == "decimal":
+        return source_type
+    if source_type.kind in _FLOATING_DIGITS:
+        return SparkType("decimal", *_FLOATING_DIGITS[source_type.kind])
+    return SparkType("decimal", _INTEGRAL_DIGITS[source_type.kind], 0)

@@ -10,7 +10,8 @@ from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import place_of
 from streamhouse.sql.dialect.literals import WRITTEN
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.scopes import names_in_from, selects_of
+from streamhouse.sql.scopes import names_in_from
+from streamhouse.sql.written import names_of
 
 _STAR = Kinds(exp.Star)
 _TAKES_MANY = (exp.Anonymous, exp.Struct, exp.Count, exp.Distinct)
@@ -34,6 +35,9 @@ def check_stars(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
         select = star.find_ancestor(exp.Select)
         joins = select.args.get("joins") or [] if select is not None else []
         mixed = any(join.args.get("using") or join.args.get("method") for join in joins)
+        if isinstance(star, exp.Column) and isinstance(star.parent, exp.Count):
+            message = f"count({star.sql('spark')}) counts nothing that Spark knows"
+            raise StrategyError(message, at=place_of(star, sql, at), hint="write count(*), or name the columns")
         if not isinstance(star.parent, _TAKES_MANY) or mixed or star.find_ancestor(exp.Lambda):
             message = "* among the arguments of a function is not followed here"
             raise StrategyError(message, at=place_of(star.parent or star, sql, at), hint="name the columns")
@@ -94,17 +98,10 @@ def _in_calls(nodes: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
 
 def _names(source: exp.Table | Scope, inference: Inference) -> Iterator[exp.Identifier]:
     """The columns of a source, each as it was written."""
-    if isinstance(source, exp.Table):
-        for name in inference.port_columns(source.name):
-            yield exp.to_identifier(name)
-        return
-    items = {item.alias_or_name: item for item in selects_of(source)}
-    for column in inference.outputs(source):
-        item = items.get(column.name)
-        written: object = item.args.get("alias") or item.this if item is not None else None
-        identifier = exp.to_identifier(column.name)
-        if isinstance(written, exp.Identifier) and (text := written.meta_get(WRITTEN)) is not None:
-            identifier.meta[WRITTEN] = text
+    for name, written in names_of(source, inference):
+        identifier = exp.to_identifier(name)
+        if written != name:
+            identifier.meta[WRITTEN] = written
         yield identifier
 
 

@@ -32,10 +32,6 @@ class Types(Protocol):
         """The output columns of a scope, in order."""
         ...
 
-    def generator(self, call: exp.Expr, scope: Scope) -> list[SparkType | None]:
-        """The types of the columns that a call like `explode(…)` makes."""
-        ...
-
     def resolve(self, column: exp.Column, scope: Scope) -> Typed | None:
         """The column of a source that a qualified column means; None: there is none."""
         ...

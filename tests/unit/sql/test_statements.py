@@ -84,7 +84,8 @@ def test_no_statement_crashes() -> None:
         ("SELECT id FROM t LIMIT -1", "LIMIT takes a whole number"),
         ("SELECT id FROM t LIMIT v", "LIMIT takes a whole number"),
         ("SELECT id,, k FROM t", "nothing follows this comma"),
-        ("SELECT * FROM (SELECT id AS a, v AS a FROM t)", "cannot be derived from"),
+        ("SELECT * FROM (SELECT id AS a, v AS a FROM t)", "two columns behind '*' have one name"),
+        ("SELECT * FROM (SELECT id AS a, v AS a FROM t) ORDER BY 1", "two columns behind '*' have one name"),
         ("SELECT count(*) AS n FROM t GROUP BY -1", "GROUP BY names the column -1"),
         (
             "WITH RECURSIVE r AS (WITH RECURSIVE q AS (SELECT id FROM t) SELECT id FROM q) SELECT id FROM r",

@@ -18,7 +18,7 @@ from tests.sql_corpus import LINES, columns
 
 PORTS = {"lines": {c.name: c for c in columns(LINES)}}
 _CALLED_OTHERWISE = frozenset({"window", "filter", "any"})
-_MEAN_THE_SAME = frozenset({"like", "mod"})  # `mod(a, b)` is `a % b`
+_MEAN_THE_SAME = frozenset({"ilike", "like", "mod"})  # `mod(a, b)` is `a % b`
 
 
 def _classes(of: type[exp.Expr] = exp.Expr) -> Iterator[type[exp.Expr]]:

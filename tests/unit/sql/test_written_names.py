@@ -73,7 +73,6 @@ def test_spark_reads_the_case_as_written(first: str, second: str) -> None:
         ("to_json(struct(q.*))", "TO_JSON(STRUCT(q.id, q.oid AS Oid))"),
         ("to_json(struct(*, 1 AS one))", "TO_JSON(STRUCT(q.id, q.oid AS Oid, 1 AS one))"),
         ("hash(*)", "HASH(q.id, q.oid)"),
-        ("count(q.*)", "COUNT(q.id, q.oid)"),
         ("count(DISTINCT *)", "COUNT(DISTINCT q.id, q.oid)"),
         ("count(*)", "COUNT(*)"),
     ],

@@ -29,7 +29,7 @@ _NOT_SPARK: dict[type[exp.Expr], str] = {
 }
 _LOOKED_AT = Kinds(
     exp.Join, exp.With, exp.Select, exp.Values, exp.Alias, exp.DataType, exp.Cast, exp.Any, exp.All, exp.In,
-    exp.Escape, exp.Rollup, exp.Cube, exp.WindowSpec, exp.Anonymous, *_NOT_SPARK,
+    exp.Escape, exp.Distinct, exp.CTE, exp.Subquery, exp.Rollup, exp.Cube, exp.WindowSpec, exp.Anonymous, *_NOT_SPARK,
 )  # fmt: skip
 _NUMBERS = (exp.DType.DECIMAL, exp.DType.TIME, exp.DType.VARCHAR, exp.DType.CHAR)
 _NESTED = {exp.DType.ARRAY: 1, exp.DType.MAP: 2}
@@ -102,6 +102,20 @@ def _faults(node: exp.Expr) -> Iterator[str]:
         sign = node.expression
         if not (isinstance(sign, exp.Literal) and sign.is_string and len(sign.name) == 1):
             yield "ESCAPE takes one character"
+    elif isinstance(node, exp.Distinct):
+        if isinstance(node.parent, exp.Func) and not node.expressions:
+            yield "DISTINCT has no columns"
+    elif isinstance(node, (exp.CTE, exp.Subquery)):
+        alias, inner = node.args.get("alias"), node.this
+        columns = alias.columns if isinstance(alias, exp.TableAlias) else []
+        selects = inner.selects if isinstance(inner, exp.Query) else []
+        if (
+            columns
+            and selects
+            and not any(item.is_star for item in selects)
+            and _width(selects) not in (None, len(columns))
+        ):
+            yield f"{node.alias} has {len(selects)} columns, and {len(columns)} names"
     elif isinstance(node, (exp.Rollup, exp.Cube)):
         if any(isinstance(part, exp.Tuple) and not part.expressions for part in node.expressions):
             yield f"{node.key.upper()} takes no empty set"
@@ -114,6 +128,13 @@ def _faults(node: exp.Expr) -> Iterator[str]:
             yield f"the unit of {node.name} stands without quotes"
     elif (word := _NOT_SPARK.get(type(node))) is not None:
         yield f"Spark has no {word}"
+
+
+def _width(selects: list[exp.Expr]) -> int | None:
+    """How many columns a SELECT has; None: its functions may give several."""
+    if any(isinstance(item, (exp.Aliases, exp.Func)) for item in selects):
+        return None
+    return len(selects)
 
 
 def _of_join(node: exp.Join) -> Iterator[str]:
@@ -130,6 +151,8 @@ def _of_values(node: exp.Values) -> Iterator[str]:
     rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
     if len({len(row) for row in rows}) > 1:
         yield "the rows of VALUES have different numbers of columns"
+    if any(cell.find(exp.Column, exp.Query) for row in rows for cell in row):
+        yield "VALUES takes values; write SELECT … UNION ALL SELECT … for columns"
     alias = node.args.get("alias")
     named = alias.columns if alias is not None else []
     if named and rows and len(named) != len(rows[0]):
