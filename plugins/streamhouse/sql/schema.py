@@ -35,6 +35,7 @@ from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.determinism import decides_by_clock
 from streamhouse.sql.dialect import SPARK, forget_place, quote_found, quote_names, render_written
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.merged import merges, write_out_merged
 from streamhouse.sql.ports import ActionPort, append_columns, column_of, convert_ports
 from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
 from streamhouse.sql.stars import check_stars, expand_stars
@@ -115,9 +116,12 @@ def analyse(
     check_limits(nodes, sql, at)
     check_stars(nodes, sql, at)
     check_places(nodes, sql, at)
+    visible = {name: port.visible(extra=False) for name, port in ports.items()}
+    if merges(nodes):
+        query = write_out_merged(query, visible, sql, at)
+        nodes = list(query.walk())
     filters = Filters(nodes)
     convert_ports(query, ports, extra=extra_columns)
-    visible = {name: port.visible(extra=False) for name, port in ports.items()}
     tree = _qualified(query, visible, at)
     nodes = list(tree.walk())
     quote_found(nodes)
