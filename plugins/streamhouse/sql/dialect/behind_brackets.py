@@ -92,3 +92,17 @@ def _call_by_outputs(query: exp.Expr, clauses: dict[str, object]) -> None:
         for column in clause.find_all(exp.Column) if isinstance(clause, exp.Expr) else ():
             if (column.table.lower(), column.name.lower()) in shown:
                 column.set("table", None)
+
+
+def without_brackets_of_places(nodes: Sequence[exp.Expr]) -> None:
+    """Make `ORDER BY (1)` what it is for Spark, whose tree has no brackets: `ORDER BY 1`; changes the tree.
+
+    Args:
+        nodes: All of the tree.
+    """
+    for node in nodes:
+        keys = node.expressions if type(node) is exp.Group else [node.this] if type(node) is exp.Ordered else []
+        for key in keys:
+            inner = key.unnest()
+            if inner is not key and isinstance(inner, exp.Literal) and inner.is_int:
+                key.replace(inner)
