@@ -14,7 +14,6 @@ from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import History, Strategy
 from streamhouse.model.version import Versions, at_versions, stored_name, table_name
 
-_REKEYED = frozenset({29})  # another key finds other rows equal
 _BEYOND = 1 << 63  # any position
 _IN_PLACE = frozenset({"create", "add column", "stop filling", "drop later"})
 
@@ -119,7 +118,7 @@ def copied(found: FlowDiff, new: FlowPlan, to_rebuild: Collection[str], again: C
             continue
         rebuilt = [finding for finding in change.findings if finding.outcome is Outcome.REBUILD]
         keeps = step.history is History.KEEP and step.strategy is Strategy.MAP
-        stays = all(finding.keeps_values and finding.rule not in _REKEYED for finding in rebuilt)
+        stays = all(finding.keeps_values for finding in rebuilt)
         if change.table in to_rebuild and (stays if keeps else change.table in again and not rebuilt):
             copies.add(change.table)
     return frozenset(copies)

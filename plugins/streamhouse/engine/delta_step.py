@@ -17,7 +17,7 @@ from streamhouse.engine.delta import Delta, count
 from streamhouse.engine.expectations import Judged
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.groups import Groups
-from streamhouse.engine.keys import key_rows, last_of_each_key, union_keys
+from streamhouse.engine.keys import key_rows, one_of_each_key, union_keys
 from streamhouse.engine.spill import Spilled
 from streamhouse.engine.stages import reads_of, stage_needs, stage_step
 from streamhouse.engine.strategies import StepInputs, StepResult, run_full
@@ -203,7 +203,7 @@ def _table_rows(epoch: _Epoch, rows: pa.Table, among: pa.Table | None) -> tuple[
     """The rows that the table has of some groups, how they were judged, and the groups; None: of all."""
     step = _over_groups(_with_hidden(epoch), epoch.plan.result, epoch.step.expect)
     judged = epoch.frames.collect(step, _result(epoch, step, _each(epoch.plan, rows)))
-    wanted = last_of_each_key(judged.valid_rows, step.writes.primary_key)
+    wanted = one_of_each_key(judged.valid_rows, step.writes)
     if epoch.plan.top is not None:
         wanted, among = epoch.groups.top(wanted, among), None
     return wanted.select([column.name for column in epoch.step.columns]), judged, among

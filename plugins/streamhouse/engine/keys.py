@@ -3,9 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from streamhouse.errors import WriteRefusedError
+from streamhouse.model.table import Table
 from streamhouse.stores import keyed
 from streamhouse.stores.equality import distinct_keys, plain_keys
+
+_TIMES = "_times"
 
 
 def key_rows(rows: pa.Table, columns: Mapping[str, str] | Sequence[str]) -> pa.Table:
@@ -29,3 +34,52 @@ def without_keys(rows: pa.Table, keys: pa.Table) -> pa.Table:
 def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
     """Of rows in the order they happened, the last of each key, in which -0.0 is 0.0; without a key, all."""
     return plain_keys(keyed.last_of_each_key(rows, key), key) if key else rows
+
+
+def one_of_each_key(rows: pa.Table, table: Table) -> pa.Table:
+    """The rows of a result that was computed as a whole, in which a key has one row; equal rows are one.
+
+    Their order means nothing, so neither of two different rows could win.
+
+    Raises:
+        WriteRefusedError: a key has two rows that differ.
+    """
+    key = table.primary_key
+    found = last_of_each_key(rows, key)
+    if found.num_rows < rows.num_rows:
+        _refuse_others(plain_keys(rows, key), found, table)
+    return found
+
+
+def two_rows(table: Table, key: Mapping[str, object], differing: Sequence[str] = ()) -> WriteRefusedError:
+    """The error for a result in which a key of a table has two rows that differ."""
+    shown = ", ".join(f"{name} = {value!r}" for name, value in key.items())
+    which = f", which differ in {', '.join(differing)}" if differing else ""
+    hint = "group by the key, or choose one of the rows with row_number()"
+    return WriteRefusedError(
+        f"{table.name} gets two rows with {shown}, its primary key{which}",
+        hint=f"{hint}; if more columns tell the rows apart, declare them in primary_key",
+    )
+
+
+def _refuse_others(rows: pa.Table, found: pa.Table, table: Table) -> None:
+    """Refuse rows of which another of the same key is kept, unless they are equal to it."""
+    key = list(table.primary_key)
+    repeated = _repeated(rows, key)
+    kept = {_text(row, key): row for row in keyed.with_keys(found, repeated).to_pylist()}
+    for row in keyed.with_keys(rows, repeated).to_pylist():
+        other = kept[_text(row, key)]
+        if differing := [name for name in rows.column_names if repr(row[name]) != repr(other[name])]:
+            raise two_rows(table, {name: row[name] for name in key}, differing)
+
+
+def _text(row: Mapping[str, object], key: Sequence[str]) -> str:
+    return repr([row[name] for name in key])
+
+
+def _repeated(rows: pa.Table, key: list[str]) -> pa.Table:
+    """The keys that more than one row has; one with a NULL is refused elsewhere."""
+    numbered = rows.select(key).drop_null()
+    numbered = numbered.append_column(_TIMES, pa.repeat(1, numbered.num_rows))
+    counted = numbered.group_by(key).aggregate([(_TIMES, "sum")])
+    return counted.filter(pc.greater(counted.column(f"{_TIMES}_sum"), 1)).select(key)

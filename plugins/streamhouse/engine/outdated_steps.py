@@ -6,10 +6,11 @@ definition such a step computed its table last. A step with another definition i
 and an epoch without rows is made where none is due.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import sha256
 
 from streamhouse.model.plan import Segment
+from streamhouse.sql.without_rows import may_have_rows_of_nothing
 from streamhouse.state.records import EpochRecord
 
 Definitions = Mapping[str, str]
@@ -23,13 +24,24 @@ def definitions(segment: Segment) -> dict[str, str]:
     }
 
 
-def outdated(now: Definitions, last: EpochRecord | None) -> frozenset[str]:
+def alone(segment: Segment) -> frozenset[str]:
+    """The steps that may have rows though no input has one, as a count of all rows has."""
+    return frozenset(step.id for step in segment.steps if step.strategy.sees_all and may_have_rows_of_nothing(step.sql))
+
+
+def outdated(now: Definitions, last: EpochRecord | None, without_input: Collection[str] = ()) -> frozenset[str]:
     """Steps whose table was computed by another definition, or by one that nobody knows.
 
-    Before the first epoch of a segment there is none: its tables are empty, and so is what it read.
+    Before the first epoch of a segment these are the steps that have rows without any input: the tables of the others
+    are empty, and so is what they read.
+
+    Args:
+        now: Of the segment's steps.
+        last: The last epoch; None: there was none.
+        without_input: From `alone`.
     """
     if last is None:
-        return frozenset()
+        return frozenset(without_input) & now.keys()
     return frozenset(step for step, definition in now.items() if last.computed.get(step) != definition)
 
 

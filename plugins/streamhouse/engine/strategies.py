@@ -13,7 +13,7 @@ from streamhouse.engine.delta import Delta
 from streamhouse.engine.expectations import Judged
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.groups import Groups
-from streamhouse.engine.keys import key_rows, last_of_each_key, union_keys, without_keys
+from streamhouse.engine.keys import key_rows, one_of_each_key, union_keys, without_keys
 from streamhouse.engine.needs import Need
 from streamhouse.engine.spill import Spilled
 from streamhouse.model.plan import PlannedRead, PlannedStep
@@ -205,7 +205,7 @@ def _recompute(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepRes
         else:
             bound[read.port] = inputs.states.with_keys(read.table, touched, read.key_columns)
     judged = frames.collect(step, frames.run(step, bound, inputs.at_ms))
-    rows = last_of_each_key(judged.valid_rows, step.writes.primary_key)
+    rows = one_of_each_key(judged.valid_rows, step.writes)
     if step.part:  # others write the rows too, and no state says which step writes which column
         return StepResult(Changes(rows, _keys_to_delete(step, inputs, touched, rows)), judged)
     changes = inputs.states.difference(step.writes.name, rows, touched)
@@ -229,7 +229,7 @@ def run_full(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResul
     """The SQL over everything; only what differs from the table is written."""
     bound = {read.port: inputs.states.whole(read.table) for read in step.reads}
     judged = frames.collect(step, frames.run(step, bound, inputs.at_ms))
-    rows = last_of_each_key(judged.valid_rows, step.writes.primary_key)
+    rows = one_of_each_key(judged.valid_rows, step.writes)
     changes = inputs.states.difference(step.writes.name, rows)
     if step.writes.forgets_after is not None:  # what a row was that colder tiers hold is not known
         changes = replace(changes, before=None)

@@ -19,7 +19,7 @@ from streamhouse.engine.failure import error_of, translated
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.heartbeat import outlive_tasks
 from streamhouse.engine.inputs import EpochInput, lacking, open_inputs
-from streamhouse.engine.outdated_steps import Definitions, computed, definitions, outdated
+from streamhouse.engine.outdated_steps import Definitions, alone, computed, definitions, outdated
 from streamhouse.engine.patience import Patience
 from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentExecution
@@ -63,6 +63,11 @@ class Ready:
     def definitions(self) -> Definitions:
         """Of its steps that compute their whole table."""
         return definitions(self.segment)
+
+    @cached_property
+    def alone(self) -> frozenset[str]:
+        """As `outdated_steps.alone`."""
+        return alone(self.segment)
 
 
 class _StopAsked(Exception):  # noqa: N818  a signal to Spark's thread, never an error
@@ -173,7 +178,7 @@ class SegmentStream:
 
     def _outdated(self) -> frozenset[str]:
         """Steps that must compute their whole table, whether or not rows come."""
-        return outdated(self._ready.definitions, self._last)
+        return outdated(self._ready.definitions, self._last, self._ready.alone)
 
     def due_s(self, last: Vector) -> float | None:
         """See `EpochClock.due_s`."""

@@ -10,7 +10,13 @@ SHUT = {
 }
 """Setting → the value that every session has."""
 
-_READ_OTHERWISE = ("spark.sql.parser.", "spark.sql.ansi.double", "spark.sql.ansi.enforce", "spark.sql.legacy.parser.")
+_READ_OTHERWISE = (
+    "spark.sql.parser.",
+    "spark.sql.ansi.double",
+    "spark.sql.ansi.enforce",
+    "spark.sql.ansi.relation",  # a comma in FROM would bind less than JOIN
+    "spark.sql.legacy.parser.",
+)
 _OURS = ("spark.authenticate", "spark.redaction.", "spark.sql.redaction.", "spark.network.crypto.saslfallback")
 
 
@@ -21,6 +27,8 @@ def why_ours(setting: str) -> str | None:
         >>> why_ours("spark.sql.runSQLOnFiles")
         'Streamhouse sets it itself: it keeps queries from reading anything but tables'
         >>> why_ours("spark.executor.memory")
+        >>> why_ours("spark.sql.ansi.relationPrecedence")
+        'Spark would read SQL otherwise than it was checked'
     """
     name = setting.strip().lower()
     if name in {key.lower() for key in SHUT} or name.startswith(_OURS):

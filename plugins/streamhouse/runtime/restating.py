@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from streamhouse.compiler.segments import loses_order
 from streamhouse.engine.adapt import adapted_frame, stored_names
 from streamhouse.engine.frames import Frames
+from streamhouse.engine.keys import two_rows
 from streamhouse.engine.row_order import ROW, unplaced, without_places
 from streamhouse.engine.rows_source import can_spread_changes, spread_changes
 from streamhouse.errors import RestateError
@@ -177,6 +178,8 @@ class Restating:
         expected = self._frames.valid_rows(step, results)
         if step.writes.primary_key:
             self._refuse_unplaced(step, expected)
+            if step.strategy.reads_state:
+                _refuse_two_rows(step.writes, expected)
             return self._frames.winners(expected, step.writes)
         return expected
 
@@ -272,3 +275,20 @@ class Restating:
         names = columns or (planned.columns[0].name,)
         wanted = [column for column in planned.columns if column.name in names]
         return arrow_frame(open_.spark, conform(source.read({}, at, names), wanted))
+
+
+def _refuse_two_rows(table: Table, rows: "DataFrame") -> None:
+    """Raise where a key of a result that was computed as a whole has two rows that differ.
+
+    Raises:
+        WriteRefusedError: so it is.
+    """
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    others = [name for name in rows.columns if name not in table.primary_key and name != ROW]
+    if not others:
+        return
+    texts = F.to_json(F.struct(*others))
+    found = rows.groupBy(*table.primary_key).agg(F.min(texts).alias("first"), F.max(texts).alias("last"))
+    for row in collected_rows(found.where("first <> last").select(*table.primary_key), limit=1):
+        raise two_rows(table, {name: row[name] for name in table.primary_key})

@@ -30,6 +30,8 @@ def bind(query: str | exp.Query, tables: Mapping[str, str], epoch_ms: int) -> ex
     Example:
         >>> render(bind("SELECT id, CURRENT_DATE() AS d FROM orders AS o", {"orders": "v1"}, 0))
         "SELECT id, CAST('1970-01-01' AS DATE) AS d FROM v1 AS o"
+        >>> render(bind("SELECT o.id AS id, o.id AS k FROM orders AS o", {"orders": "v1"}, 0))
+        'SELECT o.id, o.id AS k FROM v1 AS o'
     """
     bound = _parsed(query).copy() if isinstance(query, str) else query.copy()
     for scope in traverse_scope(bound):
@@ -41,8 +43,22 @@ def bind(query: str | exp.Query, tables: Mapping[str, str], epoch_ms: int) -> ex
                     renamed.set(key, source.args.get(key))
                 source.replace(renamed)
     set_clocks(bound, epoch_ms)
+    _call_once(bound)
     quote_names(bound)
     return bound
+
+
+def _call_once(query: exp.Query) -> None:
+    """Make `o.id AS id` in a SELECT `o.id`, which is called so all the same; changes the tree.
+
+    Spark 4.1's optimiser (RemoveRedundantAliases) fails over a UNION ALL whose columns are called again and read by a
+    window function: "The plan was previously resolved and now became unresolved".
+    """
+    for item in list(query.find_all(exp.Alias)):
+        column = item.this
+        shown = isinstance(item.parent, exp.Select) and item.arg_key == "expressions"
+        if shown and isinstance(column, exp.Column) and not column.is_star and column.name == item.alias:
+            item.replace(column)
 
 
 def set_clocks(query: exp.Query, epoch_ms: int) -> None:

@@ -6,7 +6,7 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.sql import functions
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.arity import misfit
-from streamhouse.sql.literals import date_part_type, json_type, number_type, stored_type, whole_number
+from streamhouse.sql.literals import beside, date_part_type, json_type, number_type, stored_type, whole_number
 from streamhouse.sql.names import name_of
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
@@ -18,6 +18,8 @@ _CASTS = words(
     bigint binary boolean date decimal double float int smallint string timestamp tinyint
     """
 )
+
+_OPERATORS = words("mod pmod try_add try_divide try_mod try_multiply try_subtract div")
 
 
 _TO_DIGITS = frozenset({"round", "bround", "ceil", "ceiling", "floor"})
@@ -44,7 +46,10 @@ def call_type(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> Spar
         if digits is None:
             return None
         rule = functions.round_rule(digits) if name in {"round", "bround"} else functions.cut_to(digits)
-    return rule([types.type_of(a, scope, names) for a in arguments if not isinstance(a, exp.Lambda)])
+    given = [types.type_of(a, scope, names) for a in arguments if not isinstance(a, exp.Lambda)]
+    if name in _OPERATORS and len(arguments) == len(given) == 2:
+        given = [beside(arguments[0], given[0], given[1]), beside(arguments[1], given[1], given[0])]
+    return rule(given)
 
 
 def _shaped(types: Types, name: str, arguments: list[exp.Expr], scope: Scope, names: Lambda) -> SparkType | None:

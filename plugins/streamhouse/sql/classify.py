@@ -9,6 +9,7 @@ from streamhouse.errors import Location, StrategyError
 from streamhouse.model.delta_plan import DeltaPlan
 from streamhouse.model.table import ComputedColumn
 from streamhouse.model.types import MergeFunction, ReadMode, Strategy
+from streamhouse.sql.coarse_keys import coarse_key
 from streamhouse.sql.delta import delta_plan
 from streamhouse.sql.fold import Fold, fold, group_keys, key_text
 from streamhouse.sql.rows import Arm, InputInfo, Inputs, NotProvenError, arms_of
@@ -62,13 +63,15 @@ def classify(
         at: Place for errors.
 
     Raises:
-        StrategyError: the strategy named is not exact for this SQL, no input drives the step, or the
-            result has no key by which rows could be replaced.
+        StrategyError: the strategy named is not exact for this SQL, no input drives the step, the result has no key
+            by which rows could be replaced, or several groups may have one key.
     """
     if not any(i.mode is ReadMode.CHANGES for i in inputs.values()):
         raise StrategyError(
             "no input drives this step: every port is read as lookup", at=at, hint="read one without 'as: lookup'"
         )
+    if (why := coarse_key(query, primary_key)) is not None:
+        raise StrategyError(why, at=at, hint="group by the expression that is in the key")
     failures: dict[Strategy, str] = {}
     for candidate, prove in _PROOFS.items():
         if strategy not in (None, candidate):

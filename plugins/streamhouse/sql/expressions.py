@@ -8,7 +8,7 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.sql import functions
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.calls import call_type
-from streamhouse.sql.literals import date_part_type, digits_of, literal_type, time_arithmetic
+from streamhouse.sql.literals import beside, date_part_type, literal_type, time_arithmetic
 from streamhouse.sql.names import name_of
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
@@ -69,12 +69,9 @@ def _binary(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkT
     left, right = (types.type_of(e, scope, names) for e in (node.this, node.expression))
     if left is None or right is None:
         return None
-    if left.numeric and right.numeric:
-        # A whole number written next to a decimal counts with the digits it has.
-        if left.kind == "decimal":
-            right = digits_of(node.expression) or right
-        elif right.kind == "decimal":
-            left = digits_of(node.this) or left
+    left, right = beside(node.this, left, right), beside(node.expression, right, left)
+    assert left is not None
+    assert right is not None
     if shifted := time_arithmetic(operator, left, right):
         return shifted
     return t.arithmetic(operator, left, right)

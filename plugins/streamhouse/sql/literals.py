@@ -3,7 +3,10 @@
 from sqlglot import exp
 
 from streamhouse.sql import spark_type as t
+from streamhouse.sql.dialect.literals import WRITTEN
 from streamhouse.sql.spark_type import SparkType
+
+_COUNTED = frozenset({exp.DType.BIGINT, exp.DType.SMALLINT})  # of the suffixes L and S
 
 
 def literal_type(node: exp.Literal) -> SparkType | None:
@@ -32,10 +35,31 @@ def whole_number(node: exp.Expr) -> int | None:
     return None
 
 
+def counted_number(node: exp.Expr) -> int | None:
+    """A whole number as written, with a suffix or without: `3`, `-3`, `3L`, `3S`; None: it is none.
+
+    Beside a decimal Spark takes it for a decimal of its digits. It takes a CAST of it, and `3Y`, for one of all digits
+    that the type may have (`DecimalPrecision`).
+    """
+    bare = node.unnest()
+    inner = bare.this if isinstance(bare, exp.Neg) else bare
+    if isinstance(inner, exp.Cast) and inner.meta_get(WRITTEN) is not None and inner.to.this in _COUNTED:
+        number = whole_number(inner.this)
+        return -number if number is not None and inner is not bare else number
+    return whole_number(bare)
+
+
 def digits_of(node: exp.Expr) -> SparkType | None:
     """The decimal that has just the digits of a whole number as written."""
-    number = whole_number(node.unnest())
+    number = counted_number(node)
     return None if number is None else t.decimal(len(str(abs(number))), 0)
+
+
+def beside(node: exp.Expr, own: SparkType | None, other: SparkType | None) -> SparkType | None:
+    """The type that an operand has beside another one: a whole number counts with its digits beside a decimal."""
+    if own is not None and own.integral and other is not None and other.kind == "decimal":
+        return digits_of(node) or own
+    return own
 
 
 def date_part_type(field: str, of: SparkType | None = None) -> SparkType:

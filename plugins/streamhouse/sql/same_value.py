@@ -5,7 +5,7 @@ from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.literals import whole_number
+from streamhouse.sql.literals import counted_number, whole_number
 from streamhouse.sql.spark_type import SparkType
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
@@ -14,6 +14,7 @@ _SINGLE = frozenset(
 )  # types with one form only, and no parts
 _NEUTRAL: dict[type[exp.Expr], int] = {exp.Add: 0, exp.Sub: 0, exp.Mul: 1}
 _SIZED = (exp.DType.CHAR, exp.DType.VARCHAR, exp.DType.NCHAR, exp.DType.NVARCHAR)  # texts with rules of their own
+_COMPUTES = (exp.Binary, exp.Between, exp.In, exp.Func)  # where the types of values side by side meet
 
 
 class Same:
@@ -27,6 +28,24 @@ class Same:
         while (found := self._step(tree, scope)) is not None:
             tree = found
         return tree
+
+    def digits(self, tree: exp.Expr, scope: Scope) -> int | None:
+        """The whole number that a literal is, where it may count with its digits: beside a DECIMAL, or who knows what.
+
+        So `n / 3` differs from `n / CAST(3 AS INT)`, and from `n / c` over `(SELECT 3 AS c, …)`, whose types differ.
+        """
+        number = counted_number(tree) if isinstance(tree, (exp.Literal, exp.Neg, exp.Cast)) else None
+        place, owner = tree, tree.parent
+        while isinstance(owner, exp.Paren):
+            place, owner = owner, owner.parent
+        if number is None or isinstance(owner, exp.Cast) or not isinstance(owner, _COMPUTES):
+            return None
+        if isinstance(owner, exp.If) and isinstance(owner.parent, exp.Case) and owner.this is place:
+            others = [owner.parent.this] if owner.parent.this is not None else []  # CASE n WHEN 3
+        else:
+            others = [one for one in owner.iter_expressions() if one is not place and isinstance(one, exp.Condition)]
+        kinds = [self._type(part, scope) for part in others]
+        return None if all(kind is not None and kind.kind != "decimal" for kind in kinds) else number
 
     def kin(self, left: exp.Expr, right: exp.Expr, scope: Scope) -> bool:
         """Whether two values are compared as they are: of one type, or both whole numbers."""

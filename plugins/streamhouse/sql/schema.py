@@ -32,6 +32,7 @@ from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.determinism import decides_by_clock
 from streamhouse.sql.dialect import forget_place, quote_found, quote_names, render_written
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.merged import merges, write_out_merged
 from streamhouse.sql.ports import ActionPort, append_columns, column_of, convert_ports
 from streamhouse.sql.resolved import qualified, scope_of
 from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
@@ -115,10 +116,7 @@ def analyse(
     check_limits(nodes, sql, at)
     check_stars(nodes, sql, at)
     check_places(nodes, sql, at)
-    if spell_rows(query, seen, sql, at):
-        nodes = list(query.walk())
-    check_names(query, sql, at)
-    note_names(nodes)
+    query, nodes = _names_noted(query, nodes, seen, sql, at)
     filters = Filters(nodes)
     convert_ports(query, ports, extra=extra_columns)
     tree = qualified(query, seen, at)
@@ -171,6 +169,20 @@ def _spelled(
         seen = {name: port.visible(extra=False) for name, port in ports.items()}
         changed = spell_pivots(query, seen, sql, at) or changed
     return list(query.walk()) if changed else nodes
+
+
+def _names_noted(
+    query: exp.Query, nodes: list[exp.Expr], seen: Mapping[str, Mapping[str, Column]], sql: str, at: Location
+) -> tuple[exp.Query, list[exp.Expr]]:
+    """The query with rows and merged columns written out and the case of its names noted, and its nodes."""
+    if spell_rows(query, seen, sql, at):
+        nodes = list(query.walk())
+    check_names(query, sql, at)
+    note_names(nodes)
+    if merges(nodes):
+        query = write_out_merged(query, seen, sql, at)
+        nodes = list(query.walk())
+    return query, nodes
 
 
 def _forget_order(tree: exp.Query) -> bool:

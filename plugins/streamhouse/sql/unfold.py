@@ -200,6 +200,8 @@ class _Unfold:
         if self._budget < 0:
             raise UnfollowedError("the query is too large")
         tree = self._same.simpler(tree, scope)
+        if (digits := self._same.digits(tree, scope)) is not None:
+            return Node("number", (f"{digits}bd",))
         if isinstance(tree, exp.Column):
             return self._column(tree, env)
         if isinstance(tree, exp.Literal):

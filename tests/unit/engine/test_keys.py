@@ -3,10 +3,13 @@
 import struct
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamhouse.engine.keys import key_rows, last_of_each_key, union_keys, without_keys
+from streamhouse.engine.keys import key_rows, last_of_each_key, one_of_each_key, union_keys, without_keys
+from streamhouse.errors import WriteRefusedError
+from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.stores import keyed
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string()), ("v", pa.list_(pa.int64()))])
@@ -61,3 +64,41 @@ def test_keys_of_floats_are_those_of_spark():
     minus = pa.table({"k": pa.array([-0.0, other_nan])})
     assert without_keys(floats, minus).column("n").to_pylist() == [4, 5]
     assert keyed.with_keys(floats, minus).column("n").to_pylist() == [0, 1, 2, 3]
+
+
+KEYED = Table(
+    name="dws.t",
+    columns=(Column(name="k", type="double"), Column(name="s", type="string"), Column(name="v", type="array<bigint>")),
+    primary_key=("k", "s"),
+    tiers=Tiers(warm="1d"),
+)
+
+
+def keyed_rows(*rows):
+    return pa.table(
+        {
+            "k": pa.array([row[0] for row in rows], pa.float64()),
+            "s": [row[1] for row in rows],
+            "v": pa.array([row[2] for row in rows], pa.list_(pa.int64())),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "others",
+    [[(1.0, "x", [2])], [(1.0, "x", None)], [(2.0, "y", [1]), (1.0, "x", [2, 1]), (2.0, "y", [1])]],
+)
+def test_two_rows_of_one_key_in_a_whole_result_are_an_error(others):
+    with pytest.raises(WriteRefusedError, match=r"dws\.t gets two rows with k = 1\.0, s = 'x', .* which differ in v"):
+        one_of_each_key(keyed_rows((1.0, "x", [1]), *others), KEYED)
+
+
+def test_a_zero_and_a_number_that_is_none_are_one_key_each():
+    for one, other in ((0.0, -0.0), (float("nan"), -float("nan"))):
+        with pytest.raises(WriteRefusedError, match="gets two rows"):
+            one_of_each_key(keyed_rows((one, "x", [1]), (other, "x", [2])), KEYED)
+
+
+def test_equal_rows_of_a_key_are_one():
+    rows = keyed_rows((1.0, "x", [1]), (1.0, "x", [1]), (0.0, "y", None), (-0.0, "y", None))
+    assert one_of_each_key(rows, KEYED).num_rows == 2

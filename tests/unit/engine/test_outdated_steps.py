@@ -1,4 +1,4 @@
-from streamhouse.engine.outdated_steps import computed, definitions, outdated
+from streamhouse.engine.outdated_steps import alone, computed, definitions, outdated
 from streamhouse.model.plan import PlannedRead, PlannedStep, Segment
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import ReadMode, StepKind, Strategy
@@ -46,6 +46,18 @@ def test_what_is_outdated():
     assert outdated(now, epoch(now)) == frozenset()
     assert outdated(now, epoch({"a": "1", "b": "0"})) == {"b"}
     assert outdated(now, epoch({})) == {"a", "b"}, "a record that does not say counts as another definition"
+
+
+def test_before_the_first_epoch_what_has_rows_without_input_is_outdated():
+    total = step("ads.total", sql="SELECT 1 AS k, count(*) AS n, sum(p.v) AS v FROM p")
+    cross = step("ads.cross", strategy=Strategy.DELTA, sql="SELECT q.k FROM p JOIN (SELECT max(p.k) AS k FROM p) AS q")
+    by_key = step("ads.by_key", sql="SELECT k, count(*) AS n FROM p WHERE k > (SELECT avg(k) FROM p) GROUP BY k")
+    mapped = step("ads.mapped", strategy=Strategy.MAP, sql="SELECT p.k FROM p")
+    steps = segment(total, cross, by_key, mapped)
+    assert alone(steps) == {total.id, cross.id}
+    now = definitions(steps)
+    assert outdated(now, None, alone(steps)) == {total.id, cross.id}
+    assert outdated(now, epoch(now), alone(steps)) == frozenset(), "only before the first"
 
 
 def test_what_an_epoch_records():

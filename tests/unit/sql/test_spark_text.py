@@ -93,10 +93,69 @@ def test_ctes_stay_where_they_are() -> None:
     assert read(sql) == sql
 
 
-def test_a_comma_binds_less_than_a_join_that_keeps_a_side() -> None:
-    assert read("SELECT 1 FROM a, b FULL JOIN c ON b.x = c.x") == (
-        "SELECT 1 FROM a CROSS JOIN (b FULL JOIN c ON b.x = c.x)"
+def test_a_comma_binds_as_a_join_does() -> None:
+    # Spark 4.1 joins what stands in FROM from left to right; `spark.sql.ansi.relationPrecedence` would change that.
+    assert (
+        read("SELECT 1 FROM a, b FULL JOIN c ON b.x = c.x") == "SELECT 1 FROM a CROSS JOIN b FULL JOIN c ON b.x = c.x"
     )
+    assert read("SELECT 1 FROM a, (b RIGHT JOIN c ON b.x = c.x), d") == (
+        "SELECT 1 FROM a CROSS JOIN (b RIGHT JOIN c ON b.x = c.x) CROSS JOIN d"
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        ("(SELECT a FROM t) LIMIT 1", "SELECT a FROM t LIMIT 1"),
+        ("((SELECT a FROM t)) ORDER BY b OFFSET 1", "SELECT a FROM t ORDER BY b OFFSET 1"),
+        ("(SELECT a FROM t ORDER BY b) LIMIT 1", "SELECT a FROM t ORDER BY b LIMIT 1"),
+        (
+            "(SELECT a FROM t ORDER BY a LIMIT 2) LIMIT 1",
+            "SELECT * FROM (SELECT a FROM t ORDER BY a LIMIT 2) AS _in_brackets LIMIT 1",
+        ),
+        (
+            "((SELECT t.a FROM t LIMIT 5) ORDER BY t.a) OFFSET 1",
+            ("SELECT * FROM (SELECT t.a FROM t LIMIT 5) AS _in_brackets ORDER BY a OFFSET 1"),
+        ),
+        (
+            "(SELECT a FROM t UNION ALL SELECT a FROM u) ORDER BY a LIMIT 1",
+            "SELECT a FROM t UNION ALL SELECT a FROM u ORDER BY a LIMIT 1",
+        ),
+        (
+            "(SELECT a FROM t UNION ALL SELECT a FROM u LIMIT 3) LIMIT 2",
+            "SELECT * FROM (SELECT a FROM t UNION ALL SELECT a FROM u LIMIT 3) AS _in_brackets LIMIT 2",
+        ),
+        ("WITH q AS (SELECT 1 AS a) (SELECT a FROM q)", "WITH q AS (SELECT 1 AS a) SELECT a FROM q"),
+        ("WITH q AS (SELECT 1 AS a) (SELECT a FROM q) LIMIT 3", "WITH q AS (SELECT 1 AS a) SELECT a FROM q LIMIT 3"),
+        ("(WITH q AS (SELECT 1 AS a) SELECT a FROM q) LIMIT 3", "WITH q AS (SELECT 1 AS a) SELECT a FROM q LIMIT 3"),
+        (
+            "WITH q AS (SELECT 1 AS a) (WITH q AS (SELECT a + 1 AS a FROM q) SELECT a FROM q) LIMIT 1",
+            (
+                "WITH q AS (SELECT 1 AS a) SELECT * FROM (WITH q AS (SELECT a + 1 AS a FROM q) SELECT a FROM q)"
+                " AS _in_brackets LIMIT 1"
+            ),
+        ),
+        ("(SELECT a FROM t) SORT BY a LIMIT 1", "SELECT a FROM t SORT BY a LIMIT 1"),
+        (
+            "(SELECT sum(a) OVER w AS s FROM t LIMIT 2) WINDOW w AS (ORDER BY b) LIMIT 1",
+            "SELECT * FROM (SELECT SUM(a) OVER w AS s FROM t WINDOW w AS (ORDER BY b) LIMIT 2) AS _in_brackets LIMIT 1",
+        ),
+        (
+            "SELECT a FROM t WHERE a IN ((SELECT a FROM u) LIMIT 2) AND EXISTS ((SELECT 1 FROM u) ORDER BY b LIMIT 0)",
+            "SELECT a FROM t WHERE a IN ((SELECT a FROM u LIMIT 2)) AND EXISTS(SELECT 1 FROM u ORDER BY b LIMIT 0)",
+        ),
+        (
+            "SELECT a FROM ((SELECT a FROM t LIMIT 3) LIMIT 2) AS q UNION ALL ((SELECT a FROM u) LIMIT 1)",
+            (
+                "SELECT a FROM ((SELECT * FROM (SELECT a FROM t LIMIT 3) AS _in_brackets LIMIT 2)) AS q"
+                " UNION ALL ((SELECT a FROM u LIMIT 1))"
+            ),
+        ),
+    ],
+)
+def test_clauses_behind_brackets(sql: str, shown: str) -> None:
+    assert read(sql) == shown
+    assert read(shown) == shown
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from streamhouse.model.plan import PlannedStep
 from streamhouse.model.types import History, Strategy
 
 _MEANT = frozenset({Outcome.FORWARD, Outcome.REBUILD})
+_OTHER_KEYS = frozenset({15, 22, 29})  # group key, time window, and how a table tells its rows apart
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ def affected(findings: list[Finding], *, more: bool = False) -> Affected | None:
     """
     meant = [f for f in findings if f.outcome in _MEANT and not f.keeps_values]
     if meant:
+        more |= any(f.outcome is Outcome.REBUILD and f.rows and f.rule in _OTHER_KEYS for f in meant)
         return Affected(
             max((f.outcome for f in meant), key=lambda outcome: outcome.weight),
             frozenset(name for f in meant for name in f.columns),

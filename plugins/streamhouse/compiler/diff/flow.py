@@ -14,7 +14,7 @@ from streamhouse.compiler.diff.settings import replaced, setting_findings, sourc
 from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, StepChange, TableChange, worst
 from streamhouse.model.plan import FlowPlan, PlannedStep
-from streamhouse.model.types import Strategy, format_duration
+from streamhouse.model.types import History, Strategy, format_duration
 
 _DROPS = frozenset({5, 6})
 _MARKS = frozenset({3, 4, 11})
@@ -159,7 +159,9 @@ def _created(step: PlannedStep, owners: Mapping[str, str], known: frozenset[str]
 
 def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: timedelta) -> list[Finding]:
     """A guard: what is to be recomputed no longer exists."""
-    if not any(finding.outcome is Outcome.REBUILD and not finding.keeps_values for finding in findings):
+    rebuilt = [finding for finding in findings if finding.outcome is Outcome.REBUILD]
+    copies = step.strategy is Strategy.MAP and step.history is History.KEEP and not step.part
+    if not rebuilt or (copies and all(finding.keeps_values for finding in rebuilt)):
         return []
     tables = {table.name: table for table in plan.readable}
     for read in step.reads:

@@ -24,7 +24,9 @@ def _layout(edited: EditedStep, *, regrouped: bool) -> Iterator[Finding]:
     before = {was: name for name, was in edited.renames.items()}
     key = tuple(before.get(name, name) for name in old.primary_key)
     if key != new.primary_key and not regrouped:
-        yield _rebuild(f"the primary key was ({', '.join(old.primary_key)}), is ({', '.join(new.primary_key)})")
+        proof = f"the primary key was ({', '.join(old.primary_key)}), is ({', '.join(new.primary_key)})"
+        # Rows that were one, or were replaced, are several now, or the other way round; turned columns change none.
+        yield _rebuild(proof) if set(key) == set(new.primary_key) else _other_rows(proof)
     if tuple(before.get(name, name) for name in old.bucket_key) != new.bucket_key:
         yield _rebuild(f"the bucket key was ({', '.join(old.bucket_key)}), is ({', '.join(new.bucket_key)})")
     if old.buckets != new.buckets:
@@ -32,7 +34,7 @@ def _layout(edited: EditedStep, *, regrouped: bool) -> Iterator[Finding]:
     if tuple(before.get(name, name) for name in old.partition_by) != new.partition_by:
         yield _rebuild(f"partitions were by ({', '.join(old.partition_by)}), are by ({', '.join(new.partition_by)})")
     if bool(edited.old.part) != bool(edited.new.part):
-        yield _rebuild("merge_engine: other steps may or may not write columns of the same row")
+        yield _other_rows("merge_engine: other steps may or may not write columns of the same row")
     yield from _merging(edited, old, new)
 
 
@@ -63,7 +65,11 @@ def _selecting(edited: EditedStep, old: Table, new: Table) -> Iterator[Finding]:
         return
     how = f"merge_engine: {old.merges_how} → {new.merges_how}"
     proof = f"{how}; rows that lost are not stored, so each key is decided again"
-    yield Finding(rule=29, outcome=Outcome.REBUILD, proof=proof, rows=True)
+    yield _other_rows(proof)
+
+
+def _other_rows(proof: str) -> Finding:
+    return Finding(rule=29, outcome=Outcome.REBUILD, proof=proof, rows=True)
 
 
 def _rebuild(proof: str) -> Finding:

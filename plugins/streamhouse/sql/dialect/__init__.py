@@ -17,6 +17,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streamhouse.errors import Location, SqlSyntaxError
+from streamhouse.sql.dialect.behind_brackets import with_clauses_inside, without_brackets_of_places
 from streamhouse.sql.dialect.grammar import check_depth, check_grammar
 from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
 from streamhouse.sql.dialect.precedence import with_brackets
@@ -140,6 +141,8 @@ def _parsed(sql: str) -> exp.Expr:
                 unit = call.expressions[0]
                 if isinstance(unit, exp.Column) and not unit.table:
                     unit.replace(exp.Var(this=unit.name.upper()))
+    with_clauses_inside(nodes)
+    without_brackets_of_places(nodes)
     tree: exp.Expr = root.this.pop()
     nodes = list(tree.walk())
     check_depth(nodes)

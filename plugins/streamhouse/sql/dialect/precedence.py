@@ -6,7 +6,6 @@ cannot be derived from, so brackets go into the tokens before it reads them.
 """
 
 from collections.abc import Set
-from itertools import pairwise
 from typing import NamedTuple
 
 from sqlglot.tokenizer_core import Token, TokenType
@@ -26,7 +25,6 @@ _SIGNS = frozenset({_T.DASH, _T.PLUS, _T.TILDE})
 _PREDICATES = frozenset({_T.BETWEEN, _T.IN, _T.LIKE, _T.ILIKE, _T.RLIKE})
 _LITERALS = frozenset({_T.NUMBER, _T.STRING, _T.HEX_STRING, _T.NULL, _T.TRUE, _T.FALSE, _T.PLACEHOLDER})
 _NESTED = frozenset({_T.ARRAY, _T.MAP, _T.STRUCT})
-_JOINED = frozenset({_T.RIGHT, _T.FULL})
 _AFTER_FROM = frozenset(
     {_T.WHERE, _T.GROUP_BY, _T.HAVING, _T.QUALIFY, _T.ORDER_BY, _T.SORT_BY, _T.CLUSTER_BY, _T.DISTRIBUTE_BY, _T.LIMIT}
     | {_T.OFFSET, _T.UNION, _T.EXCEPT, _T.INTERSECT, _T.WINDOW, _T.R_PAREN, _T.SEMICOLON}
@@ -91,7 +89,6 @@ class _Brackets:
 
     def inserted(self) -> list[Token]:
         self._region(0, len(self._tokens))
-        self._joins()
         if not self._opened:
             return self._tokens
         found: list[Token] = []
@@ -294,25 +291,3 @@ class _Brackets:
                 place += 1
             return place
         return self._called(place + 1)
-
-    def _joins(self) -> None:
-        """A comma in FROM binds less than JOIN, which matters where a side of the join is kept whole."""
-        for start, token in enumerate(self._tokens):
-            if token.token_type != _T.FROM:
-                continue
-            commas: list[int] = []
-            at = start + 1
-            while self._kind(at) is not None and self._kind(at) not in _AFTER_FROM:
-                if self._kind(at) == _T.COMMA:
-                    commas.append(at)
-                at = self._pairs.get(at, at) + 1
-            for begin, end in pairwise([*commas, at]):
-                if any(self._kind(place) in _JOINED for place in self._flat(begin + 1, end)):
-                    self._wrap(_Part(begin + 1, end))
-
-    def _flat(self, start: int, stop: int) -> list[int]:
-        found = []
-        while start < stop:
-            found.append(start)
-            start = self._pairs.get(start, start) + 1
-        return found
