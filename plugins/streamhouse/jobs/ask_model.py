@@ -12,6 +12,7 @@ from streamhouse.planner.models.mask import Mask
 from streamhouse.planner.proposal import Check, Status, Usage
 from streamhouse.planner.propose import ProposalDraft, finished
 from streamhouse.planner.request import Understood
+from streamhouse.planner.secrets import Secrets
 from streamhouse.planner.sharing import shared_catalog
 from streamhouse.planner.workspace import Workspace
 from streamhouse.project.settings import ModelSettings
@@ -93,7 +94,8 @@ def _ask_model(
         read = understood if isinstance(understood, Understood) else understood()
         return make_draft(_said(read, why, say))
 
-    mask = Mask.of(space.catalog, space.project.settings, os.environ)
+    project, flows = space.project, space.registry.flows.values()
+    mask = Mask.of(space.catalog, Secrets.of(project.settings, project.root, flows, os.environ))
     judge = _Judge(wish, space, options, make_draft)
     try:
         model = connect.open_model(limits, os.environ)
