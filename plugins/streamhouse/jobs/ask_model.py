@@ -15,7 +15,7 @@ from streamhouse.planner.request import Understood
 from streamhouse.planner.secrets import Secrets
 from streamhouse.planner.sharing import shared_catalog
 from streamhouse.planner.workspace import Workspace
-from streamhouse.project.settings import ModelSettings
+from streamhouse.project.settings import ModelSettings, Settings
 
 if TYPE_CHECKING:
     from streamhouse.jobs.ask_options import Options, Say
@@ -67,6 +67,11 @@ def with_model(
         if draft.proposal.status is Status.PROPOSED:
             return ModelAnswer(draft)
     return _ask_model(wish, space, options, limits, understood or offline, make_draft, say)
+
+
+def may_ask_model(options: "Options", settings: Settings) -> bool:
+    """Whether a model may read wishes."""
+    return _limits(options.model, settings.models).model is not None
 
 
 def _limits(model: str | None, settings: ModelSettings) -> ModelSettings:

@@ -18,13 +18,16 @@ from streamhouse.errors import (
     ProposalOutdatedError,
     RequestShapeError,
     StateConflictError,
+    UnaskedAnswerError,
     UnknownProposalError,
 )
-from streamhouse.jobs.ask import answered, ask, edited, revise, write
+from streamhouse.jobs.answers import with_answers
+from streamhouse.jobs.ask import ask, edited, revise, write
 from streamhouse.jobs.ask_options import Options
 from streamhouse.model.outcome import Outcome
 from streamhouse.planner.proposal import Check, Proposal, Status
 from streamhouse.planner.proposals import Asked, Proposals
+from streamhouse.planner.request import Question, Understood
 from streamhouse.planner.wish_length import LONGEST_WISH
 from streamhouse.project.compare import compare_project
 from streamhouse.project.desired import desired_plans
@@ -155,8 +158,48 @@ def test_ids_are_of_the_content(shop: Path, tmp_path_factory: pytest.TempPathFac
 
 
 def test_answers_take_the_place_of_phrases() -> None:
-    assert answered("Sales per day", {"sales": "revenue"}) == "revenue per day"
-    assert answered("per day", {"": "of dwd.sales"}) == "per day of dwd.sales"
+    asked = [Question(text="?", phrase="sales"), Question(text="?"), Question(text="?", phrase="per  Day")]
+
+    def read(_: str) -> Understood:
+        return Understood(questions=tuple(asked))
+
+    assert with_answers("wholesales, Sales per day", {"SALES": "revenue"}, read) == "wholesales, revenue per day"
+    assert with_answers("per day", {"": "of dwd.sales"}, read) == "per day of dwd.sales"
+    assert with_answers("n per day", {"per day": "per hour", "sales": "x"}, read) == "n per hour x"
+
+
+def test_an_answer_may_raise_a_question_that_another_one_is_for() -> None:
+    def read(wish: str) -> Understood:
+        return Understood(questions=(Question(text="?", phrase="b" if "b" in wish else "a"),))
+
+    assert with_answers("one a", {"b": "c", "a": "b"}, read) == "one c"
+
+
+@pytest.mark.parametrize("options", [[], ["--model", "off"]])
+def test_an_answer_to_no_question_is_refused(
+    shop: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    for wish, answer in (("revenue per note", "nothing=x"), ("revenue per note", "note=x"), ("revenue per note", "=x")):
+        where = ["--project", str(shop), "--no-examples", *options]
+        assert main(["ask", wish, "--answer", answer, *where]) == 4
+        told = capsys.readouterr().err
+        assert f"SH711 the answer to '{answer.partition('=')[0]}' belongs to no question" in told
+        assert "hint: the wish has no question" in told
+    assert main(["ask", "top stores by revenue", "--answer", "best=top 5 stores", "--project", str(shop)]) == 4
+    assert "hint: the wish has a question about: 'top" in capsys.readouterr().err
+
+
+def test_words_that_cannot_be_read_are_said_in_another_way(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--project", str(shop), "--no-examples"]
+    assert main(["ask", "blorps per note", "--answer", "blorps=revenue", *where]) == 0
+    capsys.readouterr()
+    assert main(["ask", "blorps per note", "--answer", "blarps=revenue", *where]) == 4
+    assert "SH711" in capsys.readouterr().err
+
+
+def test_a_request_has_no_questions(shop: Path) -> None:
+    with pytest.raises(UnaskedAnswerError):
+        ask(Project.at(shop), "w", Options(answers={"w": "x"}), request=REQUEST)
 
 
 def test_reads_a_wish(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
