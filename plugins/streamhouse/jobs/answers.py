@@ -17,8 +17,8 @@ def with_answers(
 ) -> str:
     """The wish with the choice in place of the phrase of each question.
 
-    The choice of a question without a phrase is at the end. An answer may raise another question, which another answer is for. Of a wish that is refused, any words of it can be
-    said in another way.
+    The choice of a question without a phrase is at the end. An answer may raise another question, which another answer
+    is for. Of a wish that is refused, any words of it can be said in another way.
 
     Args:
         wish: As it was said.

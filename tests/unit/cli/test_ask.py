@@ -218,6 +218,26 @@ def test_a_flow_that_never_ran_has_no_environment(shop: Path, capsys: pytest.Cap
     assert "shop was never run" in told.err
 
 
+@pytest.mark.parametrize("command", ["ask", "proposals"])
+def test_what_cannot_be_built_in_an_environment_is_not_written(
+    shop: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    project = Project.at(shop)
+    with project.state() as state:
+        state.save_plan(desired_plans(project)["shop"])  # applied, and no epoch yet
+    proposal = ask(project, "w", request=REQUEST)
+    before = (shop / "flows/shop.yaml").read_text()
+    if command == "ask":
+        code = _run(shop, REQUEST, "--write", "--no-trial", "--env", "dev")
+    else:
+        code = main(["proposals", proposal.id, "--write", "--no-trial", "--env", "dev", "--project", str(shop)])
+    told = capsys.readouterr().err
+    assert (code, "SH504 shop has not run yet" in told) == (6, True), told
+    assert (shop / "flows/shop.yaml").read_text() == before
+    assert not (shop / "actions/aggregate/n_by_note.sql").exists()
+    assert [one.what for one in Proposals(project).get(proposal.id).events] == ["asked"]
+
+
 @pytest.mark.parametrize("target", [".", "./", "../shop", "absolute", "link"])
 def test_the_projects_own_folder_is_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
     shop = make_shop(tmp_path / "shop")
