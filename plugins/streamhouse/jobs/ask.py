@@ -75,10 +75,7 @@ def ask(
         raise UnaskedAnswerError(next(iter(options.answers)), ())
     words = answered(wish, options.answers, space, may_be_of_model=may_ask_model(options, project.settings))
 
-    read: list[Understood] = []
-
     def make_draft(understood: Understood) -> ProposalDraft:
-        read.append(understood)
         return _draft(understood, wish, space, options)
 
     if request is not None:
@@ -87,7 +84,7 @@ def ask(
         found = with_model(words, space, options, lambda: read_wish(words, space), make_draft, say)
     proposal = _finished(found.draft, space, options, say)
     if keep:
-        Proposals(project).add(proposal, asked=_asked(options, read[-1].assumptions if read else ()))
+        Proposals(project).add(proposal, asked=_asked(options, found.draft.assumed))
     if found.sent is not None:
         found.sent.belongs_to(proposal.id)
     return proposal
