@@ -22,6 +22,7 @@ from streamhouse.planner.proposal import Check, Preview, Proposal, Status
 from streamhouse.planner.proposals import Asked, Proposals
 from streamhouse.planner.propose import ProposalDraft, finished, propose
 from streamhouse.planner.request import Question, Request, Understood
+from streamhouse.planner.still_meant import request_check
 from streamhouse.planner.still_true import still_true
 from streamhouse.planner.try_files import try_files
 from streamhouse.planner.wish_length import check_length
@@ -183,6 +184,8 @@ def _tried(project: Project, proposal: Proposal, say: Say, *, proves: bool) -> P
     else:
         for edit in proposal.files:
             read_action(edit.after, edit.path)
+    meant = request_check(proposal, space)
+    proposal = _kept(proposal, (meant,) if meant is not None else (), space)
     return proved(proposal, space, say) if proves else proposal
 
 
@@ -202,7 +205,10 @@ def proved(proposal: Proposal, space: Workspace, say: Say = lambda _: None) -> P
     """
     from streamhouse.jobs.prove import prove
 
-    tried = prove(proposal, space, say)
+    return _kept(proposal, prove(proposal, space, say), space)
+
+
+def _kept(proposal: Proposal, tried: tuple[Check, ...], space: Workspace) -> Proposal:
     names = {check.name for check in tried}
     checks = (*(check for check in proposal.checks if check.name not in names), *tried)
     found = proposal.model_copy(update={"checks": checks})
