@@ -16,6 +16,7 @@ from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.vector import covers
 from streamhouse.errors import LeaseHeldError, NoEnvironmentError, UnknownFlowError
 from streamhouse.model.environment_name import environment_name
+from streamhouse.model.outcome import FlowDiff
 from streamhouse.model.version import table_at
 from streamhouse.project.compare import Choices, PlanComparison
 from streamhouse.project.desired import desired_plan
@@ -44,12 +45,7 @@ def build(
         StateConflictError: the flow has not run yet.
         NoEnvironmentError: the name is none, or the files say what is applied.
     """
-    _check_name(environment)
-    found = compared.decided(choices or {})
-    refuse_blocked(compared.plan.flow, found)
-    apart = tables_apart(found, compared.plan)
-    if not apart:
-        raise NoEnvironmentError(f"{compared.plan.flow}: nothing differs from production, so there is nothing to build")
+    found, apart = _to_build(compared, environment, choices or {})
     copies = copied(found, compared.plan, apart)
     with opened(project, say=say) as open_:
         wish = Wish(
@@ -71,6 +67,28 @@ def build(
         building.fill()
         building.catch_up()
         return change
+
+
+def require_buildable(project: Project, compared: PlanComparison, environment: str) -> None:
+    """Refuse what `build` would refuse, before a file is written or a process started.
+
+    Raises:
+        BlockedError, StateConflictError, NoEnvironmentError: as `build` does.
+    """
+    _to_build(compared, environment, {})
+    with project.state() as state:
+        require_history(state, compared.plan.flow)
+
+
+def _to_build(compared: PlanComparison, environment: str, choices: Choices) -> tuple[FlowDiff, frozenset[str]]:
+    """What differs, and the tables that an environment has apart."""
+    _check_name(environment)
+    found = compared.decided(choices)
+    refuse_blocked(compared.plan.flow, found)
+    apart = tables_apart(found, compared.plan)
+    if not apart:
+        raise NoEnvironmentError(f"{compared.plan.flow}: nothing differs from production, so there is nothing to build")
+    return found, apart
 
 
 def run(

@@ -1,7 +1,9 @@
 """Which proposals of the planner a change came from: those whose files were written and say what is wanted now."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
+from streamhouse.model.definition import Definition
 from streamhouse.planner.proposal import Proposal
 from streamhouse.planner.proposals import Proposals, Stored
 from streamhouse.project.project import Project
@@ -32,26 +34,39 @@ def proposals_behind(
     )
 
 
-def behind_change(project: Project, state: StateStore, change: Change) -> tuple[Proposal, ...]:
-    """The proposals that an open change came from; of one that is done or given up, none."""
-    return _behind(project, state, change.flow, change.plan.fingerprint) if change.is_open else ()
+class Origins:
+    """Says which proposals changes and questions came from; what was proposed is read once."""
 
+    def __init__(self, project: Project, state: StateStore) -> None:
+        self._project = project
+        self._state = state
 
-def behind_question(project: Project, state: StateStore, question: Approval) -> tuple[Proposal, ...]:
-    """The proposals that a question about a plan came from; of one about a change upstream or of the past, none."""
-    is_of_plan = question.document.get("plan") == question.subject
-    is_open = question.state is ApprovalState.OPEN
-    return _behind(project, state, question.flow, question.subject) if is_of_plan and is_open else ()
+    def of_change(self, change: Change) -> tuple[Proposal, ...]:
+        """The proposals that an open change came from; of one that is done or given up, none."""
+        return self._of(change.flow, change.plan.fingerprint) if change.is_open else ()
 
+    def of_question(self, question: Approval) -> tuple[Proposal, ...]:
+        """The proposals that a question about a plan came from; of one about a change upstream or of the past, none."""
+        is_of_plan = question.document.get("plan") == question.subject
+        is_open = question.state is ApprovalState.OPEN
+        return self._of(question.flow, question.subject) if is_of_plan and is_open else ()
 
-def _behind(project: Project, state: StateStore, flow: str, fingerprint: str) -> tuple[Proposal, ...]:
-    """By the files that the plan follows from; where they are not recorded yet, by the files of the project."""
-    records = [one for one in Proposals(project).all() if one.proposal.flow == flow]
-    if not records:
-        return ()
-    applied, wanted = state.definitions.applied().get(flow), state.definitions.of(flow, fingerprint)
-    texts = wanted.files if wanted is not None else _texts(project, records)
-    return proposals_behind(records, flow, texts, applied.files if applied is not None else {})
+    def _of(self, flow: str, fingerprint: str) -> tuple[Proposal, ...]:
+        """By the files that the plan follows from; where they are not recorded yet, by the files of the project."""
+        records = [one for one in self._records if one.proposal.flow == flow]
+        if not records:
+            return ()
+        applied, wanted = self._applied.get(flow), self._state.definitions.of(flow, fingerprint)
+        texts = wanted.files if wanted is not None else _texts(self._project, records)
+        return proposals_behind(records, flow, texts, applied.files if applied is not None else {})
+
+    @cached_property
+    def _records(self) -> list[Stored]:
+        return Proposals(self._project).all()
+
+    @cached_property
+    def _applied(self) -> Mapping[str, Definition]:
+        return self._state.definitions.applied()
 
 
 def _texts(project: Project, records: Iterable[Stored]) -> dict[str, str]:

@@ -302,12 +302,12 @@ def _acted_on(app: App, change_id: int, action: str | None, *, wait: bool) -> "C
 
 
 def _show_change(app: App, change: "Change") -> None:
-    from streamhouse.change.proposed import behind_change
+    from streamhouse.change.proposed import Origins
     from streamhouse.cli.approvals import show_proposals
     from streamhouse.cli.review import show_review
 
     with app.project.state() as state:
-        proposals = behind_change(app.project, state, change)
+        proposals = Origins(app.project, state).of_change(change)
     if app.as_json:
         app.output.document(_change_document(change) | {"proposals": [one.id for one in proposals]})
         return

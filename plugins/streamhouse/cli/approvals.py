@@ -40,10 +40,11 @@ def approvals(app: App, name: str | None, every: bool) -> None:
     """
     found, is_one = _find_questions(app, name, every=every)
     if app.as_json:
-        documents = [_document(one) | {"proposals": [p.id for p in _proposals(app, one)]} for one in found]
+        behind = _proposals(app, found)
+        documents = [_document(one) | {"proposals": [p.id for p in behind[one.id]]} for one in found]
         app.output.document({"approvals": documents})
     elif is_one:
-        _show(found[0], app.output, _proposals(app, found[0]))
+        _show(found[0], app.output, _proposals(app, found)[found[0].id])
     elif not found:
         app.output.line("nothing waits for a decision")
     else:
@@ -67,12 +68,15 @@ def _find_questions(app: App, name: str | None, *, every: bool) -> "tuple[list[A
         return state.approvals.list(name, every=every), False
 
 
-def _proposals(app: App, question: "Approval") -> "tuple[Proposal, ...]":
-    """What the planner proposed and the question came from."""
-    from streamhouse.change.proposed import behind_question
+def _proposals(app: App, questions: "list[Approval]") -> "dict[str, tuple[Proposal, ...]]":
+    """Question → what the planner proposed and it came from."""
+    if not questions:
+        return {}
+    from streamhouse.change.proposed import Origins
 
     with app.project.state() as state:
-        return behind_question(app.project, state, question)
+        origins = Origins(app.project, state)
+        return {one.id: origins.of_question(one) for one in questions}
 
 
 @click.command(

@@ -9,7 +9,7 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.ask_sent import show_sent_for, show_stored
-from streamhouse.cli.ask_target import with_environment, write_target
+from streamhouse.cli.ask_target import check_build, with_environment, write_target
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.output import CommandOutput, plain
 from streamhouse.cli.proposal_list import fates_of, show_every
@@ -203,6 +203,7 @@ def _written(
     from streamhouse.jobs import ask as asking
     from streamhouse.planner.proposals import Proposals
 
+    check_build(app, proposal, environment)
     written = asking.write(app.project, proposal, target, trial=trial, say=_say)
     proposal = Proposals(app.project).get(proposal.id).proposal
     if environment is not None and proposal.flow:
@@ -321,6 +322,7 @@ def _show_stored(app: App, found: "Stored") -> None:
 def _write(app: App, proposal: "Proposal", target: Path | None, environment: str | None, *, trial: bool) -> None:
     from streamhouse.jobs import ask as asking
 
+    check_build(app, proposal, environment)
     written = asking.write(app.project, proposal, target, trial=trial, say=_say)
     build = environment if proposal.flow else None
     built = build is not None and _build(app, proposal.flow, build)

@@ -9,6 +9,7 @@ from streamhouse.cli.app import App
 
 if TYPE_CHECKING:
     from streamhouse.jobs.ask_options import Options
+    from streamhouse.planner.proposal import Proposal
 
 
 def write_target(app: App, write: str | None, environment: str | None) -> Path | None:
@@ -46,3 +47,29 @@ def with_environment(app: App, options: "Options", environment: str | None, writ
 
     read = environment if is_environment(app.project, environment) else None
     return replace(options, environment=read, build_in=environment)
+
+
+def check_build(app: App, proposal: "Proposal", environment: str | None) -> None:
+    """Refuse a proposal whose tables cannot be built in an environment, before any of its files is written.
+
+    A flow that was never applied has nothing beside which they could be built: its files are written, and say so.
+
+    Raises:
+        BlockedError: a person must decide first.
+        StateConflictError: the flow has not run yet.
+        NoEnvironmentError: the name is none.
+        ProposalOutdatedError: the project's files have changed since.
+    """
+    if environment is None or not proposal.flow or not proposal.files:
+        return
+    from streamhouse.change.environment import require_buildable
+    from streamhouse.jobs.ask import check_unchanged
+    from streamhouse.planner.try_files import with_edits
+    from streamhouse.project.compare import compare_project
+    from streamhouse.registry.files import read_files
+
+    check_unchanged(app.project, proposal)
+    files = with_edits(read_files(app.project.root), proposal.files)
+    for one in compare_project(app.project, proposal.flow, files=files):
+        if one.applied is not None and (one.is_change or one.differs):
+            require_buildable(app.project, one, environment)

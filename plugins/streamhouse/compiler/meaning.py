@@ -1,12 +1,21 @@
 """Checks what files say of the meaning of tables against the tables that their flows write. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from pydantic import Field
 
+from streamhouse.compiler.meaning_words import (
+    GRAINS,
+    Places,
+    has_word,
+    level_paths,
+    meaning_errors,
+    named_errors,
+    not_from_coarse_to_fine,
+)
 from streamhouse.compiler.measures import measure_errors
 from streamhouse.errors import (
     FileFormatError,
@@ -18,18 +27,16 @@ from streamhouse.errors import (
     UnknownTableError,
     did_you_mean,
 )
-from streamhouse.model.meaning import ColumnMeaning, DimensionMeaning, Meaning
+from streamhouse.model.meaning import ColumnMeaning, DimensionMeaning, Meaning, MeasureMeaning, NamedMeaning
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import NAME, Frozen
+from streamhouse.registry.parse_sql import parse_measure
 from streamhouse.sql.values import typed_value
 
 if TYPE_CHECKING:
     from streamhouse.registry import Registry
-
-GRAINS = ("minute", "hour", "day", "week", "month", "quarter", "year")
-"""Levels of a time, from fine to coarse."""
 
 TIMES = frozenset({"timestamp", "timestamp_ntz", "date"})
 """Types of columns that have such levels."""
@@ -59,28 +66,11 @@ class MeaningMemory(Protocol):
 
 
 @dataclass(frozen=True)
-class FileMeaning:
-    """What one file says of one table.
-
-    Attributes:
-        places: Path of what the file says → its place; of its keys after `key:`.
-        root: Path of the meaning in the file.
-        at: Place of what has none of its own.
-    """
+class FileMeaning(Places):
+    """What one file says of one table."""
 
     meaning: Meaning
     table: Table
-    places: Mapping[str, Location]
-    root: tuple[str, ...]
-    at: Location
-
-    def key(self, *path: str) -> Location:
-        """Where the last key of a path stands."""
-        return self.places.get(f"key:{'.'.join((*self.root, *path))}") or self.value(*path)
-
-    def value(self, *path: str) -> Location:
-        """Where the value at a path stands; of a mapping, where its key does."""
-        return self.places.get(".".join((*self.root, *path)), self.at)
 
 
 def check_meanings(
@@ -88,7 +78,8 @@ def check_meanings(
 ) -> tuple[list[StreamhouseError], list[Notice]]:
     """What is wrong, and what is odd, with the meanings of the tables that some plans write; in no order.
 
-    What an action says is wrong when it fits none of the tables that it makes; an action that no flow uses makes none.
+    What an action says is wrong when it fits none of the tables that it makes. An action that no flow uses makes none:
+    only its words are checked.
 
     Args:
         registry: What the plans follow from.
@@ -114,7 +105,28 @@ def check_meanings(
     for lists in of_actions.values():
         everywhere = set.intersection(*({str(error) for error in one} for one in lists))
         errors += (error for error in lists[0] if str(error) in everywhere)
-    return errors, notices
+    return [*errors, *_unused_errors(registry, of_actions)], notices
+
+
+def _unused_errors(registry: "Registry", used: Collection[tuple[str, ...]]) -> Iterator[StreamhouseError]:
+    """What is wrong with the words of actions that make no table."""
+    for known in registry.found:
+        if (known.name, known.version) not in used:
+            action = known.action
+            places = Places(action.places, (), action.at)
+            yield from meaning_errors(action.meaning, places)
+            yield from _unparsed(action.meaning.measures, places)
+
+
+def _unparsed(measures: Mapping[str, MeasureMeaning], places: Places) -> Iterator[StreamhouseError]:
+    for name, measure in measures.items():
+        at = places.value("measures", name, "sql")
+        try:
+            if has_word(measure.sql):
+                parse_measure(measure.sql, at)
+        except StreamhouseError as error:
+            error.at, error.message = at, f"measures.{name}: {error.message}"
+            yield error
 
 
 @dataclass(frozen=True)
@@ -134,18 +146,18 @@ def _actions(registry: "Registry", plan: FlowPlan) -> list[tuple[str, ...]]:
 
 def _flow(registry: "Registry", plan: FlowPlan, tables: Mapping[str, Table]) -> _Flow:
     flow, actions = registry.flow(plan.flow), registry.of_flow(plan.flow)
-    errors: list[StreamhouseError] = []
+    errors: list[StreamhouseError] = list(named_errors(flow, Places(flow.places, (), flow.at)))
     notices: list[Notice] = []
     references: dict[str, set[str]] = {}
     of_actions: dict[tuple[str, ...], list[list[StreamhouseError]] | None] = {}
     for step, key in zip(plan.steps, _actions(registry, plan), strict=True):
         action = actions.action(f"{step.action}@{step.version}")
         table = tables[step.writes.name]
-        every = [FileMeaning(action.meaning, table, action.places, (), action.at)]
+        every = [FileMeaning(action.places, (), action.at, action.meaning, table)]
         of_actions[key] = [*(of_actions.get(key) or ()), list(_errors(every[0], tables))]
         options = flow.tables.get(table.name)
         if options is not None:
-            every.append(FileMeaning(options.meaning, table, flow.places, ("tables", table.name), flow.at))
+            every.append(FileMeaning(flow.places, ("tables", table.name), flow.at, options.meaning, table))
             errors += _errors(every[1], tables)
         types = {c.name: c.type for c in table.columns}
         for said in every:
@@ -182,13 +194,14 @@ def _measure_names(said: FileMeaning) -> Iterator[StreamhouseError]:
 
 
 def _errors(said: FileMeaning, tables: Mapping[str, Table]) -> Iterator[StreamhouseError]:
+    yield from meaning_errors(said.meaning, said)
     for name, column in said.meaning.columns.items():
         yield from _column_errors(name, column, said, tables)
     yield from _measure_names(said)
-    measures, columns = said.meaning.measures, said.table.columns
+    columns = said.table.columns
+    measures = {name: one for name, one in said.meaning.measures.items() if has_word(one.sql)}
     if measures:
-        placed = {name: said.value("measures", name, "sql") for name in measures}
-        places = {name: at if at != said.at else said.value("measures", name) for name, at in placed.items()}
+        places = {name: said.value("measures", name, "sql") for name in measures}
         sql = {name: measure.sql for name, measure in measures.items()}
         yield from measure_errors(sql, columns, places)
     for name, dimension in said.meaning.dimensions.items():
@@ -208,8 +221,19 @@ def _column_errors(
             at=said.key("columns", name, "values", odd[0]),
             hint="write the value as the column has it, and the words for it behind the colon",
         )
+    elif kind != "boolean":
+        yield from _one_value_twice(name, column, kind, said)
     if column.references is not None:
         yield from _reference_errors(column.references, kind, said.value("columns", name, "references"), tables)
+
+
+def _one_value_twice(name: str, column: ColumnMeaning, kind: str, said: FileMeaning) -> Iterator[MeaningError]:
+    first_spellings: dict[object, str] = {}
+    for code in column.values:
+        first = first_spellings.setdefault(typed_value(code, kind), code)
+        if first != code:
+            at = said.key("columns", name, "values", code)
+            yield MeaningError(f"'{first}' and '{code}' are one value of {name}", at=at, hint="remove one of them")
 
 
 def _reference_errors(
@@ -245,33 +269,61 @@ def _dimension_errors(name: str, dimension: DimensionMeaning, said: FileMeaning)
     if not re.fullmatch(NAME, name):
         yield _no_name(name, "a dimension", at)
     column = dimension.on(name, own)
-    if column is None and (dimension.column is not None or not dimension.hierarchy):
+    if (
+        column is None
+        and has_word(dimension.column or name)
+        and (dimension.column is not None or not dimension.hierarchy)
+    ):
         place = said.value("dimensions", name, "column") if dimension.column is not None else at
         yield _unknown(dimension.column or name, own, said.table.name, place)
-    is_time = own.get(column or "") in TIMES
-    for number, level in enumerate(dimension.hierarchy):
-        if level.lower() in own or (is_time and level in GRAINS):
+    kind = own.get(column or "", "")
+    known_grains = _grains_of(kind)
+    passed_itself = False  # whether a level was the time itself
+    for level, path in zip(dimension.hierarchy, level_paths(dimension, name, said), strict=True):
+        place = said.value("dimensions", name, *path)
+        if passed_itself and level in known_grains:
+            yield not_from_coarse_to_fine(name, str(column), level, place)
+            passed_itself = False  # one message is enough
+        passed_itself = passed_itself or (kind in TIMES and level.lower() == column)
+        if level.lower() in own or level in known_grains or not has_word(level):
             continue
-        long, short = (said.value("dimensions", name, *path, str(number)) for path in (("hierarchy",), ()))
-        place = long if long != said.at else short
         if level in GRAINS and column is not None:
             yield MeaningError(
-                f"{column} is {own[column]} and has no {level}", at=place, hint="name the column of a time by `column`"
+                f"{column} is {kind} and has no {level}", at=place, hint="name the column of a time by `column`"
             )
         else:
-            yield _unknown(level, [*own, *(GRAINS if is_time else ())], said.table.name, place)
+            yield _unknown(level, [*own, *known_grains], said.table.name, place)
+
+
+def _grains_of(kind: str) -> tuple[str, ...]:
+    """The levels that values of a type have: a date has no hours."""
+    if kind == "date":
+        return GRAINS[GRAINS.index("day") :]
+    return GRAINS if kind in TIMES else ()
 
 
 def _shared_synonyms(said: FileMeaning) -> Iterator[Notice]:
     """Words that people cannot tell columns of the table by."""
-    meant: dict[str, str] = {column.name: column.name for column in said.table.columns}
-    for name, column in said.meaning.columns.items():
-        for number, synonym in enumerate(column.synonyms):
+    table, columns, measures = said.table.name, said.meaning.columns, said.meaning.measures
+    meant = {column.name: column.name for column in said.table.columns}
+    named: list[tuple[str, str, NamedMeaning]] = [("columns", *one) for one in columns.items()]
+    yield from _twice_meant(said, table, meant, named)
+    # A measure may be called like the column that it folds.
+    yield from _twice_meant(
+        said, table, {name: name for name in measures}, [("measures", *m) for m in measures.items()]
+    )
+
+
+def _twice_meant(
+    said: FileMeaning, table: str, meant: dict[str, str], named: Sequence[tuple[str, str, NamedMeaning]]
+) -> Iterator[Notice]:
+    for kind, name, one in named:
+        for number, synonym in enumerate(one.synonyms):
             first = meant.setdefault(synonym.lower().replace(" ", "_"), name)
             if first != name.lower() and first != name:
-                at = said.value("columns", name, "synonyms", str(number))
+                at = said.value(kind, name, "synonyms", str(number))
                 yield Notice(
-                    f"'{synonym}' means both {first} and {name} of {said.table.name}",
+                    f"'{synonym}' means both {first} and {name} of {table}",
                     at,
                     "leave it to one of them; a wish that has it is asked back",
                 )

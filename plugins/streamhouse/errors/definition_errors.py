@@ -326,11 +326,12 @@ class PartitionError(DefinitionError):
 
 
 class MeaningError(DefinitionError):
-    """What a file says about the meaning of a table does not fit the table.
+    """What a file says about the meaning of a table does not fit the table, or says nothing.
 
     Cause:
         A measure has the name of a column, a reference names a column that is not a key, or a time
-        level is given to a column that is not a time.
+        level is given to a column that is not a time. Or a text is blank, a word is there twice, or
+        the levels of a dimension do not go from coarse to fine.
 
     Example:
         actions/clean_trips.sql:12:20: SH218 references names ods.stations.city, which is no key: several rows may have one value

@@ -206,3 +206,29 @@ class ModelAwayError(PlanningError):
     """
 
     code = "SH709"
+
+
+class UnaskedAnswerError(PlanningError):
+    """An answer belongs to no question about the wish.
+
+    Cause:
+        The phrase of the answer is misspelt, or the wish has no such question.
+
+    Example:
+        SH711 the answer to 'sale' belongs to no question
+          hint: the wish has a question about: 'sales'
+
+    Remedy:
+        Take the phrase from the question as it is shown, or say the wish in other words.
+    """
+
+    code = "SH711"
+
+    def __init__(self, phrase: str, questions: Collection[str], *, at: Location | None = None) -> None:
+        about = ", ".join(f"'{one}'" for one in questions)
+        hint = (
+            f"the wish has a question about: {about}"
+            if questions
+            else "the wish has no question: say it as you mean it"
+        )
+        super().__init__(f"the answer to '{phrase}' belongs to no question", at=at, hint=hint)

@@ -1,20 +1,28 @@
 """A wish into a proposal, a proposal into another one, and its files into a project: for the CLI, MCP and the page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from streamhouse.errors import ProposalFailedError, ProposalOutdatedError, RequestShapeError, StreamhouseError
+from streamhouse.errors import (
+    ProposalFailedError,
+    ProposalOutdatedError,
+    RequestShapeError,
+    StreamhouseError,
+    UnaskedAnswerError,
+)
+from streamhouse.jobs.answers import with_answers
 from streamhouse.jobs.ask_options import Options, Say
 from streamhouse.jobs.write_target import target_of
 from streamhouse.planner.fates import PROJECT
 from streamhouse.planner.proposal import Check, Preview, Proposal, Status
 from streamhouse.planner.proposals import Asked, Proposals
 from streamhouse.planner.propose import ProposalDraft, finished, propose
-from streamhouse.planner.request import Request, Understood
+from streamhouse.planner.request import Question, Request, Understood
+from streamhouse.planner.still_meant import request_check
 from streamhouse.planner.still_true import still_true
 from streamhouse.planner.try_files import try_files
 from streamhouse.planner.wish_length import check_length
@@ -51,32 +59,33 @@ def ask(
 
     Raises:
         PlanningError: the wish, with its answers, is too long.
+        UnaskedAnswerError: an answer is to no question.
         DefinitionErrors: the project's files are wrong.
         NoEnvironmentError: there is no environment whose tables could be read.
     """
-    from streamhouse.jobs.ask_model import ModelAnswer, with_model
+    from streamhouse.jobs.ask_model import ModelAnswer, may_ask_model, with_model
 
-    words = answered(wish, options.answers)
-    check_length(words)
+    for text in (wish, *options.answers.values()):
+        check_length(text)
     if options.environment is not None:
         from streamhouse.change.environment import require_environment
 
         require_environment(project, options.environment)
     space = space or Workspace.of(project)
-
-    read: list[Understood] = []
+    if request is not None and options.answers:
+        raise UnaskedAnswerError(next(iter(options.answers)), ())
+    words = answered(wish, options.answers, space, may_be_of_model=may_ask_model(options, project.settings))
 
     def make_draft(understood: Understood) -> ProposalDraft:
-        read.append(understood)
         return _draft(understood, wish, space, options)
 
     if request is not None:
         found = ModelAnswer(make_draft(Understood(request=request)))
     else:
-        found = with_model(words, space, options, lambda: read_wish(words, space, {}), make_draft, say)
+        found = with_model(words, space, options, lambda: read_wish(words, space), make_draft, say)
     proposal = _finished(found.draft, space, options, say)
     if keep:
-        Proposals(project).add(proposal, asked=_asked(options, read[-1].assumptions if read else ()))
+        Proposals(project).add(proposal, asked=_asked(options, found.draft.assumed))
     if found.sent is not None:
         found.sent.belongs_to(proposal.id)
     return proposal
@@ -175,6 +184,8 @@ def _tried(project: Project, proposal: Proposal, say: Say, *, proves: bool) -> P
     else:
         for edit in proposal.files:
             read_action(edit.after, edit.path)
+    meant = request_check(proposal, space)
+    proposal = _kept(proposal, (meant,) if meant is not None else (), space)
     return proved(proposal, space, say) if proves else proposal
 
 
@@ -194,7 +205,10 @@ def proved(proposal: Proposal, space: Workspace, say: Say = lambda _: None) -> P
     """
     from streamhouse.jobs.prove import prove
 
-    tried = prove(proposal, space, say)
+    return _kept(proposal, prove(proposal, space, say), space)
+
+
+def _kept(proposal: Proposal, tried: tuple[Check, ...], space: Workspace) -> Proposal:
     names = {check.name for check in tried}
     checks = (*(check for check in proposal.checks if check.name not in names), *tried)
     found = proposal.model_copy(update={"checks": checks})
@@ -208,19 +222,34 @@ def proved(proposal: Proposal, space: Workspace, say: Say = lambda _: None) -> P
     return found
 
 
-def read_wish(wish: str, space: Workspace, answers: Mapping[str, str]) -> Understood:
-    """How a wish is read offline, with questions answered."""
+def read_wish(wish: str, space: Workspace) -> Understood:
+    """How a wish is read offline."""
     from streamhouse.planner.understand import understand
 
-    return understand(answered(wish, answers), space.catalog)
+    return understand(wish, space.catalog)
 
 
-def answered(wish: str, answers: Mapping[str, str]) -> str:
-    """The wish with each phrase replaced by the choice; a choice for no phrase stands at the end."""
-    for phrase, choice in answers.items():
-        place = wish.lower().find(phrase.lower()) if phrase else -1
-        wish = f"{wish} {choice}" if place < 0 else f"{wish[:place]}{choice}{wish[place + len(phrase) :]}"
-    return wish
+def answered(
+    wish: str,
+    answers: Mapping[str, str],
+    space: Workspace,
+    asked: Sequence[Question] = (),
+    *,
+    may_be_of_model: bool = False,
+) -> str:
+    """The wish with its questions answered: see `with_answers`.
+
+    Raises:
+        UnaskedAnswerError: an answer is to no question.
+        PlanningError: the wish, with its answers, is too long.
+    """
+    if not answers:
+        return wish
+    words = with_answers(
+        wish, answers, lambda text: read_wish(text, space), asked=asked, may_be_of_model=may_be_of_model
+    )
+    check_length(words)
+    return words
 
 
 def edited(request: Request, edits: Mapping[str, Any]) -> Request:
@@ -236,9 +265,13 @@ def edited(request: Request, edits: Mapping[str, Any]) -> Request:
         try:
             for name in names[:-1]:
                 part = part[int(name) if isinstance(part, list) else name]
-            part[int(names[-1]) if isinstance(part, list) else names[-1]] = value
+            last = int(names[-1]) if isinstance(part, list) else names[-1]
+            if isinstance(part, dict) and last not in part:
+                raise KeyError(last)
+            part[last] = value
         except (KeyError, IndexError, ValueError, TypeError) as error:
-            hint = "name a part that is there: streamhouse ask WISH --json shows the Request"
+            known = ", ".join(part) if isinstance(part, dict) else f"0 to {len(part) - 1}" if part else "none"
+            hint = f"name a part that is there, such as 'block.filters'; there: {known}"
             raise RequestShapeError(f"a Request has no part '{path}'", hint=hint) from error
     return parsed_request(data)
 

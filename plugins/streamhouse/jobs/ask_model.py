@@ -12,9 +12,10 @@ from streamhouse.planner.models.mask import Mask
 from streamhouse.planner.proposal import Check, Status, Usage
 from streamhouse.planner.propose import ProposalDraft, finished
 from streamhouse.planner.request import Understood
+from streamhouse.planner.secrets import Secrets
 from streamhouse.planner.sharing import shared_catalog
 from streamhouse.planner.workspace import Workspace
-from streamhouse.project.settings import ModelSettings
+from streamhouse.project.settings import ModelSettings, Settings
 
 if TYPE_CHECKING:
     from streamhouse.jobs.ask_options import Options, Say
@@ -68,6 +69,11 @@ def with_model(
     return _ask_model(wish, space, options, limits, understood or offline, make_draft, say)
 
 
+def may_ask_model(options: "Options", settings: Settings) -> bool:
+    """Whether a model may read wishes."""
+    return _limits(options.model, settings.models).model is not None
+
+
 def _limits(model: str | None, settings: ModelSettings) -> ModelSettings:
     if model == OFF:
         return settings.model_copy(update={"model": None})
@@ -93,7 +99,8 @@ def _ask_model(
         read = understood if isinstance(understood, Understood) else understood()
         return make_draft(_said(read, why, say))
 
-    mask = Mask.of(space.catalog, space.project.settings, os.environ)
+    project, flows = space.project, space.registry.flows.values()
+    mask = Mask.of(space.catalog, Secrets.of(project.settings, project.root, flows, os.environ))
     judge = _Judge(wish, space, options, make_draft)
     try:
         model = connect.open_model(limits, os.environ)

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 async def call(serving: Serving, tool: Tool, arguments: dict[str, Any]) -> CallToolResult:
     """What a tool answers, or why it does not: both as data. Ends when the client gives the call up."""
     try:
-        return _to_result(await _answered(serving, tool, arguments))
+        return _to_result(await _answered(serving, tool, arguments), serving)
     except (StreamhouseError, ProblemError) as error:
         faults = faults_of(error)
     except Exception as error:  # noqa: BLE001  the last door: a client gets one line and no trace
@@ -51,8 +51,8 @@ async def _answered(serving: Serving, tool: Tool, arguments: dict[str, Any]) -> 
         ) from error
 
 
-def _to_result(answer: BaseModel) -> CallToolResult:
-    document = answer.model_dump(mode="json", by_alias=True)
+def _to_result(answer: BaseModel, serving: Serving) -> CallToolResult:
+    document = serving.cleaned(answer.model_dump(mode="json", by_alias=True))
     text = json.dumps(document, ensure_ascii=False)
     if len(text.encode()) > MOST_BYTES:
         raise AnswerTooLargeError(
@@ -67,7 +67,7 @@ async def _refused(serving: Serving, faults: tuple[Fault, ...]) -> CallToolResul
         shared: Shared | None = await serving.work.run(serving.shared)
     except StreamhouseError:
         shared = None
-    document = answer_of(faults, shared).model_dump(mode="json", exclude_none=True)
+    document = serving.cleaned(answer_of(faults, shared).model_dump(mode="json", exclude_none=True))
     return CallToolResult(
         content=[TextContent(type="text", text=json.dumps(document, ensure_ascii=False))], is_error=True
     )

@@ -1,8 +1,10 @@
 """Checks files and plans them, as they are or with those of a proposal; nothing is applied."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
+from streamhouse.errors import ArgumentsError, did_you_mean
 from streamhouse.mcp_server.answers import (
     Fault,
     PlanAnswer,
@@ -20,13 +22,18 @@ from streamhouse.mcp_server.tool_context import Serving
 from streamhouse.model.outcome import Finding, FlowDiff
 from streamhouse.project.check import check_project
 from streamhouse.project.compare import PlanComparison, compare_project
+from streamhouse.registry.files import read_files
 
 _MOST = 100
 _MOST_PARTS = 500
 
 
 async def validate(serving: Serving, request: ValidateArguments) -> ValidateAnswer:
-    """What is wrong with the project's files, each error with its place."""
+    """What is wrong with the project's files, each error with its place.
+
+    Raises:
+        ArgumentsError: a path leads out of the project, or to nothing that is checked.
+    """
     return await serving.work.run(lambda: _validated(serving, request))
 
 
@@ -43,12 +50,15 @@ async def plan(serving: Serving, request: PlanArguments) -> PlanAnswer:
 def _validated(serving: Serving, request: ValidateArguments) -> ValidateAnswer:
     project = serving.desk.project
     shared = serving.shared()
-    files = files_with(project, request.proposal, shared) if request.proposal else None
+    read = files_with(project, request.proposal, shared) if request.proposal else read_files(project.root)
     with serving.desk.compiling():
-        checked = check_project(project, files=files)
-    every = (*checked.errors, *checked.meaning)
-    errors = [one for error in every for one in faults_of(error) if _is_in(one, request.paths, project.root)]
-    notices = [one for one in map(notice_fault, checked.notices) if _is_in(one, request.paths, project.root)]
+        checked = check_project(project, files=read)
+    faults = [one for error in (*checked.errors, *checked.meaning) for one in faults_of(error)]
+    remarks = list(map(notice_fault, checked.notices))
+    names = {file.name for file in (*read.actions, *read.flows)} | {one.file for one in (*faults, *remarks) if one.file}
+    wanted = [_path_in(path, project.root, names) for path in request.paths]
+    errors = [one for one in faults if _is_in(one, wanted)]
+    notices = [one for one in remarks if _is_in(one, wanted)]
     errors, notices = redact_all(errors, shared), redact_all(notices, shared)
     return ValidateAnswer(
         ok=not errors,
@@ -60,11 +70,27 @@ def _validated(serving: Serving, request: ValidateArguments) -> ValidateAnswer:
     )
 
 
-def _is_in(fault: Fault, paths: tuple[str, ...], root: Path) -> bool:
-    if not paths or fault.file is None:
+def _path_in(text: str, root: Path, names: Collection[str]) -> PurePosixPath:
+    """A path below the project's folder.
+
+    Raises:
+        ArgumentsError: it leads out of the project, or to nothing that is checked.
+    """
+    try:
+        path = PurePosixPath(os.path.normpath(root / text)).relative_to(root.as_posix())
+    except ValueError as error:
+        hint = "name a file or a folder of the project, such as 'actions'"
+        raise ArgumentsError(f"paths: '{text}' is not in the project", hint=hint) from error
+    if not any(path == file or path in file.parents for file in map(PurePosixPath, names)):
+        remedy = did_you_mean(str(path), names, "name a file or a folder that is there, such as 'actions'")
+        raise ArgumentsError(f"paths: the project has no definition at '{text}'", hint=remedy)
+    return path
+
+
+def _is_in(fault: Fault, wanted: Sequence[PurePosixPath]) -> bool:
+    if not wanted or fault.file is None:
         return True
     file = PurePosixPath(fault.file)
-    wanted = [PurePosixPath(path.removeprefix(f"{root.as_posix()}/")) for path in paths]
     return any(path == file or path in file.parents for path in wanted)
 
 

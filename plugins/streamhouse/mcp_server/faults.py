@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from streamhouse.errors import ArgumentsError, DefinitionErrors, StreamhouseError
 from streamhouse.mcp_server.answers import ErrorAnswer, Fault
+from streamhouse.mcp_server.commands import for_client
 from streamhouse.mcp_server.health import meaning
 from streamhouse.mcp_server.shareable import Shared
 from streamhouse.model.notice import Notice
@@ -28,7 +29,8 @@ def faults_of(error: StreamhouseError | ProblemError) -> tuple[Fault, ...]:
 
 def notice_fault(notice: Notice) -> Fault:
     """A remark on a file."""
-    return Fault.model_validate({key: value for key, value in notice.document().items() if key in Fault.model_fields})
+    known = {key: value for key, value in notice.document().items() if key in Fault.model_fields}
+    return _fault(Fault.model_validate(known))
 
 
 def arguments_error(error: ValidationError) -> ArgumentsError:
@@ -78,5 +80,8 @@ def redact_all(faults: Iterable[Fault], shared: Shared) -> list[Fault]:
 
 def _fault(problem: Fault) -> Fault:
     return problem.model_copy(
-        update={"message": masked(problem.message), "hint": masked(problem.hint) if problem.hint else None}
+        update={
+            "message": masked(for_client(problem.message)),
+            "hint": masked(for_client(problem.hint)) if problem.hint else None,
+        }
     )

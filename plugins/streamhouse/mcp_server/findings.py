@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from streamhouse.mcp_server.answers import FlowDiagnosis, SegmentFacts
+from streamhouse.mcp_server.commands import for_client
 
 _IDLE_TIMES = 10  # so many times its target without an epoch are worth a word
 _SHARE = 0.5
@@ -10,7 +11,7 @@ _SHARE = 0.5
 
 def findings(flow: FlowDiagnosis) -> tuple[str, ...]:
     """The weightiest first; empty: nothing is out of order."""
-    return tuple(_found(flow))
+    return tuple(map(for_client, _found(flow)))
 
 
 def _found(flow: FlowDiagnosis) -> Iterator[str]:

@@ -8,6 +8,7 @@ from inspect import getdoc
 from streamhouse import errors
 from streamhouse.errors import StreamhouseError
 from streamhouse.mcp_server.answers import Freshness, TroubleFacts
+from streamhouse.mcp_server.commands import for_client
 from streamhouse.mcp_server.shareable import Shared
 from streamhouse.state.records import FlowEvent
 from streamhouse.ui.answers import FlowSummary
@@ -37,7 +38,7 @@ def troubles(summary: FlowSummary, shared: Shared, table: str | None = None) -> 
             job=one.job,
             code=one.code,
             message=error_text(f"{one.code} {one.text}", shared, [one.table]),
-            hint=shared.cleaned(one.hint) if one.hint and shared.gives_rows(one.table) else None,
+            hint=shared.cleaned(for_client(one.hint)) if one.hint and shared.gives_rows(one.table) else None,
             since=one.since,
             times=one.times,
         )
@@ -55,7 +56,7 @@ def error_text(text: str, shared: Shared, tables: Iterable[str]) -> str:
         tables: Whose rows it may quote.
     """
     if all(shared.gives_rows(table) for table in tables):
-        return shared.cleaned(text)
+        return shared.cleaned(for_client(text))
     found = _CODE.search(text)
     kind = f"{found[0]}: {meaning(found[0])}".rstrip(": ") if found else "an error"
     return f"{kind} (what it says may quote rows; a person can read it: streamhouse status)"

@@ -16,6 +16,7 @@ from streamhouse.mcp_server.answers import (
     ReadingFacts,
     Sample,
 )
+from streamhouse.mcp_server.commands import for_client
 from streamhouse.mcp_server.shareable import WITHHELD, Shared
 from streamhouse.planner.proposal import FileEdit, Proposal, Status
 from streamhouse.planner.proposals import Proposals
@@ -79,7 +80,10 @@ def answer(proposal: Proposal, shared: Shared, preview: Sample = _NO_ROWS) -> Pr
     if data is not None and shared.names_hidden(str(data)):
         data = None
         withheld.append("the Request: it names a table whose schema may not be shown")
-    keep = shared.cleaned
+
+    def keep(text: str) -> str:
+        return shared.cleaned(for_client(text))
+
     return ProposalAnswer(
         proposal=proposal.id,
         status=proposal.status.value,
@@ -102,7 +106,7 @@ def answer(proposal: Proposal, shared: Shared, preview: Sample = _NO_ROWS) -> Pr
         checks=tuple(CheckFacts(name=one.name, verdict=one.verdict, text=keep(one.text)) for one in proposal.checks),
         request=data,
         preview=preview,
-        for_a_person=tuple(map(keep, _commands(proposal))),
+        for_a_person=tuple(map(shared.cleaned, _commands(proposal))),
         withheld=tuple(withheld),
     )
 

@@ -90,7 +90,7 @@ def read(serving: Serving, uri: str) -> ReadResourceResult:
     reading: Callable[[], BaseModel] = (
         (lambda: show_proposal(serving, name)) if kind == "proposal" else (lambda: describe.facts(serving, name, kind))
     )
-    text = json.dumps(reading().model_dump(mode="json"), ensure_ascii=False)
+    text = json.dumps(serving.cleaned(reading().model_dump(mode="json")), ensure_ascii=False)
     if len(text.encode()) > MOST_BYTES:
         raise AnswerTooLargeError(f"it is larger than {MOST_BYTES:,} bytes", hint="use the tool 'describe'")
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, text=text, mime_type=JSON)])

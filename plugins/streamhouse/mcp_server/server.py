@@ -116,7 +116,8 @@ def _or_refused(work: Callable[[], Result], serving: Serving) -> Result:
     except Exception as error:  # noqa: BLE001  the last door: a client gets one line and no trace
         _log.error("a request could not be answered", exc_info=error)
         answer, code = answer_of((unforeseen(error),), None), INTERNAL_ERROR
-    raise MCPError(code, answer.error.message, answer.model_dump(mode="json", exclude_none=True))
+    document = serving.cleaned(answer.model_dump(mode="json", exclude_none=True))
+    raise MCPError(code, document["error"]["message"], document)
 
 
 def _shared(serving: Serving) -> Shared | None:

@@ -1,11 +1,14 @@
 """What every tool is given: the project, and the ways to work on it."""
 
+import os
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from streamhouse.mcp_server.limits import CALL_S, Work
 from streamhouse.mcp_server.look import Look
 from streamhouse.mcp_server.shareable import Shared
+from streamhouse.planner.secrets import Secrets
 from streamhouse.project.project import Project
 from streamhouse.registry.files import read_files
 from streamhouse.ui.desk import Desk
@@ -36,7 +39,7 @@ class Serving:
     asker: Asker
     work: Work
     seconds: float
-    _known: ServedProject | None = None
+    _known: ServedProject | None = None  # of the last call
 
     @classmethod
     def of(cls, project: Project, seconds: float = CALL_S) -> "Serving":
@@ -58,6 +61,12 @@ class Serving:
             took = time.monotonic() - began
             self._known = known = ServedProject(now, time.monotonic() + max(_GOOD_FOR_S, _REST * took), found)
         return known.shared
+
+    def cleaned(self, document: Any) -> Any:
+        """Plain data as it may leave: without the secrets of the project and passwords in URLs."""
+        project, known = self.desk.project, self._known
+        flows = known.shared.flows.values() if known is not None else ()
+        return Secrets.of(project.settings, project.root, flows, os.environ).without_in(document)
 
     def close(self) -> None:
         """Release what is open."""

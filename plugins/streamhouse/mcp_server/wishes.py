@@ -8,6 +8,7 @@ from streamhouse.jobs import ask as jobs
 from streamhouse.mcp_server import proposals
 from streamhouse.mcp_server.answers import ProposalAnswer, Sample
 from streamhouse.mcp_server.arguments import AskArguments, ReviseArguments
+from streamhouse.mcp_server.commands import for_client
 from streamhouse.mcp_server.query import readable_tables
 from streamhouse.mcp_server.rows import rows_of
 from streamhouse.mcp_server.shareable import Shared
@@ -38,6 +39,7 @@ async def revise(serving: Serving, request: ReviseArguments) -> ProposalAnswer:
         NotSharedError: it reads a table that may not be shown.
         RequestShapeError: it has no Request, or the edits do not fit.
         PlanningError: the wish is too long with its answers.
+        UnaskedAnswerError: an answer is to no question.
         DefinitionErrors: the project's files are wrong.
     """
     project = serving.desk.project
@@ -48,7 +50,8 @@ async def revise(serving: Serving, request: ReviseArguments) -> ProposalAnswer:
         if request.edits:
             return jobs.revise(project, request.proposal, request.edits, space=space)
         # The answers become part of the wish, so that a second round of questions has those of the first.
-        return jobs.ask(project, jobs.answered(before.wish, request.answers), space=space)
+        wish = jobs.answered(before.wish, request.answers, space, before.questions)
+        return jobs.ask(project, wish, space=space)
 
     return await _answered(serving, request.rows, revised)
 
@@ -69,7 +72,7 @@ def show_proposal(serving: Serving, name: str) -> ProposalAnswer:
             hint="ask again, with the tool 'ask'",
         )
     became = Fates(serving.desk.project, serving.desk.state).of(stored)
-    return proposals.answer(found, shared).model_copy(update={"became": shared.cleaned(str(became))})
+    return proposals.answer(found, shared).model_copy(update={"became": shared.cleaned(for_client(str(became)))})
 
 
 async def _answered(serving: Serving, rows: int, work: Callable[[Workspace, Shared], Proposal]) -> ProposalAnswer:
@@ -93,6 +96,6 @@ async def _preview(serving: Serving, proposal: Proposal, rows: int) -> Sample:
         await serving.work.run(lambda: readable_tables(serving, proposal.sql))
         return await rows_of(serving.asker, proposal.sql, rows)
     except StreamhouseError as error:
-        return Sample(why_not=error.message)
+        return Sample(why_not=for_client(error.message))
     except ProblemError as error:
-        return Sample(why_not=error.problem.detail)
+        return Sample(why_not=for_client(error.problem.detail))

@@ -17,7 +17,7 @@ from airflow.sdk.exceptions import (  # noqa: TID253
 )
 from airflow.triggers.base import BaseTrigger, TriggerEvent  # noqa: TID253
 
-from streamhouse.change.proposed import behind_question
+from streamhouse.change.proposed import Origins
 from streamhouse.errors import ApprovalClosedError, StreamhouseError
 from streamhouse.orchestrator.airflow_private import (
     get_hitl_detail_content_detail,
@@ -68,7 +68,7 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
         try:
             with project_state(self.project) as state:
                 question = state.approvals.get(name)
-                proposals = behind_question(Project.at(Path(self.project)), state, question)
+                proposals = Origins(Project.at(Path(self.project)), state).of_question(question)
         except StreamhouseError as error:
             kind = AirflowException if error.retryable else AirflowFailException
             raise kind(str(error)) from None
@@ -91,7 +91,7 @@ class FlowApprovalOperator(ApprovalOperator):  # type: ignore[misc]
                 if event.get("chosen_options"):
                     self._answer(state, approval, event)
                 question = state.approvals.get(approval)
-                proposals = behind_question(Project.at(Path(self.project)), state, question)
+                proposals = Origins(Project.at(Path(self.project)), state).of_question(question)
         except StreamhouseError as error:
             if not error.retryable:
                 raise AirflowFailException(str(error)) from None

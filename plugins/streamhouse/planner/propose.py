@@ -44,6 +44,7 @@ class ProposalDraft:
         flow: Whose file is edited or new.
         alone: Whether only the action is wanted.
         freshness: That the flow is to promise, where no Request says so.
+        assumed: What the reading of the wish assumed; what the files assume is found again.
     """
 
     proposal: Proposal
@@ -54,6 +55,7 @@ class ProposalDraft:
     flow: str = ""
     alone: bool = False
     freshness: timedelta | None = None
+    assumed: tuple[str, ...] = ()
 
 
 def propose(
@@ -68,6 +70,10 @@ def propose(
         flow: That gets the step; one that is not there is made. None: the flow that writes what is read.
         alone: Only the action, and no step that uses it.
     """
+    return replace(_of(understood, wish, space, flow, alone=alone), assumed=understood.assumptions)
+
+
+def _of(understood: Understood, wish: str, space: Workspace, flow: str | None, *, alone: bool) -> ProposalDraft:
     request = understood.request
     base = Proposal(
         id=proposal_id(wish, request),
@@ -95,7 +101,8 @@ def finished(draft: ProposalDraft, space: Workspace, examples: tuple[Mapping[str
     """The same draft with examples in its new action, checked again."""
     if draft.action is None or not examples or draft.proposal.status is not Status.PROPOSED:
         return draft
-    return with_files(replace(draft, action=draft.action.with_examples(examples)), space)
+    found = with_files(replace(draft, action=draft.action.with_examples(examples)), space)
+    return replace(found, assumed=draft.assumed)
 
 
 def plain_sql(found: Composed, request: Request) -> str:
@@ -129,18 +136,17 @@ def _later_than_wished(existing: SameTable, request: Request, space: Workspace) 
 def _proposed(base: Proposal, request: Request, space: Workspace, flow: str | None, *, alone: bool) -> ProposalDraft:
     answer = composed(request, space.catalog)
     notes = [*base.assumptions, *_gaps(request, answer)]
-    folded = rolled_up(request, space.catalog, space.plans)
-    existing_table = _existing_table(request, folded, space) if not alone else None
+    plain, folded = RolledUp(request, space.catalog, "", ""), rolled_up(request, space.catalog, space.plans)
+    existing_table = _existing_table([plain, *folded], space) if not alone else None
     if existing_table is not None:
         notes += _later_than_wished(existing_table, request, space)
         return ProposalDraft(of_table(base, existing_table, notes))
-    plain = RolledUp(request, space.catalog, "", "")
-    # A new action alone computes the whole answer; an existing one may also fold an aggregate.
-    found = _existing_action([plain, *folded] if alone else folded or [plain], space)
-    form, known = found if found is not None else (plain if alone or not folded else folded[0], None)
+    # A new action alone computes the whole answer, and so may one that is there.
+    forms = [plain, *folded] if alone else [*folded, plain]
+    form, known = _existing_action(forms, space) or (forms[0], None)
     effective_request, catalog = form.request, form.catalog
     reuses = (Reuse(kind="table", name=form.table, why=form.why),) if form.table else ()
-    answer = composed(effective_request, catalog)
+    answer = answer if form is plain else composed(effective_request, catalog)
     base = base.model_copy(update={"sql": plain_sql(answer, effective_request), "reuses": reuses})
     wanted = table_query(effective_request, catalog)
     notes += wanted.assumptions
@@ -171,9 +177,9 @@ def _proposed(base: Proposal, request: Request, space: Workspace, flow: str | No
     return with_files(ProposalDraft(base, action, effective_request, catalog, step, home, alone), space)
 
 
-def _existing_table(request: Request, folded: Sequence[RolledUp], space: Workspace) -> SameTable | None:
-    """The table that a step computes with the same query, from the tables of the Request or from an aggregate."""
-    for one in (RolledUp(request, space.catalog, "", ""), *folded):
+def _existing_table(forms: Sequence[RolledUp], space: Workspace) -> SameTable | None:
+    """The table that a step computes with the same query as one of the forms of a Request."""
+    for one in forms:
         spellings = (composed(one.request, one.catalog), composed(one.request, one.catalog, parametrise=True))
         found = same_table(spellings, space.plans, one.catalog)
         if found is not None:

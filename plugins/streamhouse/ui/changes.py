@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from streamhouse.change.journal import let_serve, withdraw
-from streamhouse.change.proposed import behind_change, behind_question
+from streamhouse.change.proposed import Origins
 from streamhouse.errors import UnknownApprovalError
 from streamhouse.model.review import Review
 from streamhouse.model.upstream import Verdict
@@ -40,7 +40,8 @@ def approvals(desk: Desk) -> list[ApprovalAnswer]:
     state = desk.state
     found = state.approvals.list(every=True) if state is not None else []
     found.sort(key=lambda one: (one.state == "open", one.requested_at), reverse=True)
-    return [_question(one, desk) for one in found]
+    origins = Origins(desk.project, state) if state is not None else None
+    return [_question(one, origins) for one in found]
 
 
 def decide(desk: Desk, name: str, *, grant: bool, by: str, reason: str | None) -> ApprovalAnswer:
@@ -53,13 +54,18 @@ def decide(desk: Desk, name: str, *, grant: bool, by: str, reason: str | None) -
     state = desk.state
     if state is None:
         raise UnknownApprovalError(name, [])
-    return _question(state.approvals.decide(name, grant=grant, by=by, reason=reason or None), desk)
+    return _question(
+        state.approvals.decide(name, grant=grant, by=by, reason=reason or None), Origins(desk.project, state)
+    )
 
 
 def journal(desk: Desk, limit: int) -> list[ChangeAnswer]:
     """The newest changes of all flows, the last one first."""
     state = desk.state
-    return [_change(one, desk) for one in state.recent_changes(limit=limit)] if state is not None else []
+    if state is None:
+        return []
+    origins = Origins(desk.project, state)
+    return [_change(one, origins) for one in state.recent_changes(limit=limit)]
 
 
 def go_on(desk: Desk, change: int, *, serve: bool) -> ChangeAnswer:
@@ -69,7 +75,9 @@ def go_on(desk: Desk, change: int, *, serve: bool) -> ChangeAnswer:
         UnknownChangeError: there is none of that number.
         StateConflictError: it is done or given up.
     """
-    return _change(let_serve(desk.project, change) if serve else withdraw(desk.project, change), desk)
+    found = let_serve(desk.project, change) if serve else withdraw(desk.project, change)
+    state = desk.state
+    return _change(found, Origins(desk.project, state) if state is not None else None)
 
 
 def upstream(desk: Desk, limit: int) -> list[EventAnswer]:
@@ -90,7 +98,7 @@ def _compared(one: PlanComparison) -> FlowChange:
     )
 
 
-def _question(one: Approval, desk: Desk) -> ApprovalAnswer:
+def _question(one: Approval, origins: Origins | None) -> ApprovalAnswer:
     return ApprovalAnswer(
         id=one.id,
         flow=one.flow,
@@ -103,11 +111,11 @@ def _question(one: Approval, desk: Desk) -> ApprovalAnswer:
         decided_at=one.decided_at,
         decided_by=one.decided_by,
         reason=one.reason,
-        proposals=_proposals(behind_question(desk.project, state, one)) if (state := desk.state) is not None else (),
+        proposals=_proposals(origins.of_question(one)) if origins is not None else (),
     )
 
 
-def _change(one: Change, desk: Desk) -> ChangeAnswer:
+def _change(one: Change, origins: Origins | None) -> ChangeAnswer:
     return ChangeAnswer(
         id=one.id,
         flow=one.flow,
@@ -122,7 +130,7 @@ def _change(one: Change, desk: Desk) -> ChangeAnswer:
         asked_at=one.requested_at,
         updated_at=one.updated_at,
         checks=_checks(one.review) if one.review is not None else (),
-        proposals=_proposals(behind_change(desk.project, state, one)) if (state := desk.state) is not None else (),
+        proposals=_proposals(origins.of_change(one)) if origins is not None else (),
     )
 
 

@@ -45,13 +45,16 @@ def answer(desk: Desk, name: str, answers: Mapping[str, str], *, rows: bool) -> 
     Raises:
         UnknownProposalError: there is no such proposal.
         PlanningError: the wish is too long with its answers.
+        UnaskedAnswerError: an answer is to no question.
         DefinitionErrors: the project's files are wrong.
         EnvironmentProblem: the proposal cannot be kept.
     """
     from streamhouse.jobs.ask import answered
+    from streamhouse.planner.workspace import Workspace
 
-    wish = stored_proposal(desk, name).wish
-    found = ask(desk, answered(wish, answers), rows=rows)
+    before = stored_proposal(desk, name)
+    wish = answered(before.wish, answers, Workspace.of(desk.project), before.questions)
+    found = ask(desk, wish, rows=rows)
     replaced(desk, name, found.proposal.id)
     return found
 

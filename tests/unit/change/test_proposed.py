@@ -1,10 +1,11 @@
 """Which proposals a change came from, and what a person who approves it sees of them."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from streamhouse.change.proposed import behind_change, behind_question, proposals_behind
+from streamhouse.change.proposed import Origins, proposals_behind
 from streamhouse.cli.main import main
 from streamhouse.model.definition import Definition
 from streamhouse.model.outcome import Outcome
@@ -14,6 +15,8 @@ from streamhouse.planner.proposal_text import proposal_text
 from streamhouse.planner.proposals import Event, Proposals, Stored
 from streamhouse.planner.request import Question, Reading
 from streamhouse.state.changes import Wish
+from streamhouse.ui.changes import approvals
+from streamhouse.ui.desk import Desk
 from tests.shop import FLOW, made_world
 
 FILE = "flows/shop.yaml"
@@ -92,13 +95,29 @@ def asked(world):
 
 def test_a_question_shows_them_by_command_and_in_airflow(world, capsys):
     question = asked(world)
-    (found,) = behind_question(world.project, world.state, question)
+    (found,) = Origins(world.project, world.state).of_question(question)
     body = approval_body(question, [found])
     assert main(["approvals", question.id]) == 0
     out = capsys.readouterr().out
     assert [part for part in PARTS if part not in body or part not in out] == []
     upstream = world.state.approvals.ask("shop", "an event", "follow", "evidence", {"plan": world.wanted.fingerprint})
-    assert behind_question(world.project, world.state, upstream) == ()
+    assert Origins(world.project, world.state).of_question(upstream) == ()
+
+
+def test_proposals_are_read_once_for_many_questions(world, capsys, monkeypatch):
+    for number in range(3):
+        fingerprint = f"{world.wanted.fingerprint}{number}"
+        world.state.approvals.ask("shop", fingerprint, "apply a plan", "rebuild", {"plan": fingerprint})
+    read = []
+    of_all = Proposals.all
+    monkeypatch.setattr(Proposals, "all", lambda self: read.append("once") or of_all(self))
+    assert main(["approvals", "--json"]) == 0
+    assert read == ["once"]
+    desk = Desk(world.project)
+    assert len(approvals(desk)) == 3
+    desk.close()
+    assert read == ["once"] * 2
+    assert len(json.loads(capsys.readouterr().out)["approvals"]) == 3
 
 
 def test_airflow_gets_a_bounded_text():
@@ -118,8 +137,8 @@ def test_an_open_change_shows_them_and_one_that_is_done_does_not(world, capsys):
     wish = Wish(world.wanted, Outcome.SWAP, definition=Definition(flow="shop", files=texts))
     change = world.state.ask_change(wish, "ada")
     (world.project.root / FILE).write_text("something else by now")
-    assert [one.id for one in behind_change(world.project, world.state, change)] == [PROPOSAL.id]
+    assert [one.id for one in Origins(world.project, world.state).of_change(change)] == [PROPOSAL.id]
     assert main(["changes", str(change.id)]) == 0
     assert PARTS[0] in capsys.readouterr().out
     world.state.withdraw_change("shop")
-    assert behind_change(world.project, world.state, world.state.change(change.id)) == ()
+    assert Origins(world.project, world.state).of_change(world.state.change(change.id)) == ()

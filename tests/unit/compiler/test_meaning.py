@@ -12,6 +12,7 @@ from streamhouse.project.project import Project
 from tests.golden import Golden
 
 FIXTURE = Path(__file__).parents[2] / "fixtures/meaning"
+WORDS = FIXTURE.with_name("meaning_words")
 
 
 @pytest.fixture
@@ -29,6 +30,16 @@ def test_every_message_has_a_place_and_a_remedy(checked: Checked) -> None:
         assert error.hint or error.code in {"SH104", "SH210"}, error
         lines = (FIXTURE / error.at.file).read_text().split("\n")
         assert lines[error.at.line - 1][error.at.column - 1 :].strip()
+
+
+def test_words_are_not_blank_and_not_there_twice_and_levels_go_from_coarse_to_fine(golden: Golden) -> None:
+    found = check_project(Project.at(WORDS))
+    assert found.errors == ()
+    golden("".join(f"{one}\n" for one in (*found.meaning, *found.notices)), WORDS / "messages.txt")
+    for error in found.meaning:
+        assert error.at is not None
+        assert error.hint, error
+        assert error.at.line > 1, error
 
 
 def test_a_wrong_meaning_stops_no_flow(checked: Checked) -> None:

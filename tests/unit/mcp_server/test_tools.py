@@ -60,6 +60,24 @@ def test_validate_tells_places_and_hints(call, edit):
     )
     assert error["line"] > 1
     assert call("validate", paths=["actions"]).document["ok"]
+    assert not call("validate", paths=["flows/"]).document["ok"]
+    assert not call("validate", paths=["."]).document["ok"]
+
+
+def test_validate_refuses_paths_out_of_the_project(call, project, tmp_path_factory):
+    beside = project.root.with_name(f"{project.root.name}-beside")
+    for path in ("/etc", "..", "actions/../../x", "/", str(beside), str(tmp_path_factory.mktemp("other"))):
+        error = call("validate", paths=["actions", path]).error
+        assert (error["code"], error["message"]) == ("SH801", f"paths: '{path}' is not in the project"), path
+        assert error["hint"]
+    assert call("validate", paths=[str(project.root), str(project.root / "flows/orders.yaml")]).document["ok"]
+
+
+def test_validate_refuses_paths_at_which_nothing_is_checked(call):
+    for path in ("acts", "data", "flows/order.yaml", "README.md"):
+        error = call("validate", paths=[path]).error
+        assert error["message"] == f"paths: the project has no definition at '{path}'"
+    assert call("validate", paths=["flows/order.yaml"]).error["hint"] == "did you mean 'flows/orders.yaml'?"
 
 
 def test_plan_tells_new_tables_and_applies_nothing(call, project):
@@ -72,7 +90,7 @@ def test_plan_tells_new_tables_and_applies_nothing(call, project):
 def test_diagnose_a_flow_that_does_not_run(call):
     [flow] = call("diagnose", name="dws.revenue_by_product").document["flows"]
     assert flow["findings"] == [
-        "the flow does not run: its tables stay as they are (streamhouse run orders)",
+        "the flow does not run: its tables stay as they are (a person types: streamhouse run orders)",
     ]
     assert [one["flow"] for one in call("diagnose", name="dwd").document["flows"]] == ["orders"]
 

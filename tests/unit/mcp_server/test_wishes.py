@@ -33,7 +33,7 @@ def reads(monkeypatch):
     seen = []
 
     def becomes(understood):
-        def read(wish, space, answers):
+        def read(wish, space):
             seen.append((wish, space.catalog))
             return understood(wish) if callable(understood) else understood
 
@@ -109,6 +109,8 @@ def test_edits_and_answers_make_another(call, project, reads):
         ({"answers": {"a": "b"}, "edits": {"name": "x"}}, "SH801"),
         ({"edits": {"nope.nope": 1}}, "SH705"),
         ({"edits": {"ranking": "first"}}, "SH705"),
+        ({"edits": {"block.filter": []}}, "SH705"),
+        ({"answers": {"pieces": "quantity"}}, "SH711"),
     ],
 )
 def test_a_revision_that_does_not_fit(call, reads, given, code):

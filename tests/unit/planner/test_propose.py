@@ -65,6 +65,17 @@ def test_asked_again_it_is_there(space: Workspace, name: str, tmp_path: Path) ->
     assert (alone.action, alone.files) == (first.action, ())
 
 
+@pytest.mark.parametrize("name", [*SOUND, *(f"fold: {name}" for name in FOLDS)])
+def test_a_lone_action_that_is_there_is_taken_for_a_table(space: Workspace, name: str, tmp_path: Path) -> None:
+    request = FOLDS[name.removeprefix("fold: ")] if name.startswith("fold: ") else SOUND[name]
+    alone = _proposed(space, request, alone=True)
+    assert alone.files
+    then = _written(space, alone, tmp_path)
+    second = _proposed(then, request)
+    assert second.action == alone.action
+    assert [one.path.partition("/")[0] for one in second.files] == ["flows"]
+
+
 def test_asked_again_it_is_there_although_a_smaller_aggregate_came(space: Workspace, tmp_path: Path) -> None:
     per_month = asked(dimensions=(cut("month", "month"),), measures=(REVENUE,))
     first = _proposed(space, per_month)

@@ -8,6 +8,7 @@ from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.numbers import read_quantity
 from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.units import unit_of
+from streamhouse.planner.language.words import GRAINS
 
 _FRESH = (
     "fresh within", "fresh to within", "with a freshness of", "freshness of", "freshness", "at most", "no more than",
@@ -136,6 +137,24 @@ def _name(tokens: tuple[Token, ...], draft: Draft) -> tuple[Token, ...]:
             if words:
                 draft.name = words
                 return _cut(tokens, at, end)
+    return _called(tokens, draft)
+
+
+def _called(tokens: tuple[Token, ...], draft: Draft) -> tuple[Token, ...]:
+    """Read the name behind "…, called daily_sales" and "… per day called daily_sales", at the end.
+
+    Behind any other word it may name a row: "customers called Anna".
+    """
+    for at in range(1, len(tokens) - 1):
+        before = tokens[at - 1].word
+        if tokens[at].word not in {"called", "named", "titled"} or not (
+            before in {",", ";", "and"} or before in GRAINS
+        ):
+            continue
+        words, end = _identifier(tokens, at + 1)
+        if words and (end == len(tokens) or tokens[end].word in {",", ";", "."}):
+            draft.name = words
+            return _cut(tokens, at, end)
     return tokens
 
 

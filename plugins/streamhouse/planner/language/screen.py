@@ -42,10 +42,15 @@ _OPINION = re.compile(
     r"|\btranslate\s+(?:this|it|that|the\s+following)\b",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r""""[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<!\w)'[^']*'(?!\w)|(?<!\w)‘[^’]*’(?!\w)|`[^`]*`""")
 
 
 def screened(wish: str) -> str:
-    """Why a wish is no request for data that can be planned, naming the words; empty: it may be one."""
+    """Why a wish is no request for data that can be planned, naming the words; empty: it may be one.
+
+    What stands in quotation marks is a value, and may say anything; the words around it are looked at.
+    """
+    wish = _QUOTED.sub('"…"', wish)
     for pattern, why in (
         (_ORDERS, "'{}' is an instruction; a wish only describes data to read"),
         (_SQL, "'{}' looks like SQL; write the wish in plain words"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from streamhouse.errors import ModelAwayError
-from streamhouse.planner.models.mask import KEY
+from streamhouse.planner.secrets import KEY
 from streamhouse.project.settings import ModelSettings
 from streamhouse.secret import masked
 

@@ -1,6 +1,6 @@
 """Whether SQL that a model wrote counts rows once: joins that find one row at most, and a key that has the groups."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -49,10 +49,9 @@ def _check_joins(scope: Scope, ports: Mapping[str, CatalogTable]) -> None:
     counted = [call for item in _values(select) for call in aggregates_in(item) if _counts(call)]
     if not counted:
         return
+    _check_below(scope, ports, counted, {id(scope)})
     joined = set()
-    for join in select.args.get("joins") or ():
-        if (join.args.get("kind") or join.args.get("side") or "").upper() in {"SEMI", "ANTI"}:
-            continue
+    for join in _finding_rows(select):
         name = join.this.alias_or_name
         joined.add(name)
         key = _key(scope.sources.get(name), ports)
@@ -73,6 +72,65 @@ def _check_joins(scope: Scope, ports: Mapping[str, CatalogTable]) -> None:
                 f"{short(call)} counts rows of a joined table as often as they are found",
                 hint="read that table first, and join the others to it, or aggregate before the join",
             )
+
+
+def _check_below(scope: Scope, ports: Mapping[str, CatalogTable], counted: Sequence[exp.Expr], seen: set[int]) -> None:
+    """Refuse a join that may double rows in a query that hands its rows on, as they are, to where they are counted."""
+    for name, source in scope.sources.items():
+        if not isinstance(source, Scope) or id(source) in seen:
+            continue
+        seen.add(id(source))
+        select = source.expression
+        if not isinstance(select, exp.Select):
+            for part in source.set_operation_scopes or ():
+                _check_handed_on(part, name, ports, counted, seen)
+        else:
+            _check_handed_on(source, name, ports, counted, seen)
+
+
+def _check_handed_on(
+    source: Scope, name: str, ports: Mapping[str, CatalogTable], counted: Sequence[exp.Expr], seen: set[int]
+) -> None:
+    select = source.expression
+    if not isinstance(select, exp.Select) or _folds(select):
+        return
+    _check_below(source, ports, counted, seen)
+    joined = set()
+    for join in _finding_rows(select):
+        own = join.this.alias_or_name
+        joined.add(own)
+        key = _key(source.sources.get(own), ports)
+        if key is None or not key <= _equated(join, own):
+            raise FanOutError(
+                f"{short(counted[0])} may count a row several times: in '{name}' the join to {_shown(join, ports)} "
+                "may find several rows",
+                hint="join by the whole key with ON a.x = b.y, or aggregate before the join",
+            )
+    laterals = select.args.get("laterals") or ()
+    if laterals:
+        raise FanOutError(f"{short(counted[0])} counts a row of '{name}' for each element of its array",
+                          hint="aggregate before")  # fmt: skip
+    tables_of = {item.alias_or_name: {c.table for c in item.find_all(exp.Column)} for item in select.expressions}
+    for call in counted:
+        tables = {t for c in call.find_all(exp.Column) if c.table == name for t in tables_of.get(c.name, ())}
+        if tables and tables <= joined:
+            raise FanOutError(
+                f"{short(call)} counts rows of a table that '{name}' joins as often as they are found",
+                hint="read that table first, and join the others to it, or aggregate before the join",
+            )
+
+
+def _folds(select: exp.Select) -> bool:
+    """Whether a query has each of its rows once, whatever its joins found."""
+    folds = bool(select.args.get("group") or select.args.get("distinct"))
+    return folds or any(aggregates_in(item) for item in select.expressions)
+
+
+def _finding_rows(select: exp.Select) -> list[exp.Join]:
+    """The joins that may find several rows for one."""
+    joins = select.args.get("joins") or ()
+    kinds = {id(join): (join.args.get("kind") or join.args.get("side") or "").upper() for join in joins}
+    return [join for join in joins if kinds[id(join)] not in {"SEMI", "ANTI"}]
 
 
 def _values(select: exp.Select) -> Iterator[exp.Expr]:

@@ -11,6 +11,7 @@ from streamhouse.planner.catalog import Catalog, CatalogTable
 from streamhouse.planner.compose import Composed
 from streamhouse.planner.models.answer import SQL_PLACE, ActionDraft
 from streamhouse.planner.models.draft_rows import check_rows
+from streamhouse.planner.models.draft_units import check_units_of_sql
 from streamhouse.sql.check import check_relations
 from streamhouse.sql.dialect import parse_query
 from streamhouse.sql.ports import ActionPort
@@ -60,6 +61,7 @@ def drafted(draft: ActionDraft, catalog: Catalog) -> Drafted:
         RequestShapeError: it reads no table.
         UnknownColumnError: the key, or the event time, is none of its columns.
         FanOutError: it sums rows that a join may double.
+        UnitError: it adds or compares numbers of different units.
         DefinitionError, DefinitionErrors: what `analyse` refuses: functions, columns, types.
     """
     tree = parse_query(draft.sql, _AT)
@@ -75,7 +77,9 @@ def drafted(draft: ActionDraft, catalog: Catalog) -> Drafted:
             hint = did_you_mean(name, columns, f"its columns are: {', '.join(columns)}")
             raise UnknownColumnError(f"the result has no column '{name}'", hint=hint)
     key = tuple(name.lower() for name in draft.primary_key)
-    is_known = check_rows(found.scope, {port: catalog.tables[name] for port, name in ports.items()}, key)
+    tables = {port: catalog.tables[name] for port, name in ports.items()}
+    check_units_of_sql(found.scope, tables)
+    is_known = check_rows(found.scope, tables, key)
     query = _over_tables(found.tree, ports)
     types = {name: spark_type(column.type) for name, column in columns.items()}
     composed = Composed(query, types, key, single=False, params={})

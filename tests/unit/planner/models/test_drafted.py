@@ -1,6 +1,7 @@
 import pytest
 
 from streamhouse.errors import StreamhouseError
+from streamhouse.planner.catalog import Catalog, CatalogColumn, CatalogTable
 from streamhouse.planner.models.answer import ActionDraft
 from streamhouse.planner.models.drafted import drafted
 from streamhouse.planner.sharing import shared_catalog
@@ -92,6 +93,78 @@ def test_sums_over_whole_rows_pass(sql, key, known, shared):
     found = _drafted(sql, shared, key)
     assert found.is_key_known is known
     assert found.composed.key == (key,)
+
+
+DOUBLED = "SELECT s.cents, t.city FROM ods.sales s JOIN ods.stores t ON s.note = t.city"
+ONCE = "SELECT s.cents, t.city FROM ods.sales s JOIN ods.stores t ON s.store_id = t.store_id"
+OTHER_SIDE = "SELECT t.store_id AS cents, t.city FROM ods.sales s JOIN ods.stores t ON s.store_id = t.store_id"
+
+
+@pytest.mark.parametrize(
+    "inner", [DOUBLED, OTHER_SIDE, f"{ONCE} UNION ALL {DOUBLED}", f"SELECT * FROM ({DOUBLED}) AS e"]
+)
+@pytest.mark.parametrize(
+    "around",
+    [
+        "WITH d AS ({inner}) SELECT city, SUM(cents) AS c FROM d GROUP BY city",
+        "SELECT d.city, SUM(d.cents) AS c FROM ({inner}) AS d GROUP BY d.city",
+        "WITH d AS ({inner}), e AS (SELECT city, cents FROM d WHERE cents > 0) "
+        "SELECT city, AVG(cents) AS c FROM e GROUP BY city",
+    ],
+)
+def test_sums_over_rows_that_were_doubled_below_are_refused(inner, around, shared):
+    if inner is OTHER_SIDE and " e AS " in around:
+        return  # its columns go through two queries
+    with pytest.raises(StreamhouseError) as refused:
+        _drafted(around.format(inner=inner), shared, "city")
+    assert refused.value.code == "SH703"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"WITH d AS ({ONCE}) SELECT city, SUM(cents) AS c FROM d GROUP BY city",
+        f"WITH d AS ({DOUBLED}) SELECT city, MAX(cents) AS c FROM d GROUP BY city",
+        f"WITH d AS (SELECT DISTINCT * FROM ({DOUBLED}) AS x) SELECT city, COUNT(*) AS c FROM d GROUP BY city",
+    ],
+)
+def test_sums_over_rows_that_are_there_once_below_pass(sql, shared):
+    assert _drafted(sql, shared, "city").is_key_known
+
+
+UNITS = CatalogTable(
+    "dwd.lines", "f", "a",
+    (CatalogColumn("id", "bigint"), CatalogColumn("cents", "bigint", unit="cents"),
+     CatalogColumn("fee", "bigint", unit="Cents"), CatalogColumn("grams", "bigint", unit="g"),
+     CatalogColumn("pieces", "bigint")),
+    primary_key=("id",),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sql", "fits"),
+    [
+        ("SELECT id, cents + grams AS x FROM dwd.lines", False),
+        ("SELECT id FROM dwd.lines WHERE cents > grams", False),
+        ("SELECT id FROM dwd.lines WHERE cents BETWEEN 1 AND grams", False),
+        ("SELECT id, SUM(cents) - SUM(grams) AS x FROM dwd.lines GROUP BY id", False),
+        ("WITH d AS (SELECT id, SUM(cents) AS a, MAX(grams) AS b FROM dwd.lines GROUP BY 1) SELECT id, a + b FROM d",
+         False),
+        ("SELECT id, CAST(cents AS DOUBLE) - COALESCE(grams, 0) AS x FROM dwd.lines", False),
+        ("SELECT id, cents + fee AS x FROM dwd.lines", True),
+        ("SELECT id, cents + pieces AS x FROM dwd.lines", True),
+        ("SELECT id, cents / 100 + grams AS x FROM dwd.lines", True),
+        ("SELECT id, cents * grams AS x FROM dwd.lines", True),
+    ],
+)  # fmt: skip
+def test_numbers_of_two_units_are_neither_added_nor_compared(sql, fits):
+    catalog = Catalog({UNITS.name: UNITS})
+    if fits:
+        assert _drafted(sql, catalog, "id")
+        return
+    with pytest.raises(StreamhouseError) as refused:
+        _drafted(sql, catalog, "id")
+    assert refused.value.code == "SH704"
 
 
 def test_types_and_columns_that_may_be_null_are_known(shared):

@@ -1,5 +1,6 @@
 import json
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from streamhouse.planner.models.answer import SQL_PLACE
 from streamhouse.planner.models.mask import Mask
 from streamhouse.planner.models.prompt import BEGIN, END, INSTRUCTIONS, feedback, question
 from streamhouse.planner.models.relevance import ranked
+from streamhouse.planner.secrets import Secrets
 from streamhouse.planner.sharing import shared_catalog
 from streamhouse.planner.workspace import Workspace
 from streamhouse.project.settings import Settings
@@ -23,7 +25,7 @@ def catalog(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def mask(catalog):
-    return Mask.of(catalog, Settings(), {})
+    return Mask.of(catalog, Secrets())
 
 
 def _table(name, *columns, **more):
@@ -97,7 +99,8 @@ def test_secrets_of_the_environment_and_of_settings_never_leave():
         {"cold": {"catalog": "https://c", "credential": "id:cold-555555", "warehouse": "s3://w"},
          "spark": {"secret": "spark-666666", "conf": {"spark.x.password": "conf-777777"}}}
     )  # fmt: skip
-    mask = Mask.of(Catalog({"ods.t": _table("ods.t", "a", sharing=Sharing())}), settings, environment)
+    catalog = Catalog({"ods.t": _table("ods.t", "a", sharing=Sharing())})
+    mask = Mask.of(catalog, Secrets.of(settings, Path(), (), environment))
     said = "sk-111111 aws-222222 pg-333333 cold-555555 spark-666666 conf-777777 and http://a:url-888888@h"
     for clean in (mask.wish, mask.text):
         assert not set("12356 78".replace(" ", "")) & set(clean(said)), clean(said)
@@ -107,7 +110,7 @@ def test_secrets_of_the_environment_and_of_settings_never_leave():
 def test_a_hint_names_no_column_of_a_hidden_table_that_reads_as_a_word():
     column = CatalogColumn("grade", "string")
     mask = Mask.of(
-        Catalog({"ods.w": CatalogTable("ods.w", "f", "a", (column,), sharing=Sharing(schema=False))}), Settings(), {}
+        Catalog({"ods.w": CatalogTable("ods.w", "f", "a", (column,), sharing=Sharing(schema=False))}), Secrets()
     )
     assert "grade" not in feedback(UnknownWordError("there is no column 'grad'", "grad", ["grade"]), mask)
     assert "grade" in feedback(PlanningError("of the best grade there is"), mask)
@@ -121,7 +124,7 @@ def test_synonyms_of_measures_name_no_hidden_table(catalog, mask):
 
 
 SECRET = 'Hunter"2\\secret'
-HIDES = Mask.of(Catalog({}), Settings(), {"MY_SECRET": SECRET})
+HIDES = Mask.of(Catalog({}), Secrets.of(Settings(), Path(), (), {"MY_SECRET": SECRET}))
 SAID = f"a {SECRET} b"
 COLUMN = CatalogColumn(SAID, SAID, description=SAID, synonyms=(SAID,), unit=SAID, values={SAID: (SAID, f"{SAID}!")},
                        references=(f"ods.{SAID}", SAID), origin=(f"ods.{SAID}", SAID))  # fmt: skip
@@ -178,5 +181,5 @@ def test_a_text_is_cut_behind_a_secret_and_never_within():
 
 
 def test_the_password_of_a_url_is_a_secret_as_it_is_and_as_the_url_spells_it():
-    mask = Mask.of(Catalog({}), Settings(), {"DB": "postgresql://me:p%40ss%2Fword@db/s"})
+    mask = Mask.of(Catalog({}), Secrets.of(Settings(), Path(), (), {"DB": "postgresql://me:p%40ss%2Fword@db/s"}))
     assert mask.text("p@ss/word p%40ss%2Fword") == "*** ***"
