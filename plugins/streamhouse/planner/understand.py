@@ -6,15 +6,21 @@ Pure and deterministic: equal wishes over equal catalogs are read alike. What ha
 from streamhouse.model.types import format_duration
 from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.language.account import unaccounted
+from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
+from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
 from streamhouse.planner.language.deadlines import with_deadlines
+from streamhouse.planner.language.designators import with_plain_values
 from streamhouse.planner.language.done_things import with_done_things
 from streamhouse.planner.language.doubtful import doubt
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
+from streamhouse.planner.language.last_names import with_last_names
 from streamhouse.planner.language.lexicon import Lexicon, Mention, lexicon_of
+from streamhouse.planner.language.money_of_rows import with_income
 from streamhouse.planner.language.net import lost
+from streamhouse.planner.language.nouns_of_times import with_done_moments
 from streamhouse.planner.language.options import read_options
 from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
@@ -23,12 +29,15 @@ from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
+from streamhouse.planner.language.said_by_opposite import with_opposites
 from streamhouse.planner.language.scope import default_time, is_number
 from streamhouse.planner.language.screen import screened
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.spelling import respelled_words
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
+from streamhouse.planner.language.total_amounts import with_totals
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
+from streamhouse.planner.language.versus_rest import with_both_sides
 from streamhouse.planner.language.without_rows import with_missing_rows
 from streamhouse.planner.request import Question, Reading, Request, Understood
 
@@ -66,13 +75,17 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     draft.assumptions += [f"'{said}' says nothing of the data" for said in courtesies]
     tokens, slips = respelled_words(read_options(tokenize(rephrased(plain_wish)), draft), lexicon)
     draft.assumptions += slips
-    tokens = named_people(tokens, lexicon, draft)
+    tokens = with_last_names(named_people(tokens, lexicon, draft), lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens
 
 
-_OTHERWISE = (with_deadlines, with_done_things, with_missing_rows, with_rates, with_sums, with_verbs_of_rows)
+_OTHERWISE = (
+    with_countries, with_opposites, with_nouns_of_adjectives, with_both_sides, with_plain_values, with_done_moments,
+    with_deadlines, with_done_things, with_missing_rows, with_rates, with_income, with_sums, with_totals,
+    with_verbs_of_rows,
+)  # fmt: skip
 
 
 def _checked(wish: str, tokens: tuple[Token, ...], draft: Draft, lexicon: Lexicon) -> Understood:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
 from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.origins import root_of
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import Token, stem, stems
 from streamhouse.planner.language.words import PARTICIPLES
@@ -49,7 +50,7 @@ def _deadline(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
             return ""
         due = _due_of(table, column)
         if due is not None:
-            names[_root(lexicon, table, due)] = f"{table.name}.{due.name}"
+            names[root_of(lexicon, table.name, due.name)] = f"{table.name}.{due.name}"
     return next(iter(names.values())) if len(names) == 1 else ""
 
 
@@ -72,15 +73,3 @@ def _knows_late(table: CatalogTable) -> bool:
     words = {word for c in table.columns for texts in c.values.values() for text in texts for word in stems(text)}
     words |= {part for c in table.columns if c.type == "boolean" for part in _stems(c)}
     return stem("late") in words or stem("delayed") in words
-
-
-def _root(lexicon: Lexicon, table: CatalogTable, column: CatalogColumn) -> tuple[str, str]:
-    """Where the values of a column come from, so that a copy of a table is no second meaning."""
-    place = (table.name, column.name)
-    tables = lexicon.catalog.tables
-    while place[0] in tables:
-        origin = next((one.origin for one in tables[place[0]].columns if one.name == place[1]), None)
-        if origin is None:
-            break
-        place = origin
-    return place

@@ -15,10 +15,18 @@ def rows_of_flags(bench: Bench, listed: Columns) -> Columns:
     if not listed.columns or bench.measures or bench.dimensions or "whether" in bench.draft.words:
         return listed
     columns = _without_had(bench, listed.columns)
+    keys = [ColumnRef(column=key) for key in bench.base.primary_key]
+    if all(_is_flag(bench, one) or one.of in keys for one in columns) and not bench.draft.listing and _called(bench):
+        columns = tuple(one for one in columns if one.of not in keys)  # "brakes in a hurry" are all columns of these
     flags = [one for one in columns if _is_flag(bench, one)]
     shown_flags = [one for one in columns if one.of in _bound(bench) and not bench.draft.listing]
     if any(one not in flags and one not in shown_flags for one in columns):
-        _not_behind_with(bench, flags)
+        said = [one for one in flags if _says_which(bench, one)]
+        for one in said:
+            _require(bench, one)
+        if said:
+            columns = _with_key(bench, tuple(one for one in columns if one not in said))
+        _not_behind_with(bench, [one for one in flags if one not in said])
         return Columns(columns, True)
     if any(isinstance(one.of, ColumnRef) and one.of.role for one in columns):
         raise NotPlacedError(bench.draft.nouns[0].text, f"it does not say which rows of {bench.base.name} are wanted")
@@ -26,6 +34,33 @@ def rows_of_flags(bench: Bench, listed: Columns) -> Columns:
         _require(bench, one)
     bench.places.note(bench.base.name, f"rows of {bench.base.name}")
     return Columns((), True)
+
+
+def _called(bench: Bench) -> bool:
+    """Whether no word names the rows themselves or their key."""
+    return not any(
+        sense.table == bench.base.name and (sense.kind == "table" or sense.column in bench.base.primary_key)
+        for noun in bench.draft.nouns
+        for sense in noun.head.senses
+    )
+
+
+def _says_which(bench: Bench, flag: Dimension) -> bool:
+    """Whether a flag stands directly behind the rows and says which are meant: "paintings on loan, with the date"."""
+    of = flag.of
+    for noun in bench.draft.nouns:
+        if not isinstance(of, ColumnRef) or not any(s.column == of.column for s in noun.head.of_kind("column")):
+            continue
+        if any(one.end == noun.head.start and one.of_kind("value", "table") for one in noun.around):
+            return True
+    return False
+
+
+def _with_key(bench: Bench, columns: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+    """The columns with the key of the rows before them."""
+    shown = [one.of for one in columns]
+    lacking = [key for key in bench.base.primary_key if ColumnRef(column=key) not in shown]
+    return (*(Dimension(name=key, of=ColumnRef(column=key)) for key in lacking), *columns)
 
 
 def _not_behind_with(bench: Bench, flags: list[Dimension]) -> None:

@@ -338,6 +338,18 @@ for _one, _other in SOFT_SYNONYMS:
         _PARTNERS[stem(_a)] = (*_PARTNERS.get(stem(_a), ()), _b)
 
 
+_MONEY = frozenset(map(stem, ("revenue", "turnover", "income")))
+
+
+def _is_amount(lexicon: Lexicon, sense: Sense) -> bool:
+    """Whether a sense is a number that can be money: "revenue" may stand for "sales", and not for rows called so."""
+    if sense.kind == "column":
+        column = lexicon.catalog.tables[sense.table].column(sense.column)
+        text = column.references is not None or column.name.rsplit("_", 1)[-1] in ROLE_WORDS
+        return not text and column.type not in {"string", "boolean", "date", "timestamp", "timestamp_ntz"}
+    return sense.kind == "measure"
+
+
 def _add_soft_synonyms(lexicon: Lexicon) -> None:
     """Words that stand for others, where the catalog has no such word; also within names of several words."""
     varied: dict[Phrase, list[Sense]] = {}
@@ -349,6 +361,7 @@ def _add_soft_synonyms(lexicon: Lexicon) -> None:
                     one
                     for one in senses
                     if one.quality >= 0.9 and (one.kind != "value" or _has_own_words(lexicon, one))
+                    if word not in _MONEY or _is_amount(lexicon, one)
                 ]
                 varied.setdefault((word,), []).extend(less(one, 0.7) for one in named)
     for phrase, entries in lexicon.entries.items():

@@ -11,7 +11,7 @@ from streamhouse.planner.language.grouped import dimension_name
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.named_measures import adds_up, named_measure
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
-from streamhouse.planner.language.scope import is_number, key_column
+from streamhouse.planner.language.scope import TIMES, is_number, key_column
 from streamhouse.planner.language.tokens import singular, stem
 from streamhouse.planner.request import (
     ColumnRef,
@@ -38,7 +38,7 @@ def listed_columns(bench: Bench, nouns: list[Noun], grouped: bool, entity: bool)
         return _values_once(bench, nouns)
     columns: list[Dimension] = []
     whole = bool((bench.draft.alert or bench.draft.openers[:1] == ["whose"]) and not nouns and bench.filters)
-    whole = whole or _rows_in_value(bench) or (not nouns and _rows_are_called(bench))
+    whole = whole or _rows_in_value(bench) or _rows_are_called(bench)
     if whole and bench.draft.openers[:1] == ["whose"]:
         places.note("whose", f"rows of {bench.base.name}")
     if bench.draft.best is not None and bench.draft.best.by is None and not bench.measures:
@@ -239,6 +239,8 @@ def _listed_on_purpose(bench: Bench, columns: list[Dimension]) -> bool:
     """Whether somebody wants each value of numbers, and not a figure of them."""
     if bench.draft.listing:
         return True
+    if len(columns) == 1 and _is_bare_time(bench, columns[0]):
+        return False  # "ticket sales" are no list of times
     return not all(
         isinstance(one.of, ColumnRef)
         and not one.of.role
@@ -246,6 +248,17 @@ def _listed_on_purpose(bench: Bench, columns: list[Dimension]) -> bool:
         and one.of.column not in bench.base.primary_key
         for one in columns
     )
+
+
+_TIME_WORDS = frozenset({"date", "dates", "time", "times", "day", "days", "moment", "moments", "when"})
+
+
+def _is_bare_time(bench: Bench, shown: Dimension) -> bool:
+    """Whether the only column is a time that no word calls a time."""
+    of = shown.of
+    if not isinstance(of, ColumnRef) or _TIME_WORDS & set(bench.draft.words):
+        return False
+    return bench.places.scope.reaches[of.role].table.column(of.column).type in TIMES
 
 
 def unique_name(name: str, columns: list[Dimension]) -> str:

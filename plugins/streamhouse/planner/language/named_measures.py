@@ -6,6 +6,7 @@ from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.lexicon import Sense
+from streamhouse.planner.language.place import UnclearError
 from streamhouse.planner.language.tokens import stems
 from streamhouse.planner.language.words import ADDITIVE, NOT_ADDITIVE
 
@@ -13,11 +14,19 @@ _ADDITIVE = frozenset(stem for word in ADDITIVE for stem in stems(word))
 
 
 def named_measure(bench: Bench, noun: Noun) -> Sense | None:
-    """The measure of the base that a noun names."""
-    for sense in noun.head.of_kind("measure"):
-        if sense.table == bench.base.name and sense.quality >= 0.6:
-            return sense
-    return None
+    """The measure of the base that a noun names.
+
+    Raises:
+        UnclearError: a soft word names two as well: "ticket sales", where tickets are counted, and fares added up.
+    """
+    found = [s for s in noun.head.of_kind("measure") if s.table == bench.base.name and s.quality >= 0.6]
+    if len(found) > 1 and found[0].quality == found[1].quality < _OWN_WORDS:
+        names = tuple(one.measure.replace("_", " ") for one in found[:2])
+        raise UnclearError(f"'{noun.text}' may mean {names[0]} or {names[1]}: which one?", noun.text, names)
+    return found[0] if found else None
+
+
+_OWN_WORDS = 0.8  # what is worth less is no word of the catalog's own
 
 
 def folds_as(bench: Bench, sense: Sense) -> str:

@@ -100,6 +100,8 @@ def _no_things(bench: Bench, figure: Figure) -> None:
     if set(ADVERB_GRAINS) & set(bench.draft.words):
         return  # "average number of daily visits of each doctor" says of which rows
     for group in figure.near:
+        if isinstance(group, Time) and group.of is None and not group.grain.comes_again:  # "crates per day"
+            raise UnclearError(f"'{figure.phrase}': the average of single rows, or of the totals?", figure.phrase)
         if not isinstance(group, Noun) or bench.places.is_base(group.head):
             continue
         found = bench.places.columns(group, want="key")

@@ -236,7 +236,12 @@ class Reader:
     def _timed(self, at: int) -> bool:
         """Whether "time" here belongs to a phrase of its own, such as "time between" or "time of day"."""
         following = self.tokens[at + 1].word if at + 1 < len(self.tokens) else ""
-        return following in {"between", "from", "to", "of", "until", "elapsed", "it"}
+        if following == "of":
+            return not any(token.word == "the" for token in self.tokens[at + 2 : at + 3]) or self._period_at(at + 3)
+        return following in {"between", "from", "to", "until", "elapsed", "it"}
+
+    def _period_at(self, at: int) -> bool:
+        return at >= len(self.tokens) or self.tokens[at].word in GRAINS
 
     def _respelled(self, at: int) -> Mention | None:
         token = self.tokens[at]

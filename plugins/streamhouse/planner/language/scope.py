@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable, ForeignKey
 from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.origins import root_of
 from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.units import is_unit_ending
 from streamhouse.planner.language.words import ROLE_WORDS, TIME_ENDINGS
@@ -118,15 +119,7 @@ class ReachableTables:
 
     def root(self, table: str, column: str) -> tuple[str, str]:
         """Where the values of a column come from."""
-        tables = self.lexicon.catalog.tables
-        for _ in range(12):
-            origin = (
-                next((c.origin for c in tables[table].columns if c.name == column), None) if table in tables else None
-            )
-            if origin is None:
-                break
-            table, column = origin
-        return table, column
+        return root_of(self.lexicon, table, column)
 
 
 def default_time(table: CatalogTable) -> CatalogColumn | None:

@@ -28,6 +28,7 @@ READ = [
     # a flag alone
     ("brakes or oil changes in a hurry", "ods.jobs; where kind in B, O and is_urgent = True"),
     ("owners with the club card", "ods.owners; where has_card = True"),
+    ("jobs per kind, urgent only", "ods.jobs; where is_urgent = True; by kind; get count(*)"),
     # rows for so many of all
     ("urgent jobs per 100 jobs, by kind", "ods.jobs; by kind; get -count(*) if is_urgent = True, -count(*); then ratio(count(*) if is_urgent = True, count(*)) x 100"),
     ("urgent repairs for every 1,000 repairs", "ods.jobs; get -count(*) if is_urgent = True, -count(*); then ratio(count(*) if is_urgent = True, count(*)) x 1000"),
@@ -71,7 +72,6 @@ NOT_GUESSED = [
     ("jobs in March 2024 compared with the month before", "month before is no part of the time"),
     ("who has the highest price?", "who"),
     ("how many jobs per 100 owners", "per 100"),
-    ("jobs per kind, urgent only", "only"),
     ("mechanics and jobs per grade", "mechanics"),
     ("who braked at least twice?", "no groups are asked for"),
 ]  # fmt: skip

@@ -75,6 +75,12 @@ READ = [
     # the name of a measure that denies something of rows
     (SCHOOL, "unpaid bills per payer", "ods.bills; where paid_on is null; by payer; get count(*)"),
     (SCHOOL, "bills per payer", "ods.bills; by payer; get count(*)"),
+    # "only" behind what is yes or no
+    (
+        SCHOOL,
+        "average duration per teacher, graded work only",
+        "dwd.exercises; where is_graded = True; by teacher_id; get avg(minutes)",
+    ),
     (SCHOOL, "unpaid amount per payer", "ods.bills; by payer; get unpaid"),
     # a word for a period that is a value of the rows behind it
     # what is said of a first row
@@ -93,7 +99,6 @@ ASKED_BACK = [
     (SCHOOL, "total amount minus rebate per payer", "rebate_cents is empty"),
     (SCHOOL, "median bill amount per payer", "of single rows, or of the totals"),
     (SCHOOL, "teachers used per house", "teachers used"),
-    (SCHOOL, "average duration per teacher, graded work only", "only"),
     (GARAGES, "active permits by way", "which figure is wanted"),
     (GARAGES, "visits per tariff, weekend tariff excluded", "a time, or the tariff of that name"),
     (GARAGES, "visits per tariff without vouchers", "are there no vouchers"),

@@ -1,0 +1,81 @@
+"""As in "on the pro plan", "in the brass section": the name of a column behind one of its values says no more."""
+
+from streamhouse.planner.language.lexicon import Lexicon, Mention
+from streamhouse.planner.language.tokens import Token
+from streamhouse.planner.language.words import GRAINS, STATES, VALUE_LIKE
+
+_SURE = 0.9
+_PLACING = frozenset({"on", "in", "of", "with", "from", "at", "for", "under", "within", "and", "or", "our", "by"})
+_MEANING = frozenset({*GRAINS, *STATES, *VALUE_LIKE})  # words that alone say something else
+_ARTICLES = frozenset({"the", "a", "an", "our", "all"})
+
+
+def with_plain_values(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens without the names of columns that only say of which column a value is.
+
+    "Calls of customers on the max plan" are those on "max", where no other column has such a value. A name that goes
+    on to another name, such as "plan price", or that is grouped by, stays.
+    """
+    at = 0
+    while at < len(tokens):
+        end = _designated(tokens, at, lexicon)
+        if end is not None:
+            tokens = (*tokens[:at], *tokens[end:])
+        else:
+            at += 1
+    return tokens
+
+
+def _designated(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> int | None:
+    """Where the name of a column ends that stands at a token, behind a value of that column alone."""
+    name = lexicon.mention(tokens, at)
+    columns = {(s.table, s.column) for s in name.of_kind("column") if s.quality >= _SURE} if name is not None else set()
+    if name is None or not columns or name.of_kind("value"):
+        return None
+    value = _value_before(tokens, at, lexicon)
+    if value is None or not _placed(tokens, value.start) or not _ends(tokens, name.end, lexicon):
+        return None
+    if any(token.possessive for token in tokens[value.start : name.end]):
+        return None
+    meant = {(s.table, s.column) for s in value.senses if s.quality >= _SURE}
+    own = {one for one in meant if one in columns}
+    things = {s.table for s in name.of_kind("table") if s.quality >= _SURE}
+    return name.end if meant and meant == own and not things else None
+
+
+def _value_before(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> Mention | None:
+    """The longest phrase that ends before a token and is nothing but a value."""
+    for first in range(max(0, at - 4), at):
+        found = lexicon.mention(tokens, first, at - first)
+        if (
+            found is not None
+            and found.end == at
+            and found.senses[0].kind == "value"
+            and not _MEANING & set(found.words)
+        ):
+            certain = [sense for sense in found.senses if sense.quality >= _SURE]
+            return found if all(sense.kind == "value" for sense in certain) else None
+    return None
+
+
+def _placed(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether a value stands behind a preposition that says where rows are, and not behind "how many" or "per"."""
+    while at and tokens[at - 1].word in _ARTICLES:
+        at -= 1
+    return at > 0 and tokens[at - 1].word in _PLACING
+
+
+def _ends(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
+    """Whether a name ends here: no further name, and no bound, follows it."""
+    if at >= len(tokens) or tokens[at].kind == "symbol":
+        return True
+    if tokens[at].word in {"over", "above", "below", "under", "more", "less", "is", "are", "between", "of"}:
+        return False
+    following = lexicon.mention(tokens, at)
+    return (
+        following is None or any(s.quality >= _SURE for s in following.of_kind("table")) or _is_preposition(tokens[at])
+    )
+
+
+def _is_preposition(token: Token) -> bool:
+    return token.word in {"by", "per", "in", "for", "each", "every", "who", "that", "with", "on", "at", "from", "and"}
