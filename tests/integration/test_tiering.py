@@ -414,21 +414,35 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.stores import open_stores
 from streamhouse.tiering.move import tier
 
-root, fluss, lake, rows, table = sys.argv[1:]
+root, fluss, lake, rows, table, last = sys.argv[1:]
 project = Project(Path(root), Settings.model_validate({"spark": {"master": "local[2]"}}))
 spark = local_session(project) if lake == "cold" else None
 stores = open_stores(project, spark, fluss, [Tier.HOT, Tier(lake)])
 print("ready", flush=True)
-tell = lambda moved: print(moved.rows, flush=True)
+rounds = 0
+
+def tell(moved):
+    global rounds
+    rounds += 1
+    print(moved.rows, flush=True)
+    if rounds == int(last):
+        sys.stdin.read()
+
 tier(Table.model_validate_json(table), stores[Tier.HOT], stores[Tier(lake)], max_rows=int(rows), on_progress=tell)
 print("done", flush=True)
+sys.stdin.read()
 """
 
 
 def tier_in_process(root, fluss, lake, table, rows, kill_after_rounds, kill_after_s):
-    """Tier in a process of its own and kill it so many seconds after a round, or never; whether it ended by itself."""
+    """Tier in a process of its own and kill it so many seconds after a round, or never; its exit code.
+
+    After no seconds, the kill finds it in that round. One that is to be killed does not end by itself.
+    """
+    last = kill_after_rounds if kill_after_s == 0 else 0
     process = subprocess.Popen(
-        [sys.executable, "-c", TIERING_PROCESS, str(root), fluss, lake, str(rows), table.model_dump_json()],
+        [sys.executable, "-c", TIERING_PROCESS, str(root), fluss, lake, str(rows), table.model_dump_json(), str(last)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -440,7 +454,7 @@ def tier_in_process(root, fluss, lake, table, rows, kill_after_rounds, kill_afte
         else:
             pause(kill_after_s)
             process.send_signal(signal.SIGKILL)
-        return process.wait() != -signal.SIGKILL
+        return process.wait()
 
 
 @pytest.mark.services
@@ -453,14 +467,12 @@ def test_kill_at_any_moment_loses_and_repeats_nothing(key, fluss, tmp_path):
     table = make_table(("hot", "warm"), key=key)
     stores = open_stores(Project(tmp_path, Settings()), None, fluss, [Tier.HOT, Tier.WARM])
     writer = Writer(table, stores[Tier.HOT])
-    kills = 0
     for number, (rounds, delay_s) in enumerate([(0, 0.01), (1, 0.0), (2, 0.005), (1, 0.02), (3, 0.04), (1, 0.08)]):
         for _ in range(12):
             writer.write_some()
-        kills += not tier_in_process(tmp_path, fluss, "warm", table, 6 + number, rounds, delay_s)
+        assert tier_in_process(tmp_path, fluss, "warm", table, 6 + number, rounds, delay_s) == -signal.SIGKILL
         assert read(union_read(table, stores, through_lake=True)) == writer.rows()
     moved = tier(table, stores[Tier.HOT], stores[Tier.WARM])
-    assert kills >= 3
     assert moved.waiting_rows == 0
     assert read(stores[Tier.WARM].read_state(table)) == writer.rows()
     for store in stores.values():
@@ -480,8 +492,8 @@ def test_kill_while_filling_the_cold_tier(fluss, tmp_path, spark):
     for rounds, delay_s in [(1, 0.0), (1, 0.3), (1, None)]:
         for _ in range(6):
             writer.write_some()
-        ended = tier_in_process(tmp_path, fluss, "cold", table, 20, rounds, delay_s)
-    assert ended
+        code = tier_in_process(tmp_path, fluss, "cold", table, 20, rounds, delay_s)
+    assert code == 0
     (metadata,) = sorted((tmp_path / ".streamhouse/cold/dwd").glob("*/metadata/version-hint.text"))
     held = spark.read.format("iceberg").load(str(metadata.parent.parent)).toArrow()
     assert read(held) == writer.rows()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.session import local_session
+from streamhouse.spark.class_archive import LIMIT_S
 from streamhouse.spark.java_process import end_java
 from streamhouse.spark.results import collected_arrow
 
@@ -22,7 +23,7 @@ def exercise() -> None:
         _stream(spark, here)
     finally:
         spark.stop()
-        end_java()  # its JVM writes the archive then
+        end_java(LIMIT_S)  # its JVM writes the archive then: minutes where the machine is busy
 
 
 def _answer(spark: "SparkSession") -> None:

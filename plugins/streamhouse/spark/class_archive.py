@@ -18,7 +18,8 @@ from streamhouse.install.disk import writing_to
 from streamhouse.install.only_one import locked
 from streamhouse.install.stage import Stage
 
-_LIMIT_S = 300
+LIMIT_S = 300
+"""An archive that takes longer to make is done without."""
 _AT_EXIT = "-XX:ArchiveClassesAtExit"
 _OPTIONS = "SPARK_SUBMIT_OPTS"  # what Spark's launcher gives to the driver's JVM
 _WAITING = Stage("waiting for another process that prepares Spark's classes")
@@ -76,12 +77,12 @@ def _make(file: Path, refused: Path, exercise: str) -> None:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                timeout=_LIMIT_S,
+                timeout=LIMIT_S,
                 check=False,
             )
             outcome = f"exit {done.returncode}"
         except subprocess.TimeoutExpired:
-            outcome = f"not within {_LIMIT_S} s"
+            outcome = f"not within {LIMIT_S} s"
         if unfinished.exists():
             unfinished.replace(file)
         else:

@@ -84,17 +84,18 @@ def exit_code() -> int | None:
     return code
 
 
-def end_java() -> None:
+def end_java(patience_s: float = _END_S) -> None:
     """End the Java process that this one started, and wait for that; the next session of this process starts another.
 
-    Java ends by itself after Spark is stopped, and writes its class archive. It is killed where that takes a minute.
+    Args:
+        patience_s: Java ends by itself after Spark is stopped. It is killed where that takes longer.
     """
     child = _child()
     if child is not None:
         with suppress(OSError):
             child.stdin.close()  # what it waits for
         try:
-            child.wait(_END_S)
+            child.wait(patience_s)
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()

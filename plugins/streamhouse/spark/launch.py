@@ -14,6 +14,8 @@ from streamhouse.spark.shut import shut
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_JARS = "spark.jars"
+_LOCAL = re.compile(r"local(\[.*\])?$")  # and not `local-cluster`
 # What Java always says, and what Spark's script says when the Java process that it calls first is killed.
 _NO_CAUSE = re.compile(r"^WARNING: |spark-class: line \d+: |^\s*$|Killed$")
 
@@ -36,11 +38,12 @@ def start(options: Mapping[str, str], *, errors: Path) -> "SparkSession":
 
     said = _size(errors)
     try:
+        is_new = SparkContext._gateway is None
         with settings_of_java(options):
             SparkContext._ensure_initialized()  # else PySpark writes all settings on a command line
         # In two steps: the context takes Ctrl-C for itself, and its handler must not interrupt the second one.
         with preserve_handlers():
-            context = SparkContext.getOrCreate(SparkConf().setAll(list(options.items())))
+            context = SparkContext.getOrCreate(SparkConf().setAll(list(of_context(options, is_new=is_new).items())))
         session = SparkSession(context, options=dict(options))
         shut(session)
         return session
@@ -51,6 +54,19 @@ def start(options: Mapping[str, str], *, errors: Path) -> "SparkSession":
             f"Spark does not start on {options['spark.master']}: {str(error).splitlines()[0]}",
             hint=f"its log: {errors.with_name('spark.log')}",
         ) from error
+
+
+def of_context(options: Mapping[str, str], *, is_new: bool) -> dict[str, str]:
+    """The settings of a Spark context, whose executors copy each jar that is named in them.
+
+    The executor of `local` is in the driver's process, which has the jars since its start: Spark would copy a hundred
+    megabytes for nothing.
+
+    Args:
+        options: The settings that the Java process was started with.
+        is_new: It was started with these, and not for a session before.
+    """
+    return {**options, _JARS: ""} if is_new and _LOCAL.match(options["spark.master"]) else dict(options)
 
 
 def _was_killed(errors: Path, said: int) -> bool:

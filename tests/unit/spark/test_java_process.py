@@ -1,7 +1,13 @@
+import subprocess
+from io import StringIO
+from types import SimpleNamespace
+
 import pytest
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from streamhouse.errors import EngineError
+from streamhouse.runtime import exercise
+from streamhouse.spark import java_process
 from streamhouse.spark.java_process import spark_answers, stop_spark
 
 
@@ -52,3 +58,31 @@ def test_a_spark_that_is_gone_needs_no_stop(error):
             raise error
 
     stop_spark(Gone())
+
+
+class _Busy:
+    """A Java process that ends only if it is waited for a minute and more."""
+
+    def __init__(self):
+        self.stdin = StringIO()
+        self.killed = False
+
+    def wait(self, timeout=None):
+        if timeout is not None and timeout <= 60:
+            raise subprocess.TimeoutExpired("java", timeout)
+
+    def kill(self):
+        self.killed = True
+
+
+@pytest.mark.parametrize(("end", "killed"), [(java_process.end_java, True), (exercise.exercise, False)])
+def test_a_java_process_that_writes_an_archive_may_take_its_time(monkeypatch, end, killed):
+    busy = _Busy()
+    monkeypatch.setattr(java_process, "_child", lambda: busy)
+    monkeypatch.setattr(java_process, "_forget_java", lambda: None)
+    for name in ("_answer", "_stream"):
+        monkeypatch.setattr(exercise, name, lambda *_: None)
+    monkeypatch.setattr(exercise, "local_session", lambda _: SimpleNamespace(stop=lambda: None))
+    end()
+    assert busy.killed is killed
+    assert busy.stdin.closed

@@ -7,19 +7,17 @@ when they meet only rows that a link leads to. The result: what the rows, or the
 import random
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
-import sqlglot
 
 from streamhouse.errors import StrategyError
 from streamhouse.model.delta_plan import ROWS, WEIGHT, DeltaBlock, DeltaPlan
 from streamhouse.model.types import Strategy
 from streamhouse.sql.delta.weights import weight_columns, weighted
 from streamhouse.stores.arrow import arrow_schema
+from tests.small_duckdb import SmallDuckDB
 from tests.sql_corpus import KEYS, ORDERS, Case, cases, classified, columns, orders
 from tests.unit.sql.test_strategies_hold import NOT_IN_DUCKDB, Row, State, _changed, _row, _rows
 
@@ -225,47 +223,37 @@ def _met(plan: DeltaPlan, state: State, bound: set[str]) -> State:
 class _Engine:
     def __init__(self, ports: list[str]) -> None:
         self.types = {port: columns(ORDERS[port]) for port in ports}
-        self._database = duckdb.connect()
-        self._database.execute("SET TimeZone = 'UTC'")
+        self._database = SmallDuckDB()
 
     def run(self, sql: str, state: State) -> list[Row]:
-        tables = {port: pa.Table.from_pylist(rows, arrow_schema(self.types[port])) for port, rows in state.items()}
-        return self._query(sql, tables).to_pylist()
+        for port, rows in state.items():
+            self._database.put(port, rows, self.types[port])
+        return self._database.answer(sql).to_pylist()
 
     def weighted(self, block: DeltaBlock, state: State) -> list[Row]:
         """The rows with their weights."""
         weights = {port: columns({name: "bigint"}) for port, name in weight_columns(block).items()}
-        tables = {
-            port: pa.Table.from_pylist(rows, arrow_schema((*self.types[port], *weights.get(port, ()))))
-            for port, rows in state.items()
-        }
-        return self._query(weighted(block.model_copy(update={"totals": None})), tables).to_pylist()
+        for port, rows in state.items():
+            self._database.put(port, rows, (*self.types[port], *weights.get(port, ())))
+        return self._database.answer(weighted(block.model_copy(update={"totals": None}))).to_pylist()
 
     def result(self, plan: DeltaPlan, rows: list[Row]) -> list[Row]:
         state = (*plan.groups, *plan.values)
         if plan.totals is None:
-            grouped = pa.Table.from_pylist(rows, arrow_schema(state))
-            return self._query(plan.result, {ROWS: grouped}).to_pylist()
+            self._database.put(ROWS, rows, state)
+            return self._database.answer(plan.result).to_pylist()
         if rows:
             weighted = pa.Table.from_pylist([{**row, WEIGHT: 1} for row in rows])
             for at, field in enumerate(arrow_schema(plan.groups)):
                 weighted = weighted.set_column(at, field, weighted.column(field.name).cast(field.type))
-            totals = self._query(plan.totals, {ROWS: weighted})
+            self._database.put_arrow(ROWS, weighted)
+            totals = self._database.answer(plan.totals)
         elif plan.single:
             totals = pa.table({name: pa.array([0], pa.int64()) for name in [c.name for c in state] + [WEIGHT]})
         else:
             return []
-        return self._query(plan.result, {ROWS: totals}).to_pylist()
-
-    def _query(self, sql: str, tables: dict[str, pa.Table]) -> pa.Table:
-        for name, table in tables.items():
-            self._database.register(name, table)
-        return self._database.execute(_in_duckdb(sql)).to_arrow_table()
-
-
-@cache
-def _in_duckdb(sql: str) -> str:
-    return sqlglot.transpile(sql, read="spark", write="duckdb")[0]
+        self._database.put_arrow(ROWS, totals)
+        return self._database.answer(plan.result).to_pylist()
 
 
 def _frozen(row: Row) -> tuple[Any, ...]:

@@ -11,15 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import duckdb
-import pyarrow as pa
 import pytest
-import sqlglot
 
 from streamhouse.errors import StrategyError
 from streamhouse.model.types import MergeFunction, Strategy
 from streamhouse.sql.classify import Classification
-from streamhouse.stores.arrow import arrow_schema
+from tests.small_duckdb import SmallDuckDB
 from tests.sql_corpus import KEYS, ORDERS, Case, cases, classified, columns, orders
 
 pytestmark = pytest.mark.proof
@@ -145,17 +142,12 @@ def _appended(_: Classification, old: list[Row], new: list[Row]) -> list[Row]:
 
 
 def _runner(sql: str, ports: list[str]) -> Callable[[State], list[Row]]:
-    database = duckdb.connect()
-    database.execute("SET TimeZone = 'UTC'")
-    for name, operator in {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "mod": "%"}.items():
-        for prefix in ("try", "safe"):  # sqlglot writes some of them in the one way, some in the other
-            database.execute(f"CREATE MACRO {prefix}_{name}(a, b) AS a {operator} b")
-    text = sqlglot.transpile(sql, read="spark", write="duckdb")[0]
+    database = SmallDuckDB()
 
     def run(state: State) -> list[Row]:
         for port in ports:
-            database.register(port, pa.Table.from_pylist(state[port], arrow_schema(columns(ORDERS[port]))))
-        rows: list[Row] = database.execute(text).to_arrow_table().to_pylist()
+            database.put(port, state[port], columns(ORDERS[port]))
+        rows: list[Row] = database.answer(sql).to_pylist()
         return rows
 
     return run
