@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.gate.handover import hand_over, handed_over
 from tests.gate.shared import is_large
 
 _OWNER = "PYTEST_PROCESS_OWNER"
@@ -75,16 +76,13 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Every test and every fixture is over: nothing that they started may run."""
     lines = [f"LEFT RUNNING at the end of the run: {line}" for line in end()]
-    if isinstance(output := getattr(session.config, "workeroutput", None), dict):
-        output[LEFT] = lines
-    else:
+    if not hand_over(session.config, LEFT, lines):
         session.config.stash[LEFT_AT_END] += lines
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    if isinstance(output := getattr(node, "workeroutput", None), dict):
-        node.config.stash[LEFT_AT_END] += output.get(LEFT, [])
+    node.config.stash[LEFT_AT_END] += handed_over(node, LEFT, [])
 
 
 def end(owner: str = "") -> list[str]:

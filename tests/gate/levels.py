@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from tests.gate.handover import hand_over, handed_over
 from tests.patience import SOAKING
 
 TEST, ALL, SOAK = "test", "all", "soak"
 LEFT_OUT = pytest.StashKey[int]()
 """How many tests the level left out."""
+_LEFT_OUT = "left out"
 soak = pytest.mark.soak
 """A long form of what another test tries in a short one: hours in all, only `make soak` runs it."""
 
@@ -64,15 +66,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if isinstance(output := getattr(session.config, "workeroutput", None), dict):
-        output["left out"] = session.config.stash.get(LEFT_OUT, 0)
+    hand_over(session.config, _LEFT_OUT, session.config.stash.get(LEFT_OUT, 0))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Each process of a run collects all tests, so each leaves out as many."""
-    if isinstance(output := getattr(node, "workeroutput", None), dict):
-        node.config.stash[LEFT_OUT] = output.get("left out", 0)
+    known = node.config.stash.get(LEFT_OUT, 0)
+    node.config.stash[LEFT_OUT] = handed_over(node, _LEFT_OUT, known)
 
 
 def is_deep(item: pytest.Item) -> bool:

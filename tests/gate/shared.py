@@ -20,6 +20,8 @@ import pytest
 from tests.patience import PATIENCE_S
 
 _ANSWER_S = PATIENCE_S / 3
+LOST = "lost before it"
+"""The user property of a report that names a server which was found dead before the test."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,10 @@ def _answers(server: Server) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Begin a second try with new fixtures, and look once more: a server may die between two tests."""
-    if getattr(item, "execution_count", 1) > 1 or lost(failed=False):
+    """Begin a second try with new fixtures, and look once more: a server may die between two tests, and fails none."""
+    gone = lost(failed=False)
+    item.user_properties.extend((LOST, words) for words in gone)
+    if gone or getattr(item, "execution_count", 1) > 1:
         renew(item)
 
 

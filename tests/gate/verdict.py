@@ -8,6 +8,7 @@ import pytest
 
 from tests.gate.leftovers import LEFT, LEFT_AT_END
 from tests.gate.levels import LEFT_OUT
+from tests.gate.shared import LOST
 
 _LAST_LINES = 6
 _SLOWEST = 10
@@ -55,7 +56,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         say(line)
     for line in _slowest(reports):
         say(line)
-    for line in sorted({f"LEFT RUNNING by {r.nodeid}: {text}" for r in reports for text in _left(r)}):
+    for line in sorted({f"LEFT RUNNING by {r.nodeid}: {text}" for r in reports for text in _said(r, LEFT)}):
+        say(line)
+    for line in sorted({f"BETWEEN TWO TESTS {text}, before {r.nodeid}" for r in reports for text in _said(r, LOST)}):
         say(line)
     for line in config.stash.get(LEFT_AT_END, []):
         say(line)
@@ -85,5 +88,5 @@ def _slowest(reports: Iterable[Any]) -> list[str]:
     return [f"slow: {taken:6.1f} s {nodeid}" for nodeid, taken in most]
 
 
-def _left(report: Any) -> list[str]:
-    return [str(value) for name, value in report.user_properties if name == LEFT] if report.when == "teardown" else []
+def _said(report: Any, what: str) -> list[str]:
+    return [str(value) for name, value in report.user_properties if name == what] if report.when == "teardown" else []

@@ -173,7 +173,7 @@ def local_session(
     if alone:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     quiet_python_log()
-    place = _place(java)
+    place = place_of(java)
     use_installed_python(place / "home")
     if not placed:
         watch(project.root)
@@ -263,15 +263,21 @@ def _stderr_to(file: Path) -> Iterator[None]:
         os.close(ours)
 
 
-def _place(java: JavaInstallation) -> Path:
-    """Where what is made of this Java and the installed Spark is kept, for all projects of this user."""
+def place_of(java: JavaInstallation) -> Path:
+    """Where what is made of this Java and the installed Spark is kept, for all projects of this user.
+
+    A process that another one started has that one's home of Spark in its environment, which lies in this folder.
+    """
     import pyspark
 
+    places = cache_folder().with_name("spark")
     spark = Path(os.environ.get("SPARK_HOME", pyspark.__path__[0]), "jars")
+    if spark.is_relative_to(places) and spark.is_symlink():
+        spark = spark.readlink()
     inputs = [pyspark.__version__]
     for file in (spark, java.home / "lib" / "modules"):  # one that is installed again at its place is another
         inputs += [str(file), str(file.stat().st_mtime_ns if file.exists() else None)]
-    return cache_folder().with_name("spark") / sha256("\n".join(inputs).encode()).hexdigest()[:16]
+    return places / sha256("\n".join(inputs).encode()).hexdigest()[:16]
 
 
 def _java_options(log4j: Path, classes: Sequence[str]) -> str:

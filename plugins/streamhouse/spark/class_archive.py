@@ -18,7 +18,7 @@ from streamhouse.install.disk import writing_to
 from streamhouse.install.only_one import locked
 from streamhouse.install.stage import Stage
 
-LIMIT_S = 300
+LIMIT_S = 600
 """An archive that takes longer to make is done without."""
 _AT_EXIT = "-XX:ArchiveClassesAtExit"
 _OPTIONS = "SPARK_SUBMIT_OPTS"  # what Spark's launcher gives to the driver's JVM

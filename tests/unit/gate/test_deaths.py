@@ -67,3 +67,18 @@ def test_a_server_that_stopped_answering_is_killed_and_replaced(run):
     result = run({"tests/unit/conftest.py": CONFTEST, "tests/unit/test_a.py": SILENCE})
     result.assert_outcomes(passed=1, failed=1, errors=1)
     result.stdout.fnmatch_lines(["*Fluss stopped answering while this test ran*"])
+
+
+def test_a_death_between_two_tests_fails_none_and_is_in_the_report(run):
+    between = """
+def pytest_runtest_logfinish(nodeid):
+    if nodeid.endswith("test_before"):
+        import psutil
+        for child in psutil.Process().children():
+            child.kill()
+            child.wait()
+"""
+    tests = "def test_before(server): pass\ndef test_after(server): assert server[0].poll() is None\n"
+    result = run({"tests/unit/conftest.py": CONFTEST + between, "tests/unit/test_a.py": tests})
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["BETWEEN TWO TESTS Fluss died, before tests/unit/test_a.py::test_after"])
