@@ -24,7 +24,7 @@ def with_answers(
         wish: As it was said.
         answers: Phrase of a question → the words that take its place.
         read: Reads a wish offline.
-        asked: What was asked already, by whoever read the wish.
+        asked: What was asked already, offline or by a model.
         may_be_of_model: Whether a model may have asked, whose questions are known to nobody now.
 
     Raises:
