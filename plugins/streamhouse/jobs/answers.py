@@ -24,7 +24,7 @@ def with_answers(
         wish: As it was said.
         answers: Phrase of a question → the words that take its place.
         read: Reads a wish offline.
-        asked: What was asked already, by whoever read the wish.
+        asked: What was asked already, offline or by a model.
         may_be_of_model: Whether a model may have asked, whose questions are known to nobody now.
 
     Raises:
@@ -52,20 +52,22 @@ def _in_other_words(
 ) -> str:
     """The wish with words of it said in another way, where that is allowed."""
     for phrase, choice in answers:
-        found = _replaced(wish, phrase, choice) if is_free and _plain(phrase) else None
+        found = _replaced(wish, phrase, choice, whole_words=True) if is_free else None
         if found is None:
             raise UnaskedAnswerError(phrase, [one.phrase for one in questions])
         wish = found
     return wish
 
 
-def _replaced(wish: str, phrase: str, choice: str) -> str | None:
+def _replaced(wish: str, phrase: str, choice: str, *, whole_words: bool = False) -> str | None:
     """The wish with the first place of a phrase replaced; None: it has none."""
     words = phrase.split()
     if not words:
         return None
     pattern = r"\s+".join(map(re.escape, words))
-    found = re.search(rf"(?<!\w){pattern}(?!\w)", wish, re.IGNORECASE) or re.search(pattern, wish, re.IGNORECASE)
+    found = re.search(rf"(?<!\w){pattern}(?!\w)", wish, re.IGNORECASE)
+    if found is None and not whole_words:  # a question may be about a part of a word
+        found = re.search(pattern, wish, re.IGNORECASE)
     return None if found is None else f"{wish[: found.start()]}{choice}{wish[found.end() :]}"
 
 

@@ -11,7 +11,28 @@ from streamhouse.sql.dialect import short
 from streamhouse.sql.scopes import function_name
 
 _SAME_UNIT = frozenset(
-    ["sum", "min", "max", "avg", "abs", "round", "first", "last", "any_value", "coalesce", "greatest", "least", "median", "lag", "lead", "first_value", "last_value", "nullif", "ifnull", "nvl"]
+    [
+        "sum",
+        "min",
+        "max",
+        "avg",
+        "abs",
+        "round",
+        "first",
+        "last",
+        "any_value",
+        "coalesce",
+        "greatest",
+        "least",
+        "median",
+        "lag",
+        "lead",
+        "first_value",
+        "last_value",
+        "nullif",
+        "ifnull",
+        "nvl",
+    ]
 )
 _ALIKE = exp.Add | exp.Sub | exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE
 _PASSED = (
