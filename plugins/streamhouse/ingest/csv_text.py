@@ -131,7 +131,7 @@ def grammar(form: CsvForm, *, multi_line: bool) -> Grammar:
         bare = rb"[^%b\n\r]*+" % s
     else:
         if not escape:
-            body = rb"[^%b%b]*+" % (q, ends)
+            body = rb"[^%b%b]++" % (q, ends)  # Spark makes a quote of quotes around nothing
         elif escape == quote:
             body = rb"[^%b%b]*+(?:%b%b[^%b%b]*+)*+" % (q, ends, q, q, q, ends)
         else:
@@ -140,7 +140,7 @@ def grammar(form: CsvForm, *, multi_line: bool) -> Grammar:
             body = rb"%b(?:%b%b%b)*+" % (others, e, anything, others)
         quoted = rb"(?<![^%b\n])%b(?P<body>%b)%b%b" % (s, q, body, q, behind)
         value = rb"%b%b%b%b" % (q, body, q, behind)
-        plain_body = rb"[^%b%b\r%b]*+" % (q, e, ends)
+        plain_body = rb"[^%b%b\r%b]%b+" % (q, e, ends, b"*" if escape else b"+")
         doubled = rb"(?:%b%b%b)*+" % (q, q, rb"[^%b\r%b]*+" % (q, ends)) if escape == quote else b""
         simple = rb"%b%b%b%b(?=%b|\n|\Z)" % (q, plain_body, doubled, q, s)
         bare = rb"(?:[^%b%b\n\r][^%b\n\r]*+)?+" % (q, s, s)
@@ -273,6 +273,9 @@ def _odd_quote(record: bytes, at: int, form: CsvForm, rules: Grammar) -> NoRowEr
     if record[behind + 1 : behind + 2] == rules.quote:
         hint = f'escape: "{quote}"' if quote == "'" else f"escape: '{quote}'"
         return NoRowError("malformed", f"{quote}{quote} within a value in quotes", f"{hint}, if quotes are doubled")
+    if behind == at + 1:
+        hint = f"escape: '\\', if no quote belongs to a value; {none}"
+        return NoRowError("malformed", f"{quote}{quote} is no value without an escape", hint)
     return NoRowError("malformed", "text follows a closing quote", f"mend the line; {none}")
 
 

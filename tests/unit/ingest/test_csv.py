@@ -94,6 +94,7 @@ def test_doubled_quotes_and_other_quotes(tmp_path):
     assert rows(tmp_path, "a,b\n1,'it\\'s, \"so\"'\n", quote="'") == [("1", 'it\'s, "so"')]
     assert rows(tmp_path, 'a,b\n1,"x"\n"1,2"\n', quote="") == [("1", '"x"'), ('"1', '2"')]
     assert rows(tmp_path, 'a,b\n1,"a\\"\n', escape="") == [("1", "a\\")]
+    assert '"" is no value without an escape' in refusal(tmp_path, 'a,b\n1,""\n', escape="")
 
 
 @pytest.mark.parametrize(("separator", "shown"), [(";", ";"), ("\t", "\\t"), ("|", "|")])
