@@ -152,7 +152,7 @@ def grammar(form: CsvForm, *, multi_line: bool) -> Grammar:
 
 def is_plain(text: bytes, form: CsvForm, *, multi_line: bool) -> bool:
     """Whether Arrow reads the same of a text as Spark: it has no quotes, or only such as end where a value ends."""
-    if form.comment or (multi_line and b"\r" in text):
+    if form.comment or (multi_line and b"\r" in text) or (_takes_nul(form) and b"\0" in text):
         return False
     rules = grammar(form, multi_line=multi_line)
     return not rules.quote or rules.quote not in text or rules.plain.fullmatch(text) is not None
@@ -231,7 +231,11 @@ def canonical(records: Sequence[bytes], form: CsvForm, *, multi_line: bool, widt
     """
     rules = grammar(form, multi_line=multi_line)
     written = []
+    has_nul = _takes_nul(form) and any(b"\0" in record for record in records)
     for record in records:
+        if has_nul and b"\0" in record:
+            text = "there is a character NUL, which Spark takes for a quote or an escape where there is none"
+            raise NoRowError("malformed", text, "take the NUL out of the file")
         if (rules.quote and rules.quote in record) or b"\r" in record:
             if not rules.record.fullmatch(record):
                 raise _why_not(record, form, rules)
@@ -240,6 +244,10 @@ def canonical(records: Sequence[bytes], form: CsvForm, *, multi_line: bool, widt
             record = rules.canonical(record)  # noqa: PLW2901
         written.append(record)
     return b"\n".join([*written, b""])
+
+
+def _takes_nul(form: CsvForm) -> bool:
+    return not (form.quote and form.escape)
 
 
 def _why_not(record: bytes, form: CsvForm, rules: Grammar) -> NoRowError:

@@ -7,6 +7,7 @@ import pytest
 
 from streamhouse.errors import SourceError
 from streamhouse.ingest.files import open_files
+from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.inferred_columns import infer_files
 
 TWO = {"a": "string", "b": "string"}
@@ -416,3 +417,23 @@ def test_a_first_line_of_any_length(tmp_path):
     write(tmp_path, ",".join(names) + "\n" + ",".join(map(str, range(20_000))) + "\n")
     source = open_files({"path": "a.csv"}, tmp_path)
     assert [c.name for c in source.columns()] == names
+
+
+def test_the_command_infers_what_the_options_say(tmp_path):
+    write(tmp_path, "id;n;day;at;w\n1;1,5;02.01.2020;02.01.2020 10:30;x\n2;;;;1,5 m\n")
+    options = {"separator": ";", "decimal": ",", "date_format": "dd.MM.yyyy", "timestamp_format": "dd.MM.yyyy HH:mm"}
+    rules = FilesOptions.model_validate({"path": "a.csv", **options}).csv
+    found = infer_files("a.csv", tmp_path, rules=rules)
+    assert {c.name: c.type for c in found.columns} == {
+        "id": "bigint",
+        "n": "decimal(18,1)",
+        "day": "date",
+        "at": "timestamp",
+        "w": "string",
+    }
+
+
+def test_nul_is_text_where_there_are_quotes(tmp_path):
+    assert rows(tmp_path, "a,b\n1,x\0y\n") == [("1", "x\0y")]
+    for option in ({"quote": ""}, {"escape": ""}):
+        assert "character NUL" in refusal(tmp_path, "a,b\n1,x\0y\n", **option)
