@@ -437,3 +437,14 @@ def test_nul_is_text_where_there_are_quotes(tmp_path):
     assert rows(tmp_path, "a,b\n1,x\0y\n") == [("1", "x\0y")]
     for option in ({"quote": ""}, {"escape": ""}):
         assert "character NUL" in refusal(tmp_path, "a,b\n1,x\0y\n", **option)
+
+
+@pytest.mark.parametrize("first", ["\r\n", "\r"])
+def test_records_that_end_in_two_ways_where_values_go_over_line_ends(tmp_path, first):
+    text = f"a,b{first}1,2\n3,4{first}"
+    found = refusal(tmp_path, text, multi_line=True)
+    assert found.startswith("a.csv:2:1: SH212 line 2 ends in another way than the first one")
+    assert refusal(tmp_path, text, multi_line=True, on_bad_rows="dead_letter") == found
+    assert refusal(tmp_path, f'{text}5,"x\ny"{first}') == found
+    assert rows(tmp_path, text) == [("1", "2"), ("3", "4")]
+    assert rows(tmp_path, f'a,b{first}1,"x\ny"{first}', multi_line=True) == [("1", "x\ny")]
