@@ -73,7 +73,7 @@ def even_lines(text: bytes, *, multi_line: bool) -> bytes:
 
 
 @dataclass(frozen=True)
-class Grammar:
+class CsvGrammar:
     """How records are written.
 
     Attributes:
@@ -121,7 +121,7 @@ class Grammar:
 
 
 @lru_cache(maxsize=32)
-def grammar(form: CsvForm, *, multi_line: bool) -> Grammar:
+def grammar(form: CsvForm, *, multi_line: bool) -> CsvGrammar:
     """How records of a form are written."""
     separator, quote, escape = (mark.encode() for mark in (form.separator, form.quote, form.escape))
     s, q, e = (re.escape(mark) for mark in (separator, quote, escape))
@@ -149,7 +149,7 @@ def grammar(form: CsvForm, *, multi_line: bool) -> Grammar:
     record = rb"(?:%b|%b)(?:%b(?:%b|%b))*+(?=\n|\Z)" % (value, bare, s, value, bare)
     line = rb"(?:%b|%b)(?:%b(?:%b|%b))*+" % (simple, bare, s, simple, bare)
     plain = rb"(?:%b\n)*+(?:%b)?+" % (line, line)
-    return Grammar(re.compile(quoted), re.compile(record), re.compile(plain), separator, quote, escape)
+    return CsvGrammar(re.compile(quoted), re.compile(record), re.compile(plain), separator, quote, escape)
 
 
 def other_ends(text: bytes) -> dict[int, int]:
@@ -209,7 +209,7 @@ def records_of(data: bytes, form: CsvForm) -> tuple[Records, bool]:
 
 
 def _split(
-    text: bytes, form: CsvForm, alone: Grammar | None = None, others: Mapping[int, int] = MappingProxyType({})
+    text: bytes, form: CsvForm, alone: CsvGrammar | None = None, others: Mapping[int, int] = MappingProxyType({})
 ) -> tuple[Records, bool]:
     """The records; with `alone`, whether one goes over a line end, and then not all of them."""
     multi_line = form.lines_may_break is not False
@@ -277,7 +277,7 @@ def _takes_nul(form: CsvForm) -> bool:
     return not (form.quote and form.escape)
 
 
-def _why_not(record: bytes, form: CsvForm, rules: Grammar) -> NoRowError:
+def _why_not(record: bytes, form: CsvForm, rules: CsvGrammar) -> NoRowError:
     if not rules.quote:
         return NoRowError("malformed", "there is a carriage return within the line")
     at = 0
@@ -292,7 +292,7 @@ def _why_not(record: bytes, form: CsvForm, rules: Grammar) -> NoRowError:
     return NoRowError("malformed", "there is a carriage return within the line", "let all lines of the file end alike")
 
 
-def _odd_quote(record: bytes, at: int, form: CsvForm, rules: Grammar) -> NoRowError:
+def _odd_quote(record: bytes, at: int, form: CsvForm, rules: CsvGrammar) -> NoRowError:
     behind, escaped = at + 1, False
     while behind < len(record):
         one = record[behind : behind + 1]
