@@ -18,6 +18,7 @@ from streamhouse.ingest.csv_text import (
     first_record,
     grammar,
     is_plain,
+    other_ends,
     records_of,
     utf8_text,
 )
@@ -168,7 +169,7 @@ def read_csv(
     rows = _at_once(text, columns, rules, optional)
     if rows is not None:
         return rows
-    records, multi_line = records_of(text, rules.form)
+    records, multi_line = csv_records(text, name, rules)
     first = records.header if rules.form.header else next(iter(records.texts), b"")
     if not first:
         return pa.schema([(c.name, arrow_type(c.type)) for c in columns]).empty_table()
@@ -187,7 +188,7 @@ def _at_once(text: bytes, columns: tuple[Column, ...], rules: CsvRules, optional
     """The rows, where Arrow reads the text as it is; None: it does not, or something is wrong with a row."""
     multi_line = rules.form.lines_may_break is True
     even = even_lines(text, multi_line=multi_line)
-    if not is_plain(even, rules.form, multi_line=multi_line):
+    if not is_plain(even, rules.form, multi_line=multi_line) or (multi_line and other_ends(text)):
         return None
     first, behind = first_record(even, rules.form, multi_line=multi_line)
     try:
@@ -234,7 +235,19 @@ def csv_bytes(path: Path, name: str, rules: CsvRules) -> bytes:
     try:
         return utf8_text(path.read_bytes(), rules.form)
     except NoRowError as error:
-        raise SourceError(str(error), at=Location(name), hint=error.hint) from error
+        raise SourceError(str(error), at=Location(name, error.line), hint=error.hint) from error
+
+
+def csv_records(text: bytes, name: str, rules: CsvRules) -> tuple[Records, bool]:
+    """The records of a file, and whether values of it go over line ends.
+
+    Raises:
+        SourceError: records end in two ways.
+    """
+    try:
+        return records_of(text, rules.form)
+    except NoRowError as error:
+        raise SourceError(str(error), at=Location(name, error.line), hint=error.hint) from error
 
 
 def csv_names(path: Path, name: str, rules: CsvRules) -> tuple[str, ...]:
@@ -299,7 +312,7 @@ def _sample(path: Path, name: str, rules: CsvRules, most: int = _INFERRED_BYTES)
             check_separator(tuple(c.name for c in columns), first, rules, rules.order)
         reader = rows_reader(first, columns, rules, (), multi_line=multi_line)
     except NoRowError as error:
-        raise SourceError(str(error), at=Location(name, 1), hint=error.hint) from error
+        raise SourceError(str(error), at=Location(name, error.line), hint=error.hint) from error
     except OSError as error:
         raise SourceError(f"the file cannot be read: {error.strerror or error}", at=Location(name)) from error
     return reader, list(whole)

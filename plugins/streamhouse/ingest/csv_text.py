@@ -6,9 +6,10 @@ doubled. A record that the grammar here does not have is refused: Spark would re
 
 import codecs
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 
 from streamhouse.ingest.csv_options import ENCODINGS, CsvForm
 from streamhouse.ingest.records import Records
@@ -25,11 +26,13 @@ class NoRowError(UnreadableError):
 
     Attributes:
         hint: What to do.
+        line: Of the file, where the whole file is at fault.
     """
 
-    def __init__(self, reason: str, text: str, hint: str = "mend the line") -> None:
+    def __init__(self, reason: str, text: str, hint: str = "mend the line", line: int = 1) -> None:
         super().__init__(reason, text)
         self.hint = hint
+        self.line = line
 
 
 def utf8_text(data: bytes, form: CsvForm) -> bytes:
@@ -50,13 +53,12 @@ def utf8_text(data: bytes, form: CsvForm) -> bytes:
     if name in ("utf-16", "utf-32") and not data.startswith((*_UTF16, codecs.BOM_UTF32_BE)):
         name += "-be"  # as Java has it
     try:
-        text = data.decode(name)
+        decoded = data.decode(name)
     except UnicodeDecodeError as error:
         line = len(_LINE_END.findall(data[: error.start])) + 1
-        raise NoRowError(
-            "encoding", f"line {line} is no {form.encoding}: {error.reason}", "encoding: says how the file is written"
-        ) from error
-    return text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+        text = f"line {line} is no {form.encoding}: {error.reason}"
+        raise NoRowError("encoding", text, "encoding: says how the file is written", line) from error
+    return decoded.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
 
 
 def even_lines(text: bytes, *, multi_line: bool) -> bytes:
@@ -71,7 +73,7 @@ def even_lines(text: bytes, *, multi_line: bool) -> bytes:
 
 
 @dataclass(frozen=True)
-class Grammar:
+class CsvGrammar:
     """How records are written.
 
     Attributes:
@@ -119,7 +121,7 @@ class Grammar:
 
 
 @lru_cache(maxsize=32)
-def grammar(form: CsvForm, *, multi_line: bool) -> Grammar:
+def grammar(form: CsvForm, *, multi_line: bool) -> CsvGrammar:
     """How records of a form are written."""
     separator, quote, escape = (mark.encode() for mark in (form.separator, form.quote, form.escape))
     s, q, e = (re.escape(mark) for mark in (separator, quote, escape))
@@ -131,7 +133,7 @@ def grammar(form: CsvForm, *, multi_line: bool) -> Grammar:
         bare = rb"[^%b\n\r]*+" % s
     else:
         if not escape:
-            body = rb"[^%b%b]*+" % (q, ends)
+            body = rb"[^%b%b]++" % (q, ends)  # Spark makes a quote of quotes around nothing
         elif escape == quote:
             body = rb"[^%b%b]*+(?:%b%b[^%b%b]*+)*+" % (q, ends, q, q, q, ends)
         else:
@@ -140,19 +142,34 @@ def grammar(form: CsvForm, *, multi_line: bool) -> Grammar:
             body = rb"%b(?:%b%b%b)*+" % (others, e, anything, others)
         quoted = rb"(?<![^%b\n])%b(?P<body>%b)%b%b" % (s, q, body, q, behind)
         value = rb"%b%b%b%b" % (q, body, q, behind)
-        plain_body = rb"[^%b%b\r%b]*+" % (q, e, ends)
+        plain_body = rb"[^%b%b\r%b]%b+" % (q, e, ends, b"*" if escape else b"+")
         doubled = rb"(?:%b%b%b)*+" % (q, q, rb"[^%b\r%b]*+" % (q, ends)) if escape == quote else b""
         simple = rb"%b%b%b%b(?=%b|\n|\Z)" % (q, plain_body, doubled, q, s)
         bare = rb"(?:[^%b%b\n\r][^%b\n\r]*+)?+" % (q, s, s)
     record = rb"(?:%b|%b)(?:%b(?:%b|%b))*+(?=\n|\Z)" % (value, bare, s, value, bare)
     line = rb"(?:%b|%b)(?:%b(?:%b|%b))*+" % (simple, bare, s, simple, bare)
     plain = rb"(?:%b\n)*+(?:%b)?+" % (line, line)
-    return Grammar(re.compile(quoted), re.compile(record), re.compile(plain), separator, quote, escape)
+    return CsvGrammar(re.compile(quoted), re.compile(record), re.compile(plain), separator, quote, escape)
+
+
+def other_ends(text: bytes) -> dict[int, int]:
+    """Line ends that are not as the first one of a text: place in the text with even lines → number of the line."""
+    first = _LINE_END.search(text)
+    if first is None or first.group() == b"\n":
+        return {}
+    found: dict[int, int] = {}
+    shorter = 0
+    for line, end in enumerate(_LINE_END.finditer(text), start=1):
+        if end.group() == first.group():
+            shorter += len(first.group()) - 1
+        elif end.group() != b"\r":
+            found[end.end() - 1 - shorter] = line
+    return found
 
 
 def is_plain(text: bytes, form: CsvForm, *, multi_line: bool) -> bool:
     """Whether Arrow reads the same of a text as Spark: it has no quotes, or only such as end where a value ends."""
-    if form.comment or (multi_line and b"\r" in text):
+    if form.comment or (multi_line and b"\r" in text) or (_takes_nul(form) and b"\0" in text):
         return False
     rules = grammar(form, multi_line=multi_line)
     return not rules.quote or rules.quote not in text or rules.plain.fullmatch(text) is not None
@@ -178,16 +195,22 @@ def records_of(data: bytes, form: CsvForm) -> tuple[Records, bool]:
 
     A record that the grammar does not have is its first line alone, so that it takes no other row away. Where the
     form does not say whether values go over line ends, they do where a line alone is no record.
+
+    Raises:
+        NoRowError: values may go over line ends, and records end in two ways.
     """
     if form.lines_may_break is None:
         found, goes_on = _split(even_lines(data, multi_line=False), form, alone=grammar(form, multi_line=False))
         if not goes_on:
             return found, False
     multi_line = form.lines_may_break is not False
-    return _split(even_lines(data, multi_line=multi_line), form)[0], multi_line
+    others = other_ends(data) if multi_line and b"\r" in data else {}
+    return _split(even_lines(data, multi_line=multi_line), form, others=others)[0], multi_line
 
 
-def _split(text: bytes, form: CsvForm, alone: Grammar | None = None) -> tuple[Records, bool]:
+def _split(
+    text: bytes, form: CsvForm, alone: CsvGrammar | None = None, others: Mapping[int, int] = MappingProxyType({})
+) -> tuple[Records, bool]:
     """The records; with `alone`, whether one goes over a line end, and then not all of them."""
     multi_line = form.lines_may_break is not False
     rules = grammar(form, multi_line=multi_line)
@@ -212,6 +235,10 @@ def _split(text: bytes, form: CsvForm, alone: Grammar | None = None) -> tuple[Re
             texts.append(record)
             lines.append(begins)
         at += len(record) + 1
+        if at - 1 in others:  # Spark takes some of them for line ends, and some for a part of the value
+            text_of = f"line {others[at - 1]} ends in another way than the first one"
+            hint = "let all lines end alike, or multi_line: false, if no value goes over line ends"
+            raise NoRowError("malformed", text_of, hint, others[at - 1])
         line += record.count(b"\n") + 1
     header = texts[0] if form.header and texts else b""
     return Records(texts[1:], lines[1:], header) if form.header else Records(texts, lines), False
@@ -231,7 +258,11 @@ def canonical(records: Sequence[bytes], form: CsvForm, *, multi_line: bool, widt
     """
     rules = grammar(form, multi_line=multi_line)
     written = []
+    has_nul = _takes_nul(form) and any(b"\0" in record for record in records)
     for record in records:
+        if has_nul and b"\0" in record:
+            text = "there is a character NUL, which Spark takes for a quote or an escape where there is none"
+            raise NoRowError("malformed", text, "take the NUL out of the file")
         if (rules.quote and rules.quote in record) or b"\r" in record:
             if not rules.record.fullmatch(record):
                 raise _why_not(record, form, rules)
@@ -242,7 +273,11 @@ def canonical(records: Sequence[bytes], form: CsvForm, *, multi_line: bool, widt
     return b"\n".join([*written, b""])
 
 
-def _why_not(record: bytes, form: CsvForm, rules: Grammar) -> NoRowError:
+def _takes_nul(form: CsvForm) -> bool:
+    return not (form.quote and form.escape)
+
+
+def _why_not(record: bytes, form: CsvForm, rules: CsvGrammar) -> NoRowError:
     if not rules.quote:
         return NoRowError("malformed", "there is a carriage return within the line")
     at = 0
@@ -257,7 +292,7 @@ def _why_not(record: bytes, form: CsvForm, rules: Grammar) -> NoRowError:
     return NoRowError("malformed", "there is a carriage return within the line", "let all lines of the file end alike")
 
 
-def _odd_quote(record: bytes, at: int, form: CsvForm, rules: Grammar) -> NoRowError:
+def _odd_quote(record: bytes, at: int, form: CsvForm, rules: CsvGrammar) -> NoRowError:
     behind, escaped = at + 1, False
     while behind < len(record):
         one = record[behind : behind + 1]
@@ -273,6 +308,9 @@ def _odd_quote(record: bytes, at: int, form: CsvForm, rules: Grammar) -> NoRowEr
     if record[behind + 1 : behind + 2] == rules.quote:
         hint = f'escape: "{quote}"' if quote == "'" else f"escape: '{quote}'"
         return NoRowError("malformed", f"{quote}{quote} within a value in quotes", f"{hint}, if quotes are doubled")
+    if behind == at + 1:
+        hint = f"escape: '\\', if no quote belongs to a value; {none}"
+        return NoRowError("malformed", f"{quote}{quote} is no value without an escape", hint)
     return NoRowError("malformed", "text follows a closing quote", f"mend the line; {none}")
 
 

@@ -65,6 +65,22 @@ def typed(texts: pa.Array, name: str, type_: str, form: CsvForm) -> pa.Array:
     raise UnfitError(row, f"column '{name}' is no {type_}: '{shown}'", _remedy(text, type_, form))
 
 
+def as_iso(texts: pa.Array, form: CsvForm) -> pa.Array:
+    """Texts that are all days, times or numbers as `form` writes them, in the form of ISO 8601 and with a point."""
+    for type_, is_written in (
+        ("date", form.date_format),
+        ("timestamp", form.timestamp_format),
+        ("double", form.decimal),
+    ):
+        if is_written not in (None, ".") and texts.null_count < len(texts):
+            try:
+                values = typed(texts, "", type_, form)
+            except UnfitError:
+                continue
+            return _point(texts, form) if type_ == "double" else values.cast(pa.string())
+    return texts
+
+
 def _first_unfit(texts: pa.Array, convert: Callable[[pa.Array], object]) -> int:
     """The first text that cannot be converted, where some cannot."""
     fits, too_many = 0, len(texts)

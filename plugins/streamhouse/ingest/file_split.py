@@ -21,9 +21,9 @@ from streamhouse.ingest.bad_rows import (
     same_context,
     split_again,
 )
-from streamhouse.ingest.csv_file import CsvRows, csv_bytes, rows_reader
+from streamhouse.ingest.csv_file import CsvRows, csv_bytes, csv_records, rows_reader
 from streamhouse.ingest.csv_header import CsvRules
-from streamhouse.ingest.csv_text import NoRowError, records_of
+from streamhouse.ingest.csv_text import NoRowError
 from streamhouse.ingest.formats import Format
 from streamhouse.ingest.json_rows import json_rows
 from streamhouse.ingest.parquet import parquet_rows
@@ -89,7 +89,7 @@ def _split_text(
     parse: Callable[[Sequence[bytes]], pa.Table] = partial(_json, columns)
     reason: Callable[[bytes, Exception], Reason] = json_reason
     if kind == "csv":
-        records, multi_line = records_of(csv_bytes(path, name, rules), rules.form)
+        records, multi_line = csv_records(csv_bytes(path, name, rules), name, rules)
         reader = _csv_reader(records, columns, optional, name, rules, multi_line=multi_line)
         parse, reason = reader.of, partial(csv_reason, reader)
     else:

@@ -13,14 +13,14 @@ from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.types import Frozen
 
 
-class _Rows(Frozen):
+class _AnyFiles(Frozen):
     path: str = Field(min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project")
     format: Format | None = Field(default=None, description="csv, json (one object per line) or parquet")
     columns: dict[str, str] = Field(default_factory=dict, description="column: type; empty: as the first file has them")
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
 
-class FilesOptions(CsvForm, _Rows):
+class FilesOptions(CsvForm, _AnyFiles):
     """Options of `files`."""
 
     @field_validator("columns")

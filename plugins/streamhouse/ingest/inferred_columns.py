@@ -10,6 +10,7 @@ import pyarrow as pa
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.csv_file import csv_names
 from streamhouse.ingest.csv_header import CsvRules
+from streamhouse.ingest.csv_values import as_iso
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import AS_SPARK, SUFFIXES, Format, read_file
 from streamhouse.ingest.inferred_json import FieldFacts, field_facts
@@ -97,9 +98,10 @@ def _of_csv(paths: dict[str, Path], most_rows: int | None, rules: CsvRules) -> I
         texts = read_file(path, "csv", columns, name, rules=rules)
         texts = texts if most_rows is None else texts.slice(0, most_rows - rows)
         for column in columns:
-            facts[column.name] = facts.get(column.name, TextFacts()) + TextFacts.of(texts.column(column.name))
+            found = TextFacts.of(as_iso(texts.column(column.name).combine_chunks(), rules.form))
+            facts[column.name] = facts.get(column.name, TextFacts()) + found
         rows, files = rows + texts.num_rows, files + 1
-    return InferredFiles(tuple(InferredColumn(one, *found.types()) for one, found in facts.items()), files, rows, False)
+    return InferredFiles(tuple(InferredColumn(one, *seen.types()) for one, seen in facts.items()), files, rows, False)
 
 
 def _of_json(paths: dict[str, Path], most_rows: int | None, _rules: CsvRules) -> InferredFiles:

@@ -7,6 +7,7 @@ import pytest
 
 from streamhouse.errors import SourceError
 from streamhouse.ingest.files import open_files
+from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.inferred_columns import infer_files
 
 TWO = {"a": "string", "b": "string"}
@@ -94,6 +95,7 @@ def test_doubled_quotes_and_other_quotes(tmp_path):
     assert rows(tmp_path, "a,b\n1,'it\\'s, \"so\"'\n", quote="'") == [("1", 'it\'s, "so"')]
     assert rows(tmp_path, 'a,b\n1,"x"\n"1,2"\n', quote="") == [("1", '"x"'), ('"1', '2"')]
     assert rows(tmp_path, 'a,b\n1,"a\\"\n', escape="") == [("1", "a\\")]
+    assert '"" is no value without an escape' in refusal(tmp_path, 'a,b\n1,""\n', escape="")
 
 
 @pytest.mark.parametrize(("separator", "shown"), [(";", ";"), ("\t", "\\t"), ("|", "|")])
@@ -415,3 +417,34 @@ def test_a_first_line_of_any_length(tmp_path):
     write(tmp_path, ",".join(names) + "\n" + ",".join(map(str, range(20_000))) + "\n")
     source = open_files({"path": "a.csv"}, tmp_path)
     assert [c.name for c in source.columns()] == names
+
+
+def test_the_command_infers_what_the_options_say(tmp_path):
+    write(tmp_path, "id;n;day;at;w\n1;1,5;02.01.2020;02.01.2020 10:30;x\n2;;;;1,5 m\n")
+    options = {"separator": ";", "decimal": ",", "date_format": "dd.MM.yyyy", "timestamp_format": "dd.MM.yyyy HH:mm"}
+    rules = FilesOptions.model_validate({"path": "a.csv", **options}).csv
+    found = infer_files("a.csv", tmp_path, rules=rules)
+    assert {c.name: c.type for c in found.columns} == {
+        "id": "bigint",
+        "n": "decimal(18,1)",
+        "day": "date",
+        "at": "timestamp",
+        "w": "string",
+    }
+
+
+def test_nul_is_text_where_there_are_quotes(tmp_path):
+    assert rows(tmp_path, "a,b\n1,x\0y\n") == [("1", "x\0y")]
+    for option in ({"quote": ""}, {"escape": ""}):
+        assert "character NUL" in refusal(tmp_path, "a,b\n1,x\0y\n", **option)
+
+
+@pytest.mark.parametrize("first", ["\r\n", "\r"])
+def test_records_that_end_in_two_ways_where_values_go_over_line_ends(tmp_path, first):
+    text = f"a,b{first}1,2\n3,4{first}"
+    found = refusal(tmp_path, text, multi_line=True)
+    assert found.startswith("a.csv:2:1: SH212 line 2 ends in another way than the first one")
+    assert refusal(tmp_path, text, multi_line=True, on_bad_rows="dead_letter") == found
+    assert refusal(tmp_path, f'{text}5,"x\ny"{first}') == found
+    assert rows(tmp_path, text) == [("1", "2"), ("3", "4")]
+    assert rows(tmp_path, f'a,b{first}1,"x\ny"{first}', multi_line=True) == [("1", "x\ny")]
