@@ -12,11 +12,12 @@ import pyarrow.json as pa_json
 
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, json_rows
-from streamhouse.ingest.parquet import column_types, parquet_rows
+from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
+from streamhouse.ingest.parquet_types import fitted
 from streamhouse.ingest.records import Records, json_records
 from streamhouse.ingest.times import text_type, untold
 from streamhouse.model.table import Column
-from streamhouse.stores.arrow import arrow_type, conform
+from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
 from streamhouse.stores.keyed import padded
 
 Format = Literal["csv", "json", "parquet"]
@@ -40,7 +41,10 @@ def infer_columns(path: Path, kind: Format, name: str) -> tuple[Column, ...]:
         SourceError: the file cannot be read; `name` is what the message calls it.
     """
     if kind == "parquet":
-        return parquet_rows(path, Location(name)).columns
+        parquet_file = parquet_rows(path, Location(name))
+        for error in parquet_file.refused.values():
+            raise SourceError(error.message, at=Location(name), hint="declare the other columns under 'columns'")
+        return parquet_file.columns
     try:
         if kind == "csv":
             with pa_csv.open_csv(path, read_options=pa_csv.ReadOptions(block_size=_INFERRED_BYTES)) as reader:
@@ -78,10 +82,9 @@ def read_file(
     """
     try:
         if kind == "parquet":
-            parquet_file = parquet_rows(path, Location(name))
-            first, last = rows or (0, parquet_file.rows)
-            there = _there(columns, parquet_file.columns, optional)
-            return padded(conform(parquet_file.slice(first, last, tuple(c.name for c in there)), there), columns)
+            raw, names = parquet_part(path, columns, optional, Location(name), rows)
+            there = [column for column in columns if column.name in names]
+            return padded(fitted(raw, there, names), columns) if there else nothing(columns, raw.num_rows)
         if kind == "csv" and optional:
             columns, wanted = _there(columns, _csv_texts(path), optional), columns
             return padded(read_file(path, kind, columns, name, rows), wanted)
@@ -91,6 +94,12 @@ def read_file(
         raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
     except (pa.ArrowException, OSError) as error:
         raise _malformed(kind, name, error) from error
+
+
+def nothing(columns: tuple[Column, ...], rows: int) -> pa.Table:
+    """So many rows without any value."""
+    schema = arrow_schema(columns)
+    return pa.table([pa.nulls(rows, field.type) for field in schema], schema=schema)
 
 
 def _there(columns: tuple[Column, ...], present: tuple[Column, ...], optional: Collection[str]) -> tuple[Column, ...]:
