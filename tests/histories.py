@@ -124,7 +124,7 @@ def text_of(value: Any) -> str:
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Row]) -> str:
-    """A CSV file in which an empty string is `""` and null is nothing."""
+    """A CSV file in which an empty string is `""` and null is nothing, where the source has a `null_value`."""
     return "".join(",".join(line) + "\n" for line in [list(columns), *(map(_field, row) for row in rows)])
 
 

@@ -91,7 +91,8 @@ class World:
             lines = [f"flow: {self.name(flow)}", f"max_rows_per_epoch: {self.case.max_rows}", "sources:"]
             for name, columns in self.case.sources.items():
                 typed = ", ".join(f'{column}: "{kind}"' for column, kind in columns.items())
-                lines.append(f'  {name}: {{files: {{path: "data/{name}/*.csv", columns: {{{typed}}}}}}}')
+                read_as = f"""path: "data/{name}/*.csv", escape: '"', null_value: '-', columns: {{{typed}}}"""
+                lines.append(f"  {name}: {{files: {{{read_as}}}}}")
             if not any(table in self.case.sources for step in steps for table in step.reads.values()):
                 del lines[-1 - len(self.case.sources) :]
             lines.append("steps:")

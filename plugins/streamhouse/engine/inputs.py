@@ -1,15 +1,18 @@
 """What a segment reads, sources and tables alike, seen as positions and rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
 
 from streamhouse.engine.adapt import adapt, stored_names
 from streamhouse.engine.clock import Input
-from streamhouse.engine.vector import cap
+from streamhouse.engine.vector import Vector, cap
+from streamhouse.errors import SourceError
 from streamhouse.ingest.base import KeyedSource, RowSource, TimedSource
 from streamhouse.ingest.kinds import open_source
+from streamhouse.ingest.lacking import LackingSource
 from streamhouse.model.plan import FlowPlan, PlannedSource, Segment
 from streamhouse.model.read_as import ReadAs
 from streamhouse.model.table import Column, Table
@@ -67,6 +70,11 @@ class SourceInput:
     def due_s(self, start: Position) -> float | None:
         """Seconds until there is a row after `start`; None: the source does not know."""
         return self.source.due_s(start) if isinstance(self.source, TimedSource) else None
+
+    def lacking(self, start: Position, end: Position) -> Iterator[str]:
+        """A sentence for each file of which the range has the first row, and that lacks a column."""
+        if isinstance(self.source, LackingSource):
+            yield from self.source.lacking(start, end)
 
     def standing(self, position: Position) -> Position:
         """The position: a source drops nothing of it."""
@@ -197,6 +205,22 @@ def open_inputs(plan: FlowPlan, segment: Segment, root: Path, stores: Mapping[Ti
         adapted = plan.adapted.get(origin.name, ())
         inputs[origin.name] = AdaptedInput(opened, origin.columns, adapted, origin.primary_key) if adapted else opened
     return inputs
+
+
+def lacking(
+    plan: FlowPlan, segment: Segment, inputs: Mapping[str, EpochInput], start: Vector, end: Vector
+) -> Iterator[str]:
+    """A sentence for each file that an epoch began to read and that lacks a column.
+
+    Of a source that several segments read, the first one says it. Columns of others are missing where a change of the
+    source was followed, which the trigger said.
+    """
+    for name, position in end.positions.items():
+        first = next((one.name for one in plan.segments if name in one.reads), segment.name)
+        one_input = inputs.get(name)
+        if first == segment.name and isinstance(one_input, SourceInput):
+            with suppress(SourceError, OSError):  # what was read is read; a file that is gone now lacks nothing
+                yield from one_input.lacking(start.positions.get(name, {}), position)
 
 
 def _opened(

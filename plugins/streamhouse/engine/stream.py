@@ -18,7 +18,7 @@ from streamhouse.engine.epoch import EpochOutcome
 from streamhouse.engine.failure import error_of, translated
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.heartbeat import outlive_tasks
-from streamhouse.engine.inputs import EpochInput, open_inputs
+from streamhouse.engine.inputs import EpochInput, lacking, open_inputs
 from streamhouse.engine.outdated_steps import Definitions, computed, definitions, outdated
 from streamhouse.engine.patience import Patience
 from streamhouse.engine.points import reach
@@ -32,6 +32,7 @@ from streamhouse.errors import (
     StateConflictError,
     StreamhouseError,
 )
+from streamhouse.ingest.lacking import LACKING
 from streamhouse.model.bad_rows import DEAD_LETTER
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import Position, Strategy
@@ -455,6 +456,8 @@ class SegmentStream:
             state.append_event(flow, DEAD_LETTER, text)
         for what, values in outcome.losses.items():
             state.append_event(flow, "loss", f"epoch {number}: {values} values of {what}")
+        for text in lacking(self._around.plan, segment, self._ready.inputs, start, end):
+            state.append_event(flow, LACKING, text)
         self._tell_recovery()
         reach("before_commit_log")
         self._read_rows += self._rows_of(start, end, outcome)

@@ -148,7 +148,7 @@ def split_again(
     letters: Sequence[Letter],
     empty: pa.Table,
     parse: Callable[[Sequence[Letter]], pa.Table],
-    reason: Callable[[bytes, Exception], Reason],
+    reason: Callable[[Letter, Exception], Reason],
 ) -> Split:
     """What `SplitSource.read_again` gives.
 
@@ -156,9 +156,9 @@ def split_again(
         letters: To be read.
         empty: A table of no rows, as `parse` gives them.
         parse: Gives the rows of letters; may refuse letters of different contexts.
-        reason: What is wrong with the bytes of one.
+        reason: What is wrong with one.
     """
-    found = part(letters, parse, lambda letter, error: reason(letter.raw, error))
+    found = part(letters, parse, reason)
     bad = tuple(BadRow(letters[number], *why) for number, why in sorted(found.wrong.items()))
     places = tuple(letters[number].position for number in found.numbers)
     return Split(pa.concat_tables([empty, *found.tables]), places, bad)
@@ -197,16 +197,6 @@ def json_reason(record: bytes, error: Exception) -> tuple[str, str]:
         return "malformed", "it is no JSON object"
     text = str(error)
     return ("malformed" if "twice" in text else "type"), _plain(text)
-
-
-def csv_reason(record: bytes, error: Exception) -> tuple[str, str]:
-    """Why a line of CSV is no row."""
-    text = str(error)
-    try:
-        record.decode()
-    except UnicodeDecodeError as wrong:
-        return "encoding", f"it is no UTF-8: {wrong.reason} at byte {wrong.start}"
-    return ("malformed" if "parse error" in text or "records are" in text else "type"), _plain(text)
 
 
 def _plain(text: str) -> str:

@@ -1,12 +1,13 @@
 """A source whose bad rows go to a dead-letter table, seen from both sides: the rows, and the dead letters."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 import pyarrow as pa
 
 from streamhouse.ingest.bad_rows import BadRow, LetterSource, SplitSource
 from streamhouse.ingest.base import ForgetfulSource
+from streamhouse.ingest.lacking import LackingSource
 from streamhouse.ingest.replays import Replays, rows_again, without_replays
 from streamhouse.model.bad_rows import LETTER_COLUMNS, POSITION
 from streamhouse.model.table import Column
@@ -55,6 +56,11 @@ class GoodRows(_WithReplays):
     def columns(self) -> tuple[Column, ...]:
         """Those of the source."""
         return self._split.columns()
+
+    def lacking(self, start: Position, end: Position) -> Iterator[str]:
+        """See `LackingSource`."""
+        if isinstance(self._split, LackingSource):
+            yield from self._split.lacking(without_replays(start), without_replays(end))
 
     def read(self, start: Position, end: Position, columns: tuple[str, ...] | None = None) -> pa.Table:
         """The rows of `[start, end)`: of the source, then of each request."""

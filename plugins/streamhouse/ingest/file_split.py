@@ -16,17 +16,19 @@ from streamhouse.ingest.bad_rows import (
     Letter,
     Reason,
     Split,
-    csv_reason,
     json_reason,
     part,
     same_context,
     split_again,
 )
-from streamhouse.ingest.formats import Format, csv_rows, nothing
-from streamhouse.ingest.json_rows import json_rows
+from streamhouse.ingest.csv_file import CsvRows, csv_bytes, rows_reader
+from streamhouse.ingest.csv_header import CsvRules
+from streamhouse.ingest.csv_text import NoRowError, records_of
+from streamhouse.ingest.formats import Format, nothing
+from streamhouse.ingest.json_rows import json_rows, refuse_other_fields
 from streamhouse.ingest.parquet import parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import file_names, fitted
-from streamhouse.ingest.records import Records, csv_records, is_open, json_records
+from streamhouse.ingest.records import Records, json_records
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.keyed import padded
@@ -66,7 +68,9 @@ class FileSplit:
         return f"{name}:{self.lines[number] if self.lines else number + 1}"
 
 
-def split_text(path: Path, kind: Format, columns: Columns, optional: tuple[str, ...], name: str) -> FileSplit:
+def split_text(
+    path: Path, kind: Format, columns: Columns, optional: tuple[str, ...], name: str, rules: CsvRules
+) -> FileSplit:
     """A file of CSV or JSON, taken apart; the last two are kept in memory, until they change.
 
     Raises:
@@ -74,26 +78,23 @@ def split_text(path: Path, kind: Format, columns: Columns, optional: tuple[str, 
     """
     try:
         stat = path.stat()
-        return _split_text(path, kind, columns, optional, name, stat.st_size, stat.st_mtime_ns)
-    except KeyError as error:
-        raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
+        return _split_text(path, kind, columns, optional, name, rules, stat.st_size, stat.st_mtime_ns)
     except OSError as error:
         raise SourceError(f"the file cannot be read: {error.strerror or error}", at=Location(name)) from error
 
 
 @lru_cache(maxsize=2)
 def _split_text(
-    path: Path, kind: Format, columns: Columns, optional: tuple[str, ...], name: str, *_stamp: int
+    path: Path, kind: Format, columns: Columns, optional: tuple[str, ...], name: str, rules: CsvRules, *_stamp: int
 ) -> FileSplit:
-    data = path.read_bytes()
-    records = csv_records(data) if kind == "csv" else json_records(data)
-    parse: Callable[[Sequence[bytes]], pa.Table]
-    reason = csv_reason if kind == "csv" else json_reason
+    parse: Callable[[Sequence[bytes]], pa.Table] = partial(_json, columns)
+    reason: Callable[[bytes, Exception], Reason] = json_reason
     if kind == "csv":
-        parse = partial(_csv, records.header, columns, optional)
-        _check_header(records, columns, optional, name)
+        records, multi_line = records_of(csv_bytes(path, name, rules), rules.form)
+        reader = _csv_reader(records, columns, optional, name, rules, multi_line=multi_line)
+        parse, reason = reader.of, partial(csv_reason, reader)
     else:
-        parse = partial(_json, columns)
+        records = json_records(path.read_bytes())
     found = part(records.texts, parse, reason)
     header = records.header.decode(errors="replace")
     bad = {
@@ -101,29 +102,26 @@ def _split_text(
         for number, why in sorted(found.wrong.items())
     }
     rows = pa.concat_tables([arrow_schema(columns).empty_table(), *found.tables])
+    if kind == "json":
+        refuse_other_fields(records.texts, rows, name)
     return FileSplit(rows, np.array(found.numbers, dtype=np.int64), bad, len(records.texts), records.lines)
 
 
-def _check_header(records: Records, columns: Columns, optional: tuple[str, ...], name: str) -> None:
+def _csv_reader(
+    records: Records, columns: Columns, optional: tuple[str, ...], name: str, rules: CsvRules, *, multi_line: bool
+) -> CsvRows:
     """A file whose first line cannot be read has no rows at all: nobody knows what their values mean."""
+    first = records.header if rules.form.header else next(iter(records.texts), b"")
     try:
-        csv_rows(records.header + b"\n", columns, optional)
-    except pa.ArrowException as error:
-        hint = "the first line of CSV has the names of the columns"
-        raise SourceError(f"the first line cannot be read: {error}", at=Location(name), hint=hint) from error
+        return rows_reader(first, columns, rules, optional, multi_line=multi_line)
+    except NoRowError as error:
+        raise SourceError(f"the first line cannot be read: {error}", at=Location(name, 1), hint=error.hint) from error
 
 
-def _csv(header: bytes, columns: Columns, optional: tuple[str, ...], texts: Sequence[bytes]) -> pa.Table:
-    if any(b'"' in text and _unclosed(text) for text in texts):
-        raise ValueError("parse error: a quote is not closed")
-    return csv_rows(b"\n".join([header, *texts]) + b"\n", columns, optional)
-
-
-def _unclosed(text: bytes) -> bool:
-    within = False
-    for line in text.replace(b"\r", b"\n").split(b"\n"):
-        within = is_open(line, within=within)
-    return within
+def csv_reason(reader: CsvRows, record: bytes, error: Exception) -> Reason:
+    """Why a record of CSV is no row."""
+    found = reader.reason(record, error)
+    return found.reason, str(found)
 
 
 def _json(columns: Columns, texts: Sequence[bytes]) -> pa.Table:
@@ -183,18 +181,34 @@ def unpacked_row(raw: bytes) -> pa.Table:
         return reader.read_all()
 
 
-def files_again(letters: Sequence[Letter], kind: Format, columns: Columns, optional: tuple[str, ...]) -> Split:
+def files_again(
+    letters: Sequence[Letter], kind: Format, columns: Columns, optional: tuple[str, ...], rules: CsvRules
+) -> Split:
     """Rows of files that could not be read before."""
     empty = arrow_schema(columns).empty_table()
     if kind == "parquet":
-        return split_again(letters, empty, partial(_parquet_again, columns, optional), _of_type)
+        return split_again(
+            letters, empty, partial(_parquet_again, columns, optional), lambda _, error: ("type", str(error))
+        )
     if kind == "json":
-        return split_again(letters, empty, lambda some: _json(columns, [one.raw for one in some]), json_reason)
+        return split_again(letters, empty, lambda some: _json(columns, [one.raw for one in some]), _json_why)
+
+    def reader(header: bytes, record: bytes) -> CsvRows:
+        multi_line = rules.form.lines_may_break is not False
+        first = header if rules.form.header else record
+        return rows_reader(first, columns, rules, optional, multi_line=multi_line)
 
     def parse(some: Sequence[Letter]) -> pa.Table:
-        return _csv(same_context(some).encode(), columns, optional, [one.raw for one in some])
+        raws = [one.raw for one in some]
+        return reader(same_context(some).encode(), raws[0]).of(raws)
 
-    return split_again(letters, empty, parse, csv_reason)
+    def why(letter: Letter, error: Exception) -> Reason:
+        try:
+            return csv_reason(reader(letter.context.encode(), letter.raw), letter.raw, error)
+        except NoRowError as wrong:
+            return wrong.reason, str(wrong)
+
+    return split_again(letters, empty, parse, why)
 
 
 def _parquet_again(columns: Columns, optional: Collection[str], letters: Sequence[Letter]) -> pa.Table:
@@ -205,5 +219,5 @@ def _parquet_again(columns: Columns, optional: Collection[str], letters: Sequenc
     return _parquet(raw, names, columns, range(raw.num_rows))
 
 
-def _of_type(_: bytes, error: Exception) -> Reason:
-    return "type", str(error)
+def _json_why(letter: Letter, error: Exception) -> Reason:
+    return json_reason(letter.raw, error)

@@ -1,58 +1,33 @@
 """Files that land in a folder: each row is read once, new files are picked up, in the order of their names."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
-
-from pydantic import Field, field_validator, model_validator
+from typing import TYPE_CHECKING, Any
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split
+from streamhouse.ingest.csv_file import csv_lacking
+from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.file_split import FileSplit, files_again, split_parquet, split_text
+from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.folders import data_path
-from streamhouse.ingest.formats import SUFFIXES, Format, infer_columns, read_file
+from streamhouse.ingest.formats import Format, infer_columns, read_file
+from streamhouse.ingest.json_rows import json_lacking
+from streamhouse.ingest.lacking import begun, lacking_text
 from streamhouse.ingest.listing import check_place, in_order, list_files
-from streamhouse.ingest.options import check_options, refuse_odd_keys, stored_types
+from streamhouse.ingest.options import check_options
 from streamhouse.ingest.parquet import parquet_rows
+from streamhouse.ingest.parquet_types import file_names
+from streamhouse.ingest.records import json_records
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
-from streamhouse.model.types import Frozen, Position
+from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-class FilesOptions(Frozen):
-    """Options of `files`."""
-
-    path: str = Field(min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project")
-    format: Format | None = Field(default=None, description="csv, json (one object per line) or parquet")
-    columns: dict[str, str] = Field(default_factory=dict, description="column: type; empty: as the first file has them")
-    on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
-
-    @field_validator("columns")
-    @classmethod
-    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
-        return stored_types(value)
-
-    @model_validator(mode="after")
-    def _format_is_known(self) -> Self:
-        if self.format is None and Path(self.path).suffix.lower() not in SUFFIXES:
-            raise ValueError(f"'{self.path}' does not show its format; add format: csv, json or parquet")
-        nested = [name for name, type_ in self.columns.items() if type_.endswith(">")]
-        if self.kind == "csv" and nested:
-            raise ValueError(f"column '{nested[0]}': CSV holds no {self.columns[nested[0]]}")
-        if self.kind == "json":
-            refuse_odd_keys(self.columns)
-        return self
-
-    @property
-    def kind(self) -> Format:
-        """The format; taken from the suffix where it is not given."""
-        return self.format or SUFFIXES[Path(self.path).suffix.lower()]
 
 
 class FilesSource:
@@ -111,7 +86,8 @@ class FilesSource:
                     at=self._at,
                     hint="put a first file there, or declare its columns: {name: type}",
                 )
-            self._columns = infer_columns(data_path(self._root, names[0]), self._options.kind, names[0])
+            path, options = data_path(self._root, names[0]), self._options
+            self._columns = infer_columns(path, options.kind, names[0], options.csv)
         return self._columns
 
     def available(self) -> Position:
@@ -196,9 +172,25 @@ class FilesSource:
 
     def read_again(self, letters: Sequence[Letter], columns: tuple[str, ...] | None) -> Split:
         """See `LetterSource`."""
-        found = files_again(letters, self._options.kind, self.columns(), self._may_lack)
+        found = files_again(letters, self._options.kind, self.columns(), self._may_lack, self._options.csv)
         rows = found.rows if columns is None else found.rows.select(self._names_of(columns))
         return Split(rows, found.places, found.bad)
+
+    def lacking(self, start: Position, end: Position) -> Iterator[str]:
+        """See `LackingSource`."""
+        for name in begun(start, end):
+            if found := self._lacking(name):
+                yield lacking_text(name, found)
+
+    def _lacking(self, name: str) -> Sequence[str]:
+        path, options, columns = data_path(self._root, name), self._options, self.columns()
+        if options.kind == "parquet":
+            there = file_names([c.name for c in parquet_rows(path, Location(name)).columns], columns, Location(name))
+            return [column.name for column in columns if column.name not in there]
+        if options.kind == "json":
+            rows = self._split(name).rows if self._tolerant else self._whole(name)
+            return json_lacking(json_records(path.read_bytes()).texts, rows)
+        return csv_lacking(path, name, options.csv, columns) if options.header else ()
 
     def _names_of(self, wanted: tuple[str, ...]) -> list[str]:
         return [c.name for c in self.columns() if c.name in wanted]
@@ -211,7 +203,7 @@ class FilesSource:
         path, kind = self._there(name), self._options.kind
         if kind == "parquet":
             return split_parquet(path, self.columns(), self._may_lack, name, span)
-        return split_text(path, kind, self.columns(), self._may_lack, name)
+        return split_text(path, kind, self.columns(), self._may_lack, name, self._options.csv)
 
     @property
     def _may_lack(self) -> tuple[str, ...]:
@@ -254,15 +246,22 @@ class FilesSource:
 
     def _whole(self, name: str) -> "pa.Table":
         stat = self._there(name).stat()
-        path, kind = data_path(self._root, name), self._options.kind
-        return _rows_of(path, kind, self.columns(), self._may_lack, name, stat.st_size, stat.st_mtime_ns)
+        path, options = data_path(self._root, name), self._options
+        stamp = (stat.st_size, stat.st_mtime_ns)
+        return _rows_of(path, options.kind, self.columns(), self._may_lack, name, options.csv, *stamp)
 
 
 @lru_cache(maxsize=2)  # an epoch may end within a file, and the next one goes on there
 def _rows_of(
-    path: Path, kind: Format, columns: tuple[Column, ...], optional: tuple[str, ...], name: str, *_stamp: int
+    path: Path,
+    kind: Format,
+    columns: tuple[Column, ...],
+    optional: tuple[str, ...],
+    name: str,
+    rules: CsvRules,
+    *_stamp: int,
 ) -> "pa.Table":
-    return read_file(path, kind, columns, name, optional=optional)
+    return read_file(path, kind, columns, name, optional=optional, rules=rules)
 
 
 def open_files(

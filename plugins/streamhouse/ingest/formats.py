@@ -4,20 +4,21 @@ import io
 import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 
 from streamhouse.errors import Location, SourceError
-from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, json_rows
+from streamhouse.ingest.csv_file import csv_columns, read_csv
+from streamhouse.ingest.csv_header import CsvRules
+from streamhouse.ingest.csv_options import PLAIN
+from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, json_rows, refuse_other_fields
 from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import fitted
 from streamhouse.ingest.records import Records, json_records
-from streamhouse.ingest.times import text_type, untold
 from streamhouse.model.table import Column
-from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
+from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.keyed import padded
 
 Format = Literal["csv", "json", "parquet"]
@@ -29,12 +30,13 @@ SUFFIXES: dict[str, Format] = {
     ".ndjson": "json",
     ".parquet": "parquet",
 }
-_ROW = re.compile(r"[Rr]ow #?(\d+)")
 _OF_ROW = re.compile(r"Row #(\d+): ")
 _INFERRED_BYTES = 1 << 20
+AS_SPARK = CsvRules(PLAIN)
+"""CSV that a source says nothing of."""
 
 
-def infer_columns(path: Path, kind: Format, name: str) -> tuple[Column, ...]:
+def infer_columns(path: Path, kind: Format, name: str, rules: CsvRules = AS_SPARK) -> tuple[Column, ...]:
     """The columns of a file by its content: CSV by its first MiB, JSON by all of it, Parquet by its footer.
 
     Raises:
@@ -45,13 +47,12 @@ def infer_columns(path: Path, kind: Format, name: str) -> tuple[Column, ...]:
         for error in parquet_file.refused.values():
             raise SourceError(error.message, at=Location(name), hint="declare the other columns under 'columns'")
         return parquet_file.columns
+    if kind == "csv":
+        return csv_columns(path, name, rules)
     try:
-        if kind == "csv":
-            with pa_csv.open_csv(path, read_options=pa_csv.ReadOptions(block_size=_INFERRED_BYTES)) as reader:
-                return column_types(reader.schema, name, Location(name))
         return _json_columns(path, name)
     except (pa.ArrowException, OSError) as error:
-        raise _malformed(kind, name, error) from error
+        raise _malformed(name, error) from error
 
 
 def read_file(
@@ -62,10 +63,11 @@ def read_file(
     rows: tuple[int, int] | None = None,
     *,
     optional: Collection[str] = (),
+    rules: CsvRules = AS_SPARK,
 ) -> pa.Table:
     """The rows `[first, last)` of a file, or all, with exactly these columns; others that it has are left out.
 
-    A column that is `optional` and absent is null. CSV needs a header line with the names; an empty field is null.
+    A column that is `optional` and absent is null. CSV is read as Spark's reader reads it (`csv_file`).
     JSON is one object per line; an absent field is null. A time without a zone is UTC where the column is a
     `timestamp`.
 
@@ -76,6 +78,7 @@ def read_file(
         name: What messages call the file.
         rows: The range; None: all.
         optional: Columns that the file may lack; of JSON it may lack any.
+        rules: How CSV is written.
 
     Raises:
         SourceError: a row is malformed, a value does not fit its type, or a column is absent.
@@ -85,78 +88,19 @@ def read_file(
             raw, names = parquet_part(path, columns, optional, Location(name), rows)
             there = [column for column in columns if column.name in names]
             return padded(fitted(raw, there, names), columns) if there else nothing(columns, raw.num_rows)
-        if kind == "csv" and optional:
-            columns, wanted = _there(columns, _csv_texts(path), optional), columns
-            return padded(read_file(path, kind, columns, name, rows), wanted)
-        found = conform(_read_csv(path, columns), columns) if kind == "csv" else read_json(path, columns, name)
+        is_csv = kind == "csv"
+        found = read_csv(path, columns, name, rules, optional) if is_csv else read_json(path, columns, name)
         return found.slice(rows[0], rows[1] - rows[0]) if rows else found
     except KeyError as error:
         raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
     except (pa.ArrowException, OSError) as error:
-        raise _malformed(kind, name, error) from error
+        raise _malformed(name, error) from error
 
 
 def nothing(columns: tuple[Column, ...], rows: int) -> pa.Table:
     """So many rows without any value."""
     schema = arrow_schema(columns)
     return pa.table([pa.nulls(rows, field.type) for field in schema], schema=schema)
-
-
-def _there(columns: tuple[Column, ...], present: tuple[Column, ...], optional: Collection[str]) -> tuple[Column, ...]:
-    """Without those that are optional and absent; never none, so that rows can be counted."""
-    names = {column.name for column in present}
-    return tuple(c for c in columns if c.name in names or c.name not in optional) or present[:1]
-
-
-def csv_rows(text: bytes, columns: tuple[Column, ...], optional: Collection[str] = ()) -> pa.Table:
-    """The rows of a text of CSV with exactly these columns; one that is `optional` and absent is null.
-
-    Raises:
-        pa.ArrowInvalid: it is malformed, or a value does not fit its type.
-        KeyError: a column is absent.
-    """
-    there = _there(columns, _csv_texts(io.BytesIO(text)), optional) if optional else columns
-    return padded(conform(_read_csv(io.BytesIO(text), there), there), columns)
-
-
-def csv_names(path: Path, name: str) -> tuple[str, ...]:
-    """The names in the first line of a CSV file.
-
-    Raises:
-        SourceError: it has none, or has one twice; `name` is what the message calls the file.
-    """
-    try:
-        found = tuple(column.name for column in _csv_texts(path))
-    except (pa.ArrowException, OSError) as error:
-        raise _malformed("csv", name, error) from error
-    if twice := sorted({one for one in found if found.count(one) > 1}):
-        raise SourceError(f"the first line names '{twice[0]}' twice", at=Location(name, 1), hint="rename one")
-    return found
-
-
-def _csv_texts(path: Path | BinaryIO) -> tuple[Column, ...]:
-    with pa_csv.open_csv(path, read_options=pa_csv.ReadOptions(block_size=_INFERRED_BYTES)) as reader:
-        return tuple(Column(name=name, type="string") for name in reader.schema.names)
-
-
-def _read_csv(path: Path | BinaryIO, columns: tuple[Column, ...]) -> pa.Table:
-    # Arrow refuses times without a zone for an instant, and takes no mixture: they are read as text first.
-    types = {c.name: text_type(arrow_type(c.type)) for c in columns}
-    rows = pa_csv.read_csv(
-        path,
-        # One thread, because only then does Arrow tell the row of a value it cannot read.
-        read_options=pa_csv.ReadOptions(use_threads=False),
-        convert_options=pa_csv.ConvertOptions(
-            column_types=types,
-            include_columns=list(types),
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
-    for n, column in enumerate(columns):
-        texts = rows.column(n).combine_chunks()
-        rows = rows.set_column(n, column.name, untold(texts, arrow_type(column.type)))
-    return rows
 
 
 def read_json(path: Path, columns: tuple[Column, ...], name: str) -> pa.Table:
@@ -168,9 +112,11 @@ def read_json(path: Path, columns: tuple[Column, ...], name: str) -> pa.Table:
     """
     records = json_records(path.read_bytes())
     try:
-        return json_rows(records.texts, columns)
+        rows = json_rows(records.texts, columns)
     except UnreadableRecordError as error:
         raise _wrong_line(error, records, name) from error
+    refuse_other_fields(records.texts, rows, name)
+    return rows
 
 
 def _json_columns(path: Path, name: str) -> tuple[Column, ...]:
@@ -191,14 +137,13 @@ def _wrong_line(error: UnreadableRecordError, records: Records, name: str) -> So
     return SourceError(what, at=Location(name, records.lines[error.number]), hint=hint)
 
 
-def _malformed(kind: Format, name: str, error: Exception) -> SourceError:
+def _malformed(name: str, error: Exception) -> SourceError:
     if isinstance(error, OSError) and not isinstance(error, pa.ArrowException):
         return SourceError(f"the file cannot be read: {error.strerror or error}", at=Location(name))
     cause = str(error).split(" If these timestamps", maxsplit=1)[0]
-    found = _ROW.search(cause)
-    line = int(found[1]) if found and kind == "csv" else 1
+    line = 1
     if of_row := _OF_ROW.match(cause):
-        cause, line = cause[of_row.end() :], int(of_row[1]) + (kind == "csv")  # the names stand in its first line
+        cause, line = cause[of_row.end() :], int(of_row[1])
     return SourceError(
         f"the file is malformed: {cause}",
         at=Location(name, line),

@@ -11,10 +11,11 @@ from pydantic_core import to_json
 
 from streamhouse.errors import SourceError, StreamhouseError
 from streamhouse.ingest.cdc import CdcOptions
+from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.debezium import journaled
 from streamhouse.ingest.debezium_schema import messages_of
 from streamhouse.ingest.event_files import newest_captured, newest_lines
-from streamhouse.ingest.files import FilesOptions
+from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.formats import infer_columns
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.kinds import open_source
@@ -101,14 +102,14 @@ def _newest(files: Sequence[str], options: FilesOptions, root: Path) -> dict[str
     for file in reversed(files):
         path = root / file
         stat = path.stat()
-        for column in _columns_of(path, options.kind, file, stat.st_size, stat.st_mtime_ns):
+        for column in _columns_of(path, options.kind, file, options.csv, stat.st_size, stat.st_mtime_ns):
             found.setdefault(column.name, column)
     return found
 
 
 @lru_cache(maxsize=4096)
-def _columns_of(path: Path, kind: Any, name: str, *_stamp: int) -> tuple[Column, ...]:
-    return infer_columns(path, kind, name)
+def _columns_of(path: Path, kind: Any, name: str, rules: CsvRules, *_stamp: int) -> tuple[Column, ...]:
+    return infer_columns(path, kind, name, rules)
 
 
 def _cdc(name: str, options: CdcOptions, root: Path, read: tuple[str, ...]) -> Shape | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from streamhouse.errors import DefinitionErrors, ImportRefusedError
-from streamhouse.ingest.files import FilesOptions
+from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.formats import Format
 from streamhouse.ingest.inferred_columns import InferredFiles, infer_files
 from streamhouse.ingest.options import check_options
@@ -57,7 +57,7 @@ def infer_source(
     options = check_options(FilesOptions, "files", source.options, source.at)
     if edits and options.columns:
         raise ImportRefusedError(f"'{place}' has columns", at=source.at, hint="they are not overwritten")
-    found = infer_files(options.path, project.root, kind or options.kind, most_rows)
+    found = infer_files(options.path, project.root, kind or options.kind, most_rows, options.csv)
     return InferredSource(options.path, found, _edit(project, source, found) if edits else None)
 
 

@@ -1,0 +1,305 @@
+"""Reads a file of CSV or other delimited text as Arrow rows, as Spark's reader reads it."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.csv_header import CsvRules, check_separator, names_of, places_of
+from streamhouse.ingest.csv_text import (
+    NoRowError,
+    canonical,
+    even_lines,
+    first_record,
+    grammar,
+    is_plain,
+    records_of,
+    utf8_text,
+)
+from streamhouse.ingest.csv_values import UnfitError, typed
+from streamhouse.ingest.records import Records
+from streamhouse.model.table import Column
+from streamhouse.stores.arrow import arrow_type
+
+_BLANK_LINE = re.compile(rb"\n[\x00-\x09\x0b-\x20]+(?=\n|\Z)")
+_INFERRED_BYTES, _NAMES_BYTES = 1 << 20, 1 << 16
+_MOST_BLOCK_BYTES = 1 << 30
+_TRIED = ("bigint", "double", "boolean", "date", "timestamp")
+
+CsvError = (NoRowError, UnfitError, pa.ArrowInvalid)
+"""What reading some records raises where one is no row."""
+
+
+@dataclass(frozen=True)
+class CsvRows:
+    """Reads records of one file.
+
+    Attributes:
+        columns: What the rows have.
+        names: What the file has.
+        places: Of each of `columns`, which of `names` it is; None: the file lacks it.
+        rules: How the file is read.
+        multi_line: Whether values go over line ends.
+    """
+
+    columns: tuple[Column, ...]
+    names: tuple[str, ...]
+    places: tuple[int | None, ...]
+    rules: CsvRules
+    multi_line: bool
+
+    def of(self, records: Sequence[bytes]) -> pa.Table:
+        """The rows of records.
+
+        Raises:
+            CsvError: one of them is none; `reason` says why, where it is alone.
+        """
+        text = canonical(records, self.rules.form, multi_line=self.multi_line, width=len(self.names))
+        return self.of_text(text)
+
+    def of_text(self, text: bytes) -> pa.Table:
+        """The rows of a text that Arrow reads as Spark does, without the line of names.
+
+        Raises:
+            pa.ArrowInvalid: a row has too many or too few values, or is no UTF-8.
+            UnfitError: a value does not fit its type.
+        """
+        there = sorted({place for place in self.places if place is not None}) or [0]
+        texts = self._texts(text, there)
+        arrays = []
+        for column, place in zip(self.columns, self.places, strict=True):
+            if place is None:
+                arrays.append(pa.chunked_array([pa.nulls(texts.num_rows, arrow_type(column.type))]))
+            else:
+                arrays.append(self._typed(texts.column(there.index(place)), column))
+        return pa.table(arrays, schema=pa.schema([(c.name, arrow_type(c.type)) for c in self.columns]))
+
+    def _texts(self, text: bytes, places: Sequence[int]) -> pa.Table:
+        form = self.rules.form
+        wanted = [str(place) for place in places]
+        if not text:
+            return pa.schema([(name, pa.string()) for name in wanted]).empty_table()
+        return pa_csv.read_csv(
+            pa.BufferReader(text),
+            # A record must not be longer than a block. One thread: rows stay in order.
+            read_options=pa_csv.ReadOptions(
+                column_names=[str(place) for place in range(len(self.names))],
+                use_threads=False,
+                block_size=min(len(text) + 1, _MOST_BLOCK_BYTES),
+            ),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=form.separator,
+                quote_char=form.quote or False,
+                double_quote=True,
+                escape_char=False,
+                newlines_in_values=self.multi_line,
+            ),
+            convert_options=pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(wanted, pa.string()),
+                include_columns=wanted,
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=not form.null_value,
+            ),
+        )
+
+    def _typed(self, texts: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
+        arrays = []
+        before = 0
+        null = self.rules.form.null_value
+        for chunk in texts.chunks:
+            known = pc.if_else(pc.equal(chunk, null), None, chunk) if null else chunk
+            try:
+                arrays.append(typed(known, column.name, column.type, self.rules.form))
+            except UnfitError as error:
+                raise UnfitError(before + error.row, error.text, error.hint) from error
+            before += len(chunk)
+        return pa.chunked_array(arrays, arrow_type(column.type))
+
+    def reason(self, record: bytes, error: Exception) -> NoRowError:
+        """Why a record is no row, by the error of reading it alone."""
+        if isinstance(error, NoRowError):
+            return error
+        try:
+            record.decode()
+        except UnicodeDecodeError as wrong:
+            text = f"it is no UTF-8: {wrong.reason} at byte {wrong.start}"
+            return NoRowError("encoding", text, "encoding: says how the file is written, such as latin-1")
+        if isinstance(error, UnfitError):
+            return NoRowError("type", error.text, error.hint)
+        values = len(grammar(self.rules.form, multi_line=self.multi_line).values(record))
+        if values != len(self.names):
+            there = "the first line names" if self.rules.form.header else "the columns are"
+            text = f"the row has {values} value{'s' * (values != 1)}, and {there} {len(self.names)}"
+            return NoRowError("malformed", text, "mend the line: values with a separator in them need quotes")
+        return NoRowError("malformed", str(error))
+
+
+def rows_reader(
+    first: bytes, columns: tuple[Column, ...], rules: CsvRules, optional: Collection[str], *, multi_line: bool
+) -> CsvRows:
+    """What reads the records of a file, by its first one.
+
+    Raises:
+        NoRowError: it has not the columns.
+    """
+    names = names_of(first, rules)
+    if rules.form.header:
+        check_separator(names, first, rules, [column.name for column in columns])
+    places = places_of(columns, names, first, rules, optional)
+    return CsvRows(columns, names, places, rules, multi_line)
+
+
+def read_csv(
+    path: Path, columns: tuple[Column, ...], name: str, rules: CsvRules, optional: Collection[str] = ()
+) -> pa.Table:
+    """All rows of a file with exactly these columns; one that is `optional` and absent is NULL.
+
+    Raises:
+        SourceError: the file cannot be read, or a row of it; `name` is what the message calls the file.
+        OSError: it cannot be opened.
+    """
+    text = csv_bytes(path, name, rules)
+    rows = _at_once(text, columns, rules, optional)
+    if rows is not None:
+        return rows
+    records, multi_line = records_of(text, rules.form)
+    first = records.header if rules.form.header else next(iter(records.texts), b"")
+    if not first:
+        return pa.schema([(c.name, arrow_type(c.type)) for c in columns]).empty_table()
+    try:
+        reader = rows_reader(first, columns, rules, optional, multi_line=multi_line)
+    except NoRowError as error:
+        raise SourceError(str(error), at=Location(name, 1), hint=error.hint) from error
+    try:
+        return reader.of(records.texts)
+    except CsvError:
+        place = first_wrong(records.texts, reader)
+        raise _of_record(records, place, reader, name) from None
+
+
+def _at_once(text: bytes, columns: tuple[Column, ...], rules: CsvRules, optional: Collection[str]) -> pa.Table | None:
+    """The rows, where Arrow reads the text as it is; None: it does not, or something is wrong with a row."""
+    multi_line = rules.form.lines_may_break is True
+    even = even_lines(text, multi_line=multi_line)
+    if not is_plain(even, rules.form, multi_line=multi_line):
+        return None
+    first, behind = first_record(even, rules.form, multi_line=multi_line)
+    try:
+        reader = rows_reader(first, columns, rules, optional, multi_line=multi_line)
+        body = even[behind:] if rules.form.header else even
+        if not multi_line:
+            body = _BLANK_LINE.sub(b"\n", b"\n" + body)
+        return reader.of_text(body if body.strip(b"\n") else b"")
+    except CsvError:
+        return None
+
+
+def first_wrong(records: Sequence[bytes], reader: CsvRows) -> int:
+    """The first record that is no row, where one is none."""
+    fits, too_many = 0, len(records)
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        try:
+            reader.of(records[fits:middle])
+        except CsvError:
+            too_many = middle
+        else:
+            fits = middle
+    return fits
+
+
+def _of_record(records: Records, place: int, reader: CsvRows, name: str) -> SourceError:
+    record = records.texts[place]
+    try:
+        reader.of([record])
+    except CsvError as error:
+        why = reader.reason(record, error)
+        return SourceError(str(why), at=Location(name, records.lines[place]), hint=why.hint)
+    return SourceError("a row cannot be read", at=Location(name, records.lines[place]))
+
+
+def csv_bytes(path: Path, name: str, rules: CsvRules) -> bytes:
+    """The text of a file as UTF-8.
+
+    Raises:
+        SourceError: it is of another encoding.
+        OSError: it cannot be opened.
+    """
+    try:
+        return utf8_text(path.read_bytes(), rules.form)
+    except NoRowError as error:
+        raise SourceError(str(error), at=Location(name), hint=error.hint) from error
+
+
+def csv_names(path: Path, name: str, rules: CsvRules) -> tuple[str, ...]:
+    """The names of the columns of a file.
+
+    Raises:
+        SourceError: they cannot be read, or one is there twice.
+    """
+    return _sample(path, name, rules, _NAMES_BYTES)[0].names
+
+
+def csv_lacking(path: Path, name: str, rules: CsvRules, columns: tuple[Column, ...]) -> list[str]:
+    """The columns that a file lacks.
+
+    Raises:
+        SourceError: its first line cannot be read.
+    """
+    there = {one.lower() for one in csv_names(path, name, rules)}
+    return [column.name for column in columns if column.name.lower() not in there]
+
+
+def csv_columns(path: Path, name: str, rules: CsvRules) -> tuple[Column, ...]:
+    """The columns of a file by its first MiB.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    reader, records = _sample(path, name, rules)
+    try:
+        texts = reader.of(records)
+    except CsvError:
+        texts = reader.of(records[: first_wrong(records, reader)])  # the reader of rows refuses it with its line
+    return tuple(Column(name=one, type=_type_of(texts.column(one), reader)) for one in reader.names)
+
+
+def _type_of(texts: pa.ChunkedArray, reader: CsvRows) -> str:
+    values = texts.combine_chunks().drop_null()
+    for type_ in _TRIED if len(values) else ():
+        try:
+            typed(values, "", type_, reader.rules.form)
+        except UnfitError:
+            continue
+        return type_
+    return "string"
+
+
+def _sample(path: Path, name: str, rules: CsvRules, most: int = _INFERRED_BYTES) -> tuple[CsvRows, list[bytes]]:
+    """What reads the beginning of a file as texts, and its records."""
+    try:
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            text = utf8_text(file.read(most if rules.form.encoding == "utf-8" else -1), rules.form)
+        records, multi_line = records_of(text, rules.form)
+        if size > most and not records.texts[1:] and rules.form.encoding == "utf-8":
+            return _sample(path, name, rules, most * 16)  # the first line may go on
+        whole = records.texts[:-1] if size > most else records.texts
+        first = records.header if rules.form.header else next(iter(whole), b"")
+        if not first:
+            raise NoRowError("malformed", "the file has no line", "put a line with the names of the columns there")
+        columns = tuple(Column(name=one, type="string") for one in names_of(first, rules))
+        if rules.form.header:
+            check_separator(tuple(c.name for c in columns), first, rules, rules.order)
+        reader = rows_reader(first, columns, rules, (), multi_line=multi_line)
+    except NoRowError as error:
+        raise SourceError(str(error), at=Location(name, 1), hint=error.hint) from error
+    except OSError as error:
+        raise SourceError(f"the file cannot be read: {error.strerror or error}", at=Location(name)) from error
+    return reader, list(whole)

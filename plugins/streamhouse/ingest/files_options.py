@@ -1,0 +1,60 @@
+"""Options of the source `files`."""
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, field_validator, model_validator
+
+from streamhouse.ingest.csv_header import CsvRules
+from streamhouse.ingest.csv_options import CSV_OPTIONS, CsvForm
+from streamhouse.ingest.formats import SUFFIXES, Format
+from streamhouse.ingest.options import refuse_odd_keys, stored_types
+from streamhouse.model.bad_rows import OnBadRows
+from streamhouse.model.types import Frozen
+
+
+class _Rows(Frozen):
+    path: str = Field(min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project")
+    format: Format | None = Field(default=None, description="csv, json (one object per line) or parquet")
+    columns: dict[str, str] = Field(default_factory=dict, description="column: type; empty: as the first file has them")
+    on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
+
+
+class FilesOptions(CsvForm, _Rows):
+    """Options of `files`."""
+
+    @field_validator("columns")
+    @classmethod
+    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
+        return stored_types(value)
+
+    @model_validator(mode="after")
+    def _format_is_known(self) -> Self:
+        if self.format is None and Path(self.path).suffix.lower() not in SUFFIXES:
+            raise ValueError(f"'{self.path}' does not show its format; add format: csv, json or parquet")
+        if self.kind != "csv":
+            if others := [name for name in CSV_OPTIONS if name in self.model_fields_set]:
+                raise ValueError(f"'{others[0]}' is an option of csv, and the files are {self.kind}")
+            if self.kind == "json":
+                refuse_odd_keys(self.columns)
+            return self
+        nested = [name for name, type_ in self.columns.items() if type_.endswith(">")]
+        if nested:
+            raise ValueError(f"column '{nested[0]}': CSV holds no {self.columns[nested[0]]}")
+        lower: dict[str, str] = {}
+        for name in self.columns:
+            if (known := lower.get(name.lower())) is not None:
+                raise ValueError(f"columns '{known}' and '{name}' are one: case makes no difference in CSV")
+            lower[name.lower()] = name
+        return self
+
+    @property
+    def kind(self) -> Format:
+        """The format; taken from the suffix where it is not given."""
+        return self.format or SUFFIXES[Path(self.path).suffix.lower()]
+
+    @property
+    def csv(self) -> CsvRules:
+        """How files of CSV are read."""
+        form = CsvForm.model_construct(**{name: getattr(self, name) for name in CSV_OPTIONS})
+        return CsvRules(form, () if self.header else tuple(self.columns))
