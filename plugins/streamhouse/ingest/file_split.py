@@ -1,7 +1,7 @@
 """Reads one file whose policy for bad rows is `dead_letter`: the rows that can be read, and the others."""
 
 import io
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -24,12 +24,13 @@ from streamhouse.ingest.bad_rows import (
 from streamhouse.ingest.csv_file import CsvRows, csv_bytes, csv_records, rows_reader
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_text import NoRowError
-from streamhouse.ingest.formats import Format
-from streamhouse.ingest.json_rows import json_rows
-from streamhouse.ingest.parquet import parquet_rows
+from streamhouse.ingest.formats import Format, nothing
+from streamhouse.ingest.json_rows import json_rows, refuse_other_fields
+from streamhouse.ingest.parquet import parquet_part, parquet_rows
+from streamhouse.ingest.parquet_types import file_names, fitted
 from streamhouse.ingest.records import Records, json_records
 from streamhouse.model.table import Column
-from streamhouse.stores.arrow import arrow_schema, conform
+from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.keyed import padded
 
 Columns = tuple[Column, ...]
@@ -101,6 +102,8 @@ def _split_text(
         for number, why in sorted(found.wrong.items())
     }
     rows = pa.concat_tables([arrow_schema(columns).empty_table(), *found.tables])
+    if kind == "json":
+        refuse_other_fields(records.texts, rows, name)
     return FileSplit(rows, np.array(found.numbers, dtype=np.int64), bad, len(records.texts), records.lines)
 
 
@@ -133,32 +136,30 @@ def split_parquet(
     Raises:
         SourceError: it cannot be read at all, or lacks a column.
     """
-    parquet_file = parquet_rows(path, Location(name))
-    names = {column.name for column in parquet_file.columns}
-    if lacking := [c.name for c in columns if c.name not in names and c.name not in optional]:
-        raise SourceError(f"a column is absent: {lacking[0]}", at=Location(name))
-    there = tuple(c for c in columns if c.name in names) or parquet_file.columns[:1]
-    first, last = span
-    raw = parquet_file.slice(first, last, tuple(c.name for c in there))
+    first = span[0]
+    raw, names = parquet_part(path, columns, optional, Location(name), span)
+    there = tuple(column for column in columns if column.name in names)
     try:
-        conform(raw.slice(0, 0), there)
+        fitted(raw.slice(0, 0), there, names)
     except pa.ArrowException as error:
         hint = "declare the column with the type that the file has, and convert it in the action"
         raise SourceError(f"no row of the file fits: {error}", at=Location(name), hint=hint) from error
-    parse = partial(_parquet, raw, there, columns)
+    parse = partial(_parquet, raw, names, columns)
     found = part(range(raw.num_rows), parse, lambda _, error: ("type", str(error)))
     bad = {
         first + number: BadRow(Letter(f"{name}:{first + number + 1}", _packed(raw.slice(number, 1))), *why)
         for number, why in sorted(found.wrong.items())
     }
     rows = pa.concat_tables([arrow_schema(columns).empty_table(), *found.tables])
-    return FileSplit(rows, np.array(found.numbers, dtype=np.int64) + first, bad, parquet_file.rows)
+    return FileSplit(rows, np.array(found.numbers, dtype=np.int64) + first, bad, parquet_rows(path).rows)
 
 
-def _parquet(raw: pa.Table, there: Columns, columns: Columns, numbers: Sequence[int]) -> pa.Table:
+def _parquet(raw: pa.Table, names: Mapping[str, str], columns: Columns, numbers: Sequence[int]) -> pa.Table:
     if not numbers:
         return arrow_schema(columns).empty_table()
-    rows = padded(conform(raw.slice(numbers[0], len(numbers)), there), columns)
+    there = tuple(column for column in columns if column.name in names)
+    some = raw.slice(numbers[0], len(numbers))
+    rows = padded(fitted(some, there, names), columns) if there else nothing(columns, some.num_rows)
     rows.validate(full=True)
     return rows
 
@@ -212,8 +213,10 @@ def files_again(
 
 def _parquet_again(columns: Columns, optional: Collection[str], letters: Sequence[Letter]) -> pa.Table:
     raw = pa.concat_tables([unpacked_row(letter.raw) for letter in letters])
-    there = tuple(c for c in columns if c.name in raw.column_names or c.name not in optional)
-    return _parquet(raw, there, columns, range(raw.num_rows))
+    names = file_names(raw.column_names, columns, Location(""))
+    if lacking := [c.name for c in columns if c.name not in names and c.name not in optional]:
+        raise KeyError(lacking[0])
+    return _parquet(raw, names, columns, range(raw.num_rows))
 
 
 def _json_why(letter: Letter, error: Exception) -> Reason:

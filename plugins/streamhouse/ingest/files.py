@@ -14,10 +14,13 @@ from streamhouse.ingest.file_split import FileSplit, files_again, split_parquet,
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import Format, infer_columns, read_file
+from streamhouse.ingest.json_rows import json_lacking
 from streamhouse.ingest.lacking import begun, lacking_text
 from streamhouse.ingest.listing import check_place, in_order, list_files
 from streamhouse.ingest.options import check_options
 from streamhouse.ingest.parquet import parquet_rows
+from streamhouse.ingest.parquet_types import file_names
+from streamhouse.ingest.records import json_records
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
@@ -174,12 +177,20 @@ class FilesSource:
         return Split(rows, found.places, found.bad)
 
     def lacking(self, start: Position, end: Position) -> Iterator[str]:
-        """See `LackingSource`; of CSV."""
-        if self._options.kind != "csv" or not self._options.header:
-            return
+        """See `LackingSource`."""
         for name in begun(start, end):
-            if found := csv_lacking(data_path(self._root, name), name, self._options.csv, self.columns()):
+            if found := self._lacking(name):
                 yield lacking_text(name, found)
+
+    def _lacking(self, name: str) -> Sequence[str]:
+        path, options, columns = data_path(self._root, name), self._options, self.columns()
+        if options.kind == "parquet":
+            there = file_names([c.name for c in parquet_rows(path, Location(name)).columns], columns, Location(name))
+            return [column.name for column in columns if column.name not in there]
+        if options.kind == "json":
+            rows = self._split(name).rows if self._tolerant else self._whole(name)
+            return json_lacking(json_records(path.read_bytes()).texts, rows)
+        return csv_lacking(path, name, options.csv, columns) if options.header else ()
 
     def _names_of(self, wanted: tuple[str, ...]) -> list[str]:
         return [c.name for c in self.columns() if c.name in wanted]

@@ -13,11 +13,12 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.csv_file import csv_columns, read_csv
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_options import PLAIN
-from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, json_rows
-from streamhouse.ingest.parquet import column_types, parquet_rows
+from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, json_rows, refuse_other_fields
+from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
+from streamhouse.ingest.parquet_types import fitted
 from streamhouse.ingest.records import Records, json_records
 from streamhouse.model.table import Column
-from streamhouse.stores.arrow import conform
+from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.keyed import padded
 
 Format = Literal["csv", "json", "parquet"]
@@ -30,9 +31,9 @@ SUFFIXES: dict[str, Format] = {
     ".parquet": "parquet",
 }
 _OF_ROW = re.compile(r"Row #(\d+): ")
+_INFERRED_BYTES = 1 << 20
 AS_SPARK = CsvRules(PLAIN)
 """CSV that a source says nothing of."""
-_INFERRED_BYTES = 1 << 20
 
 
 def infer_columns(path: Path, kind: Format, name: str, rules: CsvRules = AS_SPARK) -> tuple[Column, ...]:
@@ -42,7 +43,10 @@ def infer_columns(path: Path, kind: Format, name: str, rules: CsvRules = AS_SPAR
         SourceError: the file cannot be read; `name` is what the message calls it.
     """
     if kind == "parquet":
-        return parquet_rows(path, Location(name)).columns
+        parquet_file = parquet_rows(path, Location(name))
+        for error in parquet_file.refused.values():
+            raise SourceError(error.message, at=Location(name), hint="declare the other columns under 'columns'")
+        return parquet_file.columns
     if kind == "csv":
         return csv_columns(path, name, rules)
     try:
@@ -81,11 +85,11 @@ def read_file(
     """
     try:
         if kind == "parquet":
-            parquet_file = parquet_rows(path, Location(name))
-            first, last = rows or (0, parquet_file.rows)
-            there = _there(columns, parquet_file.columns, optional)
-            return padded(conform(parquet_file.slice(first, last, tuple(c.name for c in there)), there), columns)
-        found = read_csv(path, columns, name, rules, optional) if kind == "csv" else read_json(path, columns, name)
+            raw, names = parquet_part(path, columns, optional, Location(name), rows)
+            there = [column for column in columns if column.name in names]
+            return padded(fitted(raw, there, names), columns) if there else nothing(columns, raw.num_rows)
+        is_csv = kind == "csv"
+        found = read_csv(path, columns, name, rules, optional) if is_csv else read_json(path, columns, name)
         return found.slice(rows[0], rows[1] - rows[0]) if rows else found
     except KeyError as error:
         raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
@@ -93,10 +97,10 @@ def read_file(
         raise _malformed(name, error) from error
 
 
-def _there(columns: tuple[Column, ...], present: tuple[Column, ...], optional: Collection[str]) -> tuple[Column, ...]:
-    """Without those that are optional and absent; never none, so that rows can be counted."""
-    names = {column.name for column in present}
-    return tuple(c for c in columns if c.name in names or c.name not in optional) or present[:1]
+def nothing(columns: tuple[Column, ...], rows: int) -> pa.Table:
+    """So many rows without any value."""
+    schema = arrow_schema(columns)
+    return pa.table([pa.nulls(rows, field.type) for field in schema], schema=schema)
 
 
 def read_json(path: Path, columns: tuple[Column, ...], name: str) -> pa.Table:
@@ -108,9 +112,11 @@ def read_json(path: Path, columns: tuple[Column, ...], name: str) -> pa.Table:
     """
     records = json_records(path.read_bytes())
     try:
-        return json_rows(records.texts, columns)
+        rows = json_rows(records.texts, columns)
     except UnreadableRecordError as error:
         raise _wrong_line(error, records, name) from error
+    refuse_other_fields(records.texts, rows, name)
+    return rows
 
 
 def _json_columns(path: Path, name: str) -> tuple[Column, ...]:

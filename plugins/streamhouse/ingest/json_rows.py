@@ -3,11 +3,13 @@
 import io
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
+from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.json_text import Cursor, decoded
 from streamhouse.ingest.json_values import JsonRow
 from streamhouse.ingest.spark_times import day_number, instant_number, local_number
@@ -24,6 +26,7 @@ _BLANKS = b" \t\r\n"
 _LEAST_BLOCK = 1 << 20
 _MOST_BLOCK = 1 << 30
 _LEVELS = 200
+_SHOWN = 20
 _MOST_DIGITS, _DECIMAL_DIGITS = 1000, 38
 _TOO_LONG = re.compile(rb"[0-9.]{%d}" % (_MOST_DIGITS + 1))
 
@@ -63,32 +66,39 @@ def json_rows(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table
 
 
 def json_names(records: Iterable[bytes]) -> set[str]:
-    """The names of all fields of records, without those within others.
-
-    Raises:
-        UnreadableError: one is no object.
-    """
+    """The names of all fields of records, without those within others; what is no object is passed over."""
     found: set[str] = set()
     for record in records:
-        cursor = Cursor(decoded(record))
-        for name in cursor.names():
-            found.add(name)
-            cursor.skip()
+        with suppress(UnreadableError):
+            cursor = Cursor(decoded(record))
+            for name in cursor.names():
+                found.add(name)
+                cursor.skip()
     return found
 
 
-def lacking(records: Sequence[bytes], rows: pa.Table) -> tuple[str, ...]:
+def json_lacking(records: Sequence[bytes], rows: pa.Table) -> tuple[str, ...]:
     """Columns that no record has, not even as null.
 
     Args:
         records: Of all rows.
-        rows: What `json_rows` gave for them.
+        rows: Those that can be read.
     """
     empty = [name for name in rows.column_names if rows.column(name).null_count == rows.num_rows]
-    if not empty:
-        return ()
-    names = json_names(records)
+    names = json_names(records) if empty else set()
     return tuple(name for name in empty if name not in names)
+
+
+def refuse_other_fields(records: Sequence[bytes], rows: pa.Table, name: str) -> None:
+    """Check that the records of a file have a column.
+
+    Raises:
+        SourceError: they have fields, and none of them is a column.
+    """
+    if rows.num_rows and len(json_lacking(records, rows)) == rows.num_columns and (found := json_names(records)):
+        shown = ", ".join(sorted(found)[:_SHOWN])
+        hint = f"names count as they are written: declare some of these under 'columns': {shown}"
+        raise SourceError("the file has none of the columns", at=Location(name, 1), hint=hint)
 
 
 def first_wrong(records: Sequence[bytes]) -> UnreadableRecordError | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Protocol, runtime_checkable
 
+from streamhouse.ingest.listing import in_order
 from streamhouse.model.types import Position
 
 LACKING = "missing_column"
@@ -19,7 +20,8 @@ class LackingSource(Protocol):
 
 def begun(start: Position, end: Position) -> list[str]:
     """The files of which `[start, end)` has the first row."""
-    return sorted(name for name, rows in end.items() if isinstance(rows, int) and rows and not start.get(name))
+    names = (name for name, rows in end.items() if isinstance(rows, int) and rows and not start.get(name))
+    return sorted(names, key=in_order)
 
 
 def lacking_text(file: str, lacking: Iterable[str]) -> str:

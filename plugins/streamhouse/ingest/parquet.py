@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import accumulate, count
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.parquet_types import file_names, refuse_old_days
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform, spark_type
 
@@ -21,22 +23,26 @@ _numbers = count()  # of the files opened by this process
 class ParquetRows:
     """The rows of one file, in the order of the file.
 
-    Opening reads the footer only. A read decodes the row groups it touches, and of them the columns it wants; they
-    are kept for the next read: of all files together `_CACHE_BYTES`, or one row group that is larger. May be used from
-    several threads.
+    Opening reads the footer only. Columns of a type that Spark lacks are in `refused`, with their error. A read decodes
+    the row groups it touches, and of them the columns it wants; they are kept for the next read: of all files together
+    `_CACHE_BYTES`, or one row group that is larger. May be used from several threads.
     """
 
     def __init__(self, path: Path, at: Location | None = None) -> None:
         self._path = path
         self._at = at
         try:
-            self._file = pq.ParquetFile(path, memory_map=True)
+            self._file = pq.ParquetFile(path, memory_map=True, coerce_int96_timestamp_unit="us")
         except (pa.ArrowException, OSError) as error:
-            raise SourceError(f"{path.name} is no readable Parquet file: {error}", at=at) from error
+            raise SourceError(f"{path.name} is no readable Parquet file: {error}", at=at, hint=_hint(error)) from error
         self.rows: int = self._file.metadata.num_rows
-        self.columns = column_types(self._file.schema_arrow, path.name, at)
+        self.columns, self.refused = _readable(self._file.schema_arrow, path.name)
+        self.metadata: dict[bytes, bytes] | None = self._file.metadata.metadata
         groups = range(self._file.metadata.num_row_groups)
         self._ends = list(accumulate(self._file.metadata.row_group(group).num_rows for group in groups))
+        schema = self._file.schema
+        columns = (schema.column(at) for at in range(len(schema)))
+        self._old_times = {c.path.split(".", 1)[0] for c in columns if c.physical_type == "INT96"}
         self._lock = Lock()
         self._number = next(_numbers)
 
@@ -57,14 +63,41 @@ class ParquetRows:
             found = {c.name: _decoded.get((self._number, group, c.name)) for c in wanted}
             missing = [c for c in wanted if found[c.name] is None]
             if missing:
-                try:
-                    rows = conform(self._file.read_row_group(group, columns=[c.name for c in missing]), missing)
-                except (pa.ArrowException, OSError) as error:
-                    raise SourceError(f"{self._path.name} cannot be read: {error}", at=self._at) from error
+                rows = self._decode(group, missing)
                 for name, column in zip(rows.column_names, rows.columns, strict=True):
                     found[name] = column
                     _decoded.put((self._number, group, name), column)
         return pa.table(list(found.values()), names=list(found))
+
+    def _decode(self, group: int, wanted: list[Column]) -> pa.Table:
+        """Columns of a row group."""
+        old = [c for c in wanted if c.name in self._old_times]
+        plain = [c for c in wanted if c.name not in self._old_times]
+        try:
+            rows = conform(self._file.read_row_group(group, columns=[c.name for c in plain]), plain)
+            if not old:
+                return rows
+            first = self._ends[group - 1] if group else 0
+            times = conform(_old_times(self._path, [c.name for c in old], first, self._ends[group] - first), old)
+            return pa.table([*rows.columns, *times.columns], names=[*rows.column_names, *times.column_names])
+        except (pa.ArrowException, OSError) as error:
+            message = f"{self._path.name} cannot be read: {error}"
+            raise SourceError(message, at=self._at, hint=_hint(error)) from error
+
+
+def _old_times(path: Path, names: list[str], first: int, count: int) -> pa.Table:
+    """Columns with times of twelve bytes, which Arrow decodes wrongly before 1970 where Arrow itself wrote them."""
+    import duckdb
+
+    with duckdb.connect(config={"threads": 1}) as connection:
+        rows = connection.read_parquet(str(path)).select(*(duckdb.ColumnExpression(name) for name in names))
+        return rows.limit(count, first).to_arrow_table()
+
+
+def _hint(error: Exception) -> str:
+    if "would lose data" in str(error):
+        return "a time has microseconds at most: write the file with them, or leave the column out of 'columns'"
+    return "the file is damaged: put it there again"
 
 
 class _Decoded:
@@ -102,7 +135,7 @@ def parquet_rows(path: Path, at: Location | None = None) -> ParquetRows:
     """The rows of a file; one object in a process for as long as the file does not change.
 
     Raises:
-        SourceError: there is no such file, or it is no Parquet file, or has a type Spark lacks.
+        SourceError: there is no such file, or it is no Parquet file.
     """
     try:
         stat = path.stat()
@@ -113,7 +146,19 @@ def parquet_rows(path: Path, at: Location | None = None) -> ParquetRows:
         raise SourceError(error.message, at=at, hint=error.hint) from error
 
 
-def column_types(schema: pa.Schema, name: str, at: Location | None) -> tuple[Column, ...]:
+def _readable(schema: pa.Schema, name: str) -> tuple[tuple[Column, ...], dict[str, SourceError]]:
+    """The columns that can be read, and the error of each of the others."""
+    found: list[Column] = []
+    refused: dict[str, SourceError] = {}
+    for field in schema:
+        try:
+            found += column_types([field], name, None)
+        except SourceError as error:
+            refused[field.name] = error
+    return tuple(found), refused
+
+
+def column_types(schema: Iterable[pa.Field], name: str, at: Location | None) -> tuple[Column, ...]:
     """The columns of an Arrow schema as Spark SQL types.
 
     A timestamp without a zone is taken for UTC, so that it is an instant like every other one;
@@ -130,9 +175,44 @@ def _source_type(field: pa.Field, name: str, at: Location | None) -> str:
         return "timestamp"
     if pa.types.is_null(field.type) or pa.types.is_time(field.type):
         return "string"
+    if pa.types.is_uint64(field.type):
+        return "decimal(20,0)"
     try:
         found = spark_type(field.type)
         arrow_type(found)
     except ValueError as error:
         raise SourceError(f"column '{field.name}' of {name}: {error}", at=at) from error
     return found
+
+
+def parquet_part(
+    path: Path,
+    columns: tuple[Column, ...],
+    optional: Collection[str],
+    at: Location,
+    span: tuple[int, int] | None = None,
+) -> tuple[pa.Table, dict[str, str]]:
+    """The rows `[first, last)` of a file, or all, with its own types and names; and column → its name in the file.
+
+    An absent column that is `optional` is left out. There is at least one column, so that rows can be counted.
+
+    Raises:
+        SourceError: the file cannot be read, or lacks a column.
+    """
+    file = parquet_rows(path, at)
+    names = file_names([*(c.name for c in file.columns), *file.refused], columns, at)
+    if lacking := [c.name for c in columns if c.name not in names and c.name not in optional]:
+        there = ", ".join(column.name for column in file.columns)
+        raise SourceError(f"a column is absent: {lacking[0]}", at=at, hint=f"the file has: {there}")
+    for name in names.values():
+        if name in file.refused:
+            error = file.refused[name]
+            raise SourceError(error.message, at=at, hint="leave it out of 'columns', or write it with another type")
+    first, last = span or (0, file.rows)
+    wanted = tuple(names.values()) or tuple(c.name for c in file.columns[:1])
+    try:
+        rows = file.slice(first, last, wanted)
+    except SourceError as error:
+        raise SourceError(error.message, at=at, hint=error.hint) from error
+    refuse_old_days(rows, file.metadata, at)
+    return rows, names

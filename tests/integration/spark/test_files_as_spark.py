@@ -16,6 +16,7 @@ from tests.gate.levels import deep
 from tests.json_values import VALUES
 from tests.patience import SOAKING
 from tests.random_json import JsonFile
+from tests.random_parquet import ParquetFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -124,3 +125,23 @@ def test_random_json(spark: "SparkSession", tmp_path: Path) -> None:
         read.append(compare(spark, file, made.columns))
     both, spark_alone = read.count((True, True)), read.count((True, False))
     assert both > 3 * spark_alone, f"{both} read by both, {spark_alone} by Spark alone"
+
+
+def test_random_parquet(spark: "SparkSession", tmp_path: Path) -> None:
+    """What both read is equal. We read more than Spark: types as others where nothing is lost."""
+    chance = random.Random(SEED)
+    both, spark_alone, odd = 0, [], []
+    for number in range(NUMBER):
+        made = ParquetFile(chance, mess=chance.choice((0, 0, 0.3)))
+        file = tmp_path / f"{number}.parquet"
+        file.write_bytes(made.data)
+        ours, theirs = by_us(file, made.columns), by_spark(spark, file, made.columns)
+        if isinstance(theirs, str):
+            continue
+        if isinstance(ours, str):
+            spark_alone.append(f"{made.columns}: {ours}")
+        elif ours != theirs:
+            odd.append(f"{number} {made.columns}\nours:    {ours}\nSpark's: {theirs}")
+        both += ours == theirs
+    assert not odd, "\n".join(odd)
+    assert both > NUMBER / 2, spark_alone

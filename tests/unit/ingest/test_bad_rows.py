@@ -141,7 +141,7 @@ PARQUET = [
     ("infinity as int", "int", float("inf")),
     ("int too large", "int", 2**31),
     ("int too small", "int", -(2**31) - 1),
-    ("decimal as int", "int", Decimal("1.5")),
+    ("decimal as int", "int", Decimal(2**31)),
     ("tinyint too large", "tinyint", 128),
     ("tinyint too small", "tinyint", -129),
     ("smallint too large", "smallint", 2**15),
@@ -167,7 +167,7 @@ PARQUET = [
     ("fraction as smallint", "smallint", 2.5),
 ]
 FITS = {
-    "int": (1, "1", 1.0, Decimal("1.0")),
+    "int": (1, "1", 1.0, Decimal(1)),
     "tinyint": (1,),
     "smallint": (1, "1", 1.0),
     "bigint": ("1", 1.0),

@@ -174,3 +174,26 @@ def test_a_map_whose_keys_are_no_texts_is_refused_before_anything_is_read(tmp_pa
         open_files({"path": "*.parquet", "columns": {"v": kind}}, tmp_path)
         with pytest.raises(SourceError, match="the keys are texts"):
             open_kafka({"servers": "localhost:1", "topic": "t", "columns": {"v": kind}}, tmp_path)
+
+
+@pytest.mark.parametrize("tolerant", [False, True])
+def test_columns_that_a_file_lacks_are_null_and_named_once(tmp_path, tolerant):
+    (tmp_path / "1.json").write_text('{"a": 1, "b": null}\n{"x": {"c": 1}}\n')
+    (tmp_path / "2.json").write_text('{"a": 1, "b": 2, "c": 3}\n')
+    options = {"path": "*.json", "columns": {"a": "int", "b": "int", "c": "int"}}
+    source = open_files(options | ({"on_bad_rows": DEAD} if tolerant else {}), tmp_path)
+    end = source.available()
+    assert list(source.lacking({}, end)) == ["1.json lacks the column c: it is NULL in its rows"]
+    assert not list(source.lacking({"1.json": 1}, end))
+    assert source.read({}, end).column("c").to_pylist() == [None, None, 3]
+
+
+@pytest.mark.parametrize("tolerant", [False, True])
+def test_a_file_that_has_none_of_the_columns_is_refused(tmp_path, tolerant):
+    (tmp_path / "1.json").write_text('{}\n{"A": 1, "b": {"a": 2}}\n')
+    options = {"path": "*.json", "columns": {"a": "int"}} | ({"on_bad_rows": DEAD} if tolerant else {})
+    with pytest.raises(SourceError, match=r"1\.json:1:1: SH212 the file has none of the columns") as refused:
+        open_files(options, tmp_path).available()
+    assert "A, b" in str(refused.value.hint)
+    (tmp_path / "1.json").write_text("{}\n")
+    assert open_files(options, tmp_path).available() == {"1.json": 1}
