@@ -18,6 +18,7 @@ from streamhouse.errors import (
     UnknownTableError,
     did_you_mean,
 )
+from streamhouse.model.action import Action
 from streamhouse.model.meaning import ColumnMeaning, DimensionMeaning, Meaning
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import FlowPlan
@@ -88,7 +89,8 @@ def check_meanings(
 ) -> tuple[list[StreamhouseError], list[Notice]]:
     """What is wrong, and what is odd, with the meanings of the tables that some plans write; in no order.
 
-    What an action says is wrong when it fits none of the tables that it makes; an action that no flow uses makes none.
+    What an action says is wrong when it fits none of the tables that it makes. An action that no flow uses makes
+    none, and `alone` checks it.
 
     Args:
         registry: What the plans follow from.
@@ -193,6 +195,11 @@ def _errors(said: FileMeaning, tables: Mapping[str, Table]) -> Iterator[Streamho
         yield from measure_errors(sql, columns, places)
     for name, dimension in said.meaning.dimensions.items():
         yield from _dimension_errors(name, dimension, said)
+
+
+def meaning_errors(action: Action, table: Table, tables: Mapping[str, Table]) -> list[StreamhouseError]:
+    """What is wrong with what an action says of a table that it would make; `tables` are those of all flows."""
+    return list(_errors(FileMeaning(action.meaning, table, action.places, (), action.at), tables))
 
 
 def _column_errors(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from streamhouse.project.cache.compiled import CachedCompiler
     from streamhouse.project.known_inputs import KnownInputs
     from streamhouse.registry import Registry
+    from streamhouse.registry.registry import KnownAction
 
 Columns = dict[str, dict[str, tuple[Column, ...]]]
 """Flow → source → its columns."""
@@ -255,6 +256,7 @@ def _checked(
             plans = compile_project(sound, registry, columns, views=views, apart=registry.parts)
     except StreamhouseError as error:
         errors += flat([error])
+    errors += _unused(registry, sound, plans)
     notices = {n: None for plan in plans.values() for step in plan.steps for n in step.notices}
     # Flows that run, as `seen` has them, do not follow from meanings.
     wrong, odd = check_meanings(registry, plans, compiler) if compiler is not None else ((), ())
@@ -268,6 +270,32 @@ def _checked(
         len(registry.flows),
     )
     return checked, columns
+
+
+def _unused(registry: "Registry", sound: Iterable[Flow], plans: Mapping[str, FlowPlan]) -> list[StreamhouseError]:
+    """What is wrong with actions that no flow uses which was compiled."""
+    from streamhouse.compiler.alone import action_errors
+
+    used = {
+        (known.name, known.version)
+        for flow in sound
+        for step in flow.steps
+        if (known := _found(registry, flow, step.use)) is not None
+    }
+    tables = {name: table for plan in plans.values() for name, table in plan.tables.items()}
+    return [
+        error
+        for known in registry.found
+        if (known.name, known.version) not in used
+        for error in action_errors(known.action, tables)
+    ]
+
+
+def _found(registry: "Registry", flow: Flow, use: str) -> "KnownAction | None":
+    try:
+        return registry.of_flow(flow.flow).find(use)
+    except StreamhouseError:
+        return None  # the flow has said it
 
 
 def _columns(

@@ -113,10 +113,10 @@ def analyse(
     nodes = _spelled(query, nodes, ports, sql, at)
     check_functions(nodes, sql, at)
     check_limits(nodes, sql, at)
-    check_stars(nodes, sql, at)
     check_places(nodes, sql, at)
     if spell_rows(query, seen, sql, at):
         nodes = list(query.walk())
+    check_stars(nodes, sql, at)
     check_names(query, sql, at)
     note_names(nodes)
     filters = Filters(nodes)
