@@ -6,7 +6,7 @@
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ from streamhouse.cli.main import streamhouse
 from streamhouse.ingest.kinds import option_models
 from streamhouse.project.settings import Settings, settings_of_environment
 from streamhouse.registry.schema_export import action_schema, flow_schema
+from streamhouse.sql import functions
+from streamhouse.sql.admit import TABLE_FUNCTIONS
+from streamhouse.sql.refused import OPERATORS, REFUSED
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 _Schema = dict[str, Any]
@@ -31,6 +34,17 @@ _OTHER_VARIABLES = {
     "STREAMHOUSE_COMMAND": "for Airflow: the command `streamhouse` of the engine's environment",
     "STREAMHOUSE_DEBUG": "1: print the trace of an internal error",
 }
+_SQL = """An action is one SELECT of Spark SQL. What Spark 4.1 takes, an action takes, but for what this page refuses.
+
+- Each output column has a name: a column, a field, or an expression with AS.
+- A function that makes rows may stand in SELECT, in a LATERAL VIEW, in FROM, or behind LATERAL. Where a query
+  names none of its columns, they have Spark's names: `col` of `explode` of an array, `key` and `value` of a map,
+  `pos` before them for `posexplode`, the fields of the structs for `inline`, `col0`, `col1` … for `stack`,
+  `c0`, `c1` … for `json_tuple`. `variant_explode` and `range` stand in FROM alone; `range` takes whole numbers.
+- PIVOT takes `sum`, `avg`, `min`, `max` and `count`, and its values are literals. Several aggregates need names.
+  PIVOT and UNPIVOT read the first table of a FROM; a join goes into a sub-query.
+- An interval can be computed with, but no table can hold one: `ts + n * INTERVAL '1' SECOND`.
+- A sub-query sees the columns of the query around it, and none of a query further out."""
 _COMMON = {"--json", "--project"}
 _WORDS = {"object": "mapping", "integer": "whole number", "null": "nothing"}
 _FEW_WORDS = 4
@@ -61,7 +75,32 @@ def pages() -> dict[str, str]:
             "(the folder of the project).",
             _commands(),
         ),
+        "sql.md": _page("SQL of an action", _SQL, _sql()),
     }
+
+
+def _sql() -> Iterator[str]:
+    """The functions of Spark, and what becomes of each in an action."""
+    kinds = {
+        "Functions of many rows": functions.AGGREGATES,
+        "Functions over a window": functions.RANKS | {"lag", "lead", "nth_value"},
+        "Functions that make rows": functions.GENERATORS | TABLE_FUNCTIONS,
+        "Functions of the time": functions.CLOCKS,
+        "Time windows": functions.TIME_WINDOWS,
+    }
+    yield from (f"## {title}\n\n{_listed(names)}" for title, names in kinds.items())
+    others = functions.KNOWN - frozenset().union(*kinds.values())
+    yield f"## Functions of one row\n\n{_listed(others)}"
+    yield f"## Operators and words of the grammar\n\n{_listed(OPERATORS)}"
+    reasons: dict[str, list[str]] = {}
+    for name, why in REFUSED.items():
+        reasons.setdefault(why, []).append(name)
+    rows = [f"| {why} | {_listed(names)} |" for why, names in reasons.items()]
+    yield "\n".join(["## Functions that are refused\n", "| such a function … | functions |", "|---|---|", *rows])
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`".replace("|", "\\|") for name in sorted(names))
 
 
 def undescribed() -> list[str]:

@@ -145,14 +145,28 @@ class Statements:
 
     def _item(self, depth: int) -> str:
         if self._chance(0.08):
-            return self._of(("*", "t.*", "a.*", "* EXCEPT (v)", "u.*", "s.*", "struct(s.*) AS z", "struct(nope.*)", "posexplode(arr)"))
+            return self._of(
+                (
+                    "*",
+                    "t.*",
+                    "a.*",
+                    "* EXCEPT (v)",
+                    "u.*",
+                    "s.*",
+                    "struct(s.*) AS z",
+                    "struct(nope.*)",
+                    "posexplode(arr)",
+                )
+            )
         return self._value(depth) + (f" AS {self._of(('y', 'z', 'id', 'Y', '`a b`'))}" if self._chance(0.8) else "")
 
     def _source(self, depth: int) -> str:
         if depth > 0 and self._chance(0.3):
             return f"({self._query(depth - 1)}) {self._of(('x', 't', 'a', ''))}"
         if self._chance(0.1):
-            return self._of(("c", "x", "d", "explode(arr)", "VALUES (1, 2), (3, 4) AS w(p, q)", "range(3)", "t.arr", "nope"))
+            return self._of(
+                ("c", "x", "d", "explode(arr)", "VALUES (1, 2), (3, 4) AS w(p, q)", "range(3)", "t.arr", "nope")
+            )
         return self._of(("t", "t", "t", "t AS a", "u"))
 
     def _from(self, depth: int) -> str:

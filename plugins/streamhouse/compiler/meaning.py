@@ -1,7 +1,7 @@
 """Checks what files say of the meaning of tables against the tables that their flows write. Pure."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,6 +27,7 @@ from streamhouse.errors import (
     UnknownTableError,
     did_you_mean,
 )
+from streamhouse.model.action import Action
 from streamhouse.model.meaning import ColumnMeaning, DimensionMeaning, Meaning, MeasureMeaning, NamedMeaning
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import FlowPlan
@@ -78,8 +79,8 @@ def check_meanings(
 ) -> tuple[list[StreamhouseError], list[Notice]]:
     """What is wrong, and what is odd, with the meanings of the tables that some plans write; in no order.
 
-    What an action says is wrong when it fits none of the tables that it makes. An action that no flow uses makes none:
-    only its words are checked.
+    What an action says is wrong when it fits none of the tables that it makes. An action that no flow uses makes
+    none, and `alone` checks it.
 
     Args:
         registry: What the plans follow from.
@@ -105,17 +106,14 @@ def check_meanings(
     for lists in of_actions.values():
         everywhere = set.intersection(*({str(error) for error in one} for one in lists))
         errors += (error for error in lists[0] if str(error) in everywhere)
-    return [*errors, *_unused_errors(registry, of_actions)], notices
+    return errors, notices
 
 
-def _unused_errors(registry: "Registry", used: Collection[tuple[str, ...]]) -> Iterator[StreamhouseError]:
-    """What is wrong with the words of actions that make no table."""
-    for known in registry.found:
-        if (known.name, known.version) not in used:
-            action = known.action
-            places = Places(action.places, (), action.at)
-            yield from meaning_errors(action.meaning, places)
-            yield from _unparsed(action.meaning.measures, places)
+def word_errors(action: Action) -> Iterator[StreamhouseError]:
+    """What is wrong with the words of an action, whatever table it makes."""
+    places = Places(action.places, (), action.at)
+    yield from meaning_errors(action.meaning, places)
+    yield from _unparsed(action.meaning.measures, places)
 
 
 def _unparsed(measures: Mapping[str, MeasureMeaning], places: Places) -> Iterator[StreamhouseError]:
@@ -206,6 +204,11 @@ def _errors(said: FileMeaning, tables: Mapping[str, Table]) -> Iterator[Streamho
         yield from measure_errors(sql, columns, places)
     for name, dimension in said.meaning.dimensions.items():
         yield from _dimension_errors(name, dimension, said)
+
+
+def errors_of_meaning(action: Action, table: Table, tables: Mapping[str, Table]) -> list[StreamhouseError]:
+    """What is wrong with what an action says of a table that it would make; `tables` are those of all flows."""
+    return list(_errors(FileMeaning(action.places, (), action.at, action.meaning, table), tables))
 
 
 def _column_errors(

@@ -233,6 +233,16 @@ def _query(
     return analyse(tree, ports, action.sql, action.sql_at, extra_columns=action.output.extra_columns == "pass")
 
 
+def output_errors(action: Action, query: CheckedQuery) -> list[StreamhouseError]:
+    """What is wrong with what an action says of its result, whichever table takes it."""
+    event_time = (action.output.event_time,) if action.output.event_time else ()
+    return [
+        *_unknown(action.output.primary_key, "primary_key", query, action.at),
+        *_renames(action, query),
+        *_unknown(event_time, "event_time", query, action.at),
+    ]
+
+
 def _renames(action: Action, query: CheckedQuery) -> Iterator[StreamhouseError]:
     """What is wrong with `renamed`: nothing that it says is passed over."""
     renamed, own = action.output.renamed, {c.name.lower() for c in query.columns}

@@ -29,9 +29,11 @@ from streamhouse.registry.files import DefinitionFiles, read_files
 from streamhouse.registry.problems import flat
 
 if TYPE_CHECKING:
+    from streamhouse.compiler.alone import Found
     from streamhouse.project.cache.compiled import CachedCompiler
     from streamhouse.project.known_inputs import KnownInputs
     from streamhouse.registry import Registry
+    from streamhouse.registry.registry import KnownAction
 
 Columns = dict[str, dict[str, tuple[Column, ...]]]
 """Flow → source → its columns."""
@@ -255,19 +257,49 @@ def _checked(
             plans = compile_project(sound, registry, columns, views=views, apart=registry.parts)
     except StreamhouseError as error:
         errors += flat([error])
+    unused, unused_meanings = _unused(registry, sound, plans)
+    errors += unused
     notices = {n: None for plan in plans.values() for step in plan.steps for n in step.notices}
     # Flows that run, as `seen` has them, do not follow from meanings.
     wrong, odd = check_meanings(registry, plans, compiler) if compiler is not None else ((), ())
     notices = dict.fromkeys([*registry.warnings, *notices, *odd])
     checked = Checked(
         _ordered(errors),
-        _ordered(wrong),
+        _ordered([*wrong, *unused_meanings]),
         tuple(sorted(notices, key=lambda n: n.at)),
         {} if errors else plans,
         len(registry.action_names),
         len(registry.flows),
     )
     return checked, columns
+
+
+def _unused(registry: "Registry", sound: Iterable[Flow], plans: Mapping[str, FlowPlan]) -> "Found":
+    """What is wrong with actions that no flow uses which was compiled, and with the meanings that they say."""
+    from streamhouse.compiler.alone import action_errors
+
+    used = {
+        (known.name, known.version)
+        for flow in sound
+        for step in flow.steps
+        if (known := _found(registry, flow, step.use)) is not None
+    }
+    tables = {name: table for plan in plans.values() for name, table in plan.tables.items()}
+    errors: list[StreamhouseError] = []
+    meanings: list[StreamhouseError] = []
+    for known in registry.found:
+        if (known.name, known.version) not in used:
+            wrong, wrong_meanings = action_errors(known.action, tables)
+            errors += wrong
+            meanings += wrong_meanings
+    return errors, meanings
+
+
+def _found(registry: "Registry", flow: Flow, use: str) -> "KnownAction | None":
+    try:
+        return registry.of_flow(flow.flow).find(use)
+    except StreamhouseError:
+        return None  # the flow has said it
 
 
 def _columns(

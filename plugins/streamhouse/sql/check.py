@@ -24,6 +24,8 @@ from streamhouse.sql import functions
 from streamhouse.sql.admit import TABLE_FUNCTIONS, Refused, refused_calls, refused_relations
 from streamhouse.sql.arity import ARITY, misfit
 from streamhouse.sql.classes import Kinds
+from streamhouse.sql.ctes import is_visible
+from streamhouse.sql.cuts import wrong_cuts
 from streamhouse.sql.determinism import fault
 from streamhouse.sql.dialect import place_of, render, short
 from streamhouse.sql.expressions import TYPED
@@ -37,7 +39,7 @@ from streamhouse.sql.spark_type import STRING, VOID
 _STRANGE = Kinds(exp.Pivot, exp.QueryTransform, exp.MatchRecognize)
 _TABLE, _CTE = Kinds(exp.Table), Kinds(exp.CTE)
 _WINDOW = Kinds(exp.Window)
-_SORTS, _CUTS, _WHERE = Kinds(exp.Group, exp.Order), Kinds(exp.Limit, exp.Offset), Kinds(exp.Where)
+_WHERE = Kinds(exp.Where)
 _ANONYMOUS, _FUNCTION, _PREDICATE = Kinds(exp.Anonymous), Kinds(exp.Func), Kinds(exp.Predicate)
 
 
@@ -121,6 +123,10 @@ def check_tables(nodes: Sequence[exp.Expr], ports: Collection[str], sql: str, at
             if table.db:
                 hint = "an action reads its inputs by port; the flow says which table that is"
             errors.append(UnknownTableError(f"unknown table '{shown}'", at=place_of(table, sql, at), hint=hint))
+        elif name not in ports and not is_visible(table):
+            message = f"the CTE '{name}' does not exist here"
+            hint = "write a CTE before those that read it, and beside or above what reads it"
+            errors.append(UnknownTableError(message, at=place_of(table, sql, at), hint=hint))
     _raise(errors)
     check_ports_are_read(ports, read, at)
 
@@ -218,36 +224,7 @@ def check_limits(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
     Raises:
         StrategyError: one takes something else.
     """
-    errors: list[StreamhouseError] = []
-    for select in (node for node in nodes if isinstance(node, exp.Select) and node.args.get("group")):
-        group = select.args["group"]
-        if any(item.is_star for item in select.expressions) and any(key.is_int for key in group.expressions):
-            message = "GROUP BY names a column by its place, and the output has *"
-            errors.append(StrategyError(message, at=place_of(group, sql, at), hint="name the columns"))
-    for clause in (node for node in nodes if _SORTS[type(node)]):
-        for item in clause.expressions:
-            key = item.this if isinstance(item, exp.Ordered) else item
-            if isinstance(key, exp.Neg) and isinstance(key.this, exp.Literal) and key.this.is_int:
-                message = f"{clause.key.upper()} BY names the column {short(key)}, and there is none"
-                hint = "the first column is 1"
-                errors.append(StrategyError(message, at=place_of(key, sql, at), hint=hint))
-    for node in (node for node in nodes if _CUTS[type(node)]):
-        most = node.expression
-        if most is None or (isinstance(most, (exp.Column, exp.Var)) and most.name.upper() == "ALL"):
-            continue
-        if not all(_is_count(part) for part in most.walk()):
-            word = node.key.upper()
-            message = f"{word} takes a whole number of rows, and not {short(most)}"
-            errors.append(StrategyError(message, at=place_of(most, sql, at), hint=f"write {word} 10"))
-    _raise(errors)
-
-
-def _is_count(node: exp.Expr) -> bool:
-    if isinstance(node, exp.Literal):
-        return not node.is_string and node.name.isdigit() and int(node.name) < 1 << 31
-    if isinstance(node, exp.Cast):
-        return bool(node.to.is_type(exp.DType.INT, exp.DType.SMALLINT, exp.DType.TINYINT, exp.DType.BIGINT))
-    return isinstance(node, (exp.Add, exp.Mul, exp.Paren, exp.DataType, exp.Placeholder))
+    _raise([_placed(StrategyError, found, sql, at) for found in wrong_cuts(nodes)])
 
 
 def check_places(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:

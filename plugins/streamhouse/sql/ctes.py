@@ -46,3 +46,22 @@ def _other_names(root: Scope) -> dict[int, str]:
         if name != cte.alias:
             named[id(cte)] = name
     return named
+
+
+def is_visible(table: exp.Table) -> bool:
+    """Whether a CTE of the name of a table comes before it, or is of a query around it."""
+    name, node = table.name.lower(), table.parent
+    inside: exp.Expr = table
+    while node is not None:
+        if isinstance(node, exp.With):
+            before = node.expressions[: next(i for i, cte in enumerate(node.expressions) if cte is inside)]
+            if any(cte.alias.lower() == name for cte in before):
+                return True
+            inside, node = node, node.parent
+            inside, node = (node, node.parent) if node is not None else (inside, None)
+            continue
+        with_ = node.args.get("with_")
+        if with_ is not None and with_ is not inside and any(cte.alias.lower() == name for cte in with_.expressions):
+            return True
+        inside, node = node, node.parent
+    return False

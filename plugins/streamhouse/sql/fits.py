@@ -18,7 +18,7 @@ from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import short
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.scopes import function_name
+from streamhouse.sql.scopes import aggregates_in, function_name, selects_of
 from streamhouse.sql.spark_type import BOOLEAN, SparkType
 from streamhouse.sql.words import words
 
@@ -57,8 +57,8 @@ _CONSTANT = frozenset({"constant"})
 _CAST = "convert it with CAST, or in another way"
 _APART = Kinds(exp.Query, exp.Lambda, exp.From, exp.With)
 _LOOKED_AT = Kinds(
-    exp.Where, exp.Join, exp.And, exp.Or, exp.Not, exp.If, exp.Cast, exp.Neg, exp.In, exp.Between, exp.Like, exp.ILike,
-    exp.RegexpLike, exp.Is, exp.Bracket, exp.Ordered, *_COMPARED, *_ARITHMETIC, exp.Func,
+    exp.Group, exp.Where, exp.Join, exp.And, exp.Or, exp.Not, exp.If, exp.Cast, exp.Neg, exp.In, exp.Between,
+    exp.Like, exp.ILike, exp.RegexpLike, exp.Is, exp.Bracket, exp.Ordered, *_COMPARED, *_ARITHMETIC, exp.Func,
 )  # fmt: skip
 _CALLED = {
     "number": frozenset({"int", "bigint", "decimal", "double"}),
@@ -104,6 +104,11 @@ class _Fit:
     def found(self, node: exp.Expr) -> Iterator[Refused]:
         """What is wrong with one node, whose parts are looked at by themselves."""
         match node:
+            case exp.Group():
+                for key in node.expressions or (_plain_items(self._scope) if node.args.get("all") else []):
+                    kind = self._type(key)
+                    if kind is not None and _has(kind, "variant"):
+                        yield Refused(node, f"nothing groups {kind}", "group by to_json(…) of it, or by a value of it")
             case exp.Where():
                 yield from self._condition(node.this, "WHERE", strict=True)
             case exp.Join() if isinstance(node.args.get("on"), exp.Expr):
@@ -219,6 +224,10 @@ class _Fit:
         if not isinstance(first, exp.Expr):
             return
         yield from self._arguments(node, f"{name}()")
+        if name in ("hash", "xxhash64"):
+            for part in node.expressions:
+                if (of := self._type(part)) is not None and (_has_map(of) or _has(of, "variant")):
+                    yield Refused(part, f"{name}() takes no {of}", "use to_json(…) of it, or single values")
         if name == "if":
             yield from self._condition(first, "IF", strict=True)
         elif name == "element_at":
@@ -289,6 +298,11 @@ class _Fit:
             yield Refused(part, f"{shown} takes {_words(taken)} here, and {short(part)} is {kind}", _CAST)
 
 
+def _plain_items(scope: Scope) -> list[exp.Expr]:
+    """The output columns that GROUP BY ALL groups by."""
+    return [item for item in selects_of(scope) if not aggregates_in(item)]
+
+
 def _chain(node: exp.Expr) -> list[exp.Expr]:
     """The parts of `a OR b OR c`, as written: what stands in brackets is one part."""
     parts: list[exp.Expr] = []
@@ -312,7 +326,11 @@ _INTERVALS = functions.INTERVALS | {"calendar_interval"}
 
 
 def _has_map(kind: SparkType) -> bool:
-    return kind.kind == "map" or any(_has_map(part) for _, part in kind.fields)
+    return _has(kind, "map")
+
+
+def _has(kind: SparkType, name: str) -> bool:
+    return kind.kind == name or any(_has(part, name) for _, part in kind.fields)
 
 
 def _comparable(one: SparkType, other: SparkType) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from streamhouse.sql.words import words
 
 _CHANGES = "gives another answer each time"
-_PROCESS = "tells facts of the process or of the session"
+_PROCESS = "shows facts of the process or of the session"
 _CODE = "runs code that is no SQL"
 _OUTSIDE = "reads what no table has"
 _DOCUMENTS = "reads a document that can name files and addresses"

@@ -12,6 +12,8 @@ from streamhouse.errors import Location, OutputColumnError, UnknownColumnError
 from streamhouse.model.table import Column
 from streamhouse.sql.dialect import SPARK
 
+_HINT = "give each table and column a name of its own with AS"
+
 
 def qualified(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], at: Location) -> exp.Query:
     """The tree with stars expanded and names qualified; names that are not known stay as they are.
@@ -44,7 +46,7 @@ def qualified(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], at:
         hint = "give each column of the inner query a name of its own, and name the columns instead of *"
         raise OutputColumnError("two columns behind '*' have one name", at=at, hint=hint) from error
     except SqlglotError as error:
-        raise UnknownColumnError(str(error).splitlines()[0], at=at) from error
+        raise UnknownColumnError(str(error).splitlines()[0], at=at, hint=_HINT) from error
     assert isinstance(tree, exp.Query)
     return tree
 

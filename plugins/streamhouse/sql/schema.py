@@ -114,7 +114,6 @@ def analyse(
     nodes = _spelled(query, nodes, ports, sql, at)
     check_functions(nodes, sql, at)
     check_limits(nodes, sql, at)
-    check_stars(nodes, sql, at)
     check_places(nodes, sql, at)
     query, nodes = _names_noted(query, nodes, seen, sql, at)
     filters = Filters(nodes)
@@ -177,6 +176,7 @@ def _names_noted(
     """The query with rows and merged columns written out and the case of its names noted, and its nodes."""
     if spell_rows(query, seen, sql, at):
         nodes = list(query.walk())
+    check_stars(nodes, sql, at)
     check_names(query, sql, at)
     note_names(nodes)
     if merges(nodes):

@@ -204,7 +204,7 @@ class _Spelt:
             if len(parts) != len(values) or not all(isinstance(part, exp.Column) for part in parts):
                 hint = "write as many columns as there are names before FOR"
                 raise self._refused(f"{short(inner)} does not fit {', '.join(values)}", hint)
-            shown = "_".join(self._columns.get(name_of(part).lower(), name_of(part)) for part in parts)
+            shown = "_".join(name_of(part) for part in parts)
             text = item.args["alias"].name if isinstance(item, exp.PivotAlias) else shown
             fields: list[exp.Expr] = [exp.Literal.string("n"), exp.Literal.string(text)]
             for place, part in enumerate(parts):

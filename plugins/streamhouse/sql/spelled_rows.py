@@ -10,11 +10,11 @@ from itertools import count
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from streamhouse.errors import Location, StrategyError, UntypedColumnError
+from streamhouse.errors import Location, StrategyError, StreamhouseError, UnknownTableError, UntypedColumnError
 from streamhouse.model.table import Column
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import place_of, short
-from streamhouse.sql.generators import arguments_of
+from streamhouse.sql.generators import Columns, arguments_of
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.literals import whole_number
 from streamhouse.sql.resolved import qualified, scope_of
@@ -22,6 +22,7 @@ from streamhouse.sql.scopes import aggregates_in, function_name, is_generator, n
 
 _MARK = "generator"
 _ROWS = "_rows"
+_FIELDS = "_fields"
 _TABLE, _LATERAL, _SELECT = Kinds(exp.Table), Kinds(exp.Lateral), Kinds(exp.Select)
 _AROUND = ("distinct", "order", "sort", "cluster", "distribute", "limit", "offset")
 _HINT = "write LATERAL VIEW with a name for each column, or CAST(… AS array<…>) inside"
@@ -63,7 +64,8 @@ def spell_rows(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], sq
     _without_words(nodes)
     changed = _tables_as_queries(nodes, names, sql, at)
     changed = _joins_as_views(nodes) or changed
-    waiting = list(_unnamed(list(query.walk()) if changed else nodes, names))
+    nodes = list(query.walk()) if changed else nodes
+    waiting = [*_unnamed(nodes, names), *_struct_stars(nodes)]
     while waiting:
         changed = True
         columns = _columns(query, waiting, visible, at)
@@ -71,14 +73,23 @@ def spell_rows(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], sq
             raise _unknown(waiting[0], sql, at)
         for place, found in sorted(columns.items(), reverse=True):
             one = waiting.pop(place)
-            if isinstance(one.holder, exp.Lateral):
+            if function_name(one.call) == _FIELDS:
+                _spread(one.call, found, sql, at)
+            elif isinstance(one.holder, exp.Lateral):
                 _name_lateral(one.holder, found)
             else:
                 _into_lateral(one, found, names, sql, at)
     return changed
 
 
-def _unknown(found: _Found, sql: str, at: Location) -> UntypedColumnError:
+def _unknown(found: _Found, sql: str, at: Location) -> StreamhouseError:
+    if function_name(found.call) == _FIELDS:
+        name = arguments_of(found.call)[0].sql("spark")
+        select = found.call.find_ancestor(exp.Select)
+        known = ", ".join(names_in_from(select)) if select is not None else ""
+        message = f"unknown table '{name}' before .*"
+        hint = f"the FROM has {known or 'no table'}; or name a column that is a struct"
+        return UnknownTableError(message, at=place_of(found.call, sql, at), hint=hint)
     message = f"the columns of {short(found.call)} cannot be derived"
     return UntypedColumnError(message, at=place_of(found.call, sql, at), hint=_HINT)
 
@@ -209,7 +220,7 @@ def _columns(
         for node in _calls(scope):
             place = node.meta_get(_MARK)
             if place is not None and place not in known:
-                columns = inference.generated(node, scope)
+                columns = _fields(node, scope, inference)
                 if columns is not None and all(kind is not None for _, kind in columns):
                     known[place] = [name for name, _ in columns]
     for found in waiting:
@@ -228,6 +239,52 @@ def _calls(scope: Scope) -> Iterator[exp.Expr]:
 def _name_lateral(lateral: exp.Lateral, columns: Sequence[str]) -> None:
     alias = lateral.args["alias"]
     alias.set("columns", [exp.to_identifier(name) for name in columns])
+
+
+# --- stars of structs ---
+
+
+def _struct_stars(nodes: Sequence[exp.Expr]) -> Iterator[_Found]:
+    """Each `s.*` of which no table has the name, as a call that gives the fields of s."""
+    stars = [node.parent for node in nodes if isinstance(node, exp.Star) and isinstance(node.parent, exp.Column)]
+    for column in [one for one in stars if isinstance(one, exp.Column)]:
+        select = column.find_ancestor(exp.Select)
+        known = {name.lower() for name in names_in_from(select)} if select is not None else set()
+        if column.args.get("db") is None and column.table.lower() in known:
+            continue
+        struct = exp.Column(this=column.args["table"].copy())
+        if column.args.get("db") is not None:
+            struct.set("table", column.args["db"].copy())
+        call = exp.Anonymous(this=_FIELDS, expressions=[struct])
+        column.replace(call)
+        yield _Found(call, call)
+
+
+def _fields(call: exp.Expr, scope: Scope, inference: Inference) -> Columns | None:
+    if function_name(call) != _FIELDS:
+        return inference.generated(call, scope)
+    kind = inference.type_of(call.expressions[0], scope)
+    return kind.fields if kind is not None and kind.kind == "struct" else None
+
+
+def _spread(call: exp.Expr, names: Sequence[str], sql: str, at: Location) -> None:
+    """Put the fields of a struct into the place of its star."""
+    holder = call.parent
+    struct = call.expressions[0]
+    fields: list[exp.Expr] = [
+        exp.Dot(this=struct.copy(), expression=exp.to_identifier(name, quoted=True)) for name in names
+    ]
+    if isinstance(holder, exp.Struct):
+        fields = [
+            exp.PropertyEQ(this=exp.to_identifier(name), expression=field)
+            for name, field in zip(names, fields, strict=True)
+        ]
+    elif isinstance(holder, exp.Select):
+        fields = [exp.alias_(field, exp.to_identifier(name)) for name, field in zip(names, fields, strict=True)]
+    elif not isinstance(holder, exp.Anonymous):
+        message = f"{struct.sql('spark')}.* is not followed here"
+        raise StrategyError(message, at=place_of(call, sql, at), hint="name the fields")
+    holder.set("expressions", [one for item in holder.expressions for one in (fields if item is call else [item])])
 
 
 # --- calls among output columns ---

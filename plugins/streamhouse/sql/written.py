@@ -72,7 +72,7 @@ def _of_item(item: exp.Expr, scope: Scope, inference: Inference) -> str:
         return _text(alias)
     node = item.unalias()
     if isinstance(node, exp.Coalesce) and not any(_is_written(name) for name in node.find_all(exp.Identifier)):
-        node = node.this  # the column that a USING puts together, in the place of `*`
+        node = node.this  # the column that a USING puts together, from a `*`
     if isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier):
         if _is_written(node.this):
             return _text(node.this)
