@@ -31,6 +31,8 @@ NOT_IN_DUCKDB = (
     "now()",
     "max_by",
     "collect_set",
+    "posexplode",
+    "stack(",
     "percentile",
     "get(",
 )
