@@ -95,19 +95,20 @@ class RowsLostError(StoreError):
 
 
 class WriteRefusedError(StoreError):
-    """A store refuses rows: a null key, a value that does not fit.
+    """A store refuses rows: a null key, a value that does not fit, two rows of one key.
 
     Cause:
-        A row of the result has no value in a column of its key, or a value that its column cannot store.
+        A row of the result has no value in a column of its key, or a value that its column cannot store; or
+        a result that is computed as a whole has two different rows of one key, of which neither could win.
         No row of the epoch is recorded as written.
 
     Example:
         SH405 2 rows for dwd.sales have no basket_id, which is part of its primary key
-          hint: filter them in the step's SQL: WHERE basket_id IS NOT NULL
+          hint: keep them by COALESCE(basket_id, …) in SELECT and GROUP BY, or drop them: WHERE basket_id IS NOT NULL
 
     Remedy:
         Filter or convert such rows in the action's SQL, or declare an expectation with
-        `on_violation: quarantine`. Then apply the change; the epoch runs again.
+        `on_violation: quarantine`. Of two rows of one key choose one, or declare a longer key. Then apply the change; the epoch runs again.
     """
 
     code = "SH405"

@@ -272,7 +272,7 @@ def _refuse_nulls(table: Table, rows: pa.Table) -> None:
             role = "is part of its primary key" if name in table.primary_key else "it is partitioned by"
             raise WriteRefusedError(
                 f"{count} rows for {table.name} have no {name}, which {role}",
-                hint=f"filter them in the step's SQL: WHERE {name} IS NOT NULL",
+                hint=f"keep them by COALESCE({name}, …) in SELECT and GROUP BY, or drop them: WHERE {name} IS NOT NULL",
             )
 
 

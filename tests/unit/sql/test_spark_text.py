@@ -142,13 +142,13 @@ def test_a_comma_binds_as_a_join_does() -> None:
         ),
         (
             "SELECT a FROM t WHERE a IN ((SELECT a FROM u) LIMIT 2) AND EXISTS ((SELECT 1 FROM u) ORDER BY b LIMIT 0)",
-            "SELECT a FROM t WHERE a IN ((SELECT a FROM u LIMIT 2)) AND EXISTS(SELECT 1 FROM u ORDER BY b LIMIT 0)",
+            "SELECT a FROM t WHERE a IN (SELECT a FROM u LIMIT 2) AND EXISTS(SELECT 1 FROM u ORDER BY b LIMIT 0)",
         ),
         (
             "SELECT a FROM ((SELECT a FROM t LIMIT 3) LIMIT 2) AS q UNION ALL ((SELECT a FROM u) LIMIT 1)",
             (
-                "SELECT a FROM ((SELECT * FROM (SELECT a FROM t LIMIT 3) AS _in_brackets LIMIT 2)) AS q"
-                " UNION ALL ((SELECT a FROM u LIMIT 1))"
+                "SELECT a FROM (SELECT * FROM (SELECT a FROM t LIMIT 3) AS _in_brackets LIMIT 2) AS q"
+                " UNION ALL (SELECT a FROM u LIMIT 1)"
             ),
         ),
     ],

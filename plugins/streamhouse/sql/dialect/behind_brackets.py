@@ -31,12 +31,24 @@ def with_clauses_inside(nodes: Sequence[exp.Expr]) -> bool:
     for exists in asked:
         exists.set("this", _query_of(exists.this))
     found = [node for node in nodes if type(node) is exp.Subquery and any(node.args.get(key) for key in _CLAUSES)]
+    listed = [node for node in nodes if type(node) is exp.In and _is_value(node.args.get("query"))]
+    for one in listed:
+        one.set("expressions", [one.args["query"].this])
+        one.set("query", None)
     for brackets in found[::-1]:
         clauses = {key: value for key in _CLAUSES if (value := brackets.args.get(key))}
         for key in clauses:
             brackets.set(key, None)
-        brackets.set("this", _with_clauses(brackets.this, clauses))
-    return bool(found or asked)
+        query = _with_clauses(brackets.this, clauses)
+        # Two pairs of brackets would be a value behind IN.
+        (brackets.parent if type(brackets.parent) is exp.Subquery else brackets).set("this", query)
+    return bool(found or asked or listed)
+
+
+def _is_value(query: exp.Expr | None) -> bool:
+    """Whether Spark takes what stands behind IN for a list of one value: `a IN ((SELECT …))`."""
+    inner = query.this if isinstance(query, exp.Subquery) else None
+    return isinstance(inner, exp.Subquery) and not any(inner.args.get(key) for key in _CLAUSES)
 
 
 def _query_of(argument: exp.Expr) -> exp.Expr:
