@@ -61,6 +61,13 @@ READ = [
     (LAB, "total water separately for each station", "ods.samples; by station; get sum(water_l)"),
     # on an average day
     (LAB, "how many samples are there on an average day?", "[ods.samples; by day(taken_at); get count(*)]; get avg(sample_count)"),
+    # a verb before its value
+    (THEATRE, "number of plays, comedies only", "ods.plays; where kind = C; get count(*)"),
+    (LAB, "samples being graded pure", "ods.samples; where grade = A"),
+    # how often
+    (LAB, "how often was each station sampled", "ods.samples; by station; get count(*)"),
+    # a level is a group; a slip of the finger before any name
+    (THEATRE, "averge price of tickets per play", "ods.tickets; by play_id; get avg(price_cents)"),
     # columns of rows that a value names
     (THEATRE, "which tragedies are open air, with the title", "ods.plays; where kind = T and is_open_air = True; show play_id, title"),
 ]  # fmt: skip
@@ -68,6 +75,8 @@ READ = [
 ASKED_BACK = [
     # a name that goes on is no designator
     (THEATRE, "how many gold subscriptions", "gold"),
+    # the oldest thing is not that of the oldest row that points to it
+    (THEATRE, "oldest member of each play", "which time orders the rows of ods.members"),
     # billed, or paid?
     (THEATRE, "repair income per workshop", "income"),
     # two values end so, and a name without a second one
