@@ -39,6 +39,9 @@ READ = [
     # the opposite of what is yes or no
     (LAB, "failed samples per station", "ods.samples; where is_passed <> True; by station; get count(*)"),
     (LAB, "samples that were failed, per station", "ods.samples; where is_passed <> True; by station; get count(*)"),
+    # what is denied, counted
+    (LAB, "how many failed samples per station", "ods.samples; where is_passed <> True; by station; get count(*)"),
+    (THEATRE, "number of unpaid repairs per workshop", "ods.repairs; where paid_on is null; by workshop; get count(*)"),
     # an adjective for a country, and for a number
     (THEATRE, "tickets of Danish members per play", "ods.tickets; join member=ods.members; where member.country = Denmark; by play_id; get count(*)"),
     (THEATRE, "number of Dutch members", "ods.members; where country = The Netherlands; get count(*)"),
@@ -77,6 +80,9 @@ ASKED_BACK = [
     (THEATRE, "how many gold subscriptions", "gold"),
     # the oldest thing is not that of the oldest row that points to it
     (THEATRE, "oldest member of each play", "which time orders the rows of ods.members"),
+    # denied of one count alone, and room that is free
+    (THEATRE, "number of unpaid repairs and number of repairs per workshop", "number"),
+    (THEATRE, "places available per hall", "available"),
     # billed, or paid?
     (THEATRE, "repair income per workshop", "income"),
     # two values end so, and a name without a second one
