@@ -82,9 +82,9 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
 
 
 _OTHERWISE = (
-    with_countries, with_opposites, with_denial_first, with_nouns_of_adjectives, with_both_sides, with_plain_values, with_done_moments,
-    with_deadlines, with_done_things, with_missing_rows, with_rates, with_income, with_sums, with_totals,
-    with_verbs_of_rows,
+    with_countries, with_opposites, with_denial_first, with_nouns_of_adjectives, with_both_sides, with_plain_values,
+    with_done_moments, with_deadlines, with_done_things, with_missing_rows, with_rates, with_income, with_sums,
+    with_totals, with_verbs_of_rows,
 )  # fmt: skip
 
 
