@@ -29,7 +29,7 @@ from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
-from streamhouse.planner.language.said_by_opposite import with_opposites
+from streamhouse.planner.language.said_by_opposite import with_denial_first, with_opposites
 from streamhouse.planner.language.scope import default_time, is_number
 from streamhouse.planner.language.screen import screened
 from streamhouse.planner.language.shape import Shaped
@@ -82,9 +82,9 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
 
 
 _OTHERWISE = (
-    with_countries, with_opposites, with_nouns_of_adjectives, with_both_sides, with_plain_values, with_done_moments,
-    with_deadlines, with_done_things, with_missing_rows, with_rates, with_income, with_sums, with_totals,
-    with_verbs_of_rows,
+    with_countries, with_opposites, with_denial_first, with_nouns_of_adjectives, with_both_sides, with_plain_values,
+    with_done_moments, with_deadlines, with_done_things, with_missing_rows, with_rates, with_income, with_sums,
+    with_totals, with_verbs_of_rows,
 )  # fmt: skip
 
 

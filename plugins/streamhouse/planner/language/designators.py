@@ -1,5 +1,7 @@
 """As in "on the pro plan", "in the brass section": the name of a column behind one of its values says no more."""
 
+from dataclasses import replace
+
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.words import GRAINS, STATES, VALUE_LIKE
@@ -18,12 +20,31 @@ def with_plain_values(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
     """
     at = 0
     while at < len(tokens):
+        if _is_verb_before(tokens, at, lexicon):
+            tokens = (*tokens[:at], replace(tokens[at], text="with", word="with", stem="with"), *tokens[at + 1 :])
         end = _designated(tokens, at, lexicon)
         if end is not None:
             tokens = (*tokens[:at], *tokens[end:])
         else:
             at += 1
     return tokens
+
+
+def _is_verb_before(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
+    """Whether a verb names the column of the value behind it: "musicians playing the violin"."""
+    if not at or not tokens[at].word.endswith("ing") or tokens[at].kind != "word":
+        return False
+    name = lexicon.mention(tokens, at, 1)
+    columns = {(s.table, s.column) for s in name.of_kind("column")} if name is not None else set()
+    if name is None or not columns or len(columns) != len(name.senses):
+        return False
+    behind = at + 1
+    while behind < len(tokens) and tokens[behind].word in _ARTICLES:
+        behind += 1
+    value = lexicon.mention(tokens, behind) if behind < len(tokens) else None
+    certain = [sense for sense in value.senses if sense.quality >= _SURE] if value is not None else []
+    meant = {(sense.table, sense.column) for sense in certain if sense.kind == "value"}
+    return bool(meant) and meant == columns and all(sense.kind == "value" for sense in certain)
 
 
 def _designated(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> int | None:

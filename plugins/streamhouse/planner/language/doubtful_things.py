@@ -169,7 +169,10 @@ _EXACT = 0.95  # how well a noun has to name a table
 
 def earned(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
     """As in "presenters who earn 120 euros": what a thing earns is not for certain what is sold by it."""
-    far = any(isinstance(one.of, ColumnRef) and one.of.role for one in found.block.dimensions)
+    keys = {column.name for column in found.bench.base.columns if column.references}
+    far = any(
+        isinstance(one.of, ColumnRef) and (one.of.role or one.of.column in keys) for one in found.block.dimensions
+    )
     for one in (one for one in draft.filters if isinstance(one, Compared)):
         head = one.left.head if isinstance(one.left, Noun) else None
         soft = (

@@ -6,7 +6,7 @@ from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.conditions import leftover_filters
 from streamhouse.planner.language.draft import Bands, Group, Noun, Time
 from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError
-from streamhouse.planner.language.scope import TIMES, is_key_like, is_number, key_column
+from streamhouse.planner.language.scope import TIMES, is_key_like, is_number, is_quantity, key_column
 from streamhouse.planner.language.times import time_column
 from streamhouse.planner.language.units import factor
 from streamhouse.planner.request import Banded, ColumnRef, Cut, Grain
@@ -65,11 +65,13 @@ def _column(bench: Bench, noun: Noun) -> str:
         bench.filters += leftover_filters(bench)
         places.note(noun.text, f"{bench.base.name}.{own}")
         return bench.dimension(own, ColumnRef(column=own))
-    placed = places.column(noun)
+    placed = places.column(_as_own_column(bench, noun, own))
     if placed.column.type in TIMES and placed.column.type != "date":
         raise NotPlacedError(noun.text, f"{placed.name} is a time: say per day, per month or another length")
     unit = unit_of_column(placed.column)
-    divisor = not is_key_like(placed.column) and (unit or placed.column.unit or noun.per)
+    divisor = not is_key_like(placed.column) and (
+        unit or placed.column.unit or (noun.per and is_quantity(placed.column))
+    )  # rooms per floor are a group for each floor
     if (
         is_number(placed.column)
         and divisor
@@ -83,6 +85,14 @@ def _column(bench: Bench, noun: Noun) -> str:
     bench.filters += [one for one in leftover_filters(bench) if one not in bench.filters]
     places.note(noun.text, placed.name)
     return bench.dimension(dimension_name(placed), places.use(placed))
+
+
+def _as_own_column(bench: Bench, noun: Noun, own: str | None) -> Noun:
+    """A noun that names the rows and a column of theirs as the column: each row is a group of its own otherwise."""
+    if not bench.places.is_base(noun.head):
+        return noun
+    senses = tuple(s for s in noun.head.of_kind("column") if s.quality > 0.97 and s.column != own)
+    return replace(noun, head=replace(noun.head, senses=senses)) if senses else noun
 
 
 def _yes_or_no_thing(bench: Bench, noun: Noun) -> bool:

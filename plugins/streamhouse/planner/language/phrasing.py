@@ -79,8 +79,8 @@ _TURNS: tuple[tuple[str, str], ...] = (
      r"average time\2 \3"),
     (rf"\b((?:the )?(?:time|duration|delay|length) [^,.;]+?),? on average,? (?=(?:per|by|for each) |in {_UNIT}\b|$)",
      r"average \1 "),
-    (r"^(?:the )?([a-z]+(?: [a-z]+)?) ((?:per|for each|of each|for every) [^,.;]+?),? on average[.!?]*$",
-     r"average \1 \2"),
+    ((r"^(?:the )?([a-z]+(?: [a-z]+)?(?: of [^,.;]+?)?) ((?:per|for each|of each|for every) [^,.;]+?),? on average"
+      r"[.!?]*$"), r"average \1 \2"),
     (r"\b(?:most|highest|largest) ([a-z]+) on average\b", r"highest average \1"),
     (r"\b(?:fewest|lowest|least|smallest) ([a-z]+) on average\b", r"lowest average \1"),
     # what something costs

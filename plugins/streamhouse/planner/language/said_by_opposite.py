@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.words import AGGREGATES, RATES, SHARES
 
 _OPPOSITES = {
     "failed": ("passed", "successful"), "unsuccessful": ("successful", "passed"), "inactive": ("active",),
@@ -39,3 +40,29 @@ def _is_flag_of_one(word: str, lexicon: Lexicon) -> bool:
     flags = {(s.table, s.column) for s in senses if s.column and tables[s.table].column(s.column).type == "boolean"}
     others = [s for s in senses if (s.table, s.column) not in flags]
     return bool(flags) and not others
+
+
+def with_denial_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens with "unpaid" before the count of "number of unpaid bills", where that is the only number."""
+    words = [token.word for token in tokens]
+    counts = [at for at in range(len(words) - 2) if words[at : at + 2] in (["number", "of"], ["how", "many"])]
+    if len(counts) != 1 or _FIGURES & set(words):
+        return tokens
+    at = counts[0] + 2
+    while at < len(words) - 1 and words[at] in {"the", "our", "all", "of"}:
+        at += 1
+    token = tokens[at]
+    denies = token.kind == "word" and token.word.startswith("un") and len(token.word) > _SHORTEST
+    known = lexicon.mention(tokens, at, 1)
+    if not denies or "and" in words[at : at + 4] or known is not None:
+        return tokens
+    rest = token.word[2:]
+    said = any(sense.kind in {"column", "value"} for sense in lexicon.meanings((stem(rest),)))
+    rows = lexicon.mention(tokens, at + 1)
+    if not said or rows is None:
+        return tokens
+    return (*tokens[: counts[0]], token, *tokens[counts[0] : at], *tokens[at + 1 :])
+
+
+_SHORTEST = 5  # "unpaid" has a verb behind "un"
+_FIGURES = frozenset({*AGGREGATES, *SHARES, *RATES, "most", "least", "top", "change", "growth", "compared", "ratio"})

@@ -9,7 +9,7 @@ from streamhouse.planner.language.having import split_clauses
 from streamhouse.planner.language.listing import beside, unique_name
 from streamhouse.planner.language.nobody import leave_out_empty
 from streamhouse.planner.language.place import NotPlacedError, RefusedError, UnclearError
-from streamhouse.planner.language.scope import TIMES, default_time
+from streamhouse.planner.language.scope import TIMES, default_time, is_year
 from streamhouse.planner.request import (
     Block,
     ColumnRef,
@@ -18,6 +18,8 @@ from streamhouse.planner.request import (
     Pick,
     Sessions,
 )
+
+_AGES = frozenset({"oldest", "newest"})  # said of things themselves
 
 
 def picked(bench: Bench) -> Block:
@@ -38,6 +40,10 @@ def picked(bench: Bench) -> Block:
     if not places.is_base(pick.noun.head):
         if not any(s.kind == "column" and s.table == bench.base.name for s in pick.noun.head.senses):
             raise NotPlacedError(pick.noun.text)
+        if _AGES & set(bench.draft.words) and pick.noun.head.of_kind("table"):
+            raise NotPlacedError(
+                pick.noun.text, f"the oldest of them is not that of the oldest row of {bench.base.name}"
+            )
         places.cost += 1.0
         listed = [pick.noun]
     else:
@@ -85,7 +91,8 @@ def _ordering(bench: Bench) -> CatalogColumn | None:
     pick = bench.draft.pick
     assert pick is not None
     if pick.by is None:
-        return default_time(bench.base)
+        years = [one for one in bench.base.columns if is_year(one) or one.type in TIMES]
+        return default_time(bench.base) or (years[0] if len(years) == 1 and _AGES & set(bench.draft.words) else None)
     want = "time" if bench.places.columns(pick.by, want="time") else "number"
     placed = bench.places.column(pick.by, want=want)
     if placed.of.role:

@@ -26,7 +26,8 @@ def respelled_words(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[tuple[
             continue
         if token.word in FILLERS or token.word in _ORDINARY or token.word in lexicon.vocabulary:
             continue
-        if (token.stem,) in lexicon.entries or token.stem in lexicon.described or lexicon.respelled(token.word):
+        named = lexicon.respelled(token.word)
+        if (token.stem,) in lexicon.entries or token.stem in lexicon.described or (named and named not in _ORDINARY):
             continue
         near = process.extract(token.word, _ORDINARY, scorer=OSA.distance, score_cutoff=1, limit=2)
         if len(near) == 1 and near[0][0][0] == token.word[0] and not _is_form(token.word, near[0][0]):

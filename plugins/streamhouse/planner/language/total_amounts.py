@@ -14,7 +14,7 @@ _USED = frozenset(
     harvested picked delivered bought purchased served""".split()
 )
 _GROUPING = frozenset({"per", "by", "each", "every"})
-_THERE = (("we", "have"), ("we", "had"), ("there", "are"), ("available",))
+_THERE = (("we", "have"), ("we", "had"), ("there", "are"))
 _OPENERS = frozenset({"the", "show", "give", "me", "list", "our", "all", "and", ",", "how", "much", "many"})
 _RATES = frozenset({"rate", "pct", "percent", "score", "per", "hourly", "level", "year", "age", "stars", "rating"})
 _KNOWN = 0.85  # how well a word has to name a number, and no other sort of thing

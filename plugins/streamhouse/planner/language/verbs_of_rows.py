@@ -5,7 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.named_sums import sums_of_money
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import PARTICIPLES
+from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
 
 _BEING = frozenset({"was", "were", "is", "are", "has", "have", "did", "do", "does", "been"})
 _PRONOUNS = frozenset({"we", "they", "you"})
@@ -36,13 +36,16 @@ def _often(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     verb = thing.end
     while verb < len(tokens) and words[verb] in _BEING:
         verb += 1
-    rows = _rows_of(tokens, verb, lexicon) if verb < len(tokens) else ""
+    rows = _rows_of(tokens, verb, lexicon) or _rows_of_verb(tokens, verb, lexicon) if verb < len(tokens) else ""
     keys = {key.to for key in lexicon.keys.get(rows, [])}
     named = {s.table for s in thing.senses if s.quality >= _SURE and s.kind in {"table", "column"}}
     if not rows or not named & {rows, *keys}:
         return tokens
     put = (*_said(tokens[0], "number of"), _name(tokens[verb], rows), *_said(tokens[0], "per"))
-    return (*put, *tokens[thing.start : thing.end], *tokens[verb + 1 :])
+    rest = tokens[verb + 1 :]
+    if rest and rest[0].word == "as":  # "diagnosed as severe"
+        rest = (*_said(rest[0], "with"), *rest[1:])
+    return (*put, *tokens[thing.start : thing.end], *rest)
 
 
 def _most(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -112,6 +115,17 @@ def _rows_of(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     """The one table whose rows a participle names by their time or a form of their name; empty: none, or several."""
     found = lexicon.mention(tokens, at, 1) if _is_participle(tokens[at].word) else None
     return _one(found, lexicon) if found is not None else ""
+
+
+def _rows_of_verb(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
+    """The one table whose rows are called by the noun of a verb: visits of "visit", diagnoses of "diagnosed"."""
+    verb = tokens[at]
+    asked = {token.word for token in tokens[:at]} & {"did", "do", "does"}
+    if not asked and not _is_participle(verb.word):
+        return ""
+    nouns = [(verb.stem,), *((stem(noun),) for noun in VERB_NOUNS.get(verb.stem, ()))]
+    found = {s.table for noun in nouns for s in lexicon.meanings(noun) if s.kind == "table" and s.quality >= _EXACT}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _one(found: Mention, lexicon: Lexicon) -> str:

@@ -39,6 +39,9 @@ READ = [
     # the opposite of what is yes or no
     (LAB, "failed samples per station", "ods.samples; where is_passed <> True; by station; get count(*)"),
     (LAB, "samples that were failed, per station", "ods.samples; where is_passed <> True; by station; get count(*)"),
+    # what is denied, counted
+    (LAB, "how many failed samples per station", "ods.samples; where is_passed <> True; by station; get count(*)"),
+    (THEATRE, "number of unpaid repairs per workshop", "ods.repairs; where paid_on is null; by workshop; get count(*)"),
     # an adjective for a country, and for a number
     (THEATRE, "tickets of Danish members per play", "ods.tickets; join member=ods.members; where member.country = Denmark; by play_id; get count(*)"),
     (THEATRE, "number of Dutch members", "ods.members; where country = The Netherlands; get count(*)"),
@@ -61,6 +64,13 @@ READ = [
     (LAB, "total water separately for each station", "ods.samples; by station; get sum(water_l)"),
     # on an average day
     (LAB, "how many samples are there on an average day?", "[ods.samples; by day(taken_at); get count(*)]; get avg(sample_count)"),
+    # a verb before its value
+    (THEATRE, "number of plays, comedies only", "ods.plays; where kind = C; get count(*)"),
+    (LAB, "samples being graded pure", "ods.samples; where grade = A"),
+    # how often
+    (LAB, "how often was each station sampled", "ods.samples; by station; get count(*)"),
+    # a level is a group; a slip of the finger before any name
+    (THEATRE, "averge price of tickets per play", "ods.tickets; by play_id; get avg(price_cents)"),
     # columns of rows that a value names
     (THEATRE, "which tragedies are open air, with the title", "ods.plays; where kind = T and is_open_air = True; show play_id, title"),
 ]  # fmt: skip
@@ -68,6 +78,11 @@ READ = [
 ASKED_BACK = [
     # a name that goes on is no designator
     (THEATRE, "how many gold subscriptions", "gold"),
+    # the oldest thing is not that of the oldest row that points to it
+    (THEATRE, "oldest member of each play", "which time orders the rows of ods.members"),
+    # denied of one count alone, and room that is free
+    (THEATRE, "number of unpaid repairs and number of repairs per workshop", "number"),
+    (THEATRE, "places available per hall", "available"),
     # billed, or paid?
     (THEATRE, "repair income per workshop", "income"),
     # two values end so, and a name without a second one
