@@ -7,6 +7,7 @@ from streamhouse.model.types import format_duration
 from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.language.account import unaccounted
 from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
+from streamhouse.planner.language.always_done import with_plain_groups
 from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
 from streamhouse.planner.language.deadlines import with_deadlines
@@ -16,9 +17,11 @@ from streamhouse.planner.language.doubtful import doubt
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
+from streamhouse.planner.language.impossible import impossible
 from streamhouse.planner.language.last_names import with_last_names
 from streamhouse.planner.language.lexicon import Lexicon, Mention, lexicon_of
 from streamhouse.planner.language.money_of_rows import with_income
+from streamhouse.planner.language.most_done import with_most_of
 from streamhouse.planner.language.net import lost
 from streamhouse.planner.language.nouns_of_times import with_done_moments
 from streamhouse.planner.language.options import read_options
@@ -36,6 +39,7 @@ from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.spelling import respelled_words
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
 from streamhouse.planner.language.total_amounts import with_totals
+from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
 from streamhouse.planner.language.without_rows import with_missing_rows
@@ -52,7 +56,7 @@ def understand(wish: str, catalog: Catalog) -> Understood:
     Returns:
         A Request, or questions, or a refusal that names the words without a place and what comes nearest.
     """
-    refusal = screened(wish)
+    refusal = screened(wish) or impossible(wish)
     if refusal:
         return Understood(refusal=refusal)
     lexicon = lexicon_of(catalog)
@@ -82,16 +86,33 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
 
 
 _OTHERWISE = (
-    with_countries, with_opposites, with_denial_first, with_nouns_of_adjectives, with_both_sides, with_plain_values,
-    with_done_moments, with_deadlines, with_done_things, with_missing_rows, with_rates, with_income, with_sums,
-    with_totals, with_verbs_of_rows,
-)  # fmt: skip
+    with_countries,
+    with_opposites,
+    with_denial_first,
+    with_nouns_of_adjectives,
+    with_both_sides,
+    with_plain_values,
+    with_done_moments,
+    with_plain_groups,
+    with_most_of,
+    with_deadlines,
+    with_done_things,
+    with_missing_rows,
+    with_rates,
+    with_income,
+    with_sums,
+    with_totals,
+    with_verbs_of_rows,
+)
 
 
 def _checked(wish: str, tokens: tuple[Token, ...], draft: Draft, lexicon: Lexicon) -> Understood:
     """The best reading of a draft, if all words have a place in it, and each has one scope."""
     found = resolved(draft, lexicon)
     unread = _unread(draft, found, lexicon)
+    length = vague_length(draft, lexicon) if unread else None
+    if length is not None:
+        return Understood(questions=(length,))
     if unread:
         return Understood(refusal=_unplaced(unread, "", lexicon, draft))
     if isinstance(found, Failed):

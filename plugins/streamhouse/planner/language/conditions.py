@@ -5,13 +5,22 @@ from dataclasses import replace
 from decimal import Decimal
 
 from streamhouse.planner.catalog import CatalogColumn, ForeignKey
+from streamhouse.planner.language.above_nothing import above_nothing
 from streamhouse.planner.language.bench import Bench, unit_of_column
+from streamhouse.planner.language.codes import without_codes
 from streamhouse.planner.language.comparisons import compared
 from streamhouse.planner.language.draft import Clause, Either, Is, Noun, Present, State, When
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.none_there import is_empty_without, refuse_text_of_none
-from streamhouse.planner.language.place import NotPlacedError, Placed, PlaceFinder, RefusedError, UnclearError, counts
+from streamhouse.planner.language.place import (
+    NotPlacedError,
+    Placed,
+    PlaceFinder,
+    RefusedError,
+    UnclearError,
+    counts,
+)
 from streamhouse.planner.language.scope import TIMES, ReachableTables, is_number, is_quantity, key_column, spoken
 from streamhouse.planner.language.times import when
 from streamhouse.planner.language.tokens import stem, stems
@@ -143,7 +152,7 @@ def _designates(bench: Bench, clause: Is) -> bool:
 
 def _value(bench: Bench, value: Mention | str | Decimal, of: Placed | None, cues: tuple[str, ...] = ()) -> Placed:
     if isinstance(value, Mention):
-        found = bench.places.values(value, of)
+        found = without_codes(bench.places.values(value, of), value.text)
         if not found and of is not None:
             raise NotPlacedError(value.text, f"{of.name} has no such value")
         if not found:
@@ -250,8 +259,7 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
     placed = places.column(noun)
     if not clause.present and len(places.leftover) > left:
         raise NotPlacedError(clause.phrase, "it is not clear what is not there")
-    numeric = is_number(placed.column) or any(value[:1].isdigit() for value in placed.column.values)
-    if clause.unsure and numeric and placed.column.type != "boolean":
+    if above_nothing(clause, placed):
         raise UnclearError(
             f"'{clause.phrase}': does it mean that {placed.name} is there, or more than 0?",
             clause.phrase,

@@ -214,6 +214,7 @@ class Draft:
     pick: Pickled | None = None
     sessions: timedelta | None = None
     distinct: bool = False
+    counts_groups: bool = False  # it asks how many periods meet a condition
     listing: bool = False  # it begins with "list", "show" or another word for rows
     alert: bool = False
     freshness: timedelta | None = None

@@ -14,6 +14,7 @@ from streamhouse.planner.language.condition_rules import (
     read_without_rule,
 )
 from streamhouse.planner.language.coordinated import join_values
+from streamhouse.planner.language.counted_periods import read_counted_periods_rule
 from streamhouse.planner.language.draft import (
     Draft,
     Figure,
@@ -246,7 +247,7 @@ def _note_unread(reader: Reader, text: str) -> None:
 
 
 _RULES: tuple[Callable[[Reader], bool], ...] = (
-    read_except_rule, read_quotient, read_per_many,
+    read_counted_periods_rule, read_except_rule, read_quotient, read_per_many,
     read_sides, read_without_rule, read_distinct_rule, read_lasting_rule,
     read_extremes_rule, read_moving_periods_rule, read_falling_rule, read_periods_meeting_rule,
     read_versus_rule, read_numbered_value_rule, read_changed_rule,

@@ -6,6 +6,7 @@ from streamhouse.planner.language.bare_figures import bare_figures, rows_of_subj
 from streamhouse.planner.language.bench import Bench, build_block
 from streamhouse.planner.language.conditions import add_conditions, layer_cost, leftover_filters
 from streamhouse.planner.language.contradictions import contradiction
+from streamhouse.planner.language.counted_periods import count_of_groups
 from streamhouse.planner.language.done_rows import leave_out_undone
 from streamhouse.planner.language.draft import Draft, Figure
 from streamhouse.planner.language.figures import measured
@@ -126,6 +127,11 @@ def _block(bench: Bench) -> tuple[Block, Ranking | None]:
         raise NotPlacedError("", "the wish does not say which figure is wanted of each group")
     check_row_groups(bench)
     check_finer_rows(bench)
+    block = count_of_groups(bench)
+    if draft.counts_groups and block is None:
+        raise NotPlacedError("", "how many periods meet it can only be counted of one condition on each")
+    if block is not None:
+        return block, None
     if ranking is not None or not draft.groups:
         leave_out_nobody(bench, ranking.per if ranking is not None else ())
     return build_block(bench, _with_ranked(bench, columns.columns, ranking)), ranking

@@ -1,0 +1,52 @@
+"""As in "how many calls came in on each queue": a verb that is true of every row, before the groups."""
+
+import re
+from dataclasses import replace
+
+from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.tokens import Token, stem
+
+_COUNTED = (["how", "many"], ["number", "of"])
+_BEFORE = frozenset({"that", "which", "have", "has", "were", "was", "the", "all"})
+_PLACED = frozenset({"on", "in", "at", "to", "for", "through", "from", "over"})
+_GROUPED = frozenset({"each", "every"})
+_SURE = 0.95  # how well words have to name a table and its time
+_EMPTY = re.compile(r"\b(empty|null|missing|unknown|none)\b")
+
+
+def with_plain_groups(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens with "for each" alone, where the verb before it is the time that every counted row has."""
+    words = [token.word for token in tokens]
+    for at in range(len(tokens) - 3):
+        if words[at : at + 2] not in _COUNTED:
+            continue
+        rows = lexicon.mention(tokens, at + 2, 1)
+        tables = {s.table for s in rows.of_kind("table") if s.quality >= _SURE} if rows is not None else set()
+        first = at + 3
+        while first < len(tokens) and words[first] in _BEFORE:
+            first += 1
+        end = _verb_end(tokens, first, tables, lexicon)
+        if end is None:
+            return tokens
+        behind = end + (words[end] in _PLACED)
+        if behind < len(tokens) and words[behind] in _GROUPED:
+            opener = replace(tokens[end - 1], text="for", word="for", stem=stem("for"))
+            return (*tokens[: at + 3], opener, *tokens[behind:])
+        if words[end] == "per":
+            return (*tokens[: at + 3], *tokens[end:])
+        return tokens
+    return tokens
+
+
+def _verb_end(tokens: tuple[Token, ...], first: int, tables: set[str], lexicon: Lexicon) -> int | None:
+    """Where a verb ends that is the time of one of some tables; None: none stands there."""
+    for length in (2, 1):
+        verb = lexicon.mention(tokens, first, length) if first + length < len(tokens) else None
+        if verb is None or verb.end != first + length or tokens[first].kind != "word":
+            continue
+        for sense in verb.of_kind("column"):
+            table = lexicon.catalog.tables[sense.table]
+            own = sense.table in tables and sense.column == table.event_time and sense.quality >= _SURE
+            if own and not _EMPTY.search(table.column(sense.column).description):
+                return verb.end
+    return None
