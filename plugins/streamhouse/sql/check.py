@@ -184,6 +184,9 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         kind = type(node)
         if (problem := fault(node)) is not None:
             errors.append(StrategyError(problem, at=place_of(node, sql, at), hint=_REPLAY))
+        elif kind is exp.DataType and node.this == exp.DType.TIME:
+            message, hint = "Spark 4.1 has the type TIME switched off", "use a TIMESTAMP, or a STRING"
+            errors.append(UntypedColumnError(message, at=place_of(node.parent or node, sql, at), hint=hint))
         elif _STRANGE[kind]:
             word = node.key.upper()
             errors.append(UntypedColumnError(f"{word} is not understood", at=place_of(node, sql, at), hint=_PIVOT))
