@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from pydantic_core import from_json
 
 from streamhouse.ingest.times import as_days, as_instants
+from streamhouse.ingest.years import within_years
 from streamhouse.stores.arrow import arrow_type, spark_type
 
 TimeUnit = Literal["ms", "us", "ns"]
@@ -168,7 +169,7 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
     if type_ in ("date", "timestamp", "timestamp_ntz") and kind is not bool:
         if kind is str:
             return _texts_to_time(values, type_)
-        return _numbers_to_time(_whole(values, kind), type_, encoding, unit)
+        return within_years(_numbers_to_time(_whole(values, kind), type_, encoding, unit))
     if type_ == "binary":
         return pa.array([None if v is None else b64decode(v, validate=True) for v in values], target)
     if kind is bool and type_ != "boolean":

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.years import parts, within_years
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, shown_type
 
@@ -83,12 +84,8 @@ def _has_old_calendar(metadata: Mapping[bytes, bytes]) -> bool:
 
 def _has_old(values: pa.Array) -> bool:
     kind = values.type
-    if _KINDS.is_struct(kind):
-        return any(_has_old(values.field(n)) for n in range(kind.num_fields))
-    if _KINDS.is_map(kind):
-        return _has_old(values.keys) or _has_old(values.items)
-    if _KINDS.is_list(kind):
-        return _has_old(values.values)
+    if _KINDS.is_nested(kind):
+        return any(map(_has_old, parts(values)))
     if _KINDS.is_date(kind):
         return pc.any(pc.less(values, pa.scalar(_FIRST_DAY, kind))).as_py() is True
     if _KINDS.is_timestamp(kind):
@@ -99,10 +96,8 @@ def _has_old(values: pa.Array) -> bool:
 
 
 def _column(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
-    if values.type == field.type:
-        return values
     try:
-        return pa.chunked_array([_as(chunk, field.type) for chunk in values.chunks], field.type)
+        return pa.chunked_array([within_years(_as(chunk, field.type)) for chunk in values.chunks], field.type)
     except pa.ArrowException as error:
         wanted = shown_type(field.type)
         raise pa.ArrowInvalid(f"column '{field.name}' is {shown_type(values.type)} and no {wanted}: {error}") from error

@@ -662,3 +662,13 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
         assert source.columns()
         assert source.available() == {f"{number}.jsonl": 1}
         assert pairs(source.state({f"{number}.jsonl": 1})) == [(1, "a")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [("date", 5_000_000), ("timestamp", 300_000_000_000_000_000), ("array<date>", [-800_000])]
+)
+def test_years_that_nobody_can_show_are_refused(tmp_path, kind, value):
+    write(tmp_path / "1.jsonl", event("c", None, {"id": 1, "v": None}), event("u", None, {"id": 1, "v": value}))
+    source = opened(tmp_path, columns={"id": "bigint", "v": kind}, time_unit="us")
+    with pytest.raises(SourceError, match=r"1\.jsonl:2:1: SH212 column 'v' is no .*outside of the years 1 to 9999"):
+        source.state({"1.jsonl": 2})

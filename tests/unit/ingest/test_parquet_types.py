@@ -153,3 +153,23 @@ def test_files_without_rows_and_files_that_are_cut_off(tmp_path):
         ) as refused:
             open_files({"path": "b.parquet", "columns": {"v": "bigint"}}, tmp_path).available()
         assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pa.array([0, 5_000_000], pa.date32()), "date"),
+        (pa.array([-800_000, 0], pa.date32()), "date"),
+        (pa.array([0, 300_000_000_000_000_000], pa.timestamp("us")), "timestamp"),
+        (pa.array([0, -70_000_000_000_000], pa.timestamp("ms")), "timestamp_ntz"),
+        (pa.array([[], [5_000_000]], pa.list_(pa.date32())), "array<date>"),
+        (pa.array([[], [("k", 5_000_000)]], pa.map_(pa.string(), pa.date32())), "map<string,date>"),
+        (pa.array([None, {"d": 5_000_000}], pa.struct([("d", pa.date32())])), "struct<d:date>"),
+    ],
+)
+def test_years_that_nobody_can_show_are_refused(tmp_path, values, kind):
+    with pytest.raises(SourceError, match=r"a\.parquet:1:1: SH212 .*outside of the years 1 to 9999"):
+        read(tmp_path, values, kind)
+    source = {"path": "a.parquet", "columns": {"v": kind}, "on_bad_rows": {"action": "dead_letter"}}
+    opened = open_files(source, tmp_path)
+    assert len(opened.bad_rows({}, opened.available())) == 1
