@@ -12,7 +12,7 @@ Plant = Callable[[exp.Query, str], exp.Query | None]
 
 
 def _of_first(
-    tree: exp.Query, kind: type[exp.Expression], change: Callable[[exp.Expression], None]
+    tree: exp.Query, kind: type[exp.Expression], change: Callable[[exp.Expression], object]
 ) -> exp.Query | None:
     found = tree.find(kind)
     if found is None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from streamhouse.errors import EnvironmentProblem
 from streamhouse.model.spark_conf import SHUT
-from streamhouse.sql.admit import NOT_OF_VALUES
+from streamhouse.sql.refused import NOT_OF_VALUES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -62,7 +62,7 @@ def write_out_merged(query: exp.Query, ports: Mapping[str, Mapping[str, Column]]
 
     Raises:
         UnknownColumnError: a side of a join lacks a column of its USING.
-        StrategyError: the columns of a side cannot be told.
+        StrategyError: the columns of a side are not known.
     """
     tree = qualify_tables(normalize_identifiers(query, dialect=SPARK), dialect=SPARK)
     assert isinstance(tree, exp.Query)
@@ -139,7 +139,7 @@ class _Writer:
         return _From(shown, known=bool(names))
 
     def _outputs(self, scope: Scope) -> list[str]:
-        """The names of a query's columns; none where they cannot be told."""
+        """The names of a query's columns; none where they are not known."""
         query = scope.expression
         if isinstance(query, exp.SetOperation):
             return self._outputs(scope.set_operation_scopes[0])
@@ -174,7 +174,7 @@ class _Writer:
                 self._names(join.this, left, scope, frozenset())
             return left if one_sided else both
         if not left.known or not right.known:
-            message = "the columns that this join merges cannot be told"
+            message = "the columns that this join merges are not known"
             place = place_of(join.this, self._sql, self._at)
             raise StrategyError(message, at=place, hint="name the columns of both sides with AS, or join with ON")
         pairs = self._pairs(left, right, join)
@@ -234,7 +234,7 @@ class _Writer:
                 items.append(item)
                 continue
             if not found.known:
-                message = "the columns that * stands for cannot be told"
+                message = "the columns behind * are not known"
                 place = place_of(item, self._sql, self._at)
                 raise StrategyError(message, at=place, hint="name the columns of the LATERAL VIEW with AS")
             items += [_named(one) for one in _starred(item, found)]

@@ -103,7 +103,7 @@ TURNS_OF_PATTERNS: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            r"\b(?:proportion|share|fraction) of ([a-z0-9]+(?:-[a-z]+)?) ([a-z]+s|feedback) (?:among|amongst|out of|of) "
+            r"\b(?:proportion|share|fraction) of ([a-z0-9]+(?:-[a-z]+)?) ([a-z]+s|feedback) (?:among(?:st)?|out of|of) "
             r"all (?:the )?\2\b"
         ),
         r"share of \1 \2",
