@@ -31,6 +31,7 @@ from streamhouse.planner.language.screen import screened
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.spelling import respelled_words
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
+from streamhouse.planner.language.turned_names import with_turned_names
 from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.without_rows import with_missing_rows
@@ -79,6 +80,7 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
 _OTHERWISE = (
     with_plain_groups,
     with_most_of,
+    with_turned_names,
     with_deadlines,
     with_done_things,
     with_missing_rows,
