@@ -26,6 +26,7 @@ from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
+from streamhouse.planner.language.said_of_groups import says_of_group
 from streamhouse.planner.language.scope import default_time, is_number
 from streamhouse.planner.language.screen import screened
 from streamhouse.planner.language.shape import Shaped
@@ -185,6 +186,8 @@ def _unread(draft: Draft, found: Shaped | Failed, lexicon: Lexicon) -> list[str]
     left = []
     for phrase in draft.unread:
         if phrase.lower() in {"new", "newly"} and _counts_rows(found):
+            continue
+        if says_of_group(phrase, draft, found, lexicon):
             continue
         senses = lexicon.described.get(stem(phrase), [])
         is_described = any(
