@@ -9,7 +9,7 @@ from pydantic import Field
 
 from streamhouse.compiler.meaning_words import (
     GRAINS,
-    Places,
+    MeaningPlaces,
     has_word,
     level_paths,
     meaning_errors,
@@ -67,7 +67,7 @@ class MeaningMemory(Protocol):
 
 
 @dataclass(frozen=True)
-class FileMeaning(Places):
+class FileMeaning(MeaningPlaces):
     """What one file says of one table."""
 
     meaning: Meaning
@@ -111,12 +111,12 @@ def check_meanings(
 
 def word_errors(action: Action) -> Iterator[StreamhouseError]:
     """What is wrong with the words of an action, whatever table it makes."""
-    places = Places(action.places, (), action.at)
+    places = MeaningPlaces(action.places, (), action.at)
     yield from meaning_errors(action.meaning, places)
     yield from _unparsed(action.meaning.measures, places)
 
 
-def _unparsed(measures: Mapping[str, MeasureMeaning], places: Places) -> Iterator[StreamhouseError]:
+def _unparsed(measures: Mapping[str, MeasureMeaning], places: MeaningPlaces) -> Iterator[StreamhouseError]:
     for name, measure in measures.items():
         at = places.value("measures", name, "sql")
         try:
@@ -144,7 +144,7 @@ def _actions(registry: "Registry", plan: FlowPlan) -> list[tuple[str, ...]]:
 
 def _flow(registry: "Registry", plan: FlowPlan, tables: Mapping[str, Table]) -> _Flow:
     flow, actions = registry.flow(plan.flow), registry.of_flow(plan.flow)
-    errors: list[StreamhouseError] = list(named_errors(flow, Places(flow.places, (), flow.at)))
+    errors: list[StreamhouseError] = list(named_errors(flow, MeaningPlaces(flow.places, (), flow.at)))
     notices: list[Notice] = []
     references: dict[str, set[str]] = {}
     of_actions: dict[tuple[str, ...], list[list[StreamhouseError]] | None] = {}

@@ -20,7 +20,7 @@ _A_WORD = "write a word that people use, or remove it"
 
 
 @dataclass(frozen=True)
-class Places:
+class MeaningPlaces:
     """Where the parts of what one file says stand.
 
     Attributes:
@@ -50,7 +50,7 @@ class Places:
         return ".".join((*self.root, *path)) in self.places
 
 
-def named_errors(named: NamedMeaning | Flow, places: Places, *path: str) -> Iterator[MeaningError]:
+def named_errors(named: NamedMeaning | Flow, places: MeaningPlaces, *path: str) -> Iterator[MeaningError]:
     """What is wrong with the description and the synonyms of one thing.
 
     Args:
@@ -64,7 +64,7 @@ def named_errors(named: NamedMeaning | Flow, places: Places, *path: str) -> Iter
     yield from _word_errors(words, f"a synonym of {of}" if of else "a synonym", places)
 
 
-def meaning_errors(meaning: Meaning, places: Places) -> Iterator[MeaningError]:
+def meaning_errors(meaning: Meaning, places: MeaningPlaces) -> Iterator[MeaningError]:
     """What is wrong with the words of a meaning, whatever table it is of."""
     yield from named_errors(meaning, places)
     for name, column in meaning.columns.items():
@@ -88,7 +88,7 @@ def meaning_errors(meaning: Meaning, places: Places) -> Iterator[MeaningError]:
             )
 
 
-def _column_errors(name: str, column: ColumnMeaning, places: Places) -> Iterator[MeaningError]:
+def _column_errors(name: str, column: ColumnMeaning, places: MeaningPlaces) -> Iterator[MeaningError]:
     path = ("columns", name)
     if column == ColumnMeaning() and not places.has(*path, "description") and not places.has(*path, "unit"):
         yield MeaningError(f"columns.{name} says nothing", at=places.value(*path), hint=_ONE_SENTENCE)
@@ -103,7 +103,7 @@ def _column_errors(name: str, column: ColumnMeaning, places: Places) -> Iterator
         yield from _word_errors(words, f"a word for the value '{code}' of columns.{name}", places)
 
 
-def _one_column_twice(columns: Iterable[str], places: Places) -> Iterator[MeaningError]:
+def _one_column_twice(columns: Iterable[str], places: MeaningPlaces) -> Iterator[MeaningError]:
     first_spellings: dict[str, str] = {}
     for name in columns:
         first = first_spellings.setdefault(name.lower(), name)
@@ -112,7 +112,7 @@ def _one_column_twice(columns: Iterable[str], places: Places) -> Iterator[Meanin
             yield MeaningError(f"'{first}' and '{name}' are one name to Spark", at=at, hint="remove one of them")
 
 
-def _level_errors(name: str, dimension: DimensionMeaning, places: Places) -> Iterator[MeaningError]:
+def _level_errors(name: str, dimension: DimensionMeaning, places: MeaningPlaces) -> Iterator[MeaningError]:
     at = [places.value("dimensions", name, *path) for path in level_paths(dimension, name, places)]
     levels = [level.lower() for level in dimension.hierarchy]
     seen: set[str] = set()
@@ -141,13 +141,15 @@ def not_from_coarse_to_fine(name: str, before: str, level: str, at: Location) ->
     )
 
 
-def level_paths(dimension: DimensionMeaning, name: str, places: Places) -> list[tuple[str, ...]]:
+def level_paths(dimension: DimensionMeaning, name: str, places: MeaningPlaces) -> list[tuple[str, ...]]:
     """The path of each level below a dimension; a list of levels may stand for the whole dimension."""
     long = places.has("dimensions", name, "hierarchy")
     return [("hierarchy", str(n)) if long else (str(n),) for n in range(len(dimension.hierarchy))]
 
 
-def _word_errors(words: Sequence[tuple[str, tuple[str, ...]]], what: str, places: Places) -> Iterator[MeaningError]:
+def _word_errors(
+    words: Sequence[tuple[str, tuple[str, ...]]], what: str, places: MeaningPlaces
+) -> Iterator[MeaningError]:
     counted: Counter[str] = Counter()
     for word, path in words:
         plain = " ".join(word.lower().replace("_", " ").split())
@@ -158,7 +160,7 @@ def _word_errors(words: Sequence[tuple[str, tuple[str, ...]]], what: str, places
             yield MeaningError(f"'{word}' is {what} twice", at=places.value(*path), hint="remove one of them")
 
 
-def _blank(text: str | None, key: str, places: Places, path: tuple[str, ...]) -> Iterator[MeaningError]:
+def _blank(text: str | None, key: str, places: MeaningPlaces, path: tuple[str, ...]) -> Iterator[MeaningError]:
     """That a text is there and says nothing; one of a short form is the whole thing's."""
     if text is not None and not text.strip() and (text or places.has(*path, key)):
         hint = _ONE_SENTENCE if key == "description" else "write it, or remove the key"

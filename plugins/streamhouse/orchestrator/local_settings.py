@@ -16,7 +16,7 @@ _CLASS = "streamhouse.orchestrator.bundle.FlowBundle"
 
 
 @dataclass(frozen=True)
-class Secrets:
+class AirflowSecrets:
     """What this Airflow signs, encrypts and is entered with."""
 
     jwt: str
@@ -25,13 +25,13 @@ class Secrets:
     password: str
 
 
-def secrets_in(folder: Path) -> Secrets:
+def secrets_in(folder: Path) -> AirflowSecrets:
     """Those that were made once for this folder; only its owner can read them."""
     file = folder / "secrets.json"
     try:
-        return Secrets(**json.loads(file.read_text()))
+        return AirflowSecrets(**json.loads(file.read_text()))
     except (OSError, ValueError, TypeError):
-        new_secrets = Secrets(
+        new_secrets = AirflowSecrets(
             jwt=secrets.token_urlsafe(64),
             fernet=_fernet_key(),
             session=secrets.token_urlsafe(32),
@@ -57,7 +57,7 @@ def write_private(file: Path, text: str) -> None:
 
 
 def airflow_settings(
-    *, home: Path, project: Path, plugins: Path, port: int, keys: Secrets, environment: Mapping[str, str]
+    *, home: Path, project: Path, plugins: Path, port: int, keys: AirflowSecrets, environment: Mapping[str, str]
 ) -> dict[str, str]:
     """Environment variables of all of Airflow's processes.
 

@@ -33,12 +33,14 @@ from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
 from streamhouse.planner.language.said_by_opposite import with_denial_first, with_opposites
+from streamhouse.planner.language.said_of_groups import says_of_group
 from streamhouse.planner.language.scope import default_time, is_number
 from streamhouse.planner.language.screen import screened
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.spelling import respelled_words
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
 from streamhouse.planner.language.total_amounts import with_totals
+from streamhouse.planner.language.turned_names import with_turned_names
 from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
@@ -95,6 +97,7 @@ _OTHERWISE = (
     with_done_moments,
     with_plain_groups,
     with_most_of,
+    with_turned_names,
     with_deadlines,
     with_done_things,
     with_missing_rows,
@@ -201,6 +204,8 @@ def _unread(draft: Draft, found: Shaped | Failed, lexicon: Lexicon) -> list[str]
     left = []
     for phrase in draft.unread:
         if phrase.lower() in {"new", "newly"} and _counts_rows(found):
+            continue
+        if says_of_group(phrase, draft, found, lexicon):
             continue
         senses = lexicon.described.get(stem(phrase), [])
         is_described = any(

@@ -68,13 +68,13 @@ def write_out_merged(query: exp.Query, ports: Mapping[str, Mapping[str, Column]]
     assert isinstance(tree, exp.Query)
     root = build_scope(tree)
     if root is not None:
-        writer = _Writer(ports, sql, at)
+        writer = _MergedWriter(ports, sql, at)
         for scope in root.traverse():
             writer.write(scope)
     return tree
 
 
-class _Writer:
+class _MergedWriter:
     def __init__(self, ports: Mapping[str, Mapping[str, Column]], sql: str, at: Location) -> None:
         self._ports = ports
         self._sql = sql

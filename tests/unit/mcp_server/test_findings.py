@@ -64,7 +64,7 @@ def test_what_an_error_says_leaves_only_with_rows(call, project, ran, edit):
         state.append_event("orders", "expectation", "epoch 3: 5 rows violate positive")
     told = [call("diagnose", name="orders").document["flows"][0], call("describe", name="orders").document["flow"]]
     assert "Lovelace" not in str(told)
-    assert told[0]["error"].startswith("SH405: A store refuses rows: a null key, a value that does not fit.")
+    assert told[0]["error"].startswith("SH405: A store refuses rows: a null key, a value that does not fit, two rows")
     assert "the flow is failed" in told[0]["findings"][0]
     assert any("5 rows violate positive" in event for event in told[0]["events"])
     for name in ("ingest_orders", "clean_orders", "revenue_by_product"):

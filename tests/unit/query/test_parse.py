@@ -183,10 +183,10 @@ def test_only_the_tiers_needed_are_opened(sql, tiers) -> None:
          "query:1:9: SH601 more than one statement\n  hint: write one SELECT statement; data is changed by flows only"),
         (" ", "SH601 the query is empty\n  hint: write one SELECT statement; data is changed by flows only"),
         ("select reflect('java.lang.System', 'exit', 0)",
-         ("query:1:8: SH601 reflect() does more than compute with values\n"
+         ("query:1:8: SH601 reflect() does more than compute with values: it runs code that is no SQL\n"
          "  hint: only functions built into Spark can be used that compute with values")),
         ("select java_method('java.lang.System', 'exit', 0)",
-         ("query:1:8: SH601 java_method() does more than compute with values\n"
+         ("query:1:8: SH601 java_method() does more than compute with values: it runs code that is no SQL\n"
          "  hint: only functions built into Spark can be used that compute with values")),
     ],
 )  # fmt: skip

@@ -10,5 +10,7 @@ def above_nothing(clause: Present, placed: Placed) -> bool:
     column = placed.column
     if column.type == "boolean" or not (is_number(column) or any(value[:1].isdigit() for value in column.values)):
         return False
+    if column.name in placed.reach.table.primary_key:
+        return False  # a key counts nothing
     counted = clause.present and is_participle(clause.noun.head) and is_quantity(column) and not column.unit
     return clause.unsure or counted

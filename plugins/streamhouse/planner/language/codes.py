@@ -1,6 +1,10 @@
 """A name of a thing, and its code in the rows that point to it: 'Billing' and BILL are one queue."""
 
+from streamhouse.planner.catalog import CatalogTable
+from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.place import Placed
+
+_SURE = 0.9  # how well a mention has to name a key
 
 
 def without_codes(found: list[Placed], said: str) -> list[Placed]:
@@ -14,7 +18,13 @@ def without_codes(found: list[Placed], said: str) -> list[Placed]:
         for one in found
         if one.value.casefold() == said.casefold() and not _target(one) and one.column.type == "string"
     }
-    return [one for one in found if _target(one) not in named or one.value.casefold() == said.casefold()]
+    return [one for one in found if _target(one) not in named or _is_said(one, said)]
+
+
+def _is_said(one: Placed, said: str) -> bool:
+    """Whether a code is spelled as the wish says it, or is described so."""
+    words = (one.value, *one.column.values.get(one.value, ()))
+    return said.casefold() in {word.casefold() for word in words}
 
 
 def _target(one: Placed) -> str:
@@ -24,3 +34,9 @@ def _target(one: Placed) -> str:
     if own.references is not None:
         return own.references[0]
     return table.name if own.name in table.primary_key else ""
+
+
+def names_own_key(table: CatalogTable, head: Mention) -> bool:
+    """Whether a mention is the key of a table and no other thing: "call number" of calls, which surveys have, too."""
+    own = (s for s in head.of_kind("column") if s.table == table.name and s.column in table.primary_key)
+    return not head.of_kind("table", "measure") and any(sense.quality >= _SURE for sense in own)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from streamhouse.planner.catalog import CatalogColumn, ForeignKey
 from streamhouse.planner.language.above_nothing import above_nothing
 from streamhouse.planner.language.bench import Bench, unit_of_column
-from streamhouse.planner.language.codes import without_codes
+from streamhouse.planner.language.codes import names_own_key, without_codes
 from streamhouse.planner.language.comparisons import compared
 from streamhouse.planner.language.draft import Clause, Either, Is, Noun, Present, State, When
 from streamhouse.planner.language.lexicon import Mention, Sense
@@ -394,6 +394,8 @@ def _related(bench: Bench, clause: Present) -> list[Filter]:
     head = clause.noun.head
     named = _tables_named(places, head)
     found = [key for key in lexicon.children.get(bench.base.name, []) if named.get(key.table, 0) >= 0.7]
+    if found and clause.present and names_own_key(bench.base, head):
+        raise NotPlacedError(clause.noun.text, f"every row of {bench.base.name} has it")
     if not found:
         return _related_by_two(bench, clause, named)
     tables = list(dict.fromkeys(key.table for key in found))

@@ -93,6 +93,8 @@ def _ports(tree: exp.Query, catalog: Catalog) -> dict[str, str]:
     for table in list(tree.find_all(exp.Table)):
         if not table.db and table.name.lower() in ctes:
             continue
+        if isinstance(table.this, exp.Func):
+            continue  # rows that a function makes; the checks of functions decide
         name = f"{table.db}.{table.name}".lower() if table.db else table.name.lower()
         if table.catalog or name not in catalog.tables:
             shown = f"{table.catalog}.{name}" if table.catalog else name

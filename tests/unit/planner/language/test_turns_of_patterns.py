@@ -9,11 +9,12 @@ from tests.unit.planner.wish_catalogs import CATALOGS, catalog, table
 
 BAKERY = catalog(
     table("ods.bakers", ["baker_id"], None, ["baker_id:i", "baker_name:s", "on_nights:b|works at night"]),
-    table("ods.shops", ["shop_key"], None, ["shop_key:s", "shop_name:s"],
+    table("ods.shops", ["shop_key"], None, ["shop_key:s", "shop_name:s", "quarter_name:s|district;part of the town"],
           values={"shop_key": {"MARKETS": [], "DOCK": []}, "shop_name": {"Market": [], "Dock Road": []}}),
     table("ods.deliveries", ["delivery_no"], "arrived_at",
           ["delivery_no:i", "shop_key:s>ods.shops.shop_key", "baker_id:i>ods.bakers.baker_id", "arrived_at:t|arrived;when it reached the shop", "unload_secs:i|unloading time#seconds", "drive_secs:i|driving time#seconds", "weight_kg:f|weight#kg"],
           description="Every delivery to a shop."),
+    table("ods.complaints", ["delivery_no"], None, ["delivery_no:i>ods.deliveries.delivery_no;delivery that it is about", "remark:s"]),
     table("ods.sold_goods", ["sale_no", "good"], "sold_at", ["sale_no:i", "good:s", "bakery:s|maker", "sold_at:t", "qty:i|quantity|pieces;how many were sold", "price_cents:i|price#cents"],
           description="Goods that were sold.", measures={"pieces": {"sql": "SUM(qty)", "description": "number of pieces that were sold"}}),
 )  # fmt: skip
@@ -60,6 +61,10 @@ READ = [
     # the name of a thing, which its code resembles
     ("bakery", "average weight of the deliveries to Market", "ods.deliveries; join shop=ods.shops; where shop.shop_name = Market; get avg(weight_kg)"),
     ("bakery", "average weight of the deliveries to DOCK", "ods.deliveries; where shop_key = DOCK; get avg(weight_kg)"),
+    # the two words of a measure's name the other way round
+    ("library", "income from fines per branch", "dwd.loans; by branch_id; get fines"),
+    # a word that only the description of a group has
+    ("bakery", "number of deliveries by district of the town", "ods.deliveries; join shop=ods.shops; by shop.quarter_name; get count(*)"),
     # units, examples and slips
     ("support", "tickets by hour of the day (8, 9, 10 and so on)", "dwd.tickets; by hour_of_day(opened_at); get count(*)"),
     ("hotel", "average price of bookings in May 2024 (USD)", "dwd.bookings; where booked_at 2024-05-01..2024-06-01; get avg((price_cents / 100))"),
@@ -88,6 +93,11 @@ NOT_READ = [
     ("library", "books with a length above 300 pages and below 100 pages", "no row can have 'length' below 100 and above 300"),
     ("energy", "readings whose voltage was below 200 and at the same time above 240", "voltage"),
     ("library", "members with loans below 20 cents and above 300 cents", "300 cents"),
+    # a key that every row has says nothing of other rows
+    ("bakery", "deliveries with delivery number", "every row"),
+    ("hotel", "income from rooms per channel", "rooms"),
+    ("bakery", "number of deliveries by district of the customer", "customer"),
+    ("bakery", "number of deliveries by shop of the town", "town"),
     # a figure that is not there, and one that may be several
     ("library", "performance of the Harbour branch", "performance"),
     ("support", "which agents had a wait over 20 minutes - and why", "wait"),
