@@ -365,7 +365,7 @@ def test_json_by_its_schema(servers, schemas, root):
     split = found.read_split({}, found.available())
     assert split.rows.to_pylist() == [ROW]
     assert [(one.reason, one.message.split(";")[0]) for one in split.bad] == [
-        ("malformed", "it is no JSON object"),
+        ("malformed", "it is no JSON object, but an array"),
         ("malformed", "it does not begin with the id of a schema"),
     ]
     newest = newest_schema(

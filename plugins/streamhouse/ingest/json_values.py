@@ -62,7 +62,7 @@ class JsonRow:
             return None
         if first != "{":
             text = cursor.skip()
-            found = "an array: write one object in each line" if first == "[" else text[:_SHOWN]
+            found = "an array; each row is one object" if first == "[" else text[:_SHOWN]
             raise UnreadableError("malformed", f"it is no JSON object, but {found}")
         values: dict[str, Any] = {}
         for name in cursor.names():
