@@ -270,12 +270,9 @@ class Filters:
         for node in nodes:
             if not _WHERE[type(node)] and not _WINDOW[type(node)]:
                 continue
-            merged = _merged(node.find_ancestor(exp.Select))
             place = "WHERE" if _WHERE[type(node)] else "a window function"
             self._columns += [
-                (column, place)
-                for column in own_nodes(node)
-                if isinstance(column, exp.Column) and not column.table and not _is_merged(column, merged)
+                (column, place) for column in own_nodes(node) if isinstance(column, exp.Column) and not column.table
             ]
 
     def check(self, tree: exp.Query, sql: str, at: Location) -> None:
@@ -295,18 +292,6 @@ class Filters:
                 if not column.table and column.root() is not tree
             ]
         )
-
-
-def _merged(select: exp.Select | None) -> frozenset[str] | None:
-    """The columns that USING makes one in a SELECT, whose expression takes their place; None: a NATURAL JOIN does."""
-    joins = (select.args.get("joins") or []) if select is not None else []
-    if any(join.args.get("method") for join in joins):
-        return None
-    return frozenset(name.name.lower() for join in joins for name in join.args.get("using") or [])
-
-
-def _is_merged(column: exp.Column, merged: frozenset[str] | None) -> bool:
-    return merged is None or column.name.lower() in merged
 
 
 def check_windows(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:

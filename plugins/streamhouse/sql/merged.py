@@ -16,6 +16,7 @@ from streamhouse.errors import Location, StrategyError, UnknownColumnError, did_
 from streamhouse.model.table import Column
 from streamhouse.sql.dialect import SPARK, place_of
 from streamhouse.sql.dialect.literals import WRITTEN
+from streamhouse.sql.scopes import merges
 
 _BY_OUTPUTS = ("order", "sort", "cluster", "distribute", "having", "qualify")  # which see output columns first
 
@@ -41,11 +42,6 @@ class _From:
 
     def named(self, name: str) -> list[_Shown]:
         return [one for one in self.shown if one.name.lower() == name.lower()]
-
-
-def merges(nodes: Iterable[exp.Expr]) -> bool:
-    """Whether a join among these nodes merges columns."""
-    return any(type(node) is exp.Join and (node.args.get("using") or node.args.get("method")) for node in nodes)
 
 
 def write_out_merged(query: exp.Query, ports: Mapping[str, Mapping[str, Column]], sql: str, at: Location) -> exp.Query:

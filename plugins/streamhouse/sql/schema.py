@@ -32,10 +32,10 @@ from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.determinism import decides_by_clock
 from streamhouse.sql.dialect import forget_place, quote_found, quote_names, render_written
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.merged import merges, write_out_merged
+from streamhouse.sql.merged import write_out_merged
 from streamhouse.sql.ports import ActionPort, append_columns, column_of, convert_ports
 from streamhouse.sql.resolved import qualified, scope_of
-from streamhouse.sql.scopes import generators_in, is_aggregate, own_nodes
+from streamhouse.sql.scopes import generators_in, is_aggregate, merges, own_nodes
 from streamhouse.sql.spelled_pivots import spell_pivots
 from streamhouse.sql.spelled_rows import spell_rows
 from streamhouse.sql.stars import check_stars, expand_stars

@@ -34,6 +34,11 @@ _GENERATOR = Kinds(exp.Explode, exp.Inline)
 _MAY_FOLD, _MAY_MAKE_ROWS = Kinds(exp.AggFunc, exp.Anonymous), Kinds(exp.Explode, exp.Inline, exp.Anonymous)
 
 
+def merges(nodes: Iterable[exp.Expr]) -> bool:
+    """Whether a join among these nodes merges columns, by USING or NATURAL."""
+    return any(type(node) is exp.Join and (node.args.get("using") or node.args.get("method")) for node in nodes)
+
+
 def function_name(node: exp.Expr) -> str:
     """The lower-case Spark name of a call."""
     kind = type(node)

@@ -18,7 +18,15 @@ from streamhouse.sql.generators import Columns, arguments_of
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.literals import whole_number
 from streamhouse.sql.resolved import qualified, scope_of
-from streamhouse.sql.scopes import aggregates_in, function_name, is_generator, names_in_from, own_nodes, windows_in
+from streamhouse.sql.scopes import (
+    aggregates_in,
+    function_name,
+    is_generator,
+    merges,
+    names_in_from,
+    own_nodes,
+    windows_in,
+)
 
 _MARK = "generator"
 _ROWS = "_rows"
@@ -338,7 +346,7 @@ def _spell_stars(select: exp.Select, at: Location) -> None:
     if not any(isinstance(item, exp.Star) for item in select.expressions):
         return
     joins = select.args.get("joins") or []
-    if any(join.args.get("using") or join.args.get("method") for join in joins):
+    if merges(joins):
         hint = "name the columns, or write a LATERAL VIEW"
         raise StrategyError("* of a join by USING is beside a function that makes rows", at=at, hint=hint)
     items: list[exp.Expr] = []

@@ -10,7 +10,7 @@ from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import place_of
 from streamhouse.sql.dialect.literals import WRITTEN
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.scopes import names_in_from
+from streamhouse.sql.scopes import merges, names_in_from
 from streamhouse.sql.written import names_of
 
 _STAR = Kinds(exp.Star)
@@ -34,7 +34,7 @@ def check_stars(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
     for star in _in_calls(stars):
         select = star.find_ancestor(exp.Select)
         joins = select.args.get("joins") or [] if select is not None else []
-        mixed = any(join.args.get("using") or join.args.get("method") for join in joins)
+        mixed = merges(joins)
         if isinstance(star, exp.Column) and isinstance(star.parent, exp.Count):
             message = f"count({star.sql('spark')}) counts nothing that Spark knows"
             raise StrategyError(message, at=place_of(star, sql, at), hint="write count(*), or name the columns")
