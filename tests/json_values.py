@@ -2,7 +2,7 @@
 
 import json
 
-from tests.random_json import DAYS, FRACTIONS, INTEGERS, TEXTS, TIMES, WORDS
+from tests.random_json import DAYS, FRACTIONS, INTEGERS, SCALARS, TEXTS, TIMES, WORDS
 
 _MIXED = (
     *INTEGERS,
@@ -34,23 +34,7 @@ _MIXED = (
     "1" * 1001,
 )
 _QUOTED = tuple(json.dumps(text) for text in (*TEXTS, *DAYS, *TIMES))
-_SIMPLE = (
-    "tinyint",
-    "smallint",
-    "int",
-    "bigint",
-    "float",
-    "double",
-    "boolean",
-    "string",
-    "binary",
-    "date",
-    "timestamp",
-    "timestamp_ntz",
-    "decimal(10,2)",
-    "decimal(38,18)",
-    "decimal(38,0)",
-)
+_SIMPLE = (*SCALARS, "decimal(38,0)")
 VALUES: dict[str, tuple[str, ...]] = dict.fromkeys(_SIMPLE, (*_MIXED, *_QUOTED))
 VALUES |= {
     "struct<b:int,c:string>": (

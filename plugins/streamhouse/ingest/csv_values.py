@@ -203,4 +203,3 @@ _CONVERTERS: dict[str, Callable[[pa.Array, pa.DataType, CsvForm], Converted]] = 
     "timestamp": _timestamp,
     "timestamp_ntz": _local,
 }
-CSV_TYPES = tuple(_CONVERTERS)

@@ -1,10 +1,8 @@
-"""Days and times that files tell as ISO texts."""
+"""Days and times of change events and messages, which are ISO texts."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_UTC = r"\s*(Z|[+-]00(:?00)?)$"
-_CLOCK_IN_UTC = rf":\d\d(\.\d+)?{_UTC}"
 _CLOCK_AND_ZONE = r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$"
 _MIDNIGHT = r"[T ]00:00(:00(\.0+)?)?(\s*(Z|[+-]00(:?00)?))?$"
 _BEYOND_MICROSECONDS = r"(\.\d{6})\d+"

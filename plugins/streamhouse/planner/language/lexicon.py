@@ -207,10 +207,6 @@ class Lexicon:
             return (Sense("measure", table.name, measure=column),)
         return (Sense("column", table.name, column),) if any(c.name == column for c in table.columns) else ()
 
-    def described_by(self, token: Token) -> tuple[Sense, ...]:
-        """Columns and tables whose description has a word."""
-        return tuple(self.described.get(token.stem, ()))
-
     def respelled(self, word: str) -> str | None:
         """Correct a misspelled word to the one word of the catalog that is near it; None: none is, or several are."""
         if len(word) < 5 or not word.isalpha():

@@ -117,10 +117,6 @@ class ReachableTables:
         needed = {step.role for role in roles for step in self.chain(role)}
         return tuple(reach.join for role, reach in self.reaches.items() if role in needed)
 
-    def time_of(self, reach: Reach) -> CatalogColumn | None:
-        """The default time column of a table; None: it has none, or several."""
-        return default_time(reach.table)
-
     def root(self, table: str, column: str) -> tuple[str, str]:
         """Where the values of a column come from."""
         return root_of(self.lexicon, table, column)
