@@ -25,7 +25,7 @@ def with_answers(
         answers: Phrase of a question → the words that take its place.
         read: Reads a wish offline.
         asked: What was asked already, offline or by a model.
-        may_be_of_model: Whether a model may have asked, whose questions are known to nobody now.
+        may_be_of_model: Whether a model may have asked; its questions are not recorded.
 
     Raises:
         UnaskedAnswerError: an answer is to no question.

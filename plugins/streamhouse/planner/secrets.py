@@ -18,7 +18,7 @@ from streamhouse.secret import HIDDEN, masked, names_secret, url_holds_secret
 
 KEY = "STREAMHOUSE_MODEL_KEY"
 _SHORTEST = 6  # a shorter secret is a word like any other
-_SHORTEST_WORD = 3  # of one that somebody declared: it is left out where it is a word of its own
+_SHORTEST_WORD = 3  # of a declared one: it is left out where it is a word of its own
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Secrets:
 
     @cached_property
     def _any(self) -> re.Pattern[str] | None:
-        # Names are kept in lower case, and so may be a secret that somebody wrote as one.
+        # Names are kept in lower case, and so may be a secret that was written as a name.
         parts = [*map(re.escape, self.values), *(rf"(?<!\w){re.escape(word)}(?!\w)" for word in self.words)]
         return re.compile("(?i)" + "|".join(parts)) if parts else None
 

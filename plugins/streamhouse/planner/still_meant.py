@@ -74,7 +74,7 @@ def _meant(action: Action) -> Mapping[str, Any]:
 def _is_proven(action: Action, proposal: Proposal, space: Workspace) -> bool:
     """Whether the SQL of an action is proven to mean the Request, whatever its text is.
 
-    Somebody who may see less of the project gets another spelling of the same.
+    A person who may see less of the project gets another spelling of the same.
     """
     request = proposal.request
     assert request is not None

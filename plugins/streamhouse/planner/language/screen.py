@@ -48,7 +48,7 @@ _QUOTED = re.compile(r""""[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|
 def screened(wish: str) -> str:
     """Why a wish is no request for data that can be planned, naming the words; empty: it may be one.
 
-    What stands in quotation marks is a value, and may say anything; the words around it are looked at.
+    Text in quotation marks is a value, and may say anything; the words around it are looked at.
     """
     wish = _QUOTED.sub('"…"', wish)
     for pattern, why in (

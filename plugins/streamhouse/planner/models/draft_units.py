@@ -1,4 +1,4 @@
-"""Whether SQL that a model wrote adds or compares numbers of one unit only; a unit that nobody wrote down fits all."""
+"""Whether SQL that a model wrote adds or compares numbers of one unit only; an unknown unit fits all."""
 
 from collections.abc import Mapping
 
@@ -69,7 +69,7 @@ def _refuse(left: exp.Expr, right: exp.Expr, scope: Scope, ports: Mapping[str, C
 
 
 def _unit(node: exp.Expr, scope: Scope, ports: Mapping[str, CatalogTable]) -> str | None:
-    """The unit of a value; None: it has none, it was converted, or nobody knows."""
+    """The unit of a value; None: it has none, it was converted, or it is unknown."""
     if isinstance(node, exp.Column):
         return _unit_of_column(node, scope, ports)
     if isinstance(node, exp.Add | exp.Sub):

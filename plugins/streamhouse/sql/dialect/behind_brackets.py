@@ -21,7 +21,7 @@ def with_clauses_inside(nodes: Sequence[exp.Expr]) -> bool:
     rows of the first, as those of a sub-query.
 
     Args:
-        nodes: All of the tree, each after the one that it stands in; the first is no query.
+        nodes: All of the tree, each after its parent; the first is no query.
 
     Returns:
         Whether there was one, so that `nodes` are others now.

@@ -28,7 +28,7 @@ def bracket(nodes: Sequence[exp.Expr]) -> bool:
     """Put the brackets into a tree that it needs; changes it.
 
     Args:
-        nodes: All of the tree, each after the one that it stands in.
+        nodes: All of the tree, each after its parent.
 
     Returns:
         Whether it needed any, so that `nodes` are others now.

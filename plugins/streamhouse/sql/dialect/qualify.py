@@ -15,7 +15,7 @@ def without_qualify(nodes: Sequence[exp.Expr]) -> bool:
     """Put a sub-query into the place of each QUALIFY of a tree; rows and columns stay. Changes the tree.
 
     Args:
-        nodes: All of the tree, each after the one that it stands in; the first is no SELECT.
+        nodes: All of the tree, each after its parent; the first is no SELECT.
 
     Returns:
         Whether there was one, so that `nodes` are others now.
