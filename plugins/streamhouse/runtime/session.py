@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamhouse.errors import EnvironmentProblem
-from streamhouse.install.jars import cache_folder, fetch
+from streamhouse.install.jars import SPARK_JARS, cache_folder, fetch
 from streamhouse.install.java import JavaInstallation, find_java
 from streamhouse.model.spark_conf import SHUT
 from streamhouse.project.project import Project
@@ -107,6 +107,8 @@ class _Users:
 
 
 _USERS = _Users()
+# What a user may put on the class path of Spark's Java. An archive of classes fits one class path.
+_CLASS_PATHS = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH")
 
 
 @contextmanager
@@ -274,7 +276,8 @@ def place_of(java: JavaInstallation) -> Path:
     spark = Path(os.environ.get("SPARK_HOME", pyspark.__path__[0]), "jars")
     if spark.is_relative_to(places) and spark.is_symlink():
         spark = spark.readlink()
-    inputs = [pyspark.__version__]
+    inputs = [pyspark.__version__, *(os.environ.get(name, "") for name in _CLASS_PATHS)]
+    inputs += [str(cache_folder() / jar.file_name) for jar in SPARK_JARS]
     for file in (spark, java.home / "lib" / "modules"):  # one that is installed again at its place is another
         inputs += [str(file), str(file.stat().st_mtime_ns if file.exists() else None)]
     return places / sha256("\n".join(inputs).encode()).hexdigest()[:16]

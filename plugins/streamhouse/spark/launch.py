@@ -1,7 +1,9 @@
 """Starts Spark with its Java process."""
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _JARS = "spark.jars"
+_CLASS_PATH = "SPARK_DIST_CLASSPATH"  # what Spark's launcher puts at the end of the class path
 _LOCAL = re.compile(r"local(\[.*\])?$")  # and not `local-cluster`
 # What Java always says, and what Spark's script says when the Java process that it calls first is killed.
 _NO_CAUSE = re.compile(r"^WARNING: |spark-class: line \d+: |^\s*$|Killed$")
@@ -39,7 +42,7 @@ def start(options: Mapping[str, str], *, errors: Path) -> "SparkSession":
     said = _size(errors)
     try:
         is_new = SparkContext._gateway is None
-        with settings_of_java(options):
+        with settings_of_java(options), on_class_path(options.get(_JARS, "").split(",")):
             SparkContext._ensure_initialized()  # else PySpark writes all settings on a command line
         # In two steps: the context takes Ctrl-C for itself, and its handler must not interrupt the second one.
         with preserve_handlers():
@@ -54,6 +57,24 @@ def start(options: Mapping[str, str], *, errors: Path) -> "SparkSession":
             f"Spark does not start on {options['spark.master']}: {str(error).splitlines()[0]}",
             hint=f"its log: {errors.with_name('spark.log')}",
         ) from error
+
+
+@contextmanager
+def on_class_path(jars: Sequence[str]) -> Iterator[None]:
+    """Let the Java process that is started within the block have these jars on its class path, after Spark's own.
+
+    Java finds classes of `spark.jars` too, but it reads and checks them at each start; those of its class path come
+    from the archive. What the user has on the class path stays before them.
+    """
+    before = os.environ.get(_CLASS_PATH)
+    try:
+        if path := os.pathsep.join(filter(None, [before, *jars])):
+            os.environ[_CLASS_PATH] = path
+        yield
+    finally:
+        os.environ.pop(_CLASS_PATH, None)
+        if before is not None:
+            os.environ[_CLASS_PATH] = before
 
 
 def of_context(options: Mapping[str, str], *, is_new: bool) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 import pytest
 
+from streamhouse.install.jars import SPARK_JARS
 from streamhouse.install.java import JavaInstallation
+from streamhouse.runtime import session
 from streamhouse.runtime.session import place_of
 from streamhouse.spark.home import use_installed_python
 
@@ -37,3 +39,17 @@ def test_another_spark_has_a_folder_of_its_own(java, tmp_path, monkeypatch):
         monkeypatch.setenv("SPARK_HOME", str(tmp_path / home))
         found.append(place_of(java))
     assert len(set(found)) == 4
+
+
+@pytest.mark.parametrize("name", ["HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH"])
+def test_another_class_path_has_a_folder_of_its_own(java, monkeypatch, name):
+    monkeypatch.delenv(name, raising=False)
+    before = place_of(java)
+    monkeypatch.setenv(name, "/etc/hadoop")
+    assert place_of(java) != before
+
+
+def test_other_jars_have_a_folder_of_their_own(java, monkeypatch):
+    before = place_of(java)
+    monkeypatch.setattr(session, "SPARK_JARS", SPARK_JARS[1:])
+    assert place_of(java) != before

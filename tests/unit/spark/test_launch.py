@@ -1,8 +1,10 @@
 """What a Spark context is started with."""
 
+import os
+
 import pytest
 
-from streamhouse.spark.launch import of_context
+from streamhouse.spark.launch import of_context, on_class_path
 
 JARS = {"spark.jars": "/a.jar,/b.jar"}
 
@@ -22,3 +24,23 @@ def test_executors_elsewhere_fetch_them(master):
 def test_so_does_the_executor_of_a_java_process_that_an_earlier_session_started():
     options = {**JARS, "spark.master": "local[2]"}
     assert of_context(options, is_new=False) == options
+
+
+@pytest.mark.parametrize(
+    ("before", "jars", "seen"),
+    [
+        (None, ["/a.jar", "/b.jar"], "/a.jar:/b.jar"),
+        ("/own/*", ["/a.jar"], "/own/*:/a.jar"),
+        ("/own/*", [""], "/own/*"),
+        (None, [""], None),
+    ],
+)
+def test_jars_come_after_what_is_on_the_class_path_and_only_while_java_starts(monkeypatch, before, jars, seen):
+    name = "SPARK_DIST_CLASSPATH"
+    monkeypatch.setenv(name, "")
+    monkeypatch.delenv(name)
+    if before is not None:
+        monkeypatch.setenv(name, before)
+    with on_class_path(jars):
+        assert os.environ.get(name) == seen
+    assert os.environ.get(name) == before
