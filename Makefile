@@ -34,7 +34,7 @@ SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
 UNIT = $(BIN)/pytest tests/unit plugins --doctest-modules -q -n 2
 PUBLIC_WAYS = STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
 
-test: static $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; about 25 minutes on two cores
+test: static $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; about 20 minutes on two cores
 	$(UNIT)
 	$(BIN)/pytest $(SERVERS) --level test $(SPREAD)
 
