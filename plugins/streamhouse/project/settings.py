@@ -10,6 +10,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, ValidationError, field_validator, model_validator
 
+from streamhouse.doors.setting import RefusedSetting
+from streamhouse.doors.spark import SPARK_CONF
+from streamhouse.doors.spark import VARIABLE as _SPARK_CONF
+from streamhouse.doors.variables import PermittedVariables
 from streamhouse.errors import FileFormatError
 from streamhouse.install.jars import Jar, spark_jars
 from streamhouse.model.connection import Connection
@@ -21,6 +25,7 @@ from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.validate import build, keep_known
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
+from streamhouse.secret import names_secret, url_holds_secret
 from streamhouse.spark.shortcuts import NEEDS, Shortcut
 from streamhouse.stores.object_store import ObjectStore, is_object_store
 
@@ -47,7 +52,6 @@ _FROM_ENVIRONMENT = {
     "STREAMHOUSE_MODEL_URL": ("models", "url"),
 }
 
-_SPARK_CONF = "STREAMHOUSE_SPARK_CONF"
 _SECRET = (  # no message shows them
     "STREAMHOUSE_STATE",
     "STREAMHOUSE_COLD_CATALOG",
@@ -145,7 +149,7 @@ class SparkSettings(Frozen):
     )
     conf: dict[Annotated[str, AfterValidator(_allowed)], Annotated[str, BeforeValidator(_spark_text)]] = Field(
         default_factory=dict,
-        description="further settings of Spark",
+        description="further settings of Spark, of those that docs/runner.md lists",
         examples=["{spark.driver.memory: 4g}"],
     )
     shortcuts: Annotated[Literal["auto", "off"] | tuple[Shortcut, ...], BeforeValidator(_off)] = Field(
@@ -246,6 +250,12 @@ class Settings(Frozen):
         default=(),
         description="folders outside of the project whose files sources may read, such as [/srv/landing]",
     )
+    secret_variables: PermittedVariables = Field(
+        default=(),
+        description="variables of the environment that flows may name as secrets, beside STREAMHOUSE_SECRET_*: names, "
+        "or names with the servers that may get them",
+        examples=["{KAFKA_PASSWORD: ['kafka-1:9093']}"],
+    )
     auto_apply: Annotated[AutoApply, BeforeValidator(_off)] = Field(
         default=AutoApply.OFF,
         description="which edits of files flows take by themselves: off (all wait for 'streamhouse apply'), safe "
@@ -342,6 +352,23 @@ def _refuse_secrets(document: Document, problems: Problems) -> None:
     refuse_secrets(document, problems, _remedy, named=_is_secret)
 
 
+def _check_spark(document: Document, problems: Problems) -> None:
+    """The file names what costs time and memory; what runs code or opens doors is for who runs Streamhouse."""
+    data = document.data.get("spark") if isinstance(document.data, dict) else None
+    written = data.get("conf") if isinstance(data, dict) else None
+    for name, value in written.items() if isinstance(written, dict) else ():
+        text = _spark_text(value)
+        if not isinstance(name, str) or not isinstance(text, str) or why_ours(name) is not None:
+            continue  # the model says what is wrong
+        try:
+            SPARK_CONF.check(name, text)
+        except RefusedSetting as error:
+            if (_is_secret(("spark", "conf", name)) and names_secret(name)) or url_holds_secret(text):
+                continue  # refused as a secret
+            at = document.key_at(("spark", "conf", name))
+            problems.add(FileFormatError(f"spark.conf: {error}", at=at, hint=error.hint))
+
+
 def _remedy(path: KeyPath) -> str:
     if path[0] == "connections":
         return "say where it is: password: {environment: NAME} or {file: PATH}"
@@ -371,6 +398,7 @@ def _from_file(file: Path) -> Settings:
             "settings are 'key: value' lines", at=document.value_at(()), hint=f"known keys: {', '.join(_keys())}"
         )
     _refuse_secrets(document, problems)
+    _check_spark(document, problems)
     known = keep_known(document.data, Settings, document, problems)
     settings = build(Settings, known, document, problems)
     problems.raise_any()

@@ -83,7 +83,8 @@ def _instead(path: KeyPath) -> str:
     if path[0] != "sources":
         return "leave it out; what a source needs is given as a variable of the environment, by its name"
     return (
-        "use `secrets:` of the source with the name of the environment variable that holds it, such as KAFKA_PASSWORD"
+        "use `secrets:` of the source with the name of the environment variable that holds it, "
+        "such as STREAMHOUSE_SECRET_KAFKA"
     )
 
 

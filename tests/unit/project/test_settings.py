@@ -25,11 +25,13 @@ def test_everything_can_be_set(tmp_path):
         cold: {warehouse: lake/cold}
         state: postgresql+psycopg://me@host/db
         ivy_settings: conf/ivy.xml
-        spark: {master: "spark://host:7077", conf: {spark.driver.memory: 4g, spark.ui.enabled: true, spark.x: 3}}
+        spark:
+          master: "spark://host:7077"
+          conf: {spark.driver.memory: 4g, spark.sql.cbo.enabled: true, spark.cores.max: 3}
         """,
     )
     assert settings.fluss == "one:9123,two:9123"
-    assert settings.spark.conf == {"spark.driver.memory": "4g", "spark.ui.enabled": "true", "spark.x": "3"}
+    assert settings.spark.conf == {"spark.driver.memory": "4g", "spark.sql.cbo.enabled": "true", "spark.cores.max": "3"}
     assert settings.ivy_settings == tmp_path / "conf" / "ivy.xml"
     project = Project.at(tmp_path)
     assert project.warm == "s3://bucket/warm"
@@ -50,9 +52,9 @@ def test_everything_can_be_set(tmp_path):
         ("warm: here\n", FileFormatError, "streamhouse.yaml:1:7: SH101 'warm' must be a mapping"),
         ("spark: {conf: [a]}\n", FileFormatError, "streamhouse.yaml:1:15: SH101"),
         (
-            "spark:\n  conf: {spark.x: 1, spark.sql.runSQLOnFiles: true}\n",
+            "spark:\n  conf: {spark.cores.max: 1, spark.sql.runSQLOnFiles: true}\n",
             FileFormatError,
-            "streamhouse.yaml:2:47: SH101 spark.sql.runSQLOnFiles: Streamhouse sets it itself: it keeps queries from",
+            "streamhouse.yaml:2:55: SH101 spark.sql.runSQLOnFiles: Streamhouse sets it itself: it keeps queries from",
         ),
         ("spark: {conf: {spark.Sql.Variable.Substitute: true}}\n", FileFormatError, "Streamhouse sets it itself"),
         ("spark: {conf: {spark.authenticate.secret: a}}\n", FileFormatError, "Streamhouse sets it itself"),

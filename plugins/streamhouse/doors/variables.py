@@ -1,0 +1,61 @@
+"""Which variables of the environment a flow may name as secrets. Pure."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+PREFIX = "STREAMHOUSE_SECRET_"
+"""A variable whose name begins so is there for flows."""
+
+SETTING = "secret_variables"
+"""Names the others, in streamhouse.yaml."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
+
+
+def is_variable(name: str) -> bool:
+    """Whether a text is the name of a variable of the environment.
+
+    Example:
+        >>> is_variable("KAFKA_PASSWORD"), is_variable("hu$h")
+        (True, False)
+    """
+    return bool(_NAME.fullmatch(name))
+
+
+def _variable(name: str) -> str:
+    if not is_variable(name):  # it may be the secret itself
+        raise ValueError("this is no name of an environment variable, such as KAFKA_PASSWORD")
+    return name
+
+
+Variable = Annotated[str, AfterValidator(_variable)]
+Server = Annotated[str, Field(pattern=r"^[^\s:,/@]+:\d+$")]
+PermittedVariables = tuple[Variable, ...] | dict[Variable, Annotated[tuple[Server, ...], Field(min_length=1)]]
+"""Names, or names with the `host:port` of the servers that may get them."""
+
+
+def why_not(variable: str, servers: Collection[str], permitted: PermittedVariables) -> str | None:
+    """Why a source at these servers may not have the value of a variable; None: it may.
+
+    Args:
+        variable: Its name.
+        servers: `host:port` of each that could get it.
+        permitted: As the settings of the project have them.
+
+    Example:
+        >>> why_not("AWS_SECRET_ACCESS_KEY", ["h:1"], ())
+        'no flow may have the environment variable AWS_SECRET_ACCESS_KEY'
+        >>> why_not("STREAMHOUSE_SECRET_KAFKA", ["h:1"], ())
+        >>> why_not("KAFKA", ["h:1"], {"KAFKA": ("i:1",)})
+        'the environment variable KAFKA is not for h:1'
+    """
+    if variable in permitted:
+        allowed = permitted[variable] if isinstance(permitted, Mapping) else ()
+        others = sorted({one.lower() for one in servers} - {one.lower() for one in allowed})
+        return f"the environment variable {variable} is not for {others[0]}" if allowed and others else None
+    if variable.startswith(PREFIX):
+        return None
+    return f"no flow may have the environment variable {variable}"
