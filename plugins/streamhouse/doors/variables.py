@@ -32,7 +32,7 @@ def _variable(name: str) -> str:
 
 
 Variable = Annotated[str, AfterValidator(_variable)]
-Server = Annotated[str, Field(pattern=r"^[^\s:,/@]+:\d+$")]
+Server = Annotated[str, Field(pattern=r"^[^\s,/@]+:\d+$")]
 PermittedVariables = tuple[Variable, ...] | dict[Variable, Annotated[tuple[Server, ...], Field(min_length=1)]]
 """Names, or names with the `host:port` of the servers that may get them."""
 

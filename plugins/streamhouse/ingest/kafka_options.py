@@ -14,13 +14,14 @@ from streamhouse.model.types import NAME, Frozen
 from streamhouse.secret import holds_secret, names_secret
 
 _TYPES: dict[str, str] = {"key": "string", "timestamp": "timestamp", "partition": "int", "offset": "bigint"}
+_SERVER = r"([A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):[0-9]{1,5}"
 Metadata = Literal["key", "timestamp", "partition", "offset"]
 
 
 class KafkaOptions(Frozen):
     """Options of `kafka`."""
 
-    servers: str = Field(pattern=r"^[^\s:,]+:\d+(,[^\s:,]+:\d+)*$", description="host:port of some brokers")
+    servers: str = Field(pattern=rf"^{_SERVER}(,{_SERVER})*$", description="host:port of some brokers")
     topic: str = Field(min_length=1, description="of which every message is one row")
     format: Literal["json", "avro", "json_schema", "protobuf"] = Field(
         default="json", description="how messages are written; all but json need a registry"

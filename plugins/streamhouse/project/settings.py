@@ -10,8 +10,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, ValidationError, field_validator, model_validator
 
-from streamhouse.doors.setting import RefusedSetting
-from streamhouse.doors.spark import SPARK_CONF
 from streamhouse.doors.spark import VARIABLE as _SPARK_CONF
 from streamhouse.doors.variables import PermittedVariables
 from streamhouse.errors import FileFormatError
@@ -21,6 +19,7 @@ from streamhouse.model.schema_registry import SchemaRegistry
 from streamhouse.model.spark_conf import why_ours
 from streamhouse.model.types import NAME, Duration, Frozen
 from streamhouse.project.autopilot import AutopilotSettings
+from streamhouse.project.settings_doors import check_doors
 from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.validate import build, keep_known
@@ -352,23 +351,6 @@ def _refuse_secrets(document: Document, problems: Problems) -> None:
     refuse_secrets(document, problems, _remedy, named=_is_secret)
 
 
-def _check_spark(document: Document, problems: Problems) -> None:
-    """The file names what costs time and memory; what runs code or opens doors is for who runs Streamhouse."""
-    data = document.data.get("spark") if isinstance(document.data, dict) else None
-    written = data.get("conf") if isinstance(data, dict) else None
-    for name, value in written.items() if isinstance(written, dict) else ():
-        text = _spark_text(value)
-        if not isinstance(name, str) or not isinstance(text, str) or why_ours(name) is not None:
-            continue  # the model says what is wrong
-        try:
-            SPARK_CONF.check(name, text)
-        except RefusedSetting as error:
-            if (_is_secret(("spark", "conf", name)) and names_secret(name)) or url_holds_secret(text):
-                continue  # refused as a secret
-            at = document.key_at(("spark", "conf", name))
-            problems.add(FileFormatError(f"spark.conf: {error}", at=at, hint=error.hint))
-
-
 def _remedy(path: KeyPath) -> str:
     if path[0] == "connections":
         return "say where it is: password: {environment: NAME} or {file: PATH}"
@@ -382,6 +364,11 @@ def _is_secret(path: KeyPath) -> bool:
     return why_ours(key) is None and not key.startswith("spark.kubernetes.")
 
 
+def _is_hidden(path: KeyPath, text: str) -> bool:
+    """Whether a value was refused as a secret."""
+    return url_holds_secret(text) or (_is_secret(path) and names_secret(str(path[-1])))
+
+
 def _from_file(file: Path) -> Settings:
     try:
         text = file.read_text(encoding="utf-8")
@@ -391,14 +378,14 @@ def _from_file(file: Path) -> Settings:
         raise FileFormatError(f"{file.name} is not UTF-8 text", hint="save it as UTF-8") from error
     if all(line.split("#")[0].strip() in ("", "---") for line in text.splitlines()):
         return Settings()  # comments only: every default holds
-    document = read_yaml(text, file.name)
     problems = Problems()
+    document = read_yaml(text, file.name, problems=problems)
     if not isinstance(document.data, dict):
         raise FileFormatError(
             "settings are 'key: value' lines", at=document.value_at(()), hint=f"known keys: {', '.join(_keys())}"
         )
     _refuse_secrets(document, problems)
-    _check_spark(document, problems)
+    check_doors(document, file.parent, problems, hidden=_is_hidden)
     known = keep_known(document.data, Settings, document, problems)
     settings = build(Settings, known, document, problems)
     problems.raise_any()

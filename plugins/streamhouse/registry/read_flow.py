@@ -39,8 +39,8 @@ def read_flow(text: str, file: str) -> Flow:
         UnknownKeyError: it has a key the format lacks.
         DefinitionErrors: several of these at once.
     """
-    document = read_yaml(text, file)
     problems = Problems()
+    document = read_yaml(text, file, problems=problems)
     if not isinstance(document.data, dict):
         raise FileFormatError("the flow is no mapping", at=document.value_at(()), hint="begin with 'flow: orders'")
     refuse_secrets(document, problems, _instead, named=_may_be_secret)
