@@ -25,6 +25,16 @@ def is_variable(name: str) -> bool:
     return bool(_NAME.fullmatch(name))
 
 
+def is_text(value: str) -> bool:
+    r"""Whether the value of a variable is text in UTF-8; of other bytes Python makes halves of characters.
+
+    Example:
+        >>> is_text("hush"), is_text("\udcff")
+        (True, False)
+    """
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
 def _variable(name: str) -> str:
     if not is_variable(name):  # it may be the secret itself
         raise ValueError("this is no name of an environment variable, such as KAFKA_PASSWORD")

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from streamhouse.doors.setting import shown
-from streamhouse.doors.variables import PREFIX, SETTING, PermittedVariables, why_not
+from streamhouse.doors.variables import PREFIX, SETTING, PermittedVariables, is_text, why_not
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.project_file import SETTINGS, written_settings
 
@@ -32,13 +32,15 @@ def value_of(variable: str, setting: str, servers: Collection[str], root: Path, 
     """The value of a variable, for a setting of a source.
 
     Raises:
-        SourceError: the settings of the project do not permit it, or it is not set.
+        SourceError: the settings of the project do not permit it, or it is not set, or no text.
     """
     check_variable(variable, servers, root, at)
     if variable not in os.environ:
         raise SourceError(
             f"the environment variable {variable} is not set; it holds {setting}", at=at, hint=f"export {variable}=…"
         )
+    if not is_text(os.environ[variable]):
+        raise SourceError(f"the environment variable {variable} is no text in UTF-8", at=at, hint="set it again")
     return os.environ[variable]
 
 

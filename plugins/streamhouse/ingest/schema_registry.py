@@ -190,6 +190,12 @@ class RegistryClient:
                     f"{self._where} shows a certificate that is not trusted: {error.verify_message}",
                     hint=f"name its authority's file as 'ca' under 'connections' in {SETTINGS}",
                 ) from error
+            except ValueError:  # a header has it, and so would the error
+                self._close()
+                raise EnvironmentProblem(
+                    f"what we log in to {self._where} with has a character that no header of HTTP has",
+                    hint=f"see the secret that it names under 'connections' in {SETTINGS}",
+                ) from None
             except (OSError, HTTPException) as error:
                 self._close()
                 if not is_old or attempt > 1:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, ValidationError, field_validator, model_validator
 
 from streamhouse.doors.spark import VARIABLE as _SPARK_CONF
-from streamhouse.doors.variables import PermittedVariables
+from streamhouse.doors.variables import PermittedVariables, is_text
 from streamhouse.errors import FileFormatError
 from streamhouse.install.jars import Jar, spark_jars
 from streamhouse.model.connection import Connection
@@ -329,6 +329,9 @@ def load_settings(root: Path, environment: Mapping[str, str] | None = None) -> S
     """
     settings = _from_file(root / FILE_NAME)
     variables = os.environ if environment is None else environment
+    for variable in (*_FROM_ENVIRONMENT, _SPARK_CONF):
+        if not is_text(variables.get(variable, "")):
+            raise FileFormatError(f"the environment variable {variable} is no text in UTF-8", hint="set it again")
     for variable, path in _FROM_ENVIRONMENT.items():
         if variables.get(variable):
             settings = _replaced(settings, path, variables[variable], variable)

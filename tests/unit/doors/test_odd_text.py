@@ -2,13 +2,20 @@
 
 import itertools
 import os
+import socket
 
 import pytest
 
-from streamhouse.errors import SourceError, StreamhouseError
+from streamhouse.errors import EnvironmentProblem, SourceError, StreamhouseError
 from streamhouse.ingest.folders import data_path
+from streamhouse.ingest.permitted import value_of
+from streamhouse.ingest.schema_registry import RegistryClient
+from streamhouse.ingest.secret_place import secret_at
+from streamhouse.model.connection import SecretPlace
+from streamhouse.model.schema_registry import SchemaRegistry
 from streamhouse.project.check import check_project
 from streamhouse.project.project import Project
+from streamhouse.project.settings import load_settings, settings_of_environment
 
 ACTION = """\
 /* ---
@@ -137,3 +144,42 @@ def test_a_folder_that_is_a_link_and_links_within_are_taken(tmp_path):
     (elsewhere / "a.sql").symlink_to("..data/a")
     (project / "flows").mkdir()
     assert not check_project(Project.at(project)).errors
+
+
+@pytest.mark.parametrize("variable", [*settings_of_environment(), "STREAMHOUSE_SPARK_CONF"])
+@pytest.mark.parametrize("value", ["\udcff", "a\x1b[31mb", "x" * 5000, "\u2028"])
+def test_no_value_of_a_variable_is_a_fault_of_ours(tmp_path, variable, value):
+    error = error_of(tmp_path, {variable: value})
+    assert error is not None or value != "\udcff"
+    assert error is None or error.code != "SH000"
+    assert not {"\x1b", "\udcff"} & set(str(error))
+
+
+def error_of(root, environment):
+    try:
+        load_settings(root, environment)
+    except StreamhouseError as error:
+        return error
+    return None
+
+
+def test_a_secret_that_is_no_text_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("STREAMHOUSE_SECRET_X", "\udcff")
+    with pytest.raises(SourceError, match="no text in UTF-8"):
+        value_of("STREAMHOUSE_SECRET_X", "sasl.password", ["a:1"], tmp_path, None)
+    with pytest.raises(EnvironmentProblem, match="no text in UTF-8"):
+        secret_at(SecretPlace(environment="STREAMHOUSE_SECRET_X"), "the password", tmp_path)
+    (tmp_path / "binary").write_bytes(b"\xff")
+    with pytest.raises(EnvironmentProblem, match="cannot be read"):
+        secret_at(SecretPlace(file="binary"), "the password", tmp_path)
+
+
+@pytest.mark.parametrize("token", ["a\nInjected: b", "\u20ac"])
+def test_a_token_that_no_header_has_is_refused(tmp_path, token):
+    (tmp_path / "token").write_text(token)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        place = SchemaRegistry(kind="schema_registry", url=url, token=SecretPlace(file="token"))
+        with pytest.raises(EnvironmentProblem, match="no header of HTTP") as refused:
+            RegistryClient("schemas", place, tmp_path).subjects()
+    assert token not in str(refused.value)
