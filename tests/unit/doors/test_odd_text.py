@@ -8,6 +8,7 @@ import pytest
 
 from streamhouse.errors import EnvironmentProblem, SourceError, StreamhouseError
 from streamhouse.ingest.folders import data_path
+from streamhouse.ingest.journal import journal_folder
 from streamhouse.ingest.permitted import value_of
 from streamhouse.ingest.schema_registry import RegistryClient
 from streamhouse.ingest.secret_place import secret_at
@@ -183,3 +184,10 @@ def test_a_token_that_no_header_has_is_refused(tmp_path, token):
         with pytest.raises(EnvironmentProblem, match="no header of HTTP") as refused:
             RegistryClient("schemas", place, tmp_path).subjects()
     assert token not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "", ".", "..", "a/b", "a\n", "x" * 5000, "a\0"])
+def test_the_name_of_a_connection_leads_nowhere_else(tmp_path, name):
+    with pytest.raises(SourceError, match="no name of a connection"):
+        journal_folder(tmp_path, name)
+    assert journal_folder(tmp_path, "shop_1").is_relative_to(tmp_path / ".streamhouse" / "capture")
