@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 PREFIX = "STREAMHOUSE_SECRET_"
 """A variable whose name begins so is there for flows."""
@@ -41,13 +41,32 @@ def _variable(name: str) -> str:
     return name
 
 
-Variable = Annotated[str, AfterValidator(_variable)]
-Server = Annotated[str, Field(pattern=r"^[^\s,/@]+:\d+$")]
-PermittedVariables = tuple[Variable, ...] | dict[Variable, Annotated[tuple[Server, ...], Field(min_length=1)]]
-"""Names, or names with the `host:port` of the servers that may get them."""
+def _server(text: str) -> str:
+    if text != ANY and not re.fullmatch(r"[^\s,/@]{1,255}:\d{1,5}", text):
+        raise ValueError("this is no server; write host:port")
+    return text
 
 
-def why_not(variable: str, servers: Collection[str], permitted: PermittedVariables) -> str | None:
+def _named(value: Any) -> Any:
+    """Names alone are for any server."""
+    texts = isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+    return dict.fromkeys(value, (ANY,)) if texts else value
+
+
+ANY = "*"
+"""Stands for every server."""
+
+PermittedVariables = Annotated[
+    dict[
+        Annotated[str, AfterValidator(_variable)],
+        Annotated[tuple[Annotated[str, AfterValidator(_server)], ...], Field(min_length=1)],
+    ],
+    BeforeValidator(_named),
+]
+"""Name → `host:port` of the servers that may get its value. A list of names is read as names for any server."""
+
+
+def why_not(variable: str, servers: Collection[str], permitted: Mapping[str, Collection[str]]) -> str | None:
     """Why a source at these servers may not have the value of a variable; None: it may.
 
     Args:
@@ -56,16 +75,16 @@ def why_not(variable: str, servers: Collection[str], permitted: PermittedVariabl
         permitted: As the settings of the project have them.
 
     Example:
-        >>> why_not("AWS_SECRET_ACCESS_KEY", ["h:1"], ())
+        >>> why_not("AWS_SECRET_ACCESS_KEY", ["h:1"], {})
         'no flow may have the environment variable AWS_SECRET_ACCESS_KEY'
-        >>> why_not("STREAMHOUSE_SECRET_KAFKA", ["h:1"], ())
+        >>> why_not("STREAMHOUSE_SECRET_KAFKA", ["h:1"], {})
         >>> why_not("KAFKA", ["h:1"], {"KAFKA": ("i:1",)})
         'the environment variable KAFKA is not for h:1'
     """
     if variable in permitted:
-        allowed = permitted[variable] if isinstance(permitted, Mapping) else ()
-        others = sorted({one.lower() for one in servers} - {one.lower() for one in allowed})
-        return f"the environment variable {variable} is not for {others[0]}" if allowed and others else None
+        allowed = {one.lower() for one in permitted[variable]}
+        others = sorted({one.lower() for one in servers} - allowed) if ANY not in allowed else []
+        return f"the environment variable {variable} is not for {others[0]}" if others else None
     if variable.startswith(PREFIX):
         return None
     return f"no flow may have the environment variable {variable}"

@@ -48,11 +48,11 @@ def permitted_variables(root: Path) -> PermittedVariables:
     """Those that the settings of the project at `root` name; none where they are wrong."""
     named = written_settings(root, SETTING)
     if not isinstance(named, list | dict):
-        return ()
+        return {}
     try:
         return _adapter().validate_python(named)
     except ValidationError:  # loading the settings reports it
-        return ()
+        return {}
 
 
 @lru_cache(maxsize=1)

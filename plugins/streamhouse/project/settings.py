@@ -250,7 +250,7 @@ class Settings(Frozen):
         description="folders outside of the project whose files sources may read, such as [/srv/landing]",
     )
     secret_variables: PermittedVariables = Field(
-        default=(),
+        default_factory=dict,
         description="variables of the environment that flows may name as secrets, beside STREAMHOUSE_SECRET_*: names, "
         "or names with the servers that may get them",
         examples=["{KAFKA_PASSWORD: ['kafka-1:9093']}"],

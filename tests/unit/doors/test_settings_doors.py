@@ -137,3 +137,29 @@ def test_a_captured_database_is_named_and_no_more(host, database):
 @pytest.mark.parametrize("host", ["db", "db-1.example.org", "10.0.0.1", "::1", "127.0.0.1"])
 def test_usual_hosts_are_taken(host):
     assert Connection(kind="postgres", host=host, database="shop-1", user="me").host == host
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("['hu$h']", "no name of an environment variable"),
+        ("{'hu$h': ['a:1']}", "no name of an environment variable"),
+        ("KAFKA", "must be a mapping"),
+        ("[[KAFKA]]", "must be a mapping"),
+        ("{KAFKA: []}", "is empty"),
+        ("{KAFKA: evil}", "must be a list"),
+        ("{KAFKA: ['evil']}", "this is no server"),
+        ("{KAFKA: ['user@evil:1']}", "this is no server"),
+        ("{KAFKA: }", "has no value"),
+    ],
+)
+def test_what_is_wrong_with_permitted_variables_is_said_once(tmp_path, text, message):
+    with pytest.raises(StreamhouseError) as refused:
+        settings(tmp_path, f"secret_variables: {text}\n")
+    assert type(refused.value).__name__ == "FileFormatError"
+    assert message in str(refused.value)
+    assert "function-after" not in str(refused.value)
+
+
+def test_names_alone_are_for_any_server(tmp_path):
+    assert settings(tmp_path, "secret_variables: [A, B]\n").secret_variables == {"A": ("*",), "B": ("*",)}
