@@ -25,7 +25,8 @@ REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 _Schema = dict[str, Any]
 _HEAD = "| key | type | default | description |\n|---|---|---|---|"
 _OTHER_VARIABLES = {
-    "STREAMHOUSE_SPARK_CONF": "further settings of Spark, as a JSON object; added to `spark.conf`",
+    "STREAMHOUSE_SPARK_CONF": "further settings of Spark, as a JSON object; added to `spark.conf`, which takes fewer",
+    "STREAMHOUSE_SECRET_…": "secrets that flows may name under `secrets`; see `secret_variables`",
     "STREAMHOUSE_FLUSS_PASSWORD": "the password of `fluss_login.user`",
     "STREAMHOUSE_MODEL_KEY": "the key of the language model",
     "STREAMHOUSE_MCP_TOKEN": "the token of MCP clients over HTTP",

@@ -176,8 +176,8 @@ def test_a_topic_that_is_absent_or_compacted_is_refused(servers):
 
 
 def test_a_secret_comes_from_the_environment(servers, topic, monkeypatch):
-    given = source(servers, topic, secrets={"sasl.password": "KAFKA_TEST_PASSWORD"})
-    with pytest.raises(SourceError, match="KAFKA_TEST_PASSWORD is not set"):
+    given = source(servers, topic, secrets={"sasl.password": "STREAMHOUSE_SECRET_OF_A_TEST"})
+    with pytest.raises(SourceError, match="STREAMHOUSE_SECRET_OF_A_TEST is not set"):
         given.available()
 
 

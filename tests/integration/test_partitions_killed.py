@@ -5,6 +5,7 @@ next creation. Beside them one process tiers and keeps up the same tables, and o
 that come, as whoever prepares days ahead would.
 """
 
+import json
 import os
 import random
 import shutil
@@ -77,8 +78,7 @@ class Days:
             assert found
             text = head + found + rest.replace("{hot: forever}", AGES, 1)
         (root / "flows" / f"{FLOW}.yaml").write_text(f"{text}local_epoch_rows: {local_epoch_rows}\n")
-        daemon = f"spark: {{conf: {{spark.python.daemon.module: {partition_points.MODULE}}}}}\n"
-        (root / "streamhouse.yaml").write_text("keep_snapshots: 0s\n" + daemon)
+        (root / "streamhouse.yaml").write_text("keep_snapshots: 0s\n")
         self.sell()
         self.project = Project.at(root)
         self.plan = plan_of(self.project, FLOW)
@@ -160,6 +160,8 @@ def days(tmp_path, spark, fluss, monkeypatch, place):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in paths if path))
     monkeypatch.setenv("STREAMHOUSE_FLUSS", fluss)
     monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", "local[2]")
+    daemon = {"spark.python.daemon.module": partition_points.MODULE}
+    monkeypatch.setenv("STREAMHOUSE_SPARK_CONF", json.dumps(daemon))
     opened = Days(tmp_path, spark, fluss, LOCAL_EPOCH_ROWS[place])
     yield opened
     opened.close()

@@ -1,5 +1,6 @@
 """Exactly once on the executors: tasks that die with their driver in the middle of a write, and those that do not."""
 
+import json
 import os
 import shutil
 import signal
@@ -64,7 +65,7 @@ def project(tmp_path, fluss, spark, monkeypatch):
         text = flow.read_text()
         assert "limit: 75000" in text
         flow.write_text(text.replace("limit: 75000", "limit: 375000"))
-    (root / "streamhouse.yaml").write_text(f"spark: {{conf: {{spark.python.daemon.module: {late_workers.MODULE}}}}}\n")
+    monkeypatch.setenv("STREAMHOUSE_SPARK_CONF", json.dumps({"spark.python.daemon.module": late_workers.MODULE}))
     repository = str(Path(__file__).parents[2])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in (repository, os.environ.get("PYTHONPATH")) if p))
     monkeypatch.setenv("STREAMHOUSE_FLUSS", fluss)

@@ -27,6 +27,8 @@ from streamhouse.spark.java_process import java_lost_error
 INTERRUPTED = 130
 USAGE = 2
 INTERNAL = 1
+_NO_PATH = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
+_SHOWN = 200  # characters of a path
 _EXTRAS = {
     "pyarrow": "engine",
     "pyspark": "engine",
@@ -68,6 +70,10 @@ def known_error(error: BaseException) -> StreamhouseError | None:
         cause = cause.__cause__ or cause.__context__
     if is_lost_connection(error):
         return java_lost_error()
+    if isinstance(error, OSError) and error.errno in _NO_PATH and error.filename is not None:
+        name = os.fsdecode(error.filename)
+        place = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
+        return EnvironmentProblem(f"{error.strerror}: {place}", hint="name another file or folder")
     if isinstance(error, PermissionError) or (isinstance(error, OSError) and error.errno == errno.EROFS):
         return EnvironmentProblem(
             f"{error.strerror}: {error.filename}", hint="check who owns the file and that you may write to its folder"

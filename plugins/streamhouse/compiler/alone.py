@@ -1,18 +1,19 @@
 """An action that no flow uses, checked as one that is used: against the columns that its header declares."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlglot import exp
 
 from streamhouse.compiler.expect import plan_expectations
 from streamhouse.compiler.meaning import errors_of_meaning, word_errors
+from streamhouse.compiler.meaning_words import MeaningPlaces
 from streamhouse.compiler.step import output_errors
-from streamhouse.errors import DefinitionErrors, StreamhouseError, TypeMismatchError
+from streamhouse.errors import DefinitionErrors, Location, SqlSyntaxError, StreamhouseError, TypeMismatchError
 from streamhouse.model.action import Action, Parameter
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.sql.check import check_functions, check_limits, check_places
-from streamhouse.sql.dialect import parse_query
+from streamhouse.sql.dialect import parse_expression, parse_query
 from streamhouse.sql.last_resort import guard_analysis
 from streamhouse.sql.parameters import fill_parameters, typed_literal
 from streamhouse.sql.ports import ActionPort
@@ -54,7 +55,7 @@ def _errors(action: Action, tables: Mapping[str, Table]) -> Found:
         nodes = list(tree.walk())
         for check in (check_functions, check_limits, check_places):
             check(nodes, action.sql, action.sql_at)
-        return [], list(word_errors(action))
+        return list(_call_errors(action)), list(word_errors(action))
     ports = {
         port.lower(): ActionPort(tuple(Column(name=name, type=kind) for name, kind in declared.items()), declared)
         for port, declared in action.inputs.items()
@@ -63,6 +64,30 @@ def _errors(action: Action, tables: Mapping[str, Table]) -> Found:
     query = analyse(tree, ports, action.sql, action.sql_at, extra_columns=passes)
     _, unmet = plan_expectations(action, query.columns, literals)
     return [*output_errors(action, query), *unmet], errors_of_meaning(action, _table(action, query), tables)
+
+
+def _call_errors(action: Action) -> Iterator[StreamhouseError]:
+    """An error for each expectation and measure that calls what no flow may call, whatever its columns are."""
+    checks = [(f"expect.{name}", rule.check, action.at) for name, rule in action.expect.items()]
+    places = MeaningPlaces(action.places, (), action.at)
+    folds = [
+        (f"measures.{name}", measure.sql, places.value("measures", name, "sql"))
+        for name, measure in action.measures.items()
+    ]
+    for what, text, at in (*checks, *folds):
+        try:
+            check_functions(list(parse_expression(text, at).walk()), "", at)
+        except SqlSyntaxError:
+            continue  # it is no expression, which is said elsewhere
+        except DefinitionErrors as errors:
+            yield from (_named(what, error, at) for error in errors.errors)
+        except StreamhouseError as error:
+            yield _named(what, error, at)
+
+
+def _named(what: str, error: StreamhouseError, at: Location) -> StreamhouseError:
+    error.at, error.message = at, f"{what}: {error.message}"
+    return error
 
 
 def _table(action: Action, query: CheckedQuery) -> Table:

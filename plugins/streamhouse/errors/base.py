@@ -1,11 +1,14 @@
 """What every error has: a place in a file, a code, a message, a hint."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import ClassVar
 
 from streamhouse.secret import masked
+
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, order=True)
@@ -44,13 +47,13 @@ class StreamhouseError(Exception):
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, *, at: Location | None = None, hint: str | None = None) -> None:
-        self.message = masked(message)  # what a library says may have a URL with its password in it
+        self.message = masked(printable(message))  # what a library says may have a URL with its password in it
         self.at = at
-        self.hint = masked(hint) if hint else hint
+        self.hint = masked(printable(hint)) if hint else hint
         super().__init__(self.message)
 
     def __str__(self) -> str:
-        place = f"{self.at}: " if self.at else ""
+        place = f"{printable(str(self.at))}: " if self.at else ""
         hint = f"\n  hint: {self.hint}" if self.hint else ""
         return f"{place}{self.code} {self.message}{hint}"
 
@@ -63,6 +66,16 @@ def _restore(kind: type[StreamhouseError], message: str, at: Location | None, hi
     error = kind.__new__(kind)
     StreamhouseError.__init__(error, message, at=at, hint=hint)
     return error
+
+
+def printable(text: str) -> str:
+    r"""The text with an escape for each character that a terminal obeys, or that no file in UTF-8 can have.
+
+    Example:
+        >>> printable("a\x1b[31mb")
+        'a\\x1b[31mb'
+    """
+    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def did_you_mean(name: str, known: Collection[str], otherwise: str | None = None) -> str | None:

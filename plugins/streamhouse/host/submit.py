@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from streamhouse.doors.spark import VARIABLE as _SPARK_CONF
+from streamhouse.doors.variables import PREFIX
 from streamhouse.errors import EnvironmentProblem, RunnerFailedError
 from streamhouse.install.jars import fetch
 from streamhouse.install.private_file import write_private
@@ -33,7 +35,6 @@ _SECRET = (
 )
 _MAY_HOLD_A_PASSWORD = ("STREAMHOUSE_STATE", "STREAMHOUSE_COLD_CATALOG")
 _SECRET_IN_QUERY = re.compile(r"(?i)(^|&)\w*(password|token|secret)=")
-_SPARK_CONF = "STREAMHOUSE_SPARK_CONF"
 _FROM_SECRET = "spark.kubernetes.{}.secretKeyRef.{}"
 
 
@@ -125,7 +126,8 @@ def shown_secrets(spark: SparkSettings, environment: Mapping[str, str]) -> list[
         return []
     plain_variables = {name for name, value in environment.items() if value} - _from_secrets(spark)
     plain_variables -= {key.removeprefix("spark.kubernetes.driverEnv.") for key in spark.conf}
-    variables = [name for name in _SECRET if name in plain_variables]
+    of_flows = sorted(name for name in plain_variables if name.startswith(PREFIX))
+    variables = [*of_flows, *(name for name in _SECRET if name in plain_variables)]
     variables += [name for name in _MAY_HOLD_A_PASSWORD if name in plain_variables and _has_password(environment[name])]
     settings = [] if _SPARK_CONF in _from_secrets(spark) else [key for key in spark.conf if _is_secret(key)]
     return sorted([*variables, *settings])
@@ -232,7 +234,7 @@ def _require_hidden(spark: SparkSettings) -> None:
         variable = next((name for name in shown if name.isupper()), _SPARK_CONF)
         raise EnvironmentProblem(
             f"a pod on {spark.master} would show to all who may look at it: {', '.join(shown)}",
-            hint=f"put it into a Secret of Kubernetes and name that in spark.conf: "
+            hint=f"put it into a Secret of Kubernetes and name that in {_SPARK_CONF}: "
             f"{_FROM_SECRET.format('driver', variable)}: SECRET:KEY (docs/runner.md)",
         )
 

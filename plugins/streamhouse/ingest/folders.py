@@ -1,13 +1,13 @@
 """The folders whose files a project reads: its own, and those that `data_folders` of streamhouse.yaml names."""
 
-from functools import lru_cache
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import yaml
-
+from streamhouse.doors.setting import shown
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.project_file import SETTINGS, written_settings
 
-SETTINGS = "streamhouse.yaml"
 DATA_FOLDERS = "data_folders"
 _OWN_FOLDER = ".streamhouse"  # what we keep beside the project's files: state, logs, warehouses
 
@@ -26,37 +26,61 @@ def data_path(root: Path, name: str, at: Location | None = None) -> Path:
     path = root / name
     try:
         real, own = path.resolve(), root.resolve()
+        path.lstat()  # resolving does not find each name that is too long
+    except FileNotFoundError:
+        pass
     except (OSError, RuntimeError, ValueError) as error:  # a circle of links, or no path at all
-        raise SourceError(f"'{name}' is no path: {error}", at=at) from error
+        raise SourceError(f"'{shown(name)}' is no path: {_cause(error)}", at=at, hint="correct it") from error
     allowed = any(real.is_relative_to(folder) for folder in data_folders(root))
     if not allowed and (not real.is_relative_to(own) or real.is_relative_to(own / _OWN_FOLDER)):
         where = f", which is {real}" if real != path else ""
         raise SourceError(
-            f"'{name}'{where}, lies outside of the project's data",
+            f"'{shown(name)}'{where}, lies outside of the project's data",
             at=at,
             hint=f"put it into the project, or allow its folder in {SETTINGS}: {DATA_FOLDERS}: [{real.parent}]",
         )
+    if real in _secret_files(root):
+        raise SourceError(f"'{shown(name)}' has a secret of a connection", at=at, hint="no source may read it")
     return path
+
+
+def project_file(root: Path, name: str, at: Location | None = None) -> Path:
+    """The regular file that a setting of a source names, with no link on its way.
+
+    Raises:
+        SourceError: it is outside of the project's data, or hidden, or no regular file.
+    """
+    real = data_path(root, name, at).resolve()
+    if real.name.startswith(".") or Path(name).name.startswith("."):
+        raise SourceError(f"'{shown(name)}' is a hidden file", at=at, hint="name one whose name has no '.' before it")
+    if not real.is_file():
+        raise SourceError(f"there is no file '{shown(name)}'", at=at, hint="paths are relative to the project's folder")
+    return real
+
+
+def _cause(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def data_folders(root: Path) -> tuple[Path, ...]:
     """The folders that the settings of the project at `root` allow beside its own; none where they cannot be read."""
-    try:
-        stat = (root / SETTINGS).stat()
-    except OSError:
-        return ()
-    return _folders(root, stat.st_size, stat.st_mtime_ns)
-
-
-@lru_cache(maxsize=64)
-def _folders(root: Path, *_stamp: int) -> tuple[Path, ...]:
-    try:
-        found = yaml.safe_load((root / SETTINGS).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):  # loading the settings reports what is wrong
-        return ()
-    named = found.get(DATA_FOLDERS) if isinstance(found, dict) else None
+    named = written_settings(root, DATA_FOLDERS)
     texts = [text for text in named if isinstance(text, str) and text] if isinstance(named, list) else []
     return tuple(folder for text in texts if (folder := _folder(root, text)) is not None)
+
+
+def _secret_files(root: Path) -> set[Path]:
+    """Files that connections of the project have their secrets in."""
+    named = written_settings(root, "connections")
+    return {path for text in _files_of(named) if (path := _folder(root, text)) is not None}
+
+
+def _files_of(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("file"), str):
+            yield value["file"]
+        for one in value.values():
+            yield from _files_of(one)
 
 
 def _folder(root: Path, text: str) -> Path | None:

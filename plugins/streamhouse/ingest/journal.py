@@ -10,6 +10,7 @@ same before and after.
 """
 
 import json
+import re
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,11 +19,13 @@ from typing import NamedTuple, Self
 
 from pydantic import Field, ValidationError
 
+from streamhouse.doors.setting import shown
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.journal_base import files_of, header_of
-from streamhouse.model.types import Frozen, Position
+from streamhouse.model.types import NAME, Frozen, Position
 
 _BLOCK_BYTES = 1 << 22
+_LONGEST_NAME = 200
 _TRUNCATED = b'"op":"t"'
 
 
@@ -49,7 +52,14 @@ class Group(Frozen):
 
 
 def journal_folder(root: Path, connection: str) -> Path:
-    """Where the journal of a connection is; need not exist."""
+    """Where the journal of a connection is; need not exist.
+
+    Raises:
+        SourceError: no connection has such a name.
+    """
+    if not re.fullmatch(NAME, connection) or len(connection) > _LONGEST_NAME:
+        hint = "name one of 'connections' in streamhouse.yaml"
+        raise SourceError(f"'{shown(connection)}' is no name of a connection", hint=hint)
     return root / ".streamhouse" / "capture" / connection
 
 

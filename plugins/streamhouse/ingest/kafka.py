@@ -1,6 +1,5 @@
 """Messages of a Kafka topic: each is one row."""
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -12,6 +11,7 @@ from streamhouse.errors import Location, MissingPackageError, RowsLostError, Sou
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split
 from streamhouse.ingest.kafka_letters import AnyMessage, message_of, split_messages
 from streamhouse.ingest.kafka_options import KafkaOptions
+from streamhouse.ingest.kafka_settings import check_settings, client_settings
 from streamhouse.ingest.options import check_options
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
@@ -340,19 +340,7 @@ class Kafka:
 
     @cached_property
     def _settings(self) -> dict[str, str | int | float | bool]:
-        found: dict[str, str | int | float | bool] = {
-            "bootstrap.servers": self._options.servers,
-            **self._options.properties,
-        }
-        for name, variable in self._options.secrets.items():
-            if variable not in os.environ:
-                raise SourceError(
-                    f"the environment variable {variable} is not set; it holds {name} of Kafka",
-                    at=self._at,
-                    hint=f"export {variable}=…",
-                )
-            found[name] = os.environ[variable]
-        return found
+        return client_settings(self._options, self._root, self._at)
 
     @cached_property
     def _admin(self) -> "AdminClient":
@@ -426,7 +414,8 @@ def open_kafka(
     """Check the options; no broker and no schema registry is asked.
 
     Raises:
-        SourceError: an option is wrong.
+        SourceError: an option is wrong, a file is outside of the project, or a variable is not permitted.
     """
     checked = check_options(KafkaOptions, "kafka", options, at)
+    check_settings(checked, root, at)
     return Kafka(checked, root, columns=columns, skipped_ranges=skipped_ranges, at=at)

@@ -1,10 +1,12 @@
 """Options of a source that reads a topic of Kafka."""
 
-import re
 from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from streamhouse.doors.kafka import KAFKA
+from streamhouse.doors.setting import Kind, RefusedSetting, Setting, shown
+from streamhouse.doors.variables import is_variable
 from streamhouse.ingest.options import refuse_odd_keys, stored_types
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
@@ -12,14 +14,14 @@ from streamhouse.model.types import NAME, Frozen
 from streamhouse.secret import holds_secret, names_secret
 
 _TYPES: dict[str, str] = {"key": "string", "timestamp": "timestamp", "partition": "int", "offset": "bigint"}
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SERVER = r"([A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):[0-9]{1,5}"
 Metadata = Literal["key", "timestamp", "partition", "offset"]
 
 
 class KafkaOptions(Frozen):
     """Options of `kafka`."""
 
-    servers: str = Field(pattern=r"^[^\s:,]+:\d+(,[^\s:,]+:\d+)*$", description="host:port of some brokers")
+    servers: str = Field(pattern=rf"^{_SERVER}(,{_SERVER})*$", description="host:port of some brokers")
     topic: str = Field(min_length=1, description="of which every message is one row")
     format: Literal["json", "avro", "json_schema", "protobuf"] = Field(
         default="json", description="how messages are written; all but json need a registry"
@@ -41,12 +43,13 @@ class KafkaOptions(Frozen):
         default_factory=dict, description="further column: key, timestamp, partition or offset of the message"
     )
     properties: dict[str, str] = Field(
-        default_factory=dict, description="settings of librdkafka, such as security.protocol: SASL_SSL"
+        default_factory=dict,
+        description="settings of librdkafka, such as security.protocol: SASL_SSL; docs/sources.md lists them",
     )
     secrets: dict[str, str] = Field(
         default_factory=dict,
         description="setting of librdkafka: name of the environment variable that holds it, such as "
-        "sasl.password: KAFKA_PASSWORD; never the secret itself",
+        "sasl.password: STREAMHOUSE_SECRET_KAFKA; never the secret itself",
     )
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
@@ -57,23 +60,38 @@ class KafkaOptions(Frozen):
 
     @field_validator("properties")
     @classmethod
-    def _no_secret_stands_here(cls, value: dict[str, str]) -> dict[str, str]:
+    def _settings_are_known(cls, value: dict[str, str]) -> dict[str, str]:
         # A plan keeps these settings, and so does everybody who has the file.
         for name, text in value.items():
-            if names_secret(name) or holds_secret(text):
+            known = KAFKA.taken.get(name)
+            is_secret = known is not None and known.kind is Kind.SECRET
+            if is_secret or names_secret(name) or holds_secret(text):
                 raise ValueError(
-                    f"'{name}' is a secret; use `secrets:` with the name of the variable that holds it, "
-                    f"such as {name}: KAFKA_{name.upper().replace('.', '_')}"
+                    f"'{shown(name)}' is a secret; use `secrets:` with the name of the variable that holds it, "
+                    f"such as {shown(name)}: STREAMHOUSE_SECRET_KAFKA"
                 )
+            _setting(name, text)
         return value
 
     @field_validator("secrets")
     @classmethod
     def _secrets_are_names(cls, value: dict[str, str]) -> dict[str, str]:
         for name, variable in value.items():
-            if not _VARIABLE.fullmatch(variable):
-                raise ValueError(f"'{name}' does not name a variable of the environment, such as KAFKA_PASSWORD")
+            if _setting(name).kind is not Kind.SECRET:
+                raise ValueError(f"'{name}' takes no secret: it is shown; write it under `properties:`")
+            if not is_variable(variable):
+                raise ValueError(
+                    f"'{name}' does not name a variable of the environment, such as STREAMHOUSE_SECRET_KAFKA"
+                )
         return value
+
+    @model_validator(mode="after")
+    def _says_how_to_log_in(self) -> Self:
+        # Without a mechanism librdkafka takes Kerberos, and runs a shell command for its ticket.
+        named = {"sasl.mechanism", "sasl.mechanisms"} & self.properties.keys()
+        if self.properties.get("security.protocol", "").lower().startswith("sasl") and not named:
+            raise ValueError("security.protocol with SASL needs 'sasl.mechanism' beside it")
+        return self
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:
@@ -104,3 +122,10 @@ class KafkaOptions(Frozen):
     def subject_name(self) -> str:
         """The subject whose newest version says which columns come."""
         return self.subject or f"{self.topic}-value"
+
+
+def _setting(name: str, text: str | None = None) -> Setting:
+    try:
+        return KAFKA.setting(name) if text is None else KAFKA.check(name, text)
+    except RefusedSetting as error:
+        raise ValueError(f"{error}; {error.hint}" if error.hint else str(error)) from None

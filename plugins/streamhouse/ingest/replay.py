@@ -156,5 +156,9 @@ def _tables(package: str, at: Location | None) -> dict[str, Path]:
         )
     folders = [Path(place) for place in spec.submodule_search_locations or ()]
     return {
-        file.stem: file for folder in folders for part in (folder, folder / "data") for file in part.glob("*.parquet")
+        file.stem: file
+        for folder in folders
+        for part in (folder, folder / "data")
+        for file in part.glob("*.parquet")
+        if file.resolve().is_relative_to(folder.resolve())  # a link may lead anywhere
     }

@@ -11,11 +11,10 @@ from threading import Lock
 from typing import Any, Literal, cast
 from urllib.parse import quote, urlsplit
 
-import yaml
 from pydantic import ValidationError
 
 from streamhouse.errors import EnvironmentProblem, Location, SourceError, StoreUnavailableError, did_you_mean
-from streamhouse.ingest.folders import SETTINGS
+from streamhouse.ingest.project_file import SETTINGS, written_settings
 from streamhouse.ingest.secret_place import secret_at
 from streamhouse.model.schema_registry import SchemaRegistry
 
@@ -191,6 +190,12 @@ class RegistryClient:
                     f"{self._where} shows a certificate that is not trusted: {error.verify_message}",
                     hint=f"name its authority's file as 'ca' under 'connections' in {SETTINGS}",
                 ) from error
+            except ValueError:  # a header has it, and so would the error
+                self._close()
+                raise EnvironmentProblem(
+                    f"what we log in to {self._where} with has a character that no header of HTTP has",
+                    hint=f"see the secret that it names under 'connections' in {SETTINGS}",
+                ) from None
             except (OSError, HTTPException) as error:
                 self._close()
                 if not is_old or attempt > 1:
@@ -247,12 +252,7 @@ def registry_client(name: str, root: Path, at: Location | None = None) -> Regist
     Raises:
         SourceError: the settings have no such connection, or it is no schema registry.
     """
-    try:
-        stat = (root / SETTINGS).stat()
-        stamp = (stat.st_size, stat.st_mtime_ns)
-    except OSError:
-        stamp = (0, 0)
-    known = _connections(root, *stamp)
+    known = _connections(root)
     place = known.get(name)
     if isinstance(place, SchemaRegistry):
         return _client(name, place, root)
@@ -262,14 +262,9 @@ def registry_client(name: str, root: Path, at: Location | None = None) -> Regist
     raise SourceError(what, at=at, hint=hint)
 
 
-@lru_cache(maxsize=64)
-def _connections(root: Path, *_stamp: int) -> dict[str, SchemaRegistry | None]:
+def _connections(root: Path) -> dict[str, SchemaRegistry | None]:
     """Connection → the registry that it is; None: it is something else."""
-    try:
-        found = yaml.safe_load((root / SETTINGS).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):  # loading the settings reports what is wrong
-        return {}
-    named = found.get("connections") if isinstance(found, dict) else None
+    named = written_settings(root, "connections")
     return {str(name): _registry(one) for name, one in named.items()} if isinstance(named, dict) else {}
 
 

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from streamhouse.doors.variables import is_text
 from streamhouse.errors import EnvironmentProblem
 from streamhouse.model.connection import SecretPlace
 
@@ -19,8 +20,12 @@ def secret_at(place: SecretPlace, what: str, root: Path) -> str:
         EnvironmentProblem: there is none at that place.
     """
     if place.environment is not None:
-        if found := os.environ.get(place.environment):
+        found = os.environ.get(place.environment)
+        if found and is_text(found):
             return found
+        if found:
+            cause = f"the environment variable {place.environment} is no text in UTF-8"
+            raise EnvironmentProblem(f"{what}: {cause}", hint=f"set {place.environment} again")
         cause, hint = f"the environment variable {place.environment} is not set", f"set {place.environment}"
     else:
         file = root / (place.file or "")
@@ -28,6 +33,6 @@ def secret_at(place: SecretPlace, what: str, root: Path) -> str:
             if found := file.read_text(encoding="utf-8").rstrip("\r\n"):
                 return found
             cause, hint = f"the file {place.file} is empty", "put the secret into it"
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             cause, hint = f"the file {place.file} cannot be read", f"{type(error).__name__}: make it readable"
     raise EnvironmentProblem(f"{what}: {cause}", hint=hint)

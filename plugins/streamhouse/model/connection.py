@@ -39,10 +39,17 @@ class Connection(Frozen):
     """One database."""
 
     kind: Literal["postgres", "mariadb", "mysql"] = Field(description="of the database")
-    host: str = Field(min_length=1, pattern=r"^[^\s/@]+$", description="name or address of its server")
+    host: str = Field(
+        pattern=r"^([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\[?[0-9A-Fa-f:.]{2,45}\]?)$",
+        description="name or address of its server",
+    )
     port: int | None = Field(default=None, ge=1, le=65535, description="absent: 5432; of mariadb and mysql 3306")
     database: str | None = Field(
-        default=None, min_length=1, description="of postgres, which needs it; others have none"
+        default=None,
+        min_length=1,
+        max_length=63,
+        pattern=r"^[^\x00-\x20\x7f/?&=;#%:\\]+$",
+        description="of postgres, which needs it; others have none",
     )
     user: str = Field(min_length=1, description="may log in, replicate, and read the tables")
     password: SecretPlace | None = Field(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from streamhouse.doors.variables import PREFIX
 from streamhouse.errors import StreamhouseError
 from streamhouse.ingest.secret_place import secret_at
 from streamhouse.model.connection import SecretPlace
@@ -124,7 +125,8 @@ def _variables(options: Any, *, names_them: bool) -> Iterator[str]:
 
 def _of_environment(environment: Mapping[str, str]) -> Iterator[str]:
     for name, value in environment.items():
-        yield from _spellings(value) if name == KEY or names_secret(name) else _passwords(value)
+        is_secret = name == KEY or name.startswith(PREFIX) or names_secret(name)
+        yield from _spellings(value) if is_secret else _passwords(value)
 
 
 def _of_settings(settings: Settings) -> Iterator[str]:

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, ValidationError, field_validator, model_validator
 
+from streamhouse.doors.spark import VARIABLE as _SPARK_CONF
+from streamhouse.doors.variables import PermittedVariables, is_text
 from streamhouse.errors import FileFormatError
 from streamhouse.install.jars import Jar, spark_jars
 from streamhouse.model.connection import Connection
@@ -17,10 +19,12 @@ from streamhouse.model.schema_registry import SchemaRegistry
 from streamhouse.model.spark_conf import why_ours
 from streamhouse.model.types import NAME, Duration, Frozen
 from streamhouse.project.autopilot import AutopilotSettings
+from streamhouse.project.settings_doors import check_doors
 from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.validate import build, keep_known
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
+from streamhouse.secret import names_secret, url_holds_secret
 from streamhouse.spark.shortcuts import NEEDS, Shortcut
 from streamhouse.stores.object_store import ObjectStore, is_object_store
 
@@ -47,7 +51,6 @@ _FROM_ENVIRONMENT = {
     "STREAMHOUSE_MODEL_URL": ("models", "url"),
 }
 
-_SPARK_CONF = "STREAMHOUSE_SPARK_CONF"
 _SECRET = (  # no message shows them
     "STREAMHOUSE_STATE",
     "STREAMHOUSE_COLD_CATALOG",
@@ -145,7 +148,7 @@ class SparkSettings(Frozen):
     )
     conf: dict[Annotated[str, AfterValidator(_allowed)], Annotated[str, BeforeValidator(_spark_text)]] = Field(
         default_factory=dict,
-        description="further settings of Spark",
+        description="further settings of Spark, of those that docs/runner.md lists",
         examples=["{spark.driver.memory: 4g}"],
     )
     shortcuts: Annotated[Literal["auto", "off"] | tuple[Shortcut, ...], BeforeValidator(_off)] = Field(
@@ -246,6 +249,12 @@ class Settings(Frozen):
         default=(),
         description="folders outside of the project whose files sources may read, such as [/srv/landing]",
     )
+    secret_variables: PermittedVariables = Field(
+        default_factory=dict,
+        description="variables of the environment that flows may name as secrets, beside STREAMHOUSE_SECRET_*: names, "
+        "or names with the servers that may get them",
+        examples=["{KAFKA_PASSWORD: ['kafka-1:9093']}"],
+    )
     auto_apply: Annotated[AutoApply, BeforeValidator(_off)] = Field(
         default=AutoApply.OFF,
         description="which edits of files flows take by themselves: off (all wait for 'streamhouse apply'), safe "
@@ -320,6 +329,9 @@ def load_settings(root: Path, environment: Mapping[str, str] | None = None) -> S
     """
     settings = _from_file(root / FILE_NAME)
     variables = os.environ if environment is None else environment
+    for variable in (*_FROM_ENVIRONMENT, _SPARK_CONF):
+        if not is_text(variables.get(variable, "")):
+            raise FileFormatError(f"the environment variable {variable} is no text in UTF-8", hint="set it again")
     for variable, path in _FROM_ENVIRONMENT.items():
         if variables.get(variable):
             settings = _replaced(settings, path, variables[variable], variable)
@@ -355,6 +367,11 @@ def _is_secret(path: KeyPath) -> bool:
     return why_ours(key) is None and not key.startswith("spark.kubernetes.")
 
 
+def _is_hidden(path: KeyPath, text: str) -> bool:
+    """Whether a value was refused as a secret."""
+    return url_holds_secret(text) or (_is_secret(path) and names_secret(str(path[-1])))
+
+
 def _from_file(file: Path) -> Settings:
     try:
         text = file.read_text(encoding="utf-8")
@@ -364,13 +381,14 @@ def _from_file(file: Path) -> Settings:
         raise FileFormatError(f"{file.name} is not UTF-8 text", hint="save it as UTF-8") from error
     if all(line.split("#")[0].strip() in ("", "---") for line in text.splitlines()):
         return Settings()  # comments only: every default holds
-    document = read_yaml(text, file.name)
     problems = Problems()
+    document = read_yaml(text, file.name, problems=problems)
     if not isinstance(document.data, dict):
         raise FileFormatError(
             "settings are 'key: value' lines", at=document.value_at(()), hint=f"known keys: {', '.join(_keys())}"
         )
     _refuse_secrets(document, problems)
+    check_doors(document, file.parent, problems, hidden=_is_hidden)
     known = keep_known(document.data, Settings, document, problems)
     settings = build(Settings, known, document, problems)
     problems.raise_any()

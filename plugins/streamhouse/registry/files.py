@@ -1,12 +1,14 @@
 """The files of a project that define actions and flows, as bytes."""
 
 import os
+import stat
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
 from streamhouse.errors import FileFormatError, Location
+from streamhouse.errors.base import printable
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,26 @@ def _found(root: Path, folder: str, endings: tuple[str, ...]) -> list[str]:
 
 
 def _read(root: Path, name: str) -> DefinitionFile:
+    path, shown = f"{root}/{name}", printable(name)
+    if shown != name:
+        return DefinitionFile(shown, None, "its name has a character that is no text")
     try:
-        with open(f"{root}/{name}", "rb", buffering=0) as file:  # noqa: PTH123  a thousand paths take longer than files
+        if os.path.islink(path) and not _is_within(root, name):  # noqa: PTH114
+            return DefinitionFile(name, None, "it is a link that leads out of the project")
+        # Without O_NONBLOCK a pipe that nobody writes into would never open.
+        with open(path, "rb", buffering=0, opener=_opened) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return DefinitionFile(name, None, "it is no regular file")
             return DefinitionFile(name, file.readall())
-    except OSError as error:
-        return DefinitionFile(name, None, (error.strerror or "unknown cause").lower())
+    except (OSError, RuntimeError) as error:
+        cause = error.strerror if isinstance(error, OSError) else "too many links"
+        return DefinitionFile(name, None, (cause or "unknown cause").lower())
+
+
+def _is_within(root: Path, name: str) -> bool:
+    real = (root / name).resolve(strict=True)
+    return any(real.is_relative_to(folder.resolve()) for folder in (root, root / name.partition("/")[0]))
+
+
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

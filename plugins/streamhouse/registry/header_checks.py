@@ -24,7 +24,7 @@ def header_errors(action: Action, document: Document) -> list[DefinitionError]:
 
 def _input_errors(action: Action, document: Document) -> Iterator[DefinitionError]:
     for port, columns in action.inputs.items():
-        if not re.match(NAME, port):
+        if not re.fullmatch(NAME, port):
             yield name_error("an input", port, ("inputs", port), document)
         first_spellings: dict[str, str] = {}
         for column in columns:
@@ -39,7 +39,7 @@ def _input_errors(action: Action, document: Document) -> Iterator[DefinitionErro
 
 def _parameter_errors(action: Action, document: Document) -> Iterator[DefinitionError]:
     for name, parameter in action.params.items():
-        if not re.match(NAME, name):
+        if not re.fullmatch(NAME, name):
             yield name_error("a parameter", name, ("params", name), document)
         if error := default_error(parameter, ("params", name), document):
             yield error

@@ -48,8 +48,8 @@ def read_action(text: str, file: str) -> ReadAction:
         DefinitionErrors: several of these at once.
     """
     split = split_header(text, file)
-    document = read_yaml(split.yaml, file, first_line=split.yaml_line)
     problems = Problems()
+    document = read_yaml(split.yaml, file, first_line=split.yaml_line, problems=problems)
     if not isinstance(document.data, dict):
         raise FileFormatError("the header is no mapping", at=document.value_at(()), hint="write 'key: value' lines")
     refuse_secrets(document, problems, lambda _: "leave it out: a parameter is no place for one", under=("params",))

@@ -39,8 +39,8 @@ def read_flow(text: str, file: str) -> Flow:
         UnknownKeyError: it has a key the format lacks.
         DefinitionErrors: several of these at once.
     """
-    document = read_yaml(text, file)
     problems = Problems()
+    document = read_yaml(text, file, problems=problems)
     if not isinstance(document.data, dict):
         raise FileFormatError("the flow is no mapping", at=document.value_at(()), hint="begin with 'flow: orders'")
     refuse_secrets(document, problems, _instead, named=_may_be_secret)
@@ -83,7 +83,8 @@ def _instead(path: KeyPath) -> str:
     if path[0] != "sources":
         return "leave it out; what a source needs is given as a variable of the environment, by its name"
     return (
-        "use `secrets:` of the source with the name of the environment variable that holds it, such as KAFKA_PASSWORD"
+        "use `secrets:` of the source with the name of the environment variable that holds it, "
+        "such as STREAMHOUSE_SECRET_KAFKA"
     )
 
 

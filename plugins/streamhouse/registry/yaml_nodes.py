@@ -21,6 +21,7 @@ KeyPath = tuple[str | int, ...]
 _DEPTH_MAX = 100
 _OPENINGS_SAFE = 2_000  # PyYAML's composer recurses in C and would end the process some ten thousand levels down
 _NODES_MAX = 100_000  # far above any real file; stops aliases that multiply
+_ODD = re.compile(r"[\x00\ud800-\udfff\ufffe\uffff]")  # which only an escape such as "\0" brings here
 _TAG = "tag:yaml.org,2002:"
 _PLAIN_WORDS = {
     "could not find expected ':'": "a key lacks its ':'",
@@ -117,13 +118,15 @@ class Document:
         return found
 
 
-def read_yaml(text: str, file: str, *, first_line: int = 1) -> Document:
+def read_yaml(text: str, file: str, *, first_line: int = 1, problems: Problems | None = None) -> Document:
     """Read one YAML document.
 
     Args:
         text: The YAML.
         file: Name for messages.
         first_line: Line of the file that `text` begins with.
+        problems: Gets an error for each text with a character that no path, name or table can have; the text goes on
+            without it, so that whatever else is wrong is found too. None: that is raised as well.
 
     Raises:
         FileFormatError: it is no YAML, or uses what the module docstring excludes.
@@ -142,6 +145,10 @@ def read_yaml(text: str, file: str, *, first_line: int = 1) -> Document:
         raise FileFormatError("nothing is written here", at=Location(file, first_line), hint="write 'key: value' lines")
     walk = _NodeReader(file, shift)
     data = walk.value(root, ())
+    if problems is None:
+        walk.problems.add(*walk.odd.errors)
+    else:
+        problems.add(*walk.odd.errors)
     walk.problems.raise_any()
     return Document(file, data, walk.keys, walk.values)
 
@@ -160,6 +167,7 @@ class _NodeReader:
         self.keys: dict[KeyPath, Location] = {}
         self.values: dict[KeyPath, Location] = {}
         self.problems = Problems()
+        self.odd = Problems()
         self._open: set[int] = set()
 
     def place(self, mark: Any) -> Location:
@@ -188,7 +196,7 @@ class _NodeReader:
         data: dict[str, Any] = {}
         for key_node, value_node in node.value:
             at = self.place(key_node.start_mark)
-            key = key_node.value
+            key = self._text(key_node.value, at) if isinstance(key_node.value, str) else key_node.value
             if key_node.tag != _TAG + "str":
                 shown = f"the key {key}" if isinstance(key, str) and key else "this key"
                 self.problems.add(FileFormatError(f"{shown} is no text", at=at, hint="put it in quotes"))
@@ -206,7 +214,7 @@ class _NodeReader:
         return data
 
     def _scalar(self, node: yaml.ScalarNode, at: Location) -> Any:
-        text: str = node.value
+        text = self._text(node.value, at)
         match node.tag.removeprefix(_TAG):
             case "str":
                 return text
@@ -218,6 +226,13 @@ class _NodeReader:
                 return self._number(text, kind, at)
         self._refuse_tag(node, at)
         return None
+
+    def _text(self, text: str, at: Location) -> str:
+        if (found := _ODD.search(text)) is None:
+            return text
+        cause = f"the character U+{ord(found[0]):04X} is not allowed"
+        self.odd.add(FileFormatError(cause, at=at, hint="remove it: no file, table or message can have it"))
+        return _ODD.sub("\ufffd", text)
 
     def _number(self, text: str, kind: str, at: Location) -> int | float | None:
         try:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from streamhouse.doors.variables import PREFIX
 from streamhouse.install.java import JavaInstallation
 from streamhouse.model.types import Frozen
 from streamhouse.secret import names_secret
@@ -171,7 +172,8 @@ class Cluster:
 
 
 def _is_plain(name: str) -> bool:
-    return name.startswith("STREAMHOUSE_") and name not in _MAY_HOLD_SECRETS and not names_secret(name)
+    hidden = name in _MAY_HOLD_SECRETS or name.startswith(PREFIX) or names_secret(name)
+    return name.startswith("STREAMHOUSE_") and not hidden
 
 
 def _escaped(value: str) -> str:

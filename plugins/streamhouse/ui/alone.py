@@ -60,7 +60,7 @@ class Gate:
             if scope["type"] != "http":
                 await app(scope, receive, send)
                 return
-            token = parse_qs(scope["query_string"].decode()).get("token", [""])[0]
+            token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
             if (refusal := self._refusal(scope, token)) is not None:
                 await refusal(scope, receive, send)
                 return
@@ -70,7 +70,7 @@ class Gate:
 
     def _refusal(self, scope: Scope, token: str) -> Response | None:
         """The answer to a request that is not let in, before anything of its body is read; None: it is."""
-        host = next((value.decode() for name, value in scope["headers"] if name == b"host"), "")
+        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
         if host not in self._hosts:
             return PlainTextResponse("unknown host", HTTPStatus.MISDIRECTED_REQUEST)
         if scope["path"] == "/" and not token and f"{self._cookie}=" not in _cookies(scope):
@@ -137,4 +137,4 @@ def _warm(desk: Desk) -> None:
 
 
 def _cookies(scope: Scope) -> str:
-    return "; ".join(value.decode() for name, value in scope["headers"] if name == b"cookie")
+    return "; ".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie")

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
+from http import HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.responses import FileResponse
@@ -23,9 +25,10 @@ from streamhouse.ui import (
     query_routes,
     replay_routes,
 )
-from streamhouse.ui.answers import About, Problem, ShortcutsAnswer
+from streamhouse.ui.answers import About, Problem, ProblemDetail, ShortcutsAnswer
 from streamhouse.ui.dependencies import At, Engine, PageParts, Parts, Someone, admission
 from streamhouse.ui.desk import Desk
+from streamhouse.ui.problem_data import new_problem
 from streamhouse.ui.query_process import Asker
 
 STATIC = Path(__file__).parent / "static"
@@ -112,7 +115,7 @@ def _version() -> str:
 
 
 class _Headers:
-    """Says to browsers what the page may do: nothing but itself."""
+    """Says to browsers what the page may do: nothing but itself. Refuses addresses that no file can have."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -125,4 +128,10 @@ class _Headers:
                     headers[name] = value
             await send(message)
 
-        await self.app(scope, receive, sent if scope["type"] == "http" else send)
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+        elif "\0" in unquote(f"{scope['path']}?{scope['query_string'].decode('latin-1')}"):
+            detail = ProblemDetail(code="http", message="an address with a NUL names nothing")
+            await problems.response(new_problem(HTTPStatus.BAD_REQUEST, [detail]))(scope, receive, sent)
+        else:
+            await self.app(scope, receive, sent)

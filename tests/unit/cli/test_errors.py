@@ -285,3 +285,18 @@ def test_a_java_process_that_is_gone_is_named_and_other_sockets_are_not():
     with pytest.raises(ConnectionError) as other, socket.socket() as own:
         own.connect(("127.0.0.1", nothing))
     assert failures.known_error(other.value) is None
+
+
+@pytest.mark.parametrize(
+    "path", ["x" * 5000, "/".join(["x"] * 3000), "file/inner", "loop/inner", "folder"], ids=str.__len__
+)
+def test_a_path_that_the_system_refuses_is_no_fault_of_ours(tmp_path, path):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(OSError) as refused:  # noqa: PT011  which one is the system's
+        (tmp_path / path).read_text()
+    found = failures.known_error(refused.value)
+    assert found is not None
+    assert found.code != "SH000"
+    assert len(str(found)) < 500

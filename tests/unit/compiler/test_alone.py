@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamhouse.compiler.alone import action_errors
+from streamhouse.errors import StreamhouseError
 from streamhouse.project.check import check_project
 from streamhouse.project.project import Project
 from streamhouse.registry.read_action import read_action
@@ -68,3 +69,30 @@ def test_the_check_of_a_project_finds_it(tmp_path: Path) -> None:
     assert [str(error).partition(" |")[0].splitlines()[0] for error in checked.errors] == [
         "actions/a.sql:6:18: SH202 unknown column 'idd'"
     ]
+
+
+@pytest.mark.parametrize("inputs", ["{r: {}}", "{r: {id: bigint, k: string}}"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        """expect: {sly: {check: "reflect('java.lang.System', 'getenv', 'X') = k"}}\n""",
+        """expect: {sly: {check: "k = upper(java_method('java.lang.System', 'getenv', 'X'))"}}\n""",
+        """expect: {sly: {check: "input_file_name() = k"}}\n""",
+        """expect: {sly: {check: "id IN (SELECT value FROM text.`/etc/passwd`)"}}\n""",
+        """expect: {sly: {check: "rand() > 0"}}\n""",
+        """expect: {sly: {check: "own_function(k)"}}\n""",
+        """expect: {sly: {check: "a.b.own_function(k) = 1"}}\n""",
+        """measures: {sly: "max(try_reflect('java.lang.System', 'getenv', 'X'))"}\n""",
+        """measures: {sly: "sum(id) FILTER (WHERE reflect('a', 'b') = 'c')"}\n""",
+        """measures: {sly: "(SELECT max(value) FROM text.`/etc/passwd`)"}\n""",
+    ],
+)
+def test_expectations_and_measures_call_only_what_a_flow_may_call(more: str, inputs: str) -> None:
+    assert any("sly" in error or "SH104" in error for error in refused("SELECT id, k FROM r", more, inputs))
+
+
+def refused(sql: str, more: str, inputs: str) -> list[str]:
+    try:
+        return errors(sql, more, inputs)
+    except StreamhouseError as error:
+        return [str(error)]

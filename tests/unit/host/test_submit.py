@@ -115,6 +115,7 @@ def test_what_a_secret_of_kubernetes_holds_is_handed_on_by_nobody_else():
         ({"STREAMHOUSE_STATE": "postgresql+psycopg://s@db/s"}, {}, []),
         ({"STREAMHOUSE_COLD_CATALOG": "jdbc:postgresql://db/i?user=a&password=x"}, {}, ["STREAMHOUSE_COLD_CATALOG"]),
         ({"STREAMHOUSE_COLD_CATALOG": "http://polaris/api"}, {}, []),
+        ({"STREAMHOUSE_SECRET_KAFKA": "x"}, {}, ["STREAMHOUSE_SECRET_KAFKA"]),
         ({"STREAMHOUSE_COLD_CREDENTIAL": "a:b"}, {}, ["STREAMHOUSE_COLD_CREDENTIAL"]),
         ({}, {"spark.hadoop.fs.s3a.secret.key": "x"}, ["spark.hadoop.fs.s3a.secret.key"]),
         ({}, {"spark.sql.catalog.cold.s3.secret-access-key": "x"}, ["spark.sql.catalog.cold.s3.secret-access-key"]),

@@ -25,11 +25,13 @@ def test_everything_can_be_set(tmp_path):
         cold: {warehouse: lake/cold}
         state: postgresql+psycopg://me@host/db
         ivy_settings: conf/ivy.xml
-        spark: {master: "spark://host:7077", conf: {spark.driver.memory: 4g, spark.ui.enabled: true, spark.x: 3}}
+        spark:
+          master: "spark://host:7077"
+          conf: {spark.driver.memory: 4g, spark.sql.cbo.enabled: true, spark.cores.max: 3}
         """,
     )
     assert settings.fluss == "one:9123,two:9123"
-    assert settings.spark.conf == {"spark.driver.memory": "4g", "spark.ui.enabled": "true", "spark.x": "3"}
+    assert settings.spark.conf == {"spark.driver.memory": "4g", "spark.sql.cbo.enabled": "true", "spark.cores.max": "3"}
     assert settings.ivy_settings == tmp_path / "conf" / "ivy.xml"
     project = Project.at(tmp_path)
     assert project.warm == "s3://bucket/warm"
@@ -50,9 +52,9 @@ def test_everything_can_be_set(tmp_path):
         ("warm: here\n", FileFormatError, "streamhouse.yaml:1:7: SH101 'warm' must be a mapping"),
         ("spark: {conf: [a]}\n", FileFormatError, "streamhouse.yaml:1:15: SH101"),
         (
-            "spark:\n  conf: {spark.x: 1, spark.sql.runSQLOnFiles: true}\n",
+            "spark:\n  conf: {spark.cores.max: 1, spark.sql.runSQLOnFiles: true}\n",
             FileFormatError,
-            "streamhouse.yaml:2:47: SH101 spark.sql.runSQLOnFiles: Streamhouse sets it itself: it keeps queries from",
+            "streamhouse.yaml:2:55: SH101 spark.sql.runSQLOnFiles: Streamhouse sets it itself: it keeps queries from",
         ),
         ("spark: {conf: {spark.Sql.Variable.Substitute: true}}\n", FileFormatError, "Streamhouse sets it itself"),
         ("spark: {conf: {spark.authenticate.secret: a}}\n", FileFormatError, "Streamhouse sets it itself"),
@@ -86,7 +88,11 @@ def test_everything_can_be_set(tmp_path):
         ("spark: {master: 'spark://me:hush@host:1'}\n", FileFormatError, "STREAMHOUSE_SPARK_MASTER"),
         ("data_folders: ['s3://key:hush@bucket']\n", FileFormatError, "the URL at 'data_folders.0' has a password"),
         ("data_folders: ['~nobody-here/x']\n", FileFormatError, "the home of a user whom this machine does not know"),
-        ("data_folders: [a, 'b\\0']\n".replace("'", '"'), FileFormatError, "no path has a NUL"),
+        (
+            "data_folders: [a, 'b\\0']\n".replace("'", '"'),
+            FileFormatError,
+            "streamhouse.yaml:1:19: SH101 the character U+0000",
+        ),
         ("warm: {warehouse: ~nobody-here/x}\n", FileFormatError, "streamhouse.yaml:1:19: SH101"),
         ("ivy_settings: ~nobody-here/x\n", FileFormatError, "streamhouse.yaml:1:15: SH101"),
         ("fluss: h:1\nfluss_login: {user: me, password: hush}\n", DefinitionErrors, "STREAMHOUSE_FLUSS_PASSWORD"),

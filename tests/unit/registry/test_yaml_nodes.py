@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamhouse.errors import DefinitionErrors, FileFormatError, Location, StreamhouseError
+from streamhouse.registry.problems import Problems
 from streamhouse.registry.yaml_nodes import read_yaml
 
 
@@ -76,3 +77,16 @@ def test_any_text_gives_data_or_an_error_of_ours(text: str) -> None:
         assert all(places)
     else:
         assert document.values[()]
+
+
+@pytest.mark.parametrize("odd", [r"\0", r"\x00", r"\u0000", r"\uFFFF"])
+@pytest.mark.parametrize("text", ['a: "x{}"\nb: 1', '"a{}": 1\nb: 1', 'a: ["{}"]\nb: 1', '? "{}"\n: 1'])
+def test_characters_that_no_file_has_are_refused_at_their_place(text: str, odd: str) -> None:
+    written = text.replace("{}", odd)
+    with pytest.raises(StreamhouseError, match=r"f:1:\d+: SH101 the character U\+[0-9A-F]{4} is not allowed"):
+        read_yaml(written, "f")
+    problems = Problems()
+    data = read_yaml(written, "f", problems=problems).data
+    assert len(problems.errors) == 1
+    assert "\ufffd" in str(data)
+    assert "\0" not in str(data)

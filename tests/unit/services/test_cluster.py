@@ -52,7 +52,13 @@ def test_the_log_of_the_run_before_is_kept_and_scratch_files_are_not(cluster):
 
 
 def test_servers_have_no_secret_of_ours(monkeypatch, cluster):
-    for name in ("AWS_SECRET_ACCESS_KEY", "KAFKA_PASSWORD", "AIRFLOW__CORE__FERNET_KEY", "STREAMHOUSE_STATE"):
+    for name in (
+        "AWS_SECRET_ACCESS_KEY",
+        "KAFKA_PASSWORD",
+        "STREAMHOUSE_SECRET_KAFKA",
+        "AIRFLOW__CORE__FERNET_KEY",
+        "STREAMHOUSE_STATE",
+    ):
         monkeypatch.setenv(name, "canary")
     monkeypatch.setenv("STREAMHOUSE_COLD_CREDENTIAL", "canary")
     monkeypatch.setenv("STREAMHOUSE_CACHE", "/plain")

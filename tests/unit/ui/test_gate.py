@@ -103,3 +103,46 @@ def test_who_may_not_query_makes_nobody_read_a_body(project):
     headers = {"host": "airflow", "content-type": "application/json", "x-streamhouse": "1"}
     assert sent(app, headers, 1_000) == (403, 0)
     desk.close()
+
+
+def bare(app, path=b"/", query=b"", **headers):
+    """Status of a request whose bytes are as they are."""
+    given = {"host": f"127.0.0.1:{PORT}".encode(), **headers}
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "path": path.decode("latin-1"),
+        "raw_path": path, "root_path": "", "query_string": query, "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", PORT), "headers": [(name.encode(), value) for name, value in given.items()],
+    }  # fmt: skip
+    status = []
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            status.append(message["status"])
+
+    asyncio.run(app(scope, receive, send))
+    return status[0]
+
+
+BYTES = (b"\xff\xfe", b"\xc3\x28", b"\xc3\xa9", b"\x80", b"\x00", b"x" * 10_000)
+
+
+@pytest.mark.parametrize("odd", BYTES)
+@pytest.mark.parametrize("where", ["host", "cookie", "authorization", "query", "sec-fetch-site", "content-type"])
+def test_bytes_that_are_no_text_are_refused_and_no_fault_of_ours(client, gate, where, odd):
+    app, secret = client.app, gate.token.encode()
+    assert bare(app, b"/api/flows", authorization=b"Bearer " + secret) == 200
+    given = {"host": odd, "cookie": b"streamhouse-%d=%b" % (PORT, odd), "authorization": b"Bearer " + odd}
+    if where == "query":
+        assert bare(app, b"/api/flows", b"token=" + odd) == 401
+    elif where in given:
+        assert bare(app, b"/api/flows", **{where: given[where]}) == (421 if where == "host" else 401)
+    else:
+        assert bare(app, b"/api/flows", authorization=b"Bearer " + secret, **{where: odd}) == 200
+
+
+@pytest.mark.parametrize("path", [b"/static/\x00", b"/api/tables/\x00", b"/api/flows/a\x00/graph", b"/static/%00"])
+def test_an_address_with_a_nul_is_refused(client, gate, path):
+    assert bare(client.app, path, authorization=b"Bearer " + gate.token.encode()) == 400
