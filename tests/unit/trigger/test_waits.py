@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 
@@ -24,7 +26,7 @@ from streamhouse.state.waits import WaitsFor, waits_of
 from streamhouse.ui.app import create_app
 from streamhouse.ui.desk import Desk
 from streamhouse.ui.person import Person
-from tests.shop import made_world
+from tests.shop import FLOW, made_world
 
 STEP = "dws.totals"
 WIDER = UpstreamEvent(
@@ -276,3 +278,31 @@ def test_every_phase_of_a_change_of_the_journal(tmp_path, monkeypatch, phase, wh
             made.state.move_change(lease, change, phase, "why" if phase is Phase.WAITING else None)
         found = waits_of(made.state, "shop")
         assert [(one.what, one.whom) for one in found] == ([(f"change {change.id}", whom)] if whom else [])
+
+
+def parquet(world, name, kind):
+    rows = pa.table({"id": pa.array([1]), "price": pa.array([1]), "extra": pa.array([1], kind)})
+    pq.write_table(rows, world.project.root / "data" / f"{name}.parquet")
+
+
+def test_readers_of_what_was_granted_stand_still_while_an_edit_beside_it_waits(tmp_path, monkeypatch):
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    with made_world(tmp_path, "all") as made:
+        made.flow("schema_change: freeze\n", text=FLOW.replace("json", "parquet"))
+        (made.project.root / "flows" / "boards.yaml").unlink()
+        parquet(made, "1", pa.int32())
+        made.run()
+        made.look()
+        parquet(made, "2", pa.int64())
+        (question,) = made.look().approvals
+        made.state.approvals.decide(question.id, grant=True, by="ada")
+        made.action("totals", "price * 2", "price * 3")
+        found = made.look()
+        assert made.applied == []
+        (about_plan,) = found.approvals
+        assert about_plan.asks == "apply a plan that would rebuild"
+        assert found.paused == {"ods.rows"}
+        assert {(w.whom, w.question) for w in found.waits} == {(W.PERSON, about_plan.id)}
+        made.state.approvals.decide(about_plan.id, grant=True, by="ada")
+        found = made.look()
+        assert (found.waits, found.paused, len(made.applied)) == ((), frozenset(), 1)
