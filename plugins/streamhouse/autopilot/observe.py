@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from streamhouse.autopilot.finding import Evidence, LakeFiles
 from streamhouse.errors import StreamhouseError, TableMissingError
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.schema_change import EventType
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
@@ -18,7 +17,7 @@ from streamhouse.runtime.stores import warm_reader
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.records import AppliedChange, EpochRecord, RunnerState
 from streamhouse.state.store import StateStore
-from streamhouse.state.upstream import EventStatus
+from streamhouse.state.waits import WaitsFor, waits_of
 from streamhouse.stores.base import LakeMetadata, NeedsSparkError, Snapshot
 from streamhouse.tiering.mark import ROUND
 
@@ -94,12 +93,8 @@ class Observer:
         return tuple(name for segment in segments for name in segment.tables)
 
     def _upstream(self, flow: str) -> dict[str, datetime]:
-        texts = {EventStatus.WAITING: "waits for a person", EventStatus.FAILED: "could not be followed"}
-        return {
-            f"{record.event}: {texts[record.status]}": record.since
-            for record in self.state.upstream.open(flow)
-            if record.status in texts and record.event.type is not EventType.EDIT
-        }
+        found = (one for one in waits_of(self.state, flow) if not one.is_edit)
+        return {one.text: one.since for one in found if one.whom is not WaitsFor.RUNNER}
 
     def _reader(self, tier: Tier) -> LakeMetadata | None:
         if tier not in self._opened:

@@ -247,9 +247,9 @@ def expectations(evidence: Evidence) -> Iterator[FlowFault]:
 
 
 def upstream(evidence: Evidence) -> Iterator[FlowFault]:
-    """A change upstream waits for a person, and rows wait with it."""
+    """A change upstream waits for a person or a repair, and rows wait with it."""
     for table in evidence.waiting:
-        text = f"{table} waits for a person's answer to a change upstream"
+        text = f"{table} stands still for a change upstream"
         yield _for_a_person(FaultKind.UPSTREAM, evidence, table, text, "approvals", None)
     for text, since in evidence.upstream.items():
         yield _for_a_person(FaultKind.UPSTREAM, evidence, text, text, "events", since)

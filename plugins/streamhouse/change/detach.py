@@ -65,11 +65,12 @@ class Detacher:
         applied = state.plan(self.flow)
         if applied is None or not (execution.waiting or applied[1].aside):
             return
-        text = "nothing of it waits for a person any more: all its steps go on together"
+        text = "nothing of it stands still any more: all its steps go on together"
         wanted: FlowPlan | None = None
         if execution.waiting:
             wanted = detach_steps(applied[1], [execution.waiting])
-            text = f"{', '.join(sorted(execution.waiting))} and what follows wait for a person; the other steps go on"
+            steps = ", ".join(sorted(execution.waiting))
+            text = f"{steps} and what follows stand still (streamhouse status); the other steps go on"
         elif time.monotonic() >= self._join_at:
             self._join_at = time.monotonic() + _JOIN_S
             wanted = self.together(self.flow) if self._distance.is_small(execution.plan) else None
@@ -179,5 +180,5 @@ def endangered(open_: Open, plan: FlowPlan, paused: Iterable[str], now: datetime
 
 def _danger(table: str, rows: int, segment: Segment, retention: timedelta) -> str:
     old, steps = format_duration(retention * _PATIENCE), ", ".join(table_name(step.id) for step in segment.steps)
-    who = f"{steps}, which waits for a person, has not read"
+    who = f"{steps}, which stands still, has not read"
     return f"{table}: {who} {rows:,} rows older than {old}, and the log drops rows after {format_duration(retention)}"

@@ -21,7 +21,7 @@ from streamhouse.model.version import table_at
 from streamhouse.project.compare import Choices, PlanComparison
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
-from streamhouse.query.parse import Catalog
+from streamhouse.query.past import Catalog
 from streamhouse.runtime.open import opened
 from streamhouse.spark.interrupt import ending
 from streamhouse.state.changes import Wish

@@ -33,8 +33,8 @@ def refuse_half_done(state: StateStore, flow: str, segments: Collection[str]) ->
     for segment in sorted(segments):
         if state.unfinished(flow, segment) is not None:
             raise ChangeFailedError(
-                f"{segment} of {flow} waits for a person's word in the middle of an epoch",
-                hint=f"decide first: streamhouse approvals {flow}",
+                f"{segment} of {flow} stands still in the middle of an epoch, for something that waits",
+                hint=f"decide or repair that first: streamhouse approvals {flow}",
             )
 
 
@@ -62,6 +62,6 @@ def refuse_behind(state: StateStore, execution: FlowExecution, change: Change, s
     if behind:
         names = ", ".join(dict.fromkeys(behind))
         raise ChangeFailedError(
-            f"{names} of {old.flow} waits for a person's word, and is behind the others",
-            hint=f"decide first: streamhouse approvals {old.flow}",
+            f"{names} of {old.flow} stands still for something that waits, and is behind the others",
+            hint=f"decide or repair that first: streamhouse approvals {old.flow}",
         )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from streamhouse.planner.proposal import Proposal
     from streamhouse.state.approvals import Approval
     from streamhouse.state.store import StateStore
+    from streamhouse.state.waits import Wait
 
 _STYLES = {"open": "yellow", "granted": "green", "refused": "red"}
 
@@ -37,35 +38,49 @@ def approvals(app: App, name: str | None, every: bool) -> None:
 
     A question is asked where a change would lose something or where its policy is 'freeze'. Readers of what
     changed are paused meanwhile, at their positions: their rows wait, and nothing is lost.
+
+    What was granted and failed is shown, too: it is tried again, and the grant may be taken back (streamhouse refuse).
+    So is whatever else waits, with whom it waits for and what to do.
     """
-    found, is_one = _find_questions(app, name, every=every)
+    found, is_one, waits = _find_questions(app, name, every=every)
     if app.as_json:
         behind = _proposals(app, found)
         documents = [_document(one) | {"proposals": [p.id for p in behind[one.id]]} for one in found]
-        app.output.document({"approvals": documents})
-    elif is_one:
+        app.output.document({"approvals": documents, "waits": [{"flow": w.flow, **w.document()} for w in waits]})
+        return
+    if is_one:
         _show(found[0], app.output, _proposals(app, found)[found[0].id])
-    elif not found:
-        app.output.line("nothing waits for a decision")
-    else:
+    elif found:
         rows = [(q.id, q.flow, q.state, q.asks, q.requested_at, q.expires_at, q.decided_by) for q in found]
         app.output.table(("id", "flow", "state", "would", "asked (UTC)", "expires (UTC)", "decided by"), rows)
+    elif not waits:
+        app.output.line("nothing waits for a decision")
+    for one in waits:
+        app.output.line(f"{one.flow}: {one.text}", style="red" if one.whom == "repair" else "yellow")
+        app.output.line(f"  hint: {one.remedy}")
 
 
-def _find_questions(app: App, name: str | None, *, every: bool) -> "tuple[list[Approval], bool]":
-    """The questions of a flow, or the one that has this name; and whether it is that one."""
+def _find_questions(app: App, name: str | None, *, every: bool) -> "tuple[list[Approval], bool, list[Wait]]":
+    """The questions of a flow, or the one that has this name; whether it is that one; and what waits beside them."""
     from streamhouse.errors import UnknownApprovalError
+    from streamhouse.state.waits import waits_of
 
     state = app.project.existing_state()
     if state is None:
         if name is not None and name not in app.flow_names(None):
             raise UnknownApprovalError(name, [])
-        return [], False
+        return [], False, []
     with state:
         known = {question.flow for question in state.approvals.list(every=True)} | app.flow_names(state)
         if name is not None and name not in known:
-            return [state.approvals.get(name)], True
-        return state.approvals.list(name, every=every), False
+            question = state.approvals.get(name)
+            return [question], True, [w for w in waits_of(state, question.flow) if w.question == question.id]
+        found = state.approvals.list(name, every=every)
+        if not every:
+            found = sorted([*found, *state.approvals.failed(name)], key=lambda one: one.requested_at)
+        is_open = {one.id for one in found if one.state == "open"}
+        waits = [w for flow in ([name] if name else sorted(known)) for w in waits_of(state, flow)]
+        return found, False, [w for w in waits if w.question not in is_open]
 
 
 def _proposals(app: App, questions: "list[Approval]") -> "dict[str, tuple[Proposal, ...]]":
@@ -115,7 +130,7 @@ def refuse(app: App, name: str, reason: str | None) -> None:
     """Refuse the question ID, or the beginning of it: the flow goes on as if nothing had changed.
 
     That is what the policy 'ignore' does. Where even that cannot be, such as after a change of the primary
-    key, readers go on standing still.
+    key, readers go on standing still. A grant may be taken back so when what was granted failed.
     """
     _decide(app, name, grant=False, reason=reason)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from streamhouse.state.records import FlowEvent, FlowProgress
     from streamhouse.state.store import StateStore
     from streamhouse.state.troubles import TableTrouble
+    from streamhouse.state.waits import Wait
 
 _EVENTS = 1_000  # the newest, which have what the last epochs counted
 _STYLES = {"running": "green", "failed": "red", "lost": "red"}
@@ -40,8 +41,8 @@ def status(app: App, flow: str | None) -> None:
     States: starting; running; stopping; stopped; failed (with its error); lost (its process ended without
     saying so, or none was started yet).
     Freshness is how long rows took from the source until they were readable in a layer. Tables that
-    wait for a person's answer are named; the others of their flow go on. Rows that could not be read are counted:
-    streamhouse quarantine list. The first lines name edits of files that
+    wait are named, with what waits, for whom, and what to do; the others of their flow go on.
+    Rows that could not be read are counted: streamhouse quarantine list. The first lines name edits of files that
     wait for 'streamhouse apply', tiers that cannot be filled, lakes that cannot be kept up, and what the autopilot
     proposes. The last line names the shortcuts of the last Spark session (docs/shortcuts.md).
     """
@@ -73,7 +74,9 @@ class _FlowReports:
 
     flows: "list[FlowReport]"
     waiting: dict[str, list[str]]
-    """Flow → its tables that wait until a person decides."""
+    """Flow → its tables that stand still."""
+    waits: "dict[str, tuple[Wait, ...]]"
+    """Flow → what waits, and for whom."""
     troubles: "list[TableTrouble]"
     proposals: "list[AutopilotDecision]"
     events: "list[FlowEvent] | None"
@@ -84,6 +87,7 @@ class _FlowReports:
         return {
             **_document(s),
             "waiting": self.waiting[s.flow],
+            "waits": [one.document() for one in self.waits[s.flow]],
             "edit": _edit_document(edit),
             "troubles": [asdict(one) for one in self.troubles if one.flow == s.flow],
             "proposals": [_proposal(one) for one in self.proposals if one.flow == s.flow],
@@ -103,10 +107,11 @@ def _look(app: App, flow: str | None) -> _FlowReports:
         reports = [_flow_report(state, name) for name in ([flow] if flow else known)]
         waiting = {s.flow: _waiting(state, s.flow) for s in reports}
         if state is None:
-            return _FlowReports(reports, waiting, [], [], [] if flow else None, {})
+            return _FlowReports(reports, waiting, dict.fromkeys(waiting, ()), [], [], [] if flow else None, {})
         events = state.events(flow, limit=10) if flow else None
         dead = {s.flow: _dead_letters(state, s) for s in reports}
-        return _FlowReports(reports, waiting, state.troubles.current(flow), state.autopilot.open(flow), events, dead)
+        troubles, waits = state.troubles.current(flow), {s.flow: _waits(state, s.flow) for s in reports}
+        return _FlowReports(reports, waiting, waits, troubles, state.autopilot.open(flow), events, dead)
 
 
 def _dead_letters(state: "StateStore", s: "FlowReport") -> dict[str, int]:
@@ -162,7 +167,7 @@ def _flow_report(state: "StateStore | None", flow: str) -> "FlowReport":
 
 
 def _waiting(state: "StateStore | None", flow: str) -> list[str]:
-    """Tables of a flow that wait until a person decides, upstream first."""
+    """Tables of a flow that stand still, upstream first."""
     from streamhouse.errors import StateConflictError
 
     if state is None:
@@ -196,8 +201,7 @@ def _show_all(looked: _FlowReports, output: CommandOutput) -> None:
     for s in flows:
         if s.error:
             output.line(f"{s.flow}: {s.error}", style="red")
-        if waiting := looked.waiting[s.flow]:
-            output.line(f"{s.flow}: {_waits(s.flow, waiting)}", style="yellow")
+        _show_waits(looked, s.flow, output)
 
 
 def _cells(s: "FlowReport", layers: "list[str]") -> tuple[object, ...]:
@@ -212,8 +216,24 @@ def _cells(s: "FlowReport", layers: "list[str]") -> tuple[object, ...]:
     )
 
 
-def _waits(flow: str, tables: list[str]) -> str:
-    return f"{', '.join(tables)} wait at their positions for a person: streamhouse approvals {flow}"
+def _waits(state: "StateStore", flow: str) -> "tuple[Wait, ...]":
+    from streamhouse.errors import StateConflictError
+    from streamhouse.state.waits import waits_of
+
+    try:
+        return waits_of(state, flow)
+    except StateConflictError:  # of a version whose plans this one cannot read
+        return ()
+
+
+def _show_waits(looked: _FlowReports, flow: str, output: CommandOutput) -> None:
+    """Which tables stand still, what waits for whom, and what to do; edits of files have a line of their own."""
+    if waiting := looked.waiting[flow]:
+        output.line(f"{flow}: {', '.join(waiting)} wait at their positions", style="yellow")
+    for one in looked.waits[flow]:
+        if not (one.is_edit and one.whom == "person"):
+            output.line(f"{flow}: {one.text}", style="red" if one.whom == "repair" else "yellow")
+            output.line(f"  hint: {one.remedy}")
 
 
 def _show_one(looked: _FlowReports, output: CommandOutput) -> None:
@@ -222,8 +242,7 @@ def _show_one(looked: _FlowReports, output: CommandOutput) -> None:
     output.line(f"{s.flow} is {s.state.value}", style=_STYLES.get(s.state.value, ""))
     if s.error:
         output.line(s.error, style="red")
-    if waiting := looked.waiting[s.flow]:
-        output.line(_waits(s.flow, waiting), style="yellow")
+    _show_waits(looked, s.flow, output)
     show_troubles(looked.troubles, output)
     output.facts(_facts(p))
     if p.rows:

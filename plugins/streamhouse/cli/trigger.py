@@ -133,5 +133,8 @@ def _show_look(look: "FlowLook", output: "CommandOutput") -> None:
         output.line(f"waiting at their positions: {', '.join(sorted(look.paused))}", style="yellow")
     for question in look.approvals:
         output.line(f"asked: {question.asks} (streamhouse approvals {question.id})", style="yellow")
+    for one in look.waits:
+        if one.whom in ("repair", "runner", "source"):
+            output.line(f"{one.text}; {one.remedy}", style="red" if one.whom == "repair" else "yellow")
     for name, reason in look.unseen.items():
         output.line(f"not looked at: {name} ({reason})")

@@ -15,7 +15,6 @@ from streamhouse.model.types import History, Strategy
 from streamhouse.model.version import Versions, at_versions, stored_name, table_name
 
 _BEYOND = 1 << 63  # any position
-_IN_PLACE = frozenset({"create", "add column", "stop filling", "drop later"})
 
 
 def taken_up(old: FlowPlan | None, new: FlowPlan, ever: Mapping[str, Collection[str]]) -> frozenset[str]:
@@ -45,7 +44,7 @@ def tables_to_rebuild(
         known: Every table that was ever applied: one of these may still have rows when a new step writes it.
         again: Tables that get a column again which they once had; see `taken_up`.
     """
-    to_rebuild = {*again} | {change.table for change in found.tables if _needs_version(change)}
+    to_rebuild = {*again} | {change.table for change in found.tables if _is_rebuilt(change)}
     for change in found.steps:
         rebuilt = any(f.outcome is Outcome.REBUILD for f in change.findings)
         has_history = change.change == "new" and any(f.restate for f in change.findings)
@@ -116,10 +115,12 @@ def copied(found: FlowDiff, new: FlowPlan, to_rebuild: Collection[str], again: C
         step = steps.get(change.step)
         if step is None or step.part or change.change == "new" or change.table in in_order:
             continue
-        rebuilt = [finding for finding in change.findings if finding.outcome is Outcome.REBUILD]
+        rebuilt = [f for f in change.findings if f.outcome is Outcome.REBUILD]
         keeps = step.history is History.KEEP and step.strategy is Strategy.MAP
         stays = all(finding.keeps_values for finding in rebuilt)
-        if change.table in to_rebuild and (stays if keeps else change.table in again and not rebuilt):
+        if change.table in to_rebuild and (
+            stays if keeps else change.table in again and all(f.rule == 0 and f.keeps_values for f in rebuilt)
+        ):
             copies.add(change.table)
     return frozenset(copies)
 
@@ -150,10 +151,8 @@ def tables_apart(found: FlowDiff, new: FlowPlan) -> frozenset[str]:
     return frozenset(apart & {step.writes.name for step in new.steps})
 
 
-def _needs_version(change: TableChange) -> bool:
-    return any(
-        tier.outcome is Outcome.REBUILD or any(ddl.kind not in _IN_PLACE for ddl in tier.ddl) for tier in change.tiers
-    )
+def _is_rebuilt(change: TableChange) -> bool:
+    return any(tier.outcome is Outcome.REBUILD for tier in change.tiers)
 
 
 def followers(found: FlowDiff) -> dict[str, set[str]]:

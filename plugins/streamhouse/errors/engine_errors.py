@@ -180,14 +180,16 @@ class ChangeFailedError(EngineError):
     """A change of a flow could not be carried out; the flow runs on with the plan applied before.
 
     Cause:
-        A store refused a new column, a rebuild failed, or a later change replaced this one.
+        A store refused a new column, a rebuild failed, or a later change replaced this one. At the end of a run: a
+        change upstream was granted or decided, and failed; its readers stand still.
 
     Example:
         SH508 orders: change 7 was withdrawn for a later one
           hint: see: streamhouse changes
 
     Remedy:
-        `streamhouse changes ID` shows the reason. Correct the files and apply again.
+        `streamhouse changes ID` shows the reason. Correct the files and apply again. For a change upstream,
+        `streamhouse status` says what to do: it is tried again, or `streamhouse refuse ID` gives it up.
     """
 
     code = "SH508"
@@ -279,7 +281,8 @@ class ApprovalClosedError(EngineError):
           hint: streamhouse trigger --once asks again, with what is known now
 
     Remedy:
-        If the change is still there, `streamhouse trigger --once` asks again.
+        If the change is still there, `streamhouse trigger --once` asks again. A grant can be taken back only when
+        what was granted failed.
     """
 
     code = "SH513"

@@ -80,7 +80,8 @@ class RowsLostError(StoreError):
 
     Cause:
         The reader was down for longer than the retention of its input: the log's TTL passed, a snapshot
-        expired, Kafka removed messages, or a file was deleted before all its rows were read.
+        expired, Kafka removed messages, or a file was deleted before all its rows were read. Or a query asks
+        for a moment of a table whose version of that time is not stored any more.
 
     Example:
         SH404 bucket 3: offsets 120..180 are in no tier
@@ -88,7 +89,8 @@ class RowsLostError(StoreError):
 
     Remedy:
         Bring the rows back where you can (a file, a topic). Otherwise rebuild the tables downstream, and
-        set a retention that is longer than a reader may be down. docs/restore.md describes both.
+        set a retention that is longer than a reader may be down. docs/restore.md describes both. For a query,
+        ask for a moment that the hint names; docs/query.md says which moments can be read.
     """
 
     code = "SH404"

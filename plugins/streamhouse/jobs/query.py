@@ -15,7 +15,8 @@ from streamhouse.model.version import table_at
 from streamhouse.project.project import Project
 from streamhouse.query.epoch_positions import Epochs
 from streamhouse.query.explain import TableRead, reads_of
-from streamhouse.query.parse import Catalog, Query, needed_tiers, parse_query, table_names
+from streamhouse.query.parse import Query, needed_tiers, parse_query, table_names
+from streamhouse.query.past import Catalog, CatalogWithPast, KnownPast, histories
 from streamhouse.query.plain_sql import plain
 from streamhouse.query.plain_values import NotPlainError
 from streamhouse.query.reading import ReadableRows, readable
@@ -274,7 +275,7 @@ def epochs_of(project: Project) -> Epochs:
 
 
 def catalog_of(project: Project, environment: str | None = None) -> Catalog:
-    """Every table that a flow writes which was run at least once, as it was run last."""
+    """Every table that a flow writes which was run at least once, as it was run last, and its versions before that."""
     state = project.existing_state()
     if state is None:
         return {}
@@ -282,8 +283,13 @@ def catalog_of(project: Project, environment: str | None = None) -> Catalog:
         if environment is not None:
             from streamhouse.change.environment import catalog
 
-            return catalog(state, environment)
-        versions = state.versions()
-        return {
-            name: table_at(table, versions) for _, plan in state.plans().values() for name, table in plan.tables.items()
-        }
+            tables = catalog(state, environment)
+        else:
+            versions = state.versions()
+            tables = {
+                name: table_at(table, versions)
+                for _, plan in state.plans().values()
+                for name, table in plan.tables.items()
+            }
+        known = histories(tables, state.tables.served(), state.tables.retired(), state.stored_tables.made())
+    return CatalogWithPast(tables, KnownPast(known, lambda: epochs_of(project)))

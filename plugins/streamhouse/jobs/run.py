@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from streamhouse.change.follow import Follower
 from streamhouse.change.reconcile import Reconciler
 from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.surroundings import Beat
-from streamhouse.errors import BlockedError, StreamhouseError, UnknownFlowError
+from streamhouse.errors import BlockedError, ChangeFailedError, StreamhouseError, UnknownFlowError
 from streamhouse.jobs.progress import FailedFlow, RunProgress, Summary
 from streamhouse.jobs.tier import tier_here, tiering_beside
 from streamhouse.jobs.upkeep import upkeep_beside, upkeep_once_a_day
@@ -28,6 +28,7 @@ from streamhouse.project.edits import ToRun, to_run
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, execution_of, opened, readers_last
 from streamhouse.spark.interrupt import ending
+from streamhouse.state.waits import WaitsFor, standing, waits_of
 
 OnProgress = Callable[[RunProgress], None]
 _RATE_WINDOW_S = 10.0
@@ -192,6 +193,7 @@ def carry(
 
     Raises:
         BlockedError: a person must decide first; with `once` also when a part of the flow waits for that.
+        ChangeFailedError: with `once`, a part of the flow stands still for a change upstream that failed.
     """
     execution = execution_of(open_, _begun(open_, plan, meter, wanted), meter.beat, meter.stage)
     on_execution(execution)
@@ -203,9 +205,18 @@ def carry(
     ):
         execution.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
     if execution.paused:
-        who = f"{', '.join(sorted(execution.paused))} waits for a person's word; its rows wait in their tables"
-        raise BlockedError(f"{plan.flow}: {who}", hint=f"streamhouse approvals {plan.flow}")
+        raise _stands(open_, plan.flow, execution.paused)
     return meter.summary()
+
+
+def _stands(open_: Open, flow: str, segments: Collection[str]) -> StreamhouseError:
+    """The error of a run that ended while segments stand still."""
+    who, found = ", ".join(sorted(segments)), standing(waits_of(open_.state, flow))
+    why = "".join(f"\n  {one.text}" for one in found)
+    hint = "\n  ".join(dict.fromkeys(one.remedy for one in found)) or f"streamhouse approvals {flow}"
+    if found and all(one.whom is WaitsFor.REPAIR for one in found):
+        return ChangeFailedError(f"{flow}: {who} stands still, and its rows wait in their tables{why}", hint=hint)
+    return BlockedError(f"{flow}: {who} waits for a person's word; its rows wait in their tables{why}", hint=hint)
 
 
 @dataclass

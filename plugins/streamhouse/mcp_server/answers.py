@@ -373,7 +373,8 @@ class FlowDiagnosis(Answer):
     hops: tuple[Hop, ...]
     segments: tuple[SegmentFacts, ...]
     rows_per_second: dict[str, float]
-    waits_for_a_person: tuple[str, ...] = Field(description="tables that are paused until a person decides")
+    stand_still: tuple[str, ...] = Field(description="tables that are paused; 'waits' says for what")
+    waits: tuple[str, ...] = Field(description="what waits for a person, the runner or a repair, why, and what to do")
     questions: int
     edit: str | None
     troubles: tuple[TroubleFacts, ...]

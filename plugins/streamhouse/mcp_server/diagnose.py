@@ -97,7 +97,8 @@ def _flow(desk: Desk, shared: Shared, name: str, plan: FlowPlan | None) -> FlowD
         rows_per_second={
             table: round(rate, 3) for table, rate in flows.rates_now(desk, name).items() if shared.sees(table)
         },
-        waits_for_a_person=_waiting(plan, state, shared),
+        stand_still=_waiting(plan, state, shared),
+        waits=tuple(error_text(text, shared, tables) for text in summary.waits),
         questions=summary.questions,
         edit=shared.cleaned(summary.edit) if summary.edit else None,
         troubles=troubles(summary, shared),

@@ -20,8 +20,9 @@ def _found(flow: FlowDiagnosis) -> Iterator[str]:
         yield f"the flow is {state}: no rows are read until it is started again (streamhouse run {flow.flow})"
     elif state == "stopped":
         yield f"the flow does not run: its tables stay as they are (streamhouse run {flow.flow})"
-    if flow.waits_for_a_person:
-        yield f"{', '.join(flow.waits_for_a_person)} wait for a person: streamhouse approvals {flow.flow}"
+    if flow.stand_still:
+        yield f"{', '.join(flow.stand_still)} stand still: streamhouse status {flow.flow}"
+    yield from flow.waits
     yield from _of_freshness(flow)
     for trouble in flow.troubles:
         yield f"{trouble.job} of {trouble.table} to {trouble.tier} fails ({trouble.code}), {trouble.times} times so far"

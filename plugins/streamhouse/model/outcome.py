@@ -48,7 +48,7 @@ class Ddl(Frozen):
         "create",
         "new version",
         "add column",
-        "widen column",
+        "widen column",  # this and the next two: only in records of versions that said so; see `compiler/diff/tiers`
         "add field",
         "rename column",
         "drop later",

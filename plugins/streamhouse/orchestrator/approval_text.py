@@ -1,6 +1,7 @@
 """What Airflow shows of a question: bounded, as its database keeps it for each task. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from streamhouse.planner.proposal import Proposal
 from streamhouse.planner.proposal_text import proposal_text
@@ -22,6 +23,18 @@ def approval_body(question: Approval, proposals: Sequence[Proposal]) -> str:
         f"nothing is lost. The question expires at {until}. The same by command: `streamhouse approve {question.id}` "
         f"or `streamhouse refuse {question.id}`."
     )
+
+
+def waiting_texts(flow: Mapping[str, Any]) -> list[tuple[str, bool]]:
+    """What the log of a look says of all that waits of a flow, and whether it wants a repair.
+
+    Args:
+        flow: One of `flows` in what `streamhouse trigger --once --json` prints.
+    """
+    return [
+        (f"{flow.get('flow')}: {one['what']} {one['why']}; {one['remedy']}", one["waits_for"] == "repair")
+        for one in flow.get("waits", [])
+    ]
 
 
 def _proposed(proposals: Sequence[Proposal]) -> str:

@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from logging import INFO, WARNING
 from typing import Any, ClassVar
 
 from airflow.sdk import BaseOperator  # noqa: TID253  this module is for Airflow alone
@@ -13,6 +14,7 @@ from airflow.sdk.exceptions import (  # noqa: TID253
 )
 
 from streamhouse.errors import StreamhouseError
+from streamhouse.orchestrator.approval_text import waiting_texts
 from streamhouse.orchestrator.engine_command import engine_command
 from streamhouse.orchestrator.flow_end import TaskEnd, failure
 from streamhouse.orchestrator.state_store import existing_state
@@ -212,6 +214,8 @@ class LookOperator(ProjectOperator):
         for event in events:
             note = f" ({event['note'].splitlines()[0]})" if event.get("note") else ""
             self.log.info("%s: %s, %s%s", flow.get("flow"), event.get("change"), event.get("status"), note)
+        for text, is_urgent in waiting_texts(flow):
+            self.log.log(WARNING if is_urgent else INFO, "%s", text)
 
 
 def run_of(approval: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ To open the store loads SQLAlchemy, a quarter of a second that a look at unchang
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -49,6 +49,7 @@ class CachedApplied(Frozen):
     flows: dict[str, CachedPlan]
     rows: dict[str, int]
     tables: tuple[str, ...]
+    columns: dict[str, dict[str, tuple[str, ...]]]
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,13 @@ class AppliedState:
         flows: Flow → the plan applied last, of all that ever were.
         rows: Table → rows written so far.
         tables: Every table that was ever applied.
+        columns: Flow → table → every column that a plan of the flow gave it.
     """
 
     flows: Mapping[str, AppliedPlan] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
+    columns: Mapping[str, Mapping[str, Collection[str]]] = field(default_factory=dict)
 
     @property
     def plans(self) -> dict[str, FlowPlan]:
@@ -88,11 +91,13 @@ def applied_state(project: Project, compiled: Mapping[str, FlowPlan]) -> Applied
         cached_state = unpacked(CachedApplied, cached_bytes) if cached_bytes is not None else None
         if cached_state is not None:
             flows = {flow: _parsed(one, compiled.get(flow)) for flow, one in cached_state.flows.items()}
-            return AppliedState(flows, cached_state.rows, cached_state.tables)
+            return AppliedState(flows, cached_state.rows, cached_state.tables, cached_state.columns)
         found = _read(project)
         if key is not None and traces == _traces(project.state_url):  # nobody wrote meanwhile
             plans = {flow: _cached_plan(one) for flow, one in found.flows.items()}
-            cache.put(key, packed(CachedApplied(flows=plans, rows=dict(found.rows), tables=found.tables)))
+            columns = {flow: {t: tuple(c) for t, c in ever.items()} for flow, ever in found.columns.items()}
+            kept = CachedApplied(flows=plans, rows=dict(found.rows), tables=found.tables, columns=columns)
+            cache.put(key, packed(kept))
         return found
 
 
@@ -109,7 +114,11 @@ def _read(project: Project) -> AppliedState:
             flow: AppliedPlan(revision, plan, state.history(flow)[0].applied_at, texts.get(flow, {}))
             for flow, (revision, plan) in state.plans().items()
         }
-        return AppliedState(flows, state.overview.rows_written(), tuple(sorted(state.tables.known())))
+        columns = {
+            flow: {table: tuple(sorted(names)) for table, names in state.tables.columns_ever(flow).items()}
+            for flow in flows
+        }
+        return AppliedState(flows, state.overview.rows_written(), tuple(sorted(state.tables.known())), columns)
 
 
 def _cached_plan(applied: AppliedPlan) -> CachedPlan:

@@ -93,10 +93,12 @@ class TableContents:
     Attributes:
         rows: Table → rows written so far.
         tables: Every table that was ever applied.
+        columns: Gives of a flow: table → every column that a plan of it gave the table.
     """
 
     rows: Mapping[str, int]
     tables: Collection[str]
+    columns: Callable[[str], Mapping[str, Collection[str]]] = lambda _flow: {}
 
 
 _NOTHING = TableContents({}, ())
@@ -121,7 +123,11 @@ class Applied:
         """What the state store says."""
         plans, now = state.plans(), datetime.now(UTC)
         ages = {name: now - state.history(name)[0].applied_at for name in plans}
-        return cls(plans, ages, lambda: TableContents(state.overview.rows_written(), state.tables.known()))
+
+        def contents() -> TableContents:
+            return TableContents(state.overview.rows_written(), state.tables.known(), state.tables.columns_ever)
+
+        return cls(plans, ages, contents)
 
     @classmethod
     def found(cls, found: AppliedState) -> "Applied":
@@ -130,7 +136,7 @@ class Applied:
         return cls(
             {name: (one.revision, one.plan) for name, one in found.flows.items()},
             {name: now - one.since for name, one in found.flows.items()},
-            lambda: TableContents(found.rows, found.tables),
+            lambda: TableContents(found.rows, found.tables, lambda flow: found.columns.get(flow, {})),
         )
 
 
@@ -215,18 +221,23 @@ def compare(
         difference = diff(old, plan, others, age=age, choices=choices)
         if old is None or difference.outcome is Outcome.NO_OP:
             return difference
-        return _guarded(difference, plan, applied, budget, choices)
+        return _guarded(difference, old, plan, applied, budget, choices)
 
     return PlanComparison(plan, revision, old, found({}), found)
 
 
-def _guarded(found: FlowDiff, plan: FlowPlan, applied: Applied, budget: int | None, choices: Choices) -> FlowDiff:
-    """The difference with what it reads, and what therefore nobody or only a person may do."""
+def _guarded(
+    found: FlowDiff, old: FlowPlan, plan: FlowPlan, applied: Applied, budget: int | None, choices: Choices
+) -> FlowDiff:
+    """The difference with what it builds and reads, and what therefore nobody or only a person may do."""
     from streamhouse.compiler.cost import over_budget, with_cost
-    from streamhouse.compiler.migration import blocked, decided, shared, tables_to_rebuild
+    from streamhouse.compiler.migration import blocked, decided, shared, tables_to_rebuild, taken_up
+    from streamhouse.compiler.rebuilt import with_rebuilt
 
     written = applied.written()
-    to_rebuild = tables_to_rebuild(found, plan, written.tables)
+    again = taken_up(old, plan, written.columns(plan.flow))
+    to_rebuild = tables_to_rebuild(found, plan, written.tables, again)
+    found = with_rebuilt(found, plan, to_rebuild, again, written.tables)
     found = with_cost(found, plan, to_rebuild, written.rows)
     running = {name: other for name, (_, other) in applied.plans.items()}
     found = blocked(found, over_budget(found, budget))

@@ -1,6 +1,6 @@
 """Which position of each table an epoch stands for; pure, over what the state store recorded."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -11,6 +11,7 @@ import pyarrow as pa
 from streamhouse.errors import QueryRefusedError, RowsLostError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
+from streamhouse.model.version import table_name
 from streamhouse.query.moments import Moment
 from streamhouse.state.records import EpochRecord
 
@@ -36,11 +37,12 @@ class Epochs:
 
     @cached_property
     def _writes(self) -> dict[Segment, frozenset[str]]:
-        return {(p.flow, s.name): frozenset(s.tables) for p in self.plans for s in p.segments}
+        """Names that people know: an epoch may have written another version than the one that serves."""
+        return {(p.flow, s.name): frozenset(map(table_name, s.tables)) for p in self.plans for s in p.segments}
 
     @cached_property
     def _reads(self) -> dict[Segment, frozenset[str]]:
-        return {(p.flow, s.name): s.reads for p in self.plans for s in p.segments}
+        return {(p.flow, s.name): frozenset(map(table_name, s.reads)) for p in self.plans for s in p.segments}
 
     def positions(self, tables: Mapping[str, str], moment: Moment) -> dict[str, Position]:
         """Where tables stood when an epoch was finished: those that its segment writes, or read up to there.
@@ -53,18 +55,31 @@ class Epochs:
             QueryRefusedError: no segment, or several, know of all of them, or there was no such epoch.
             RowsLostError: it is no longer recorded, or was of a version of a table that serves no more.
         """
-        flow, segment = self._segment_of(tables, moment)
-        found = self.records(flow, segment)
-        record = next((one for one in found if one.epoch == moment.value), None)
-        if record is None:
-            raise _no_epoch(f"{flow}/{segment}", found, moment)
-        known = {**record.end, **record.ends}
+        flow, segment, known = self._known(tables, moment)
         if missing := [shown for stored, shown in tables.items() if stored not in known]:
             raise RowsLostError(
                 f"{moment} of {flow}/{segment} was before {', '.join(missing)} got the version that serves now",
                 hint=f"{missing[0]}.history lists the epochs that can be asked for",
             )
         return {stored: known[stored] for stored in tables}
+
+    def stored_names(self, tables: Collection[str], moment: Moment) -> dict[str, frozenset[str]]:
+        """Table, as people know it → the names that stores hold of which an epoch says where they ended.
+
+        Raises:
+            QueryRefusedError, RowsLostError: see `positions`.
+        """
+        _, _, known = self._known({name: name for name in tables}, moment)
+        return {name: frozenset(stored for stored in known if table_name(stored) == name) for name in tables}
+
+    def _known(self, tables: Mapping[str, str], moment: Moment) -> tuple[str, str, dict[str, Position]]:
+        """Flow and segment of an epoch, and where what it wrote and read ended."""
+        flow, segment = self._segment_of(tables, moment)
+        found = self.records(flow, segment)
+        record = next((one for one in found if one.epoch == moment.value), None)
+        if record is None:
+            raise _no_epoch(f"{flow}/{segment}", found, moment)
+        return flow, segment, {**record.end, **record.ends}
 
     def end_at_rest(self, stored: str) -> Position | None:
         """Where a table ends while nobody writes it; None: it is not known, or an epoch may have gone further."""
@@ -97,14 +112,15 @@ class Epochs:
         return pa.Table.from_pylist(sorted(rows, key=lambda row: row["finished_at"], reverse=True), schema=_HISTORY)
 
     def _writers(self, tables: Sequence[str]) -> list[Segment]:
-        return [one for one, written in self._writes.items() if written.issuperset(tables)]
+        return [one for one, written in self._writes.items() if written.issuperset(map(table_name, tables))]
 
     def _segment_of(self, tables: Mapping[str, str], moment: Moment) -> Segment:
         shown = ", ".join(sorted(tables.values()))
+        names = {table_name(stored) for stored in tables}
         candidates = self._writers(list(tables)) or [
             one
             for one, written in self._writes.items()
-            if written & tables.keys() and (written | self._reads[one]).issuperset(tables)
+            if written & names and (written | self._reads[one]).issuperset(names)
         ]
         if len(candidates) == 1:
             return candidates[0]

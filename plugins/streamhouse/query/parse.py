@@ -5,7 +5,7 @@ milliseconds, and no service is started for it.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain, pairwise
@@ -19,9 +19,10 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Layer, Tier
 from streamhouse.query.columns import needed_columns, table_name
 from streamhouse.query.conditions import conditions
-from streamhouse.query.moments import Moment, MomentKind, moment_of, take_clauses
+from streamhouse.query.moments import Clauses, Moment, MomentKind, moment_of, take_clauses
 from streamhouse.query.names import take_dots
 from streamhouse.query.parts import Part, TableView, UnknownPartError, part_of, parts, shown
+from streamhouse.query.past import Catalog, KnownPast, TableHistory, past_of
 from streamhouse.query.written import WrittenQuery, written
 from streamhouse.sql import dialect as sql
 from streamhouse.sql.admit import QUERY_FUNCTIONS, Refused, process_words, refused_calls, refused_relations
@@ -30,9 +31,6 @@ from streamhouse.sql.header import place_in
 from streamhouse.sql.last_resort import guard_analysis
 from streamhouse.stores.where import RowCondition
 from streamhouse.tiering.union import tiers_read
-
-Catalog = Mapping[str, Table]
-"""`layer.table` → the table: all that a query may read."""
 
 _ONLY_QUERIES = "write one SELECT statement; data is changed by flows only"
 _ASK_CHANGES = "ask layer.table.changes SINCE …; a shell takes $changes in double quotes for a variable of its own"
@@ -144,27 +142,34 @@ def parse_query(text: str, catalog: Catalog, now: datetime | None = None) -> Que
 
     Args:
         text: One SELECT-like statement of Spark SQL; a last semicolon is allowed.
-        catalog: The tables it may read; names are case-insensitive.
+        catalog: The tables it may read; names are case-insensitive. A `CatalogWithPast` knows their older versions.
         now: What `current_timestamp()` stands for in `TIMESTAMP AS OF`.
 
     Raises:
         QueryRefusedError: it does not parse, is no query, or names a table or column there is not.
+        RowsLostError: no version of a table is stored that has the moment that is asked for.
     """
     with guard_analysis(_TEXT, "the query"):
         return _parse_query(text, catalog, now or datetime.now(UTC))
 
 
 def _parse_query(text: str, catalog: Catalog, when: datetime) -> Query:
-    clauses = take_clauses(text, _tokens(text))
+    clauses = take_clauses(text, _tokens(text), when)
     tree = _parse(clauses.text)
     take_dots(tree)
     _refuse_all_but_tables(tree, text)
     stored = list(_stored_tables(tree))
-    pairs = [(node, _look_up(node, catalog, text, when, clauses.epoch, clauses.since)) for node in stored]
+    _refuse_moments_of_others(tree, stored, text)
+    named = [_named(node, catalog, text, when, clauses) for node in stored]
+    pairs = list(zip(stored, _uses(named, past_of(catalog), clauses, text), strict=True))
     as_typed = _as_typed(clauses.text, tree, pairs)
     _shorten_columns(tree)
     for node, use in pairs:
         _rename(node, use)
+    if clauses.epoch and not stored:
+        raise QueryRefusedError(
+            "AS OF EPOCH is for tables, and the query reads none", at=clauses.epoch.at, hint="leave it out"
+        )
     if clauses.since and not any(use.since for _, use in pairs):
         raise QueryRefusedError("SINCE is for the changes of a table", at=clauses.since.at, hint=_ASK_CHANGES)
     columns = {column.lower() for _, use in pairs for column in use.shown.column_names}
@@ -265,22 +270,73 @@ def _is_cte(node: exp.Table) -> bool:
     return False
 
 
-def _look_up(
-    node: exp.Table, catalog: Catalog, text: str, now: datetime, epoch: Moment | None, since: Moment | None
-) -> TableUse:
+@dataclass(frozen=True)
+class _Named:
+    """A place of the query that names a table, with what is asked of it."""
+
+    node: exp.Table
+    table: Table
+    name: str
+    said: str
+    moment: Moment | None
+    since: Moment | None
+
+
+def _named(node: exp.Table, catalog: Catalog, text: str, now: datetime, clauses: Clauses) -> _Named:
     name, dollar, suffix = table_name(node).partition("$")
     if name not in catalog:
         raise _unknown_table(name, catalog, place_of(node.parts[0], text, _TEXT))
-    table = catalog[name]
-    part = _part(table, name, f"{dollar}{suffix}", place_of(node.parts[-1], text, _TEXT))
+    said = f"{dollar}{suffix}"
+    part = _part(catalog[name], name, said, place_of(node.parts[-1], text, _TEXT))
     moment = moment_of(node, text, now)
     if moment is None and part.view in (None, TableView.CHANGES):
-        moment = epoch
-    title = f"{name}${suffix}" if suffix else name
+        moment = clauses.epoch
     if moment is not None:
-        _refuse_moment(table, title, part, moment)
-        title = f"{title}@{moment.kind}_{moment.value}"
-    return TableUse(title, table, part, (), moment, since if part.view is TableView.CHANGES else None)
+        _refuse_moment(catalog[name], _title(name, said), part, moment)
+    return _Named(node, catalog[name], name, said, moment, clauses.since if part.view is TableView.CHANGES else None)
+
+
+def _uses(named: Sequence[_Named], past: KnownPast, clauses: Clauses, text: str) -> Iterator[TableUse]:
+    """What is read at each place, each table in the version to which its moment belongs."""
+    epoch, since = ((m if m and m.kind is MomentKind.EPOCH else None) for m in (clauses.epoch, clauses.since))
+    ends = past.epoch_names((one.name for one in named if one.moment and one.moment.kind is MomentKind.EPOCH), epoch)
+    starts = past.epoch_names((one.name for one in named if one.since), since)
+    for one in named:
+        title, history = _title(one.name, one.said), past.history(one.name, one.table)
+        table = _version(history, one.table, one.moment, ends, title)
+        if one.since is not None and _version(history, one.table, one.since, starts, title).name != table.name:
+            raise history.apart(one.since, one.moment, title)
+        part = _part(table, one.name, one.said, place_of(one.node.parts[-1], text, _TEXT))
+        if one.moment is not None:
+            _refuse_moment(table, title, part, one.moment)
+        name = title if one.moment is None else f"{title}@{one.moment.suffix}"
+        yield TableUse(name, table, part, (), one.moment, one.since)
+
+
+def _version(
+    history: TableHistory, table: Table, moment: Moment | None, of_epoch: Mapping[str, Iterable[str]], title: str
+) -> Table:
+    if moment is None:
+        return table
+    if moment.kind is not MomentKind.EPOCH:
+        return history.at(moment, title)
+    return history.of_epoch(of_epoch[history.name], moment, title) if of_epoch else table
+
+
+def _title(name: str, said: str) -> str:
+    return f"{name}{said}" if len(said) > 1 else name
+
+
+def _refuse_moments_of_others(tree: exp.Query, stored: Sequence[exp.Table], text: str) -> None:
+    """A moment behind the name of anything but a table, which nothing would look at."""
+    tables = {id(node) for node in stored}
+    for node in tree.walk():
+        if id(node) not in tables and any(node.args.get(key) is not None for key in ("version", "when")):
+            raise QueryRefusedError(
+                "only a table has moments; this is none",
+                at=place_of(node, text, _TEXT),
+                hint="write the moment behind the name of each table that is read",
+            )
 
 
 def _refuse_moment(table: Table, title: str, part: Part, moment: Moment) -> None:

@@ -1,6 +1,6 @@
 """What people are asked before a change is carried out, and what they said."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -15,6 +15,8 @@ from streamhouse.state.connect import Database
 from streamhouse.state.identifiers import begin_so
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.schema import approval as table
+from streamhouse.state.schema import plan as plans
+from streamhouse.state.schema import upstream_event
 
 
 class ApprovalState(StrEnum):
@@ -103,6 +105,16 @@ class Approvals:
             found = [_read(row, at) for row in connection.execute(query)]
         return [one for one in found if every or one.state is ApprovalState.OPEN]
 
+    def failed(self, flow: str | None = None, now: datetime | None = None) -> Sequence[Approval]:
+        """Questions of a flow (None: of all) that were granted, and what was granted failed; oldest first."""
+        granted = select(table).where(table.c.state == ApprovalState.GRANTED.value)
+        if flow is not None:
+            granted = granted.where(table.c.flow == flow)
+        at = now or datetime.now(UTC)
+        with self._database.read() as connection:
+            rows = connection.execute(granted.order_by(table.c.asked_ms, table.c.id)).all()
+            return [_read(row, at) for row in rows if _has_failed(connection, row)]
+
     def stamp(self) -> tuple[int, int, int]:
         """Another one whenever somebody was asked or answered: how many were asked, how many answered, and when."""
         query = select(
@@ -125,7 +137,7 @@ class Approvals:
     def decide(
         self, name: str, *, grant: bool, by: str, reason: str | None = None, now: datetime | None = None
     ) -> Approval:
-        """Grant or refuse a question.
+        """Grant or refuse a question; a grant may be taken back when what was granted failed.
 
         Raises:
             UnknownApprovalError: nobody was asked so.
@@ -134,8 +146,10 @@ class Approvals:
         at = now or datetime.now(UTC)
 
         def work(connection: Connection) -> Approval:
-            approval = _read(_find(connection, name), at)
-            _refuse_closed(approval)
+            row = _find(connection, name)
+            approval, has_failed = _read(row, at), _has_failed(connection, row)
+            if grant or not has_failed:
+                _refuse_closed(approval, has_failed=has_failed)
             state = ApprovalState.GRANTED if grant else ApprovalState.REFUSED
             values = {"state": state.value, "decided_ms": to_ms(at), "decided_by": by, "reason": reason}
             connection.execute(update(table).where(table.c.id == approval.id).values(**values))
@@ -190,7 +204,27 @@ def _ask(connection: Connection, row: Mapping[str, Any], at: datetime) -> Approv
     return _read(connection.execute(select(table).where(table.c.id == name)).one(), at)
 
 
-def _refuse_closed(approval: Approval) -> None:
+def _has_failed(connection: Connection, row: Row[tuple[object, ...]]) -> bool:
+    """Whether a question was granted, and what was granted could not be carried out."""
+    if row.state != ApprovalState.GRANTED.value:
+        return False
+    has_failed = (upstream_event.c.flow == row.flow) & (upstream_event.c.status == "failed")  # `EventStatus.FAILED`
+    failed = set(connection.execute(select(upstream_event.c.id).where(has_failed)).scalars())
+    if row.subject in failed:
+        return True
+    document: dict[str, Any] = row.document
+    if not failed or document.get("plan") != row.subject:
+        return False
+    carried = (plans.c.flow == row.flow) & (plans.c.fingerprint == row.subject)
+    return connection.execute(select(plans.c.revision).where(carried)).first() is None
+
+
+def _refuse_closed(approval: Approval, *, has_failed: bool) -> None:
+    if has_failed:
+        raise ApprovalClosedError(
+            f"approval {approval.id} was granted by {approval.decided_by}, and what was granted failed",
+            hint=f"correct the cause, and it is tried again; or give it up: streamhouse refuse {approval.id}",
+        )
     if approval.state is ApprovalState.EXPIRED:
         raise ApprovalClosedError(
             f"approval {approval.id} expired at {approval.expires_at:%Y-%m-%d %H:%M:%S} UTC",

@@ -33,6 +33,14 @@ class KnownTables:
             return LedgerEntry(end=end) if any(end.values()) else None
         return LedgerEntry(row.identity, end, row.round)
 
+    def made(self) -> dict[str, dict[Tier, int]]:
+        """Table as stores call it → tier → when what stands there was made, in milliseconds since 1970."""
+        found: dict[str, dict[Tier, int]] = {}
+        with self._database.read() as connection:
+            for row in connection.execute(select(tables).where(tables.c.identity != _DROPPED)):
+                found.setdefault(row.table_name, {})[Tier(row.tier)] = int(row.made_ms)
+        return found
+
     def record_table(self, table: Table, tier: Tier, identity: str) -> None:
         """See `Ledger.record_table`."""
         now_ms = to_ms(datetime.now(UTC))

@@ -216,6 +216,19 @@ class RetiredVersion:
 
 
 @dataclass(frozen=True)
+class Serving:
+    """A version that served under the name of a table.
+
+    Attributes:
+        version: Its number; 0: not recorded.
+        since_ms: When it began to; None: with the table itself, or not recorded.
+    """
+
+    version: int
+    since_ms: int | None = None
+
+
+@dataclass(frozen=True)
 class FlowEvent:
     """Something worth telling a person later."""
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from streamhouse.model.types import Tier
 from streamhouse.state import meanings, plans, versions
 from streamhouse.state.connect import Database
-from streamhouse.state.records import MeaningSince, RetiredVersion
+from streamhouse.state.records import MeaningSince, RetiredVersion, Serving
 
 
 class TableRecords:
@@ -47,6 +47,11 @@ class TableRecords:
         """Versions of tables that no longer serve and are not dropped, oldest first."""
         with self._database.read() as connection:
             return versions.retired(connection)
+
+    def served(self) -> dict[str, tuple[Serving, ...]]:
+        """Table → the versions that served, oldest first; the last one serves."""
+        with self._database.read() as connection:
+            return versions.served(connection)
 
     def remove_deleted(self) -> None:
         """Remove from the files of the state store what was deleted; see `Database.remove_deleted`."""

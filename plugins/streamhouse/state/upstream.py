@@ -134,6 +134,14 @@ class Upstream:
             rows = connection.execute(select(table).where(mine).order_by(table.c.seen_ms, table.c.id)).all()
         return [_record(row) for row in rows]
 
+    def unsettled(self, flow: str) -> list[UpstreamRecord]:
+        """Changes of a flow that are not settled, and those that a person refused, oldest first."""
+        statuses = [status.value for status in (*OPEN, EventStatus.REFUSED)]
+        mine = (table.c.flow == flow) & table.c.status.in_(statuses)
+        with self._database.read() as connection:
+            rows = connection.execute(select(table).where(mine).order_by(table.c.seen_ms, table.c.id)).all()
+        return [_record(row) for row in rows]
+
     def stamp(self) -> tuple[int, int]:
         """Another one whenever a change was noted or settled: how many there are, and when the last one was."""
         query = select(func.count(), func.coalesce(func.max(table.c.status_ms), 0)).select_from(table)

@@ -10,7 +10,8 @@ from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name
 from streamhouse.state import plans
 from streamhouse.state.instants import from_ms
-from streamhouse.state.records import Change, Move, RetiredVersion
+from streamhouse.state.records import Change, Move, Phase, RetiredVersion, Serving
+from streamhouse.state.schema import change as change_table
 from streamhouse.state.schema import read_version, retired_version, table_version
 
 
@@ -35,6 +36,35 @@ def running_plans(connection: Connection) -> dict[str, FlowPlan]:
         read.setdefault(row.flow, {})[row.table_name] = row.version
     applied = plans.newest_of_all(connection)
     return {flow: at_versions(plan, serving | read.get(flow, {})) for flow, (_, plan) in applied.items()}
+
+
+def served(connection: Connection) -> dict[str, tuple[Serving, ...]]:
+    """Table → the versions that served, oldest first; the last one serves.
+
+    The journal of changes has every switch, but not those that it was restored without.
+    """
+    applied = (change_table.c.phase == Phase.APPLIED.value) & change_table.c.environment.is_(None)
+    query = select(change_table.c.id, change_table.c.versions, change_table.c.updated_ms).where(applied)
+    replaced = {(row.table_name, row.change): int(row.version) for row in connection.execute(select(retired_version))}
+    switches: dict[str, list[Serving]] = {}
+    for row in connection.execute(query.order_by(change_table.c.updated_ms, change_table.c.id)):
+        for name, version in row.versions.items():
+            known = switches.setdefault(name, [])
+            if not known:  # a change that fails takes a number, too: what served before the third may be the first
+                known.append(Serving(replaced.get((name, row.id), 1 if version == 2 else 0)))
+            known.append(Serving(version, int(row.updated_ms)))
+    return {
+        row.table_name: _chain(Serving(row.version, int(row.switched_ms)), switches.get(row.table_name, []))
+        for row in connection.execute(select(table_version))
+    }
+
+
+def _chain(now: Serving, switches: list[Serving]) -> tuple[Serving, ...]:
+    if not switches and now.version == 1:
+        return (Serving(1),)
+    if not switches or switches[-1] != now:
+        return (Serving(0), now)
+    return tuple(switches)
 
 
 def readers(connection: Connection, tables: Collection[str], flow: str = "") -> dict[str, dict[str, int]]:

@@ -123,8 +123,10 @@ class Conclusion:
         status = EventStatus.REFUSED if refused else EventStatus.WAITING
         waits = f"approval {question.id}: {asks_for(target.diff)}"
         note = f"refused by {question.decided_by}" if refused else waits
-        events = _events(following, target)
-        self.recorder.settle(following.flow, (Settlement(e, status, decision, note=note) for e, decision in events))
+        for event, decision in _events(following, target):
+            # Until the plan is granted, nobody reads what changed with the plan of before.
+            kept = decision if refused else following.beyond.get(event.id) or not_done(decision, note)
+            self.recorder.settle(following.flow, [Settlement(event, status, kept, note=note)])
         return self._ended(following if refused else following.with_question(question))
 
     def _leave_to_runner(

@@ -9,6 +9,7 @@ from streamhouse.model.upstream import Decision, UpstreamEvent
 from streamhouse.state.approvals import Approval
 from streamhouse.state.store import StateStore
 from streamhouse.state.upstream import EventStatus, UpstreamRecord
+from streamhouse.state.waits import waits_of
 from streamhouse.trigger.basis import Basis
 from streamhouse.trigger.result import DecidedChange, FlowLook
 from streamhouse.trigger.settlement import Settlement
@@ -87,4 +88,5 @@ class Recorder:
         shapes = {**look.pins, **look.live}
         pins = {name: shape.model_dump_json() for name, shape in shapes.items() if name not in open_objects}
         upstream.save_pins(flow, pins, keep=open_objects)
-        return FlowLook(flow, (*still, *settled), change, questions, upstream.paused(flow), look.unseen)
+        paused, every_wait = upstream.paused(flow), waits_of(self.state, flow)
+        return FlowLook(flow, (*still, *settled), change, questions, paused, look.unseen, every_wait)

@@ -9,6 +9,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.upstream import Decision
 from streamhouse.state.approvals import Approval
 from streamhouse.state.upstream import UpstreamRecord
+from streamhouse.state.waits import Wait
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class FlowLook:
         approvals: Questions that wait.
         paused: Steps that must not read on.
         unseen: What could not be looked at, with the reason.
+        waits: All that waits, for whom and why.
     """
 
     flow: str
@@ -58,3 +60,4 @@ class FlowLook:
     approvals: tuple[Approval, ...] = ()
     paused: frozenset[str] = frozenset()
     unseen: Mapping[str, str] = field(default_factory=dict)
+    waits: tuple[Wait, ...] = ()

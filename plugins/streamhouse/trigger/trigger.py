@@ -21,6 +21,7 @@ from streamhouse.project.known_inputs import KnownInputs
 from streamhouse.project.project import Project
 from streamhouse.project.running import Defined, defined
 from streamhouse.state.store import StateStore
+from streamhouse.state.waits import waits_of
 from streamhouse.stores.base import Store
 from streamhouse.trigger.basis import Basis
 from streamhouse.trigger.result import ApplyChange, FlowLook
@@ -90,7 +91,10 @@ class Trigger:
         if all(not looks[name].events and self._settled.get(name) == (files, revisions[name]) for name in wanted):
             self._shapes |= live_shapes
             paused = self._state.upstream.paused
-            return [FlowLook(name, paused=paused(name), unseen=looks[name].unseen) for name in wanted]
+            return [
+                FlowLook(name, paused=paused(name), unseen=looks[name].unseen, waits=waits_of(self._state, name))
+                for name in wanted
+            ]
         definitions = self._defined(files, applied)
         of = (files, tuple(revisions.items()), tuple(wanted))
         done = self._as_files[1] if self._as_files is not None and self._as_files[0] == of else None
@@ -170,4 +174,5 @@ def document(look: FlowLook) -> dict[str, Any]:
         "paused": sorted(look.paused),
         "approvals": [{"id": q.id, "asks": q.asks} for q in look.approvals],
         "unseen": dict(look.unseen),
+        "waits": [one.document() for one in look.waits],
     }

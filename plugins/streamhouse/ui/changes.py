@@ -13,6 +13,7 @@ from streamhouse.project.compare import PlanComparison
 from streamhouse.state.approvals import Approval
 from streamhouse.state.records import Change
 from streamhouse.state.upstream import UpstreamRecord
+from streamhouse.state.waits import waits_of
 from streamhouse.ui.answers import (
     ApprovalAnswer,
     ChangeAnswer,
@@ -40,8 +41,13 @@ def approvals(desk: Desk) -> list[ApprovalAnswer]:
     state = desk.state
     found = state.approvals.list(every=True) if state is not None else []
     found.sort(key=lambda one: (one.state == "open", one.requested_at), reverse=True)
-    origins = Origins(desk.project, state) if state is not None else None
-    return [_question(one, origins) for one in found]
+    if state is None:
+        return []
+    origins, failed = Origins(desk.project, state), {one.id for one in state.approvals.failed()}
+    waits = [w for flow in {one.flow for one in found if one.id in failed} for w in waits_of(state, flow)]
+    why = {w.question: f"{w.text}; {w.remedy}" for w in waits if w.question in failed}
+    found.sort(key=lambda one: one.state == "open" or one.id in failed, reverse=True)
+    return [_question(one, origins, why.get(one.id)) for one in found]
 
 
 def decide(desk: Desk, name: str, *, grant: bool, by: str, reason: str | None) -> ApprovalAnswer:
@@ -98,7 +104,7 @@ def _compared(one: PlanComparison) -> FlowChange:
     )
 
 
-def _question(one: Approval, origins: Origins | None) -> ApprovalAnswer:
+def _question(one: Approval, origins: Origins | None, failed: str | None = None) -> ApprovalAnswer:
     return ApprovalAnswer(
         id=one.id,
         flow=one.flow,
@@ -111,6 +117,7 @@ def _question(one: Approval, origins: Origins | None) -> ApprovalAnswer:
         decided_at=one.decided_at,
         decided_by=one.decided_by,
         reason=one.reason,
+        failed=failed,
         proposals=_proposals(origins.of_question(one)) if origins is not None else (),
     )
 

@@ -14,6 +14,7 @@ from streamhouse.registry import Registry
 from streamhouse.state.flow_state import FlowReport, FlowState
 from streamhouse.state.records import EpochRecord, FlowProgress
 from streamhouse.state.troubles import TableTrouble
+from streamhouse.state.waits import waits_of
 from streamhouse.ui.answers import EpochPoint, FlowPage, FlowSummary, LayerFreshness, RunEvent, SourceFile, TierTrouble
 from streamhouse.ui.desk import Applied, Desk
 from streamhouse.ui.rates import rates
@@ -29,6 +30,7 @@ class _Around:
     registry: Registry
     applied: Applied
     questions: Counter[str]  # flow → how many wait for a person
+    waits: dict[str, list[str]]  # flow → what waits, for whom, and what to do
     edits: dict[str, Edit]
     troubles: dict[str, list[TierTrouble]]
     proposals: dict[str, list[str]]
@@ -67,13 +69,16 @@ def _around(desk: Desk, flow: str | None = None) -> _Around:
     troubles: dict[str, list[TierTrouble]] = {}
     proposals: dict[str, list[str]] = {}
     questions: Counter[str] = Counter()
+    waits: dict[str, list[str]] = {}
     if state is not None:
         questions.update(question.flow for question in state.approvals.list(flow))
+        for name in [flow] if flow is not None else state.flows():
+            waits[name] = [f"{one.text}; {one.remedy}" for one in waits_of(state, name) if not one.is_edit]
         for trouble in state.troubles.current(flow):
             troubles.setdefault(trouble.flow, []).append(_trouble(trouble))
         for one in state.autopilot.open(flow):
             proposals.setdefault(one.flow, []).append(f"{one.state}: {one.remedy} ({one.text})")
-    return _Around(desk.registry, desk.applied(), questions, desk.edits(), troubles, proposals)
+    return _Around(desk.registry, desk.applied(), questions, waits, desk.edits(), troubles, proposals)
 
 
 def known(desk: Desk, name: str) -> tuple[int | None, FlowPlan]:
@@ -125,6 +130,7 @@ def _summary(around: _Around, report: FlowReport, recent: Sequence[EpochRecord])
         rows=sum(progress.rows.values()),
         rows_per_second=sum(rates(recent, datetime.now(UTC)).values()) if runs else 0.0,
         questions=around.questions[name],
+        waits=tuple(around.waits.get(name, ())),
         edit=edit.text if edit is not None else None,
         troubles=tuple(around.troubles.get(name, ())),
         proposals=tuple(around.proposals.get(name, ())),

@@ -8,14 +8,14 @@ from streamhouse.model.types import MergeFunction, Tier
 from streamhouse.model.upstream import Values, Verdict
 from streamhouse.upstream.cell import REST_ON_VALUES, Cell, of_a_column, role
 from streamhouse.upstream.known_input import second_of
-from streamhouse.upstream.tiers import added, field_added, widened
+from streamhouse.upstream.tiers import added, retyped
 
 _FOLDS_EXTREMES = (MergeFunction.MIN, MergeFunction.MAX)
 _NEW = Ddl(kind="new version")
 
 
 @of_a_column
-def widen_type(c: Cell, was: Column, now: Column) -> Verdict:
+def widen_type(c: Cell, was: Column, now: Column) -> Verdict:  # noqa: ARG001  as other rows
     """A type that holds the values of the one before."""
     match c.policy:
         case Policy.TRY_EVOLVE | Policy.IGNORE:
@@ -31,7 +31,7 @@ def widen_type(c: Cell, was: Column, now: Column) -> Verdict:
         tiers = c.tier_changes(lambda tier: TierChange(tier=tier, outcome=Outcome.REBUILD, ddl=(_NEW,)))
         return c.verdict(Outcome.REBUILD, Values.TAKEN, f"{was.name} is {why}", tiers=tiers, spreads=True)
     passed = [name for name in c.own if c.table.column(name).type == was.type]
-    tiers = c.tier_changes(lambda tier: widened(tier, passed, was.type, now.type))
+    tiers = c.tier_changes(lambda tier: retyped(tier, passed))
     return c.swap(Values.TAKEN, tiers=tiers, spreads=bool(passed))
 
 
@@ -115,7 +115,7 @@ def tighten(c: Cell) -> Verdict:
 
 
 @of_a_column
-def add_field(c: Cell, was: Column, now: Column) -> Verdict:
+def add_field(c: Cell, was: Column, now: Column) -> Verdict:  # noqa: ARG001  as other rows
     """A struct with further fields."""
     match c.policy:
         case Policy.IGNORE:
@@ -125,9 +125,9 @@ def add_field(c: Cell, was: Column, now: Column) -> Verdict:
         case Policy.TRY_EVOLVE | Policy.DISCARD_ROW | Policy.DISCARD_VALUE:
             return c.nothing(values=Values.RESCUED)
     lenient = c.policy is not Policy.EVOLVE
-    tiers = c.tier_changes(lambda tier: field_added(tier, c.own, was.type, now.type, keeps=lenient))
     if Tier.HOT in c.table.tiers.present and lenient and c.own:
-        return c.swap(Values.RESCUED, f"the hot tier keeps {was.name} as {was.type}", tiers=tiers)
+        return c.swap(Values.RESCUED, f"the hot tier keeps {was.name} as {was.type}")
+    tiers = c.tier_changes(lambda tier: retyped(tier, c.own))
     return c.swap(Values.TAKEN, tiers=tiers, spreads=bool(c.own))
 
 

@@ -72,7 +72,7 @@ def test_nothing_ever_ran(project, capsys):
     assert printed(capsys, "events") == (0, "nothing changed upstream; to look now: streamhouse trigger --once\n")
     assert printed(capsys, "approvals") == (0, "nothing waits for a decision\n")
     assert document(capsys, "events") == (0, {"events": []})
-    assert document(capsys, "approvals") == (0, {"approvals": []})
+    assert document(capsys, "approvals") == (0, {"approvals": [], "waits": []})
     assert printed(capsys, "approve", "abcd")[0] == 6
     assert not (project.state_dir / "state.db").exists()
 
@@ -103,7 +103,9 @@ def test_an_answer(asked, project, capsys, verb, state):
     assert "@" in done["decided_by"]
     with project.state() as store:
         assert store.approvals.get(asked.id).state == state
-    assert document(capsys, "approvals")[1] == {"approvals": []}
+    found = document(capsys, "approvals")[1]
+    assert found["approvals"] == []
+    assert [one["waits_for"] for one in found["waits"]] == ["runner"], "no person"
     assert document(capsys, "approvals", "--all")[1]["approvals"][0]["evidence"]["document"] == {"outcome": "block"}
 
 

@@ -156,10 +156,11 @@ def test_only_the_tiers_needed_are_opened(sql, tiers) -> None:
          "  hint: ask for TIMESTAMP AS OF or AS OF EPOCH")),
         ("select id from dwd.sales version as of 'x'",
          ("query:1:16: SH601 'x' is no version\n"
-         "  hint: a version is the number of a snapshot: see table.lake.snapshots")),
+         "  hint: a version is the number of a snapshot, or 'v2.3' for snapshot 3 of version 2: "
+         "see table.lake.snapshots")),
         ("select id from dwd.sales timestamp as of 'yesterday'",
          ("query:1:16: SH601 'yesterday' is no time\n"
-         "  hint: write it as '2026-01-31 12:00:00', in UTC unless it says a zone")),
+         "  hint: write it as '2026-01-31 12:00:00', in UTC unless it ends with an offset such as +02:00")),
         ("select id from dwd.sales$lake as of epoch 3",
          ("query:1:31: SH601 epochs are of the hot tier, which the flow writes, and not of 'dwd.sales$lake'\n"
          "  hint: ask for VERSION AS OF or TIMESTAMP AS OF, or for the table without $")),

@@ -63,18 +63,16 @@ def _renamed(edited: EditedStep) -> Iterator[Finding]:
     for name, was in edited.renames.items():
         if was in edited.old.writes.primary_key:
             proof = f"{was} is called {name}; no tier renames a column of the primary key"
-            yield Finding(rule=12, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
-        elif Tier.HOT in edited.new.writes.tiers.present:
-            proof = f"{was} is called {name}; the hot tier cannot rename a column, so it gets a table of its own"
-            yield Finding(rule=12, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
         else:
-            yield Finding(
-                rule=12,
-                outcome=Outcome.SWAP,
-                proof=f"{was} is called {name}, as 'renamed' says",
-                columns=(name,),
-                keeps_values=True,
-            )
+            proof = f"{was} is called {name}; {_version_why(edited, 'rename')}"
+        yield Finding(rule=12, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)
+
+
+def _version_why(edited: EditedStep, verb: str) -> str:
+    """Why a table gets a new version for a change that keeps its values."""
+    if Tier.HOT in edited.new.writes.tiers.present:
+        return f"the hot tier cannot {verb} a column, so it gets a table of its own"
+    return f"a table is stored under one schema, so to {verb} a column it gets a new version"
 
 
 def _guessed(came: list[Column], dropped_columns: list[Column], old: Canonical, new: Canonical) -> Iterator[Finding]:
@@ -120,8 +118,6 @@ def _dropped(column: Column, output: CanonicalOutput | None) -> Finding:
 def _types(
     edited: EditedStep, before: Mapping[str, Column], after: Mapping[str, Column], *, relaid: bool
 ) -> Iterator[Finding]:
-    key = edited.new.writes.primary_key
-    hot = Tier.HOT in edited.new.writes.tiers.present
     for name, now in after.items():
         was = before.get(edited.renames.get(name, name))
         if was is None:
@@ -130,7 +126,7 @@ def _types(
         if was.type != now.type and not widens(was.type, now.type):
             yield _narrowed(name, text, relaid=relaid)
         elif was.type != now.type:
-            yield _widened(name, text, in_key=name in key, hot=hot)
+            yield _widened(edited, name, text)
         elif was.nullable != now.nullable and now.nullable:
             proof = f"{name} may be NULL from now on; every tier holds it so already"
             yield Finding(rule=10, outcome=Outcome.SWAP, proof=proof, columns=(name,), keeps_values=True)
@@ -167,10 +163,9 @@ def _narrowed(name: str, text: str, *, relaid: bool) -> Finding:
     return Finding(rule=9, outcome=Outcome.BLOCK, proof=proof, columns=(name,))
 
 
-def _widened(name: str, text: str, *, in_key: bool, hot: bool) -> Finding:
-    outcome, proof = Outcome.SWAP, text
-    if in_key:
-        outcome, proof = Outcome.REBUILD, f"{text}, and is part of the primary key, by which rows find their place"
-    elif hot:
-        outcome, proof = Outcome.REBUILD, f"{text}; the hot tier cannot widen a column, so it gets a table of its own"
-    return Finding(rule=8, outcome=outcome, proof=proof, columns=(name,), keeps_values=True)
+def _widened(edited: EditedStep, name: str, text: str) -> Finding:
+    if name in edited.new.writes.primary_key:
+        proof = f"{text}, and is part of the primary key, by which rows find their place"
+    else:
+        proof = f"{text}; {_version_why(edited, 'widen')}"
+    return Finding(rule=8, outcome=Outcome.REBUILD, proof=proof, columns=(name,), keeps_values=True)

@@ -1,4 +1,8 @@
-"""What each tier can do to a stored table, and what a change therefore takes there."""
+"""What each tier can do to a stored table, and what a change therefore takes there.
+
+A tier adds nullable columns at the end, and nothing else: stores could rename and widen columns of lakes, but not in
+all tiers and with the plan at one moment. So such a change builds a new version of the table.
+"""
 
 from collections.abc import Iterable
 
@@ -7,11 +11,6 @@ from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 
-CAN: dict[Tier, frozenset[str]] = {
-    Tier.HOT: frozenset({"add"}),  # at the end and nullable, not to a table that folds; nothing else, ever
-    Tier.WARM: frozenset({"add", "rename", "drop", "widen", "field"}),  # not of key columns
-    Tier.COLD: frozenset({"add", "rename", "drop", "widen", "field"}),
-}
 _NEW_VERSION = (Ddl(kind="new version"),)
 
 
@@ -25,7 +24,8 @@ def tier_changes(old: Table | None, new: Table, steps: Iterable[tuple[PlannedSte
     """
     found = list(steps)
     changes = [_tier(tier, old, new, found) for tier in new.tiers.present]
-    if any(change.outcome is Outcome.REBUILD for change in changes):  # a version is of a table in all its tiers
+    rebuilt = old is not None and any(one.outcome is Outcome.REBUILD for _, findings in found for one in findings)
+    if rebuilt or any(change.outcome is Outcome.REBUILD for change in changes):  # a version is of all tiers of a table
         changes = [TierChange(tier=t, outcome=Outcome.REBUILD, ddl=_NEW_VERSION) for t in new.tiers.present]
     if old is not None:
         left = [tier for tier in old.tiers.present if tier not in new.tiers.present]
@@ -36,8 +36,6 @@ def tier_changes(old: Table | None, new: Table, steps: Iterable[tuple[PlannedSte
 def _tier(tier: Tier, old: Table | None, new: Table, steps: list[tuple[PlannedStep, list[Finding]]]) -> TierChange:
     if old is None or tier not in old.tiers.present:
         return TierChange(tier=tier, outcome=Outcome.SWAP, ddl=(Ddl(kind="create"),))
-    if any(finding.outcome is Outcome.REBUILD for _, findings in steps for finding in findings):
-        return TierChange(tier=tier, outcome=Outcome.REBUILD, ddl=_NEW_VERSION)
     ddl: list[Ddl] = []
     before = {column.name: column for column in old.columns}
     renames = {name: was for step, _ in steps for name, was in step.renamed.items() if was in before}
@@ -46,19 +44,11 @@ def _tier(tier: Tier, old: Table | None, new: Table, steps: list[tuple[PlannedSt
         stored = before.get(was)
         if stored is None:
             ddl.append(Ddl(kind="add column", column=column.name, type=column.type))
-        elif was != column.name:
-            ddl.append(Ddl(kind="rename column", column=column.name, old=was))
-        if stored is not None and stored.type != column.type:
-            ddl.append(Ddl(kind="widen column", column=column.name, type=column.type, old=stored.type))
+        elif was != column.name or stored.type != column.type:
+            return TierChange(tier=tier, outcome=Outcome.REBUILD, ddl=_NEW_VERSION)
     names = {column.name for column in new.columns}
-    for name in before:
-        if name not in names and name not in renames.values():
-            kind = "drop later" if "drop" in CAN[tier] else None
-            ddl.append(Ddl(kind="stop filling", column=name))
-            if kind is not None:
-                ddl.append(Ddl(kind="drop later", column=name))
-    if any(change.kind.partition(" ")[0] in {"widen", "rename"} - CAN[tier] for change in ddl):
-        return TierChange(tier=tier, outcome=Outcome.REBUILD, ddl=_NEW_VERSION)
+    gone = (name for name in before if name not in names and name not in renames.values())
+    ddl += [Ddl(kind="stop filling", column=name) for name in gone]
     return TierChange(tier=tier, outcome=Outcome.SWAP, ddl=tuple(ddl))
 
 

@@ -48,6 +48,7 @@ class ApprovalAnswer(Answer):
     decided_at: datetime | None
     decided_by: str | None
     reason: str | None
+    failed: str | None  # why what was granted could not be carried out, and what to do; the grant may be taken back
     proposals: tuple[ProposalBehind, ...]
 
 

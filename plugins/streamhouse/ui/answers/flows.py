@@ -54,6 +54,7 @@ class FlowSummary(Answer):
     rows: int
     rows_per_second: float  # over the last minute; 0 of a flow that does not run
     questions: int  # that wait for a person
+    waits: tuple[str, ...]  # what waits for a person, for the runner or for a repair, and what to do
     edit: str | None  # how its files differ from what is applied; None: not at all, or it was never applied
     troubles: tuple[TierTrouble, ...] = ()
     proposals: tuple[str, ...] = ()  # of the autopilot that are open

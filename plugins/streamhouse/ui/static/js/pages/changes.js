@@ -14,8 +14,8 @@ export default function Changes({ about }) {
   const journal = useData("api/changes", 3000);
   const plan = useData("api/plan", 5000);
   const events = useData("api/events", 5000);
-  const open = approvals.data?.filter((q) => q.state === "open") ?? [];
-  const decided = approvals.data?.filter((q) => q.state !== "open") ?? [];
+  const open = approvals.data?.filter((q) => q.state === "open" || q.failed) ?? [];
+  const decided = approvals.data?.filter((q) => q.state !== "open" && !q.failed) ?? [];
   const ready = journal.data?.filter((c) => c.waits) ?? [];
   const again = () => [approvals, journal, plan, events].forEach((one) => one.reload());
   return html`<div class="title"><h1>Changes</h1></div>
@@ -57,12 +57,13 @@ function Question({ question: q, about, onDone }) {
   return html`<article class="card question" aria-label="Question ${q.id}">
     <p><a href=${link(["flows", q.flow])}><b>${q.flow}</b></a> <span class="quiet">asks</span> <code class="quiet">${q.id}</code> <span class="quiet small">asked <${Ago} at=${q.asked_at} />, expires <${Ago} at=${q.expires_at} /></span></p>
     <p class="asks">${q.asks}</p>
+    ${q.failed ? html`<p class="bad">${q.failed}</p>` : null}
     <pre class="evidence" tabindex="0" aria-label="Evidence">${q.evidence}</pre>
     <${Proposals} proposals=${q.proposals} />
     ${problem ? html`<${Trouble} problem=${problem} />` : null}
     <div class="decide">
       <label>Reason <input type="text" value=${reason} placeholder="kept with the decision" onInput=${(e) => setReason(e.target.value)} disabled=${!about?.may_decide} /></label>
-      <button type="button" class="good" disabled=${busy || !about?.may_decide} onClick=${() => decide("approve")}>Approve</button>
+      ${q.failed ? null : html`<button type="button" class="good" disabled=${busy || !about?.may_decide} onClick=${() => decide("approve")}>Approve</button>`}
       <button type="button" class="danger" disabled=${busy || !about?.may_decide} onClick=${() => decide("refuse")}>Refuse</button>
     </div>
     <p class="quiet small">${about && !about.may_decide ? `${about.person} may look, and not decide.` : "Approved, it is carried out at the trigger's next look; refused, the flow goes on as if nothing had changed."}</p>

@@ -31,6 +31,7 @@ export default function Flow({ of: name, query, about }) {
     </div>
     ${flow.description ? html`<p class="lead">${flow.description}</p>` : null}
     ${flow.error ? html`<div class="trouble" role="alert"><strong>${flow.state === "running" ? "Its last error" : `It ${flow.state === "lost" ? "was lost" : "failed"}`}</strong><pre class="error">${flow.error}</pre></div>` : null}
+    ${flow.waits.map((text) => html`<p class="lead" key=${text}><${Chip} kind="warn">waits<//> ${text}</p>`)}
     ${flow.edit ? html`<p class="lead"><a class="plain" href="#/changes"><${Chip} kind="info">edit waits<//></a> ${flow.edit}. The flow goes on with revision ${flow.revision}; <code>streamhouse apply ${name}</code> takes the edit.</p>` : null}
     ${flow.proposals.map((told) => html`<p class="lead" key=${told}><${Chip} kind="info">autopilot<//> ${told}. <code>streamhouse autopilot log ${name}</code></p>`)}
     <${Troubles} of=${flow.troubles} />
