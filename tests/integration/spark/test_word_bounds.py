@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.spark.results import collected_rows
-from tests.unit.compiler.test_partition_names import NAMES, OTHERS
+from tests.unit.compiler.test_partition_names import NAMES
 
 pytestmark = pytest.mark.spark
 
@@ -63,16 +63,6 @@ def test_what_is_known_to_fit_fits(odd) -> None:
         assert texts, sql
         wrong = [text for text in texts if not _fits(text)]
         assert wrong == [], sql
-
-
-def test_most_of_what_is_refused_has_texts_that_do_not_fit(odd) -> None:
-    asked = [sql for sql in OTHERS if sql not in ("sha2(city, n)", "left(city, 5)")]
-    wrong = set()
-    for sql in asked:
-        rows = collected_rows(odd.sql(f"SELECT {sql} FROM rows WHERE n = 7 OR n < 0"))
-        if any(row[0] is not None and not _fits(row[0]) for row in rows):
-            wrong.add(sql)
-    assert len(wrong) > len(asked) / 2
 
 
 def _fits(text: str) -> bool:
