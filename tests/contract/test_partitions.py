@@ -45,6 +45,32 @@ _numbers = count(1)
 KEYS = pytest.mark.parametrize("key", [(), ("k", "day")], ids=["log", "keyed"])
 DAYS = [date(2024, 1, day) for day in range(1, 6)]
 OLD = date(1969, 12, 30)
+ODD = [
+    *("", " ", "  ", " lead", "trail ", "a/b", "/", "//", "x=y", "%", "%2F", "%00", "a%2Fb", "a%252Fb", "a+b"),
+    *("Zürich %20", "São Paulo", "Sa\u0303o Paulo", "東京", "😀", "\u2028", ".", "..", "...", ".x", "_x", "_metadata"),
+    *("a", "A", "null", "NULL", "true", "-1", "2026-01-31", "__DEFAULT_PARTITION__", "__HIVE_DEFAULT_PARTITION__"),
+    *(
+        "\n",
+        "a\nb",
+        "\r",
+        "\t",
+        "\x00",
+        "\x01",
+        "\x7f",
+        "a:b",
+        "*",
+        "?",
+        "a\\b",
+        "'",
+        '"',
+        "{}",
+        "#",
+        "^",
+        "[",
+        "a,b",
+        "a|b",
+    ),
+]
 
 
 def make_table(key: tuple[str, ...] = (), *, more: tuple[str, ...] = (), **other: Any) -> Table:
@@ -119,12 +145,48 @@ def test_rows_of_many_days_are_read_as_they_were_written(store: Store, key: tupl
 def test_odd_names_of_partitions(lake: LakeStore, key: tuple[str, ...]) -> None:
     table = make_table(key, more=("shop",))
     lake.create(table)
-    odd = ["", " ", "a/b", "x=y", "Zürich %20", "__DEFAULT_PARTITION__", "__HIVE_DEFAULT_PARTITION__", "null"]
-    first = [(n, DAYS[0], name, n) for n, name in enumerate(odd)]
+    first = [(n, DAYS[0], name, n + 1) for n, name in enumerate(ODD)]
     write(lake, table, 0, *first)
-    write(lake, table, 1, (0, DAYS[0], "", 10))
-    expected = [(0, DAYS[0], "", 10), *first[1 if key else 0 :]]
+    before = lake.end(table)
+    second = [(n, DAYS[0], name, -n - 1) for n, name in enumerate(ODD) if n % 2]
+    write(lake, table, 1, *second)
+    expected = [one for one in first if not key or not one[0] % 2] + second
     assert state(lake, table) == sorted(expected, key=repr)
+    assert listed(lake.read_state(table, before)) == sorted(first, key=repr)
+    assert listed(lake.read_changes(table, before, lake.end(table)).upserts) == sorted(second, key=repr)
+    _each_is_found(lake, table)
+    if isinstance(lake, PartitionedStore):
+        assert lake.partitions(table) == sorted((DAYS[0], name) for name in ODD)
+        gone = [(DAYS[0], name) for name in ODD[::2]]
+        assert sorted(lake.drop_partitions(table, gone)) == sorted(gone)
+        assert state(lake, table) == sorted((one for one in expected if one[0] % 2), key=repr)
+
+
+@KEYS
+def test_a_text_that_no_folder_can_be_called_by(lake: LakeStore, key: tuple[str, ...]) -> None:
+    """Paimon's folders have the text in their names; Iceberg's need not."""
+    table = make_table(key, more=("shop",))
+    lake.create(table)
+    write(lake, table, 0, (1, DAYS[0], "x" * 240, 1))
+    try:
+        write(lake, table, 1, (2, DAYS[0], "x" * 300, 2))
+    except WriteRefusedError as error:
+        assert "too long a text" in error.message
+        assert error.hint
+        assert state(lake, table) == [(1, DAYS[0], "x" * 240, 1)]
+    else:
+        assert [len(one[2]) for one in state(lake, table)] == [240, 300]
+
+
+def _each_is_found(lake: LakeStore, table: Table) -> None:
+    """A condition on a partition leaves out neither its files nor its rows."""
+    for name in ODD:
+        where = [RowCondition("shop", "=", (name,))]
+        if isinstance(lake, LakeMetadata):
+            assert {file.partition for file in lake.list_files(table, None, where)} == {(DAYS[0], name)}
+        if isinstance(lake, FilteredStore):
+            found = lake.read_where(table, None, table.column_names, where).column("shop").to_pylist()
+            assert set(found) == {name}
 
 
 @KEYS
@@ -275,7 +337,7 @@ def test_each_partition_is_compacted(kept: Kept, key: tuple[str, ...], full: boo
             store,
             table,
             epoch,
-            *((n, day, shop, epoch) for n in range(4) for day in [OLD, *DAYS] for shop in ("", "a")),
+            *((n, day, shop, epoch) for n in range(4) for day in [OLD, *DAYS] for shop in ("", "São %2F/Paulo")),
         )
     before, files, end = state(store, table), upkeep.files(table).files, store.end(table)
     upkeep.compact(table, full=full)
@@ -284,10 +346,10 @@ def test_each_partition_is_compacted(kept: Kept, key: tuple[str, ...], full: boo
     found = store.read_changes(table, end, store.end(table))
     assert (found.upserts.num_rows, found.deletes) == (0, None)
     write(store, table, 6, (0, OLD, "", 66))
-    store.drop_partitions(table, [(DAYS[0], ""), (DAYS[1], "a")])
+    store.drop_partitions(table, [(DAYS[0], ""), (DAYS[1], "São %2F/Paulo")])
     upkeep.compact(table, full=full)
     upkeep.expire(table, datetime.now(UTC) + timedelta(days=1), {})
-    left = [one for one in before if one[1:3] not in ((DAYS[0], ""), (DAYS[1], "a"))]
+    left = [one for one in before if one[1:3] not in ((DAYS[0], ""), (DAYS[1], "São %2F/Paulo"))]
     left = [one for one in left if not key or one[:3] != (0, OLD, "")]
     assert state(store, table) == sorted([*left, (0, OLD, "", 66)], key=repr)
     assert store.snapshot_properties(table)["n"] == "6"

@@ -139,6 +139,21 @@ def test_answers(ask, sql, rows):
     assert ask(sql) == rows
 
 
+@pytest.mark.parametrize("last", ["QUALIFY {0} = 1", ") q WHERE q.n = 1"])
+def test_the_newest_of_two_tables(ask, last):
+    """Both have rows: Spark's optimiser fails at columns that are called again by their own names."""
+    row = "ROW_NUMBER() OVER (PARTITION BY u.id ORDER BY u.name)"
+    union = (
+        "(SELECT p.id AS id, p.name AS name FROM ods.query_products p "
+        "UNION ALL SELECT s.id AS id, s.s.b AS name FROM dwd.query_sales s) u"
+    )
+    select = f"SELECT u.id AS id, u.name AS name FROM {union} {last}"
+    if not last.startswith("QUALIFY"):
+        select = f"SELECT q.id, q.name FROM (SELECT u.id AS id, u.name AS name, {row} AS n FROM {union}{last}"
+    found = {one["id"]: one["name"] for one in ask(select.format(row))}
+    assert found == {1: "a", 2: "B"} | dict.fromkeys([0, *range(3, 10)], "x")
+
+
 def test_a_limit_keeps_the_order(ask):
     assert ask("select id from dwd.query_sales order by id desc", limit=2) == [{"id": 9}, {"id": 8}]
     assert ask("select id from dwd.query_sales", limit=0) == []

@@ -1,5 +1,6 @@
 """`streamhouse source`: what the rows of a source are."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
@@ -23,6 +24,7 @@ def source() -> None:
     epilog="""\b
 Examples:
   streamhouse source infer 'data/orders-*.csv'
+  streamhouse source infer 'data/orders-*.csv' --option separator=';' --option decimal=,
   streamhouse source infer orders.lines --write
   streamhouse source infer /srv/landing/events.jsonl --rows 100000 --json
 """,
@@ -31,11 +33,21 @@ Examples:
 @click.option(
     "--format", "kind", type=click.Choice(("csv", "json", "parquet")), help="Of the files. [default: by name]"
 )
+@click.option(
+    "--option",
+    "options",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="How CSV is written, as the options of a source say it: separator, quote, escape, encoding, decimal, "
+    "date_format, timestamp_format, header, comment, null_value, multi_line. May be repeated.",
+)
 @click.option("--rows", type=click.IntRange(min=1), metavar="N", help="Look at the first N rows only; proves nothing.")
-@click.option("--write", is_flag=True, help="Write the columns into the flow of FLOW.SOURCE, which has none.")
+@click.option(
+    "--write", is_flag=True, help="Write the columns, and the options, into the flow of FLOW.SOURCE, which has none."
+)
 @shared_options
 @click.pass_obj
-def infer(app: App, place: str, kind: str | None, rows: int | None, write: bool) -> None:
+def infer(app: App, place: str, kind: str | None, options: tuple[str, ...], rows: int | None, write: bool) -> None:
     """Print the 'columns' of a source: what the files of FLOW.SOURCE, or of the pattern PATH, have.
 
     All rows of all files are looked at, and then read as the source reads them: a type that is printed fits all of
@@ -44,24 +56,25 @@ def infer(app: App, place: str, kind: str | None, rows: int | None, write: bool)
     from streamhouse.jobs.infer_source import infer_source
 
     form = cast("Literal['csv', 'json', 'parquet'] | None", kind)
-    found = infer_source(app.project, place, form, rows, edits=write)
+    found = infer_source(app.project, place, form, rows, options, edits=write)
     if found.edit is not None:
         (app.project.root / found.edit.path).write_text(found.edit.after, encoding="utf-8", newline="\n")
     if app.as_json:
         app.output.document(_document(found))
         return
-    for line in _lines(found.found):
+    for line in _lines(found.found, found.options):
         app.output.line(line)
     if found.edit is not None:
         app.output.line(f"wrote {found.edit.path}", style="green")
 
 
-def _lines(found: "InferredFiles") -> list[str]:
+def _lines(found: "InferredFiles", options: Mapping[str, Any]) -> list[str]:
     from streamhouse.registry.yaml_edits.write import scalar
 
     counted = f"{found.rows:,} rows of {found.files:,} file{'' if found.files == 1 else 's'}"
     about = "types that all have: " if found.is_proved else "types of the first rows, later ones may not fit: "
-    lines = [f"# {about}{counted}", "columns:"]
+    shown = (f"{name}: {scalar(value)}" for name, value in options.items())
+    lines = [f"# {about}{counted}", *shown, "columns:"]
     for column in found.columns:
         note = " ".join(column.note.split())
         if column.type is None:
@@ -77,6 +90,7 @@ def _document(found: "InferredSource") -> dict[str, Any]:
         "files": found.found.files,
         "rows": found.found.rows,
         "proved": found.found.is_proved,
+        "options": dict(found.options),
         "columns": {column.name: column.type for column in found.found.columns if column.type is not None},
         "left_out": {column.name: column.note for column in found.found.columns if column.type is None},
         "notes": {

@@ -34,11 +34,17 @@ class Readable:
     primary_key: tuple[str, ...] = ()
     source: bool = False
     forgets_after: timedelta | None = None  # days that are older are dropped from the tier that readers follow
+    names_partitions: tuple[str, ...] = ()  # columns of texts that the hot tier names partitions by
 
     @classmethod
     def of(cls, table: Table) -> Self:
         """A table of a flow."""
-        return cls(table.columns, table.primary_key, forgets_after=table.forgets_after)
+        return cls(
+            table.columns,
+            table.primary_key,
+            forgets_after=table.forgets_after,
+            names_partitions=table.named_by if table.tiers.hot is not None else (),
+        )
 
 
 def read_place(step: Step, port: str) -> Location:

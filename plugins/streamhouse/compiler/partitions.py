@@ -3,11 +3,22 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 
+from sqlglot import exp
+
 from streamhouse.errors import Location, PartitionError, StreamhouseError
+from streamhouse.model.action import Expectation
 from streamhouse.model.notice import Notice
 from streamhouse.model.table import PARTITION_TYPES, Column, Table, TableOptions
 from streamhouse.model.types import Strategy, format_duration
 from streamhouse.sql.classify import Classification
+from streamhouse.sql.dialect import parse_condition
+from streamhouse.sql.schema import CheckedQuery
+from streamhouse.sql.word_bounds import WordBounds, bounds_of, listed_texts
+
+_LONGEST_NAME = 200  # of a partition of Fluss
+_LONGEST = {"date": 10, "int": 11, "bigint": 20}
+_NAMES = WordBounds(1, _LONGEST_NAME, 1)
+"""Of texts that Fluss names partitions by."""
 
 
 def partition_errors(
@@ -46,6 +57,69 @@ def _wrong_type(table: str, name: str, kind: str, at: Location) -> PartitionErro
     if kind.startswith("timestamp"):
         hint += f": add a column such as CAST({name} AS DATE) AS {name}_day"
     return PartitionError(f"{table} cannot be partitioned by {name}, which is {kind}", at=at, hint=hint)
+
+
+def name_errors(
+    table: Table,
+    query: CheckedQuery,
+    expect: Mapping[str, Expectation],
+    reads: Mapping[str, Iterable[str]],
+    at: Location,
+) -> list[StreamhouseError]:
+    """The partition columns of a hot table whose texts may be such that Fluss names no partition by them.
+
+    Fluss names a partition by the values of its rows, and its clients find the partition of a row by its values. So the
+    values cannot be stored in another form than they are read in.
+
+    Args:
+        table: As its step writes it.
+        query: That gives its rows.
+        expect: What its action expects of them.
+        reads: Port → columns of it whose texts name partitions of another hot table.
+        at: Where the flow says how it is partitioned.
+    """
+    if table.tiers.hot is None or not table.named_by:
+        return []
+    known = {(port.lower(), name.lower()): _NAMES for port, names in reads.items() for name in names}
+    conditions = [parse_condition(rule.check, at) for rule in expect.values() if rule.on_violation != "warn"]
+    errors: list[StreamhouseError] = []
+    longest = sum(_LONGEST.get(table.column(name).type, 0) for name in table.partition_by) + len(table.partition_by) - 1
+    for name in table.named_by:
+        bounds = listed_texts(conditions, exp.column(name)) or bounds_of(query, name, known)
+        if bounds is None or bounds.fewest == 0 or bounds.underscores > 1 or bounds.most is None:
+            why = _unlike_names(bounds)
+            errors.append(
+                PartitionError(f"{table.name} cannot be partitioned by {name}: {why}", at=at, hint=_hint(name))
+            )
+        else:
+            longest += bounds.most
+    if not errors and longest > _LONGEST_NAME:
+        cause = (
+            f"{table.name} is partitioned by values of up to {longest} letters, and the hot tier takes {_LONGEST_NAME}"
+        )
+        errors.append(PartitionError(cause, at=at, hint=_hint(table.named_by[0])))
+    return errors
+
+
+def _unlike_names(bounds: WordBounds | None) -> str:
+    why = "it may have other letters than A-Z, a-z, 0-9, '-' and '_'"
+    if bounds is not None:
+        why = (
+            "it may be empty"
+            if bounds.fewest == 0
+            else "it may begin with '__'"
+            if bounds.underscores > 1
+            else f"it may have more than {_LONGEST_NAME} letters"
+        )
+    return f"{why}, and the hot tier names no partition by such a text"
+
+
+def _hint(name: str) -> str:
+    return (
+        f"partition by a column such as md5({name}), or a date; or let the action expect the texts that there are, "
+        f"{{check: \"{name} IN ('a', 'b')\", on_violation: quarantine}}; or leave out the hot tier, "
+        "tiers: {warm: forever}: the other tiers take every text"
+    )
 
 
 def refuse_lost_parts(table: Table, at: Location, *, shared: bool) -> None:

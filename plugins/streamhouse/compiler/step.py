@@ -10,7 +10,13 @@ from streamhouse.compiler.check import Readable, check_columns, parameter_litera
 from streamhouse.compiler.expect import judges_parts, plan_expectations
 from streamhouse.compiler.kept import default_tiers
 from streamhouse.compiler.merge_engine import engine_errors, ruled_out, selection
-from streamhouse.compiler.partitions import partial_reads, partition_errors, refuse_lost_parts, stale_rows
+from streamhouse.compiler.partitions import (
+    name_errors,
+    partial_reads,
+    partition_errors,
+    refuse_lost_parts,
+    stale_rows,
+)
 from streamhouse.errors import (
     DefinitionErrors,
     Location,
@@ -126,6 +132,8 @@ def _plan_step(
     )
     table = _table(step, action, columns, how, options, options_at)
     refuse_lost_parts(table, partitions_at, shared=shared)
+    named = {port: readable[read.table].names_partitions for port, read in step.reads.items()}
+    _raise(name_errors(table, query, expect, named, partitions_at))
     changing = [read.table for read in step.reads.values() if read.mode is ReadMode.CHANGES]
     forget = {name: readable[name].forgets_after for name in changing}
     return PlannedStep(

@@ -18,6 +18,7 @@ Cursors = NDArray[np.int64]
 _BYTES_MAX = 2**31 - 64  # Arrow's offsets have 32 bits
 _PADDING = 16
 _VARINT_MAX = 10
+_INT_END = 1 << 31
 _ROUNDS_MAX = 1000
 """An array with more items makes reading at once slower than one by one."""
 
@@ -85,6 +86,8 @@ class _Reader:
         kind = found.kind
         if kind in ("int", "long"):
             numbers, at = self._numbers(at, ends)
+            if kind == "int" and ((numbers < -_INT_END) | (numbers >= _INT_END)).any():
+                raise NotAtOnce
             return (None if wanted is None else pa.array(numbers).cast(wanted)), at
         if kind in ("string", "bytes"):
             lengths, at = self._numbers(at, ends)

@@ -1,7 +1,7 @@
 """Messages of one Avro schema as rows."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
@@ -13,6 +13,7 @@ from streamhouse.ingest.avro_at_once import NotAtOnce, read_at_once
 from streamhouse.ingest.avro_schema import AvroType, avro_record, physical_schema
 from streamhouse.ingest.avro_strict import StrictRecord
 from streamhouse.ingest.avro_values import ValueReader, value_reader
+from streamhouse.ingest.column_errors import in_column
 from streamhouse.ingest.schema_registry import RegisteredSchema
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column
@@ -52,8 +53,7 @@ class AvroRows:
             columns: Those wanted; one that the schema lacks is null.
 
         Raises:
-            UnreadableError: a message is no record of the schema, or a column cannot be read as its type.
-            pa.ArrowInvalid, OverflowError: a value does not fit.
+            UnreadableError: a message is no record of the schema, or a value does not fit its column.
         """
         readers = {c.name: self._reader(c) for c in columns if c.name in self._fields}
         found = self._columns(values, skip, readers)
@@ -67,16 +67,14 @@ class AvroRows:
             except NotAtOnce:
                 pass  # what is wrong with which message, if anything is, shows when they are read one by one
             else:
-                return {name: one.convert(raw[name]) for name, one in readers.items()}
+                return {name: _column(name, one.convert, raw[name]) for name, one in readers.items()}
         records = self._records(values, skip)
-        return {name: reader.column([one[name] for one in records]) for name, reader in readers.items()}
+        return {name: _column(name, reader.column, [one[name] for one in records]) for name, reader in readers.items()}
 
     def _reader(self, column: Column) -> ValueReader:
         if column not in self._readers:
-            try:
+            with in_column(column.name):
                 self._readers[column] = value_reader(self._fields[column.name], arrow_type(column.type))
-            except UnreadableError as error:
-                raise UnreadableError(error.reason, f"column '{column.name}': {error}") from error
         return self._readers[column]
 
     def _records(self, values: Sequence[bytes], skip: int) -> list[dict[str, Any]]:
@@ -99,6 +97,11 @@ class AvroRows:
                 raise UnreadableError("malformed", f"it {what}")
             self._strict.check(data, begin)
         return records
+
+
+def _column(name: str, convert: Callable[[Any], pa.Array], values: Any) -> pa.Array:
+    with in_column(name):
+        return convert(values)
 
 
 @lru_cache(maxsize=256)

@@ -29,6 +29,9 @@ _TIMES = {
     ("long", "local-timestamp-micros"): "timestamp_ntz",
     ("long", "local-timestamp-nanos"): "timestamp_ntz",
 }
+TIMES_OF_DAY = {("int", "time-millis"): 86_400_000, ("long", "time-micros"): 86_400_000_000}
+"""Kind and logical type → how many of its units a day has."""
+
 _DIGITS_MAX = 38
 _UUID_BYTES = 16
 
@@ -173,7 +176,7 @@ def _simple(kind: str, schema: Mapping[str, Any]) -> AvroType:
         return AvroType(kind, "uuid", size=schema.get("size", 0))
     return AvroType(
         kind,
-        logical if (kind, logical) in _TIMES else "",  # Avro says: one that does not fit is none
+        logical if (kind, logical) in {*_TIMES, *TIMES_OF_DAY} else "",  # Avro says: one that does not fit is none
         symbols=tuple(schema.get("symbols", ())),
         size=schema.get("size", 0),
     )

@@ -1,7 +1,8 @@
 """Looks whether bytes are a record of an Avro schema, where fastavro takes some that are not. Pure.
 
 fastavro counts a negative number of a branch or of an enum's value from the end, takes any byte that is not zero for
-true, and cuts numbers of more than 64 bits. Each of these would be a row that nobody wrote.
+true, takes an int of more than 32 bits, and cuts numbers of more than 64 bits. Each of these would be a row that
+nobody wrote.
 """
 
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from typing import Any
 from streamhouse.ingest.unreadable import UnreadableError
 
 _VARINT_MAX = 10
+_INT_END = 1 << 31
 _WIDTHS = {"null": 0, "float": 4, "double": 8}
 
 
@@ -78,6 +80,8 @@ def _simple(kind: str, data: bytes, at: int) -> int:
             raise _malformed(f"a boolean is {data[at]}")
         return at + 1
     number, at = _number(data, at)
+    if kind == "int" and not -_INT_END <= number < _INT_END:
+        raise UnreadableError("type", f"an int is {number}, which has more than 32 bits")
     if kind in ("int", "long"):
         return at
     if number < 0:

@@ -9,7 +9,7 @@ from uuid import UUID
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamhouse.ingest.avro_schema import AvroType
+from streamhouse.ingest.avro_schema import TIMES_OF_DAY, AvroType
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.stores.arrow import spark_type
 
@@ -59,7 +59,10 @@ def value_reader(found: AvroType, target: pa.DataType) -> ValueReader:
         return _map(value_reader(found.items, target.item_type), target)
     if logical == "decimal" and types.is_decimal(target):
         return ValueReader(pa.binary(), lambda values: _decimals(values, found.scale, target))
-    if logical.endswith(("-millis", "-micros", "-nanos")):
+    if (day := TIMES_OF_DAY.get((kind, logical))) is not None:
+        if (reader := _simple(kind, target)) is not None:
+            return ValueReader(reader.physical, lambda values: reader.convert(_within_day(values, day)))
+    elif logical.endswith(("-millis", "-micros", "-nanos")):
         if types.is_timestamp(target) and bool(target.tz) != logical.startswith("local"):
             return ValueReader(pa.int64(), lambda values: _times(values, _UNITS[logical.rpartition("-")[2]], target))
     elif logical == "date":
@@ -147,6 +150,14 @@ def _times(values: pa.Array, unit: str, target: pa.DataType) -> pa.Array:
     if unit == "ns":
         times = pc.floor_temporal(times, unit="microsecond")  # a cast alone would go towards 1970
     return times.cast(target)
+
+
+def _within_day(values: pa.Array, day: int) -> pa.Array:
+    bounds = pc.min_max(values)
+    for found in (bounds["min"].as_py(), bounds["max"].as_py()):
+        if found is not None and not 0 <= found < day:
+            raise UnreadableError("type", f"a time of day is {found}, and a day has {day}")
+    return values
 
 
 def _whole_decimals(values: pa.Array, target: pa.DataType) -> pa.Array:

@@ -269,6 +269,18 @@ def csv_lacking(path: Path, name: str, rules: CsvRules, columns: tuple[Column, .
     return [column.name for column in columns if column.name.lower() not in there]
 
 
+def refuse_other_csv(path: Path, name: str, rules: CsvRules, columns: tuple[Column, ...]) -> None:
+    """Check that a file is one of a source with these columns, all of them declared.
+
+    Raises:
+        SourceError: it has none of them, or a similar name in place of one.
+    """
+    try:
+        places_of(columns, csv_names(path, name, rules), b"", rules, ())
+    except NoRowError as error:
+        raise SourceError(str(error), at=Location(name, 1), hint=error.hint) from error
+
+
 def csv_columns(path: Path, name: str, rules: CsvRules) -> tuple[Column, ...]:
     """The columns of a file by its first MiB.
 

@@ -168,7 +168,7 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
     kind = kinds.pop()
     if type_ in ("date", "timestamp", "timestamp_ntz") and kind is not bool:
         if kind is str:
-            return _texts_to_time(values, type_)
+            return within_years(_texts_to_time(values, type_))
         return within_years(_numbers_to_time(_whole(values, kind), type_, encoding, unit))
     if type_ == "binary":
         return pa.array([None if v is None else b64decode(v, validate=True) for v in values], target)

@@ -128,16 +128,14 @@ def _json(columns: Columns, texts: Sequence[bytes]) -> pa.Table:
     return json_rows(texts, columns)
 
 
-def split_parquet(
-    path: Path, columns: Columns, optional: Collection[str], name: str, span: tuple[int, int]
-) -> FileSplit:
+def split_parquet(path: Path, columns: Columns, name: str, span: tuple[int, int]) -> FileSplit:
     """The rows `[first, last)` of a Parquet file, taken apart.
 
     Raises:
-        SourceError: it cannot be read at all, or lacks a column.
+        SourceError: it cannot be read at all.
     """
     first = span[0]
-    raw, names = parquet_part(path, columns, optional, Location(name), span)
+    raw, names = parquet_part(path, columns, Location(name), span)
     there = tuple(column for column in columns if column.name in names)
     try:
         fitted(raw.slice(0, 0), there, names)
@@ -187,9 +185,7 @@ def files_again(
     """Rows of files that could not be read before."""
     empty = arrow_schema(columns).empty_table()
     if kind == "parquet":
-        return split_again(
-            letters, empty, partial(_parquet_again, columns, optional), lambda _, error: ("type", str(error))
-        )
+        return split_again(letters, empty, partial(_parquet_again, columns), lambda _, error: ("type", str(error)))
     if kind == "json":
         return split_again(letters, empty, lambda some: _json(columns, [one.raw for one in some]), _json_why)
 
@@ -211,11 +207,9 @@ def files_again(
     return split_again(letters, empty, parse, why)
 
 
-def _parquet_again(columns: Columns, optional: Collection[str], letters: Sequence[Letter]) -> pa.Table:
+def _parquet_again(columns: Columns, letters: Sequence[Letter]) -> pa.Table:
     raw = pa.concat_tables([unpacked_row(letter.raw) for letter in letters])
     names = file_names(raw.column_names, columns, Location(""))
-    if lacking := [c.name for c in columns if c.name not in names and c.name not in optional]:
-        raise KeyError(lacking[0])
     return _parquet(raw, names, columns, range(raw.num_rows))
 
 

@@ -18,8 +18,7 @@ from streamhouse.ingest.json_rows import json_lacking
 from streamhouse.ingest.lacking import begun, lacking_text
 from streamhouse.ingest.listing import check_place, in_order, list_files
 from streamhouse.ingest.options import check_options
-from streamhouse.ingest.parquet import parquet_rows
-from streamhouse.ingest.parquet_types import file_names
+from streamhouse.ingest.parquet import parquet_names, parquet_rows, refuse_other_columns
 from streamhouse.ingest.records import json_records
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
@@ -38,13 +37,13 @@ class FilesSource:
     Files without a byte, and those whose name begins with `.` or `_`, are passed over. The position keeps one
     entry for each file ever read. Of a Parquet file only the row groups of a range are read. A CSV or JSON
     file is in memory as a whole while it is read, and each one is read once to count its rows when the
-    process first sees it. Where nobody declared the columns, those that a file lacks are null in its rows.
+    process first sees it. Columns that a file lacks are null in its rows; one that has none of them is refused.
 
     Args:
         options: What to read.
         root: The folder to which `options.path` is relative.
         columns: Types fixed by a plan. None: the declared ones, else those of the first file.
-        optional: Of declared ones, those that are null in a file that has them not; without others, it is malformed.
+        optional: Of declared ones, those whose absence is no slip of the pen where a file has a similar name.
         at: Where the source is defined.
     """
 
@@ -185,7 +184,7 @@ class FilesSource:
     def _lacking(self, name: str) -> Sequence[str]:
         path, options, columns = data_path(self._root, name), self._options, self.columns()
         if options.kind == "parquet":
-            there = file_names([c.name for c in parquet_rows(path, Location(name)).columns], columns, Location(name))
+            there = parquet_names(path, columns, Location(name))
             return [column.name for column in columns if column.name not in there]
         if options.kind == "json":
             rows = self._split(name).rows if self._tolerant else self._whole(name)
@@ -202,12 +201,12 @@ class FilesSource:
     def _split(self, name: str, span: tuple[int, int] = (0, 0)) -> FileSplit:
         path, kind = self._there(name), self._options.kind
         if kind == "parquet":
-            return split_parquet(path, self.columns(), self._may_lack, name, span)
+            return split_parquet(path, self.columns(), name, span)
         return split_text(path, kind, self.columns(), self._may_lack, name, self._options.csv)
 
     @property
     def _may_lack(self) -> tuple[str, ...]:
-        """Columns that are null in a file that has them not: where nobody declared any, writers add and drop some."""
+        """Columns that a file may lack beside a similar name: where nobody declared any, writers add and drop some."""
         return self._optional if self._declared else tuple(column.name for column in self.columns())
 
     def _names(self) -> list[str]:
@@ -218,10 +217,11 @@ class FilesSource:
         size = path.stat().st_size
         if name not in self._counts:
             parquet = self._options.kind == "parquet"  # its footer has the number
-            if self._tolerant and not parquet:
-                rows = self._split(name).records
+            if parquet:
+                refuse_other_columns(path, self.columns(), self._may_lack, Location(name))
+                rows = parquet_rows(path, Location(name)).rows
             else:
-                rows = parquet_rows(path, Location(name)).rows if parquet else self._whole(name).num_rows
+                rows = self._split(name).records if self._tolerant else self._whole(name).num_rows
             self._counts[name] = (size, rows)
         known, rows = self._counts[name]
         if known != size:
@@ -235,7 +235,7 @@ class FilesSource:
     def _load(self, name: str, wanted: tuple[Column, ...], first: int, last: int) -> "pa.Table":
         """The rows `[first, last)` of a file that are there."""
         if self._options.kind == "parquet":
-            return read_file(self._there(name), "parquet", wanted, name, (first, last), optional=self._may_lack)
+            return read_file(self._there(name), "parquet", wanted, name, (first, last))
         return self._whole(name).select([c.name for c in wanted]).slice(first, last - first)
 
     def _there(self, name: str) -> Path:

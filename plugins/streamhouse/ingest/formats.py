@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +17,7 @@ from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, jso
 from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import fitted
 from streamhouse.ingest.records import Records, json_records
+from streamhouse.ingest.wrong_row import first_wrong_row
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.keyed import padded
@@ -32,6 +33,10 @@ SUFFIXES: dict[str, Format] = {
 }
 _OF_ROW = re.compile(r"Row #(\d+): ")
 _INFERRED_BYTES = 1 << 20
+_OTHER_TYPE = (
+    "declare the column with a type that holds the value, mend the file, or let such rows go to a table of their own: "
+    "on_bad_rows: dead_letter"
+)
 AS_SPARK = CsvRules(PLAIN)
 """CSV that a source says nothing of."""
 
@@ -67,7 +72,7 @@ def read_file(
 ) -> pa.Table:
     """The rows `[first, last)` of a file, or all, with exactly these columns; others that it has are left out.
 
-    A column that is `optional` and absent is null. CSV is read as Spark's reader reads it (`csv_file`).
+    An absent column is null. CSV is read as Spark's reader reads it (`csv_file`).
     JSON is one object per line; an absent field is null. A time without a zone is UTC where the column is a
     `timestamp`.
 
@@ -77,24 +82,38 @@ def read_file(
         columns: Those to read.
         name: What messages call the file.
         rows: The range; None: all.
-        optional: Columns that the file may lack; of JSON it may lack any.
+        optional: Of CSV, columns that may be absent beside a similar name.
         rules: How CSV is written.
 
     Raises:
-        SourceError: a row is malformed, a value does not fit its type, or a column is absent.
+        SourceError: a row is malformed, or a value does not fit its type.
     """
     try:
         if kind == "parquet":
-            raw, names = parquet_part(path, columns, optional, Location(name), rows)
-            there = [column for column in columns if column.name in names]
-            return padded(fitted(raw, there, names), columns) if there else nothing(columns, raw.num_rows)
+            raw, names = parquet_part(path, columns, Location(name), rows)
+            return _fitted(raw, columns, names, name, rows[0] if rows else 0)
         is_csv = kind == "csv"
         found = read_csv(path, columns, name, rules, optional) if is_csv else read_json(path, columns, name)
         return found.slice(rows[0], rows[1] - rows[0]) if rows else found
-    except KeyError as error:
-        raise SourceError(f"a column is absent: {error.args[0]}", at=Location(name)) from error
     except (pa.ArrowException, OSError) as error:
         raise _malformed(name, error) from error
+
+
+def _fitted(raw: pa.Table, columns: tuple[Column, ...], names: Mapping[str, str], name: str, first: int) -> pa.Table:
+    there = [column for column in columns if column.name in names]
+    if not there:
+        return nothing(columns, raw.num_rows)
+    fitted(raw.slice(0, 0), there, names)  # a type that never fits is no matter of a row
+    try:
+        return padded(fitted(raw, there, names), columns)
+    except pa.ArrowException as error:
+
+        def read(begin: int, end: int) -> pa.Table:
+            return fitted(raw.slice(begin, end - begin), there, names)
+
+        number, why = first_wrong_row(raw.num_rows, read, error)
+        row = first + number + 1
+        raise SourceError(f"row {row} does not fit: {why}", at=Location(name, row), hint=_OTHER_TYPE) from error
 
 
 def nothing(columns: tuple[Column, ...], rows: int) -> pa.Table:

@@ -1,6 +1,6 @@
 """The columns of files, as a source can declare them: by the values of their rows, and proved by reading these."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -8,15 +8,18 @@ from pathlib import Path
 import pyarrow as pa
 
 from streamhouse.errors import Location, SourceError
-from streamhouse.ingest.csv_file import csv_names
+from streamhouse.ingest.csv_file import csv_lacking, csv_names, refuse_other_csv
 from streamhouse.ingest.csv_header import CsvRules
-from streamhouse.ingest.csv_values import as_iso
+from streamhouse.ingest.csv_values import UnfitError, as_iso, typed
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import AS_SPARK, SUFFIXES, Format, read_file
 from streamhouse.ingest.inferred_json import FieldFacts, field_facts
 from streamhouse.ingest.inferred_texts import TextFacts
+from streamhouse.ingest.json_rows import json_rows
 from streamhouse.ingest.listing import check_place, list_files
-from streamhouse.ingest.parquet import parquet_rows
+from streamhouse.ingest.parquet import parquet_rows, refuse_other_columns
+from streamhouse.ingest.records import json_records
+from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column
 
 
@@ -85,50 +88,108 @@ def infer_files(
     paths = {name: data_path(root, name) for name in names}
     look = {"csv": _of_csv, "json": _of_json, "parquet": _of_parquet}[found_kind]
     found = look(paths, most_rows, rules)
-    return _proved(found, paths, found_kind, rules) if most_rows is None else found
+    if not rules.form.header:  # the source finds columns by their place: each file has all of them
+        rules = replace(rules, order=tuple(column.name for column in found.columns))
+    found = _proved(found, paths, found_kind, rules) if most_rows is None else found
+    if not rules.form.header and (odd := [column for column in found.columns if column.type is None]):
+        hint = "files without names in their first line need the same number of columns: read the others by themselves"
+        raise SourceError(f"not all files have column '{odd[0].name}': {odd[0].note}", at=Location(pattern), hint=hint)
+    return found
 
 
 def _of_csv(paths: dict[str, Path], most_rows: int | None, rules: CsvRules) -> InferredFiles:
     facts: dict[str, TextFacts] = {}
+    names: dict[str, str] = {}  # by which case makes no difference
+    some: dict[str, list[pa.Array]] = {}  # where only some rows are looked at
     rows = files = 0
-    for name, path in paths.items():
+    for file, path in paths.items():
         if most_rows is not None and rows >= most_rows:
             break
-        columns = tuple(Column(name=one, type="string") for one in csv_names(path, name, rules))
-        texts = read_file(path, "csv", columns, name, rules=rules)
+        columns = tuple(Column(name=one, type="string") for one in csv_names(path, file, rules))
+        texts = read_file(path, "csv", columns, file, rules=rules)
         texts = texts if most_rows is None else texts.slice(0, most_rows - rows)
         for column in columns:
-            found = TextFacts.of(as_iso(texts.column(column.name).combine_chunks(), rules.form))
-            facts[column.name] = facts.get(column.name, TextFacts()) + found
+            name = names.setdefault(column.name.lower(), column.name)
+            values = texts.column(column.name).combine_chunks()
+            facts[name] = facts.get(name, TextFacts()) + TextFacts.of(as_iso(values, rules.form))
+            if most_rows is not None:
+                some.setdefault(name, []).append(values)
         rows, files = rows + texts.num_rows, files + 1
-    return InferredFiles(tuple(InferredColumn(one, *seen.types()) for one, seen in facts.items()), files, rows, False)
+    found = [InferredColumn(one, *seen.types()) for one, seen in facts.items()]
+    fitting = (_fitting(column, some[column.name], rules) if column.name in some else column for column in found)
+    return InferredFiles(tuple(fitting), files, rows, False)
+
+
+def _fitting(column: InferredColumn, texts: Sequence[pa.Array], rules: CsvRules) -> InferredColumn:
+    """A column with the first of its types that the reader takes these values for."""
+
+    def why(type_: str) -> str | None:
+        try:
+            for one in texts:
+                typed(one, column.name, type_, rules.form)
+        except UnfitError as error:
+            return error.text
+        return None
+
+    return _first_fitting(column, why)
 
 
 def _of_json(paths: dict[str, Path], most_rows: int | None, _rules: CsvRules) -> InferredFiles:
     facts = FieldFacts()
+    some: list[bytes] = []  # where only some rows are looked at
     rows = files = 0
     for name, path in paths.items():
         if most_rows is not None and rows >= most_rows:
             break
         with path.open("rb") as lines:
+            looked_at = lines if most_rows is None else list(islice(lines, most_rows - rows))
+            some += looked_at if isinstance(looked_at, list) else []
             try:
-                rows += field_facts(lines if most_rows is None else islice(lines, most_rows - rows), facts)
+                rows += field_facts(looked_at, facts)
             except ValueError as error:
                 number, why = error.args
                 raise SourceError(f"the line is no JSON object: {why}", at=Location(name, number)) from error
         files += 1
-    columns = tuple(InferredColumn(one, *found.types()) for one, found in facts.fields.items())
-    return InferredFiles(columns, files, rows, False)
+    columns = (InferredColumn(one, *found.types()) for one, found in facts.fields.items())
+    records = [line for line in (line.strip() for line in some) if line]
+
+    def fitting(column: InferredColumn) -> InferredColumn:
+        return _first_fitting(column, lambda type_: _unread(records, (Column(name=column.name, type=type_),)))
+
+    return InferredFiles(tuple(fitting(one) if records else one for one in columns), files, rows, False)
+
+
+def _unread(records: Sequence[bytes], columns: tuple[Column, ...]) -> str | None:
+    """Why lines of JSON cannot be read with these columns; None: they can."""
+    try:
+        json_rows(records, columns)
+    except UnreadableError as error:
+        return str(error)
+    return None
+
+
+def _first_fitting(column: InferredColumn, why: Callable[[str], str | None]) -> InferredColumn:
+    """A column without the types before the first that fits; `why` says of a type what is wrong, None: it fits."""
+    first: str | None = None
+    for number, type_ in enumerate(column.types):
+        failure = why(type_)
+        if failure is None:
+            fitting = replace(column, types=column.types[number:])
+            return fitting if first is None else replace(fitting, note=f"not {column.type}: {first}")
+        first = first or failure
+    return replace(column, types=(), note=first or column.note)
 
 
 def _of_parquet(paths: dict[str, Path], _most_rows: int | None, _rules: CsvRules) -> InferredFiles:
     types: dict[str, dict[str, None]] = {}
+    names: dict[str, str] = {}  # by which case makes no difference
     rows = 0
-    for name, path in paths.items():
-        found = parquet_rows(path, Location(name))
+    for file, path in paths.items():
+        found = parquet_rows(path, Location(file))
         rows += found.rows
         for column in found.columns:
-            types.setdefault(column.name, {})[column.type] = None
+            name = names.setdefault(column.name.lower(), column.name)
+            types.setdefault(name, {})[column.type] = None
     columns = tuple(
         InferredColumn(name, tuple(found) if len(found) == 1 else (), _several(found)) for name, found in types.items()
     )
@@ -148,18 +209,24 @@ def _proved(found: InferredFiles, paths: dict[str, Path], kind: Format, rules: C
         if _failure(paths[name], kind, columns, name, rules) is not None:
             columns = [_readable(paths[name], kind, column, name, rules) for column in columns]
             waiting = [one for one in paths if one != name]  # those that were read had other types
+    declared = tuple(Column(name=one.name, type=one.type) for one in columns if one.type is not None)
+    for name, path in paths.items() if declared else ():
+        _refuse_other(path, kind, declared, name, rules)
     return replace(found, columns=tuple(columns), is_proved=True)
 
 
+def _refuse_other(path: Path, kind: Format, declared: tuple[Column, ...], name: str, rules: CsvRules) -> None:
+    """Check that a source with these columns does not refuse a file as one of something else."""
+    if kind == "csv":
+        refuse_other_csv(path, name, rules, declared)
+    elif kind == "parquet":
+        refuse_other_columns(path, declared, (), Location(name))
+    else:
+        read_file(path, kind, declared, name)
+
+
 def _readable(path: Path, kind: Format, column: InferredColumn, name: str, rules: CsvRules) -> InferredColumn:
-    why = None
-    for number in range(len(column.types)):
-        tried = replace(column, types=column.types[number:])
-        failure = _failure(path, kind, [tried], name, rules)
-        if failure is None:
-            return tried if why is None else replace(tried, note=f"not {column.type}: {why}")
-        why = why or failure
-    return replace(column, types=(), note=why or column.note)
+    return _first_fitting(column, lambda type_: _failure(path, kind, [replace(column, types=(type_,))], name, rules))
 
 
 def _failure(path: Path, kind: Format, columns: Sequence[InferredColumn], name: str, rules: CsvRules) -> str | None:
@@ -168,7 +235,9 @@ def _failure(path: Path, kind: Format, columns: Sequence[InferredColumn], name: 
     if not declared:
         return None
     try:
-        if kind == "csv" and not {one.name for one in declared} & set(csv_names(path, name, rules)):
+        if kind == "json":
+            return _unread(json_records(path.read_bytes()).texts, declared)
+        if kind == "csv" and len(csv_lacking(path, name, rules, declared)) == len(declared):
             return None
         read_file(path, kind, declared, name, optional=[one.name for one in declared], rules=rules)
     except SourceError as error:

@@ -21,6 +21,8 @@ _ZONE = r"\d(Z|\s*[+-]\d\d(:?\d\d)?)$"
 _MOST_DIGITS = 38
 _DIGITS = 18
 _MOST_SCALE = 4
+_DOUBLE_DIGITS = 15
+"""So many digits a double keeps of every number."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class TextFacts:
         count: Of values that are not NULL.
         digits: The most before the point, as far as they are numbers.
         scale: The most behind it.
+        significant: The most that count: without zeros before them, and without an exponent.
         has_zeros: Whether a number begins with a zero that its value does not need.
         has_zones: Whether a time has a zone.
     """
@@ -40,6 +43,7 @@ class TextFacts:
     count: int = 0
     digits: int = 0
     scale: int = 0
+    significant: int = 0
     has_zeros: bool = False
     has_zones: bool = False
 
@@ -55,8 +59,12 @@ class TextFacts:
             parts = pc.split_pattern(pc.utf8_ltrim(values, "+-"), ".", max_splits=1)
             digits = _longest(pc.list_element(parts, 0))
             scale = _longest(pc.replace_substring_regex(values, r"^[^.]*\.?", ""))
+        significant = 0
+        if forms & _NUMBERS:
+            significant = _longest(pc.replace_substring_regex(values, r"^[+-]?[0.]*|[eE].*$|\.", ""))
         has_zeros = bool(forms & _NUMBERS) and _any(values, _ZEROS)
-        return cls(forms, len(values), digits, scale, has_zeros, "time" in forms and _any(values, _ZONE))
+        has_zones = "time" in forms and _any(values, _ZONE)
+        return cls(forms, len(values), digits, scale, significant, has_zeros, has_zones)
 
     def __add__(self, other: "TextFacts") -> "TextFacts":
         return TextFacts(
@@ -64,6 +72,7 @@ class TextFacts:
             self.count + other.count,
             max(self.digits, other.digits),
             max(self.scale, other.scale),
+            max(self.significant, other.significant),
             self.has_zeros or other.has_zeros,
             self.has_zones or other.has_zones,
         )
@@ -101,7 +110,11 @@ class TextFacts:
             return (f"decimal({digits},{self.scale})", "double", "string"), ""
         if "whole" in self.forms:
             return ("string",), f"numbers of more than {_MOST_DIGITS} digits"
-        return ("double", "string"), ""
+        if self.significant <= _DOUBLE_DIGITS:
+            return ("double", "string"), ""
+        if "decimal" in self.forms and self.digits + self.scale <= _MOST_DIGITS:
+            return (f"decimal({_MOST_DIGITS},{self.scale})", "string"), ""
+        return ("string",), f"numbers of more than {_DOUBLE_DIGITS} digits would be rounded as double"
 
 
 def _all(values: "pa.ChunkedArray | pa.Array", pattern: str) -> bool:

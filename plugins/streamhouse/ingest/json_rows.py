@@ -14,6 +14,7 @@ from streamhouse.ingest.json_text import Cursor, decoded
 from streamhouse.ingest.json_values import JsonRow
 from streamhouse.ingest.spark_times import day_number, instant_number, local_number
 from streamhouse.ingest.unreadable import UnreadableError
+from streamhouse.ingest.years import within_years
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
 
@@ -152,7 +153,7 @@ def _by_arrow(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table
     rows = pa_json.read_json(io.BytesIO(text), pa_json.ReadOptions(block_size=block), options)
     if rows.num_rows != len(records):
         return None
-    arrays = [_as(rows.column(f.name).combine_chunks(), f.type) for f in schema]
+    arrays = [within_years(_as(rows.column(f.name).combine_chunks(), f.type)) for f in schema]
     found = pa.table(arrays, schema=schema)
     found.validate(full=True)  # Arrow takes decimals with more digits than the type has
     return found

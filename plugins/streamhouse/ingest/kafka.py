@@ -243,11 +243,13 @@ class Kafka:
         try:
             return self._parse(messages, wanted)
         except (pa.ArrowException, ValueError) as error:
-            fields = tuple(c for c in wanted if c.name not in self._options.metadata)
-            raise self._malformed(messages, fields, error) from error
+            raise self._malformed(messages, wanted, error) from error
 
     def _parse(self, messages: "Sequence[AnyMessage]", wanted: tuple[Column, ...]) -> "pa.Table":
         import pyarrow as pa
+
+        from streamhouse.ingest.column_errors import in_column
+        from streamhouse.ingest.years import within_years
 
         schema = arrow_schema(wanted)
         if not messages:
@@ -257,20 +259,23 @@ class Kafka:
         if fields:
             rows = self._format.rows([m.value() for m in messages], fields)
             arrays = {name: rows[name] for name in rows.column_names}
-        for name, what in self._options.metadata.items():
-            arrays[name] = pa.array([_METADATA[what](m) for m in messages])
+        for name in self._options.metadata.keys() & set(schema.names):
+            what = self._options.metadata[name]
+            with in_column(name):
+                values = pa.array([_METADATA[what](m) for m in messages])
+                arrays[name] = within_years(values.cast(schema.field(name).type))
         rows = pa.table([arrays[f.name].cast(f.type) for f in schema], schema=schema)
         rows.validate(full=True)  # Arrow takes bytes that are no UTF-8 as they are
         return rows
 
-    def _malformed(self, messages: "list[Message]", fields: tuple[Column, ...], cause: Exception) -> SourceError:
+    def _malformed(self, messages: "list[Message]", wanted: tuple[Column, ...], cause: Exception) -> SourceError:
         """What is wrong with the first message that cannot be read alone."""
         import pyarrow as pa
 
         for message in messages:
             place = f"partition {message.partition()}, offset {message.offset()} of {self._options.topic}"
             try:
-                self._format.rows([message.value()], fields).validate(full=True)
+                self._parse([message], wanted)
             except (ValueError, pa.ArrowException) as error:
                 _, text = self._format.reason(message.value(), error)
                 return SourceError(

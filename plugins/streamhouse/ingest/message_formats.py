@@ -7,9 +7,11 @@ import numpy as np
 import pyarrow as pa
 
 from streamhouse.ingest.bad_rows import json_reason
+from streamhouse.ingest.column_errors import in_column
 from streamhouse.ingest.json_rows import json_rows
 from streamhouse.ingest.schema_registry import NotRegistered, RegisteredSchema, RegistryClient
 from streamhouse.ingest.unreadable import UnreadableError
+from streamhouse.ingest.years import within_years
 from streamhouse.model.table import Column
 
 _MARK = b"\0"
@@ -109,10 +111,12 @@ class RegisteredMessages:
             raise UnreadableError("schema", f"the registry has no schema {number}") from error
         if schema.language != LANGUAGES[self._form]:
             raise UnreadableError("schema", f"schema {number} is in {schema.language} and not in {self._form}")
-        try:
-            return _READERS[schema.language](schema, values, columns)
-        except OverflowError as error:
-            raise UnreadableError("type", f"a value is out of range: {error}") from error
+        rows = _READERS[schema.language](schema, values, columns)
+        for name, column in zip(rows.column_names, rows.columns, strict=True):
+            with in_column(name):
+                for chunk in column.chunks:
+                    within_years(chunk)
+        return rows
 
 
 def _schema_id(value: bytes) -> int:

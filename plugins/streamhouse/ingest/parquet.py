@@ -2,7 +2,8 @@
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import accumulate, count
 from pathlib import Path
@@ -11,12 +12,14 @@ from threading import Lock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamhouse.errors import Location, SourceError
+from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.parquet_types import file_names, refuse_old_days
+from streamhouse.ingest.wrong_row import first_wrong_row
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform, spark_type
 
 _CACHE_BYTES = 32 << 20
+_SHOWN = 8  # names of columns
 _numbers = count()  # of the files opened by this process
 
 
@@ -73,16 +76,30 @@ class ParquetRows:
         """Columns of a row group."""
         old = [c for c in wanted if c.name in self._old_times]
         plain = [c for c in wanted if c.name not in self._old_times]
+        first = self._ends[group - 1] if group else 0
         try:
-            rows = conform(self._file.read_row_group(group, columns=[c.name for c in plain]), plain)
+            rows = self._conformed(self._file.read_row_group(group, columns=[c.name for c in plain]), plain, first)
             if not old:
                 return rows
-            first = self._ends[group - 1] if group else 0
-            times = conform(_old_times(self._path, [c.name for c in old], first, self._ends[group] - first), old)
-            return pa.table([*rows.columns, *times.columns], names=[*rows.column_names, *times.column_names])
+            times = _old_times(self._path, [c.name for c in old], first, self._ends[group] - first)
         except (pa.ArrowException, OSError) as error:
             message = f"{self._path.name} cannot be read: {error}"
-            raise SourceError(message, at=self._at, hint=_hint(error)) from error
+            raise SourceError(message, at=self._at, hint="the file is damaged: put it there again") from error
+        times = self._conformed(times, old, first)
+        return pa.table([*rows.columns, *times.columns], names=[*rows.column_names, *times.column_names])
+
+    def _conformed(self, rows: pa.Table, columns: list[Column], first: int) -> pa.Table:
+        try:
+            return conform(rows, columns)
+        except pa.ArrowException as error:
+
+            def read(begin: int, end: int) -> pa.Table:
+                return conform(rows.slice(begin, end - begin), columns)
+
+            number, why = first_wrong_row(rows.num_rows, read, error)
+            row = first + number + 1
+            message = f"{self._path.name} cannot be read: row {row} does not fit: {why}"
+            raise SourceError(message, at=Location(self._path.name, row), hint=_hint(error)) from error
 
 
 def _old_times(path: Path, names: list[str], first: int, count: int) -> pa.Table:
@@ -185,25 +202,57 @@ def _source_type(field: pa.Field, name: str, at: Location | None) -> str:
     return found
 
 
+def parquet_names(path: Path, columns: Sequence[Column], at: Location) -> dict[str, str]:
+    """Column → its name in a file; those that the file lacks are left out.
+
+    Raises:
+        SourceError: the file cannot be read, or has a column several times.
+    """
+    file = parquet_rows(path, at)
+    return file_names([*(c.name for c in file.columns), *file.refused], columns, at)
+
+
+def refuse_other_columns(path: Path, columns: Sequence[Column], optional: Collection[str], at: Location) -> None:
+    """Check that a file is one of a source, as that of CSV is (`csv_header.places_of`).
+
+    Args:
+        path: The file.
+        columns: All of the source.
+        optional: Those that nobody declared.
+        at: The file, for messages.
+
+    Raises:
+        SourceError: it has none of the columns, or a similar name in place of one that is not optional.
+    """
+    names = parquet_names(path, columns, at)
+    file = parquet_rows(path, at)
+    there = [*(c.name for c in file.columns), *file.refused]
+    if not names:
+        shown = ", ".join(there[:_SHOWN]) + ", …" * (len(there) > _SHOWN)
+        hint = did_you_mean(columns[0].name, there, "declare the columns that it has")
+        raise SourceError(f"the file has none of the columns: it has {shown}", at=at, hint=hint)
+    others = {name.lower(): name for name in there if name not in names.values()}
+    for column in columns:
+        close = get_close_matches(column.name.lower(), others, n=1)
+        if column.name not in names and column.name not in optional and close:
+            hint = f"did you mean '{others[close[0]]}'?"
+            raise SourceError(f"a column is absent: the file has no '{column.name}'", at=at, hint=hint)
+
+
 def parquet_part(
     path: Path,
     columns: tuple[Column, ...],
-    optional: Collection[str],
     at: Location,
     span: tuple[int, int] | None = None,
 ) -> tuple[pa.Table, dict[str, str]]:
     """The rows `[first, last)` of a file, or all, with its own types and names; and column → its name in the file.
 
-    An absent column that is `optional` is left out. There is at least one column, so that rows can be counted.
+    An absent column is left out. There is at least one column, so that rows can be counted.
 
     Raises:
-        SourceError: the file cannot be read, or lacks a column.
+        SourceError: the file cannot be read.
     """
-    file = parquet_rows(path, at)
-    names = file_names([*(c.name for c in file.columns), *file.refused], columns, at)
-    if lacking := [c.name for c in columns if c.name not in names and c.name not in optional]:
-        there = ", ".join(column.name for column in file.columns)
-        raise SourceError(f"a column is absent: {lacking[0]}", at=at, hint=f"the file has: {there}")
+    file, names = parquet_rows(path, at), parquet_names(path, columns, at)
     for name in names.values():
         if name in file.refused:
             error = file.refused[name]
@@ -213,6 +262,7 @@ def parquet_part(
     try:
         rows = file.slice(first, last, wanted)
     except SourceError as error:
-        raise SourceError(error.message, at=at, hint=error.hint) from error
+        place = Location(at.file, error.at.line if error.at else 1)
+        raise SourceError(error.message, at=place, hint=error.hint) from error
     refuse_old_days(rows, file.metadata, at)
     return rows, names

@@ -99,8 +99,9 @@ def _column(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     try:
         return pa.chunked_array([within_years(_as(chunk, field.type)) for chunk in values.chunks], field.type)
     except pa.ArrowException as error:
-        wanted = shown_type(field.type)
-        raise pa.ArrowInvalid(f"column '{field.name}' is {shown_type(values.type)} and no {wanted}: {error}") from error
+        found, wanted = shown_type(values.type), shown_type(field.type)
+        what = f"column '{field.name}'" if found == wanted else f"column '{field.name}' is {found} and no {wanted}"
+        raise pa.ArrowInvalid(f"{what}: {error}") from error
 
 
 def _as(values: pa.Array, target: pa.DataType) -> pa.Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from streamhouse.ingest.column_errors import in_column
 from streamhouse.ingest.protobuf_schema import (
     field_type,
     is_enum,
@@ -57,22 +58,21 @@ def protobuf_rows(
         columns: Those wanted.
 
     Raises:
-        UnreadableError: a message is none of the schema, or a column cannot be read as its type.
-        pa.ArrowInvalid, OverflowError: a value does not fit.
+        UnreadableError: a message is none of the schema, or a value does not fit its column.
     """
     path, _ = _path(values[0], skip)
     kind, getters = _reading(schema, path, columns)
     messages = [_parsed(kind, value, skip, path) for value in values]
-    arrays = [
-        pa.array([getters[c.name](m) for m in messages], arrow_type(field_type(kind.DESCRIPTOR.fields_by_name[c.name])))
-        if c.name in getters
-        else pa.nulls(len(values), arrow_type(c.type))
-        for c in columns
-    ]
-    return pa.table(
-        [_cast(array, arrow_type(c.type)) for array, c in zip(arrays, columns, strict=True)],
-        names=[c.name for c in columns],
-    )
+    arrays = []
+    for column in columns:
+        target = arrow_type(column.type)
+        if column.name not in getters:
+            arrays.append(pa.nulls(len(values), target))
+            continue
+        natural = arrow_type(field_type(kind.DESCRIPTOR.fields_by_name[column.name]))
+        with in_column(column.name):
+            arrays.append(_cast(pa.array([getters[column.name](m) for m in messages], natural), target))
+    return pa.table(arrays, names=[c.name for c in columns])
 
 
 def message_path(value: bytes, skip: int) -> tuple[int, ...]:
@@ -129,12 +129,9 @@ def _reading(
     for column in columns:
         field = descriptor.fields_by_name.get(column.name)
         if field is not None:
-            try:
-                wrong = misfit(field, arrow_type(column.type))
-            except UnreadableError as error:
-                raise UnreadableError(error.reason, f"column '{column.name}': {error}") from error
-            if wrong:
-                raise UnreadableError("type", f"column '{column.name}': {wrong}")
+            with in_column(column.name):
+                if wrong := misfit(field, arrow_type(column.type)):
+                    raise UnreadableError("type", wrong)
             getters[column.name] = _getter(field)
     return GetMessageClass(descriptor), getters
 
@@ -169,7 +166,11 @@ def _plain(field: Any) -> Get:
 def _instant(value: Any) -> datetime:
     if not 0 <= value.nanos < _SECOND_NS:
         raise UnreadableError("type", f"an instant has {value.nanos} nanoseconds")
-    return _EPOCH + timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+    try:
+        return _EPOCH + timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+    except OverflowError as error:
+        text = f"a day or time is outside of the years 1 to 9999: {value.seconds} seconds since 1970"
+        raise UnreadableError("type", text) from error
 
 
 def _fits(natural: pa.DataType, target: pa.DataType) -> bool:

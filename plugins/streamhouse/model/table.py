@@ -132,6 +132,11 @@ class Table(Frozen):
         """The partition column that says how old a partition is, in days of UTC; None: none does."""
         return next((name for name in self.partition_by if self.column(name).type == "date"), None)
 
+    @property
+    def named_by(self) -> tuple[str, ...]:
+        """The partition columns that are texts; the hot tier names its partitions by them."""
+        return tuple(name for name in self.partition_by if self.column(name).type == "string")
+
     def keeps_all(self, tier: Tier) -> bool:
         """Whether a tier holds rows forever, as far as it drops partitions that are past their time."""
         retention = getattr(self.tiers, tier.value)

@@ -26,6 +26,7 @@ from streamhouse.query.past import Catalog, KnownPast, TableHistory, past_of
 from streamhouse.query.written import WrittenQuery, written
 from streamhouse.sql import dialect as sql
 from streamhouse.sql.admit import QUERY_FUNCTIONS, Refused, process_words, refused_calls, refused_relations
+from streamhouse.sql.called_again import call_once, calls_again
 from streamhouse.sql.dialect import SPARK, place_of
 from streamhouse.sql.header import place_in
 from streamhouse.sql.last_resort import guard_analysis
@@ -118,6 +119,7 @@ class Query:
                 node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name)))
             node.set("this", exp.to_identifier(views[table_name(node)]))
             node.set("db", None)
+        call_once(bound)
         sql.quote_names(bound)
         return bound
 
@@ -179,10 +181,11 @@ def _parse_query(text: str, catalog: Catalog, when: datetime) -> Query:
 
 
 def _as_typed(text: str, tree: exp.Query, pairs: Sequence[tuple[exp.Table, TableUse]]) -> WrittenQuery | None:
-    """What Spark may read as it was typed; None: it has neither QUALIFY nor `$` in names."""
+    """What Spark may read as it was typed; None: it has QUALIFY, `$` in names, or what Spark fails at."""
     named = {id(part) for node, _ in pairs for part in node.parts}
     strange = any("$" in one.name and id(one) not in named for one in tree.find_all(exp.Identifier))
-    if strange or tree.find(exp.Qualify) is not None:
+    fails = tree.find(exp.Window) is not None and calls_again(tree)
+    if strange or fails or tree.find(exp.Qualify) is not None:
         return None
     return written(text, ((node, use.name) for node, use in pairs), _layered_columns(tree))
 

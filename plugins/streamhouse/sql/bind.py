@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
 from streamhouse.errors import Location
+from streamhouse.sql.called_again import call_once
 from streamhouse.sql.determinism import is_clock
 from streamhouse.sql.dialect import SPARK, parse_query, quote_names, render
 from streamhouse.sql.parameters import timestamp_literal
@@ -43,22 +44,9 @@ def bind(query: str | exp.Query, tables: Mapping[str, str], epoch_ms: int) -> ex
                     renamed.set(key, source.args.get(key))
                 source.replace(renamed)
     set_clocks(bound, epoch_ms)
-    _call_once(bound)
+    call_once(bound)
     quote_names(bound)
     return bound
-
-
-def _call_once(query: exp.Query) -> None:
-    """Make `o.id AS id` in a SELECT `o.id`, which is called so all the same; changes the tree.
-
-    Spark 4.1's optimiser (RemoveRedundantAliases) fails over a UNION ALL whose columns are called again and read by a
-    window function: "The plan was previously resolved and now became unresolved".
-    """
-    for item in list(query.find_all(exp.Alias)):
-        column = item.this
-        shown = isinstance(item.parent, exp.Select) and item.arg_key == "expressions"
-        if shown and isinstance(column, exp.Column) and not column.is_star and column.name == item.alias:
-            item.replace(column)
 
 
 def set_clocks(query: exp.Query, epoch_ms: int) -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from streamhouse.cli.main import main
 from streamhouse.errors import SourceError
+from streamhouse.ingest.csv_header import CsvRules
+from streamhouse.ingest.csv_options import CsvForm
 from streamhouse.ingest.files import open_files
 from streamhouse.ingest.inferred_columns import infer_files
 from streamhouse.registry.read_flow import read_flow
@@ -23,6 +25,10 @@ CSV = {
     "price": (("1.50", "20", "+3.125"), "decimal(18,3)"),
     "fine": (("1.500001", "20", ""), "double"),
     "huge": (("1e300", "20", "1.5"), "double"),
+    "exact": (("0.1234567890123456", "20", ""), "decimal(38,16)"),
+    "exact_huge": (("1.234567890123456e300", "20", ""), "string"),
+    "more_than_decimal": ((f"{'9' * 30}.123456789", "20", ""), "string"),
+    "double_zeros": (("0.000000000000000012345", "20", ""), "double"),
     "flag": (("true", "FALSE", ""), "boolean"),
     "bit": (("0", "1", "1"), "bigint"),
     "day": (("2026-01-01", "", "1960-02-29"), "date"),
@@ -194,3 +200,115 @@ def test_columns_are_written_once(tmp_path, capsys):
     assert "# of the shop" in flow.read_text()
     assert main([*words, "shop.lines", "--write"]) == 3
     assert "SH221 'shop.lines' has columns" in capsys.readouterr().err
+
+
+FORMS = {
+    "separator": ("separator=;", "a;b\n1;2026-01-01\n2;\n", {"a": "bigint", "b": "date"}),
+    "tab": ("separator=\\t", "a\tb\n1\tx\n", {"a": "bigint", "b": "string"}),
+    "quote": ("quote='", "a\n'1'\n'2'\n", {"a": "bigint"}),
+    "escape": ('escape="', 'a,b\n"x ""y""",1\n', {"a": "string", "b": "bigint"}),
+    "encoding": ("encoding=latin-1", "a,b\n\xe9,1\n", {"a": "string", "b": "bigint"}),
+    "date_format": ("date_format=dd.MM.yyyy", "a\n31.12.2026\n", {"a": "date"}),
+    "timestamp_format": ("timestamp-format=MM/dd/yyyy HH:mm", "a\n12/31/2026 10:30\n", {"a": "timestamp"}),
+    "header": ("header=false", "1,x\n2,y\n", {"_c0": "bigint", "_c1": "string"}),
+    "comment": ("comment=#", "# a file\na\n1\n# end\n", {"a": "bigint"}),
+    "null_value": ("null_value=NA", "a,b\n1,NA\nNA,1.5\n", {"a": "bigint", "b": "decimal(18,1)"}),
+    "multi_line": ("multi_line=true", 'a,b\n"x\ny",1\n', {"a": "string", "b": "bigint"}),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_options_of_csv(tmp_path, capsys, name):
+    option, text, expected = FORMS[name]
+    project_of(tmp_path, text)
+    words = ["source", "infer", "--project", str(tmp_path), "--option", option, "--json"]
+    assert main([*words, "data/*.csv"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["columns"] == expected
+    assert main([*words, "shop.lines", "--write"]) == 0
+    options = read_flow((tmp_path / "flows" / "shop.yaml").read_text(), "flows/shop.yaml").sources["lines"].options
+    assert options["columns"] == expected
+    assert {key: options[key] for key in document["options"]} == document["options"]
+    source = open_files(options, tmp_path)
+    assert source.read({}, source.available()).num_rows == document["rows"]
+    capsys.readouterr()
+    assert main([*words, "shop.lines"]) == 3
+    assert "itself" in capsys.readouterr().out
+
+
+def test_several_options_and_what_is_printed(tmp_path, capsys):
+    project_of(tmp_path, "a;b\n1,50;31.12.2026\n2;NA\n")
+    words = ["--option", "separator=;", "--option", "decimal=,", "--option", "null_value=NA", "--option", "header=true"]
+    assert main(["source", "infer", "--project", str(tmp_path), "data/*.csv", *words]) == 0
+    printed = capsys.readouterr().out
+    assert 'separator: ";"\ndecimal: ","\nnull_value: NA\nheader: true\ncolumns:\n  a: "decimal(18,2)"' in printed
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        ("separatr=;", "did you mean 'separator'"),
+        ("separator", "has no value"),
+        ("separator=;;", "is not one character"),
+        ("encoding=windows-1252", "convert the file"),
+        ("header=perhaps", "header"),
+        ("columns=a", "no option of csv"),
+    ],
+)
+def test_wrong_options(tmp_path, capsys, option, why):
+    project_of(tmp_path, "a;b\n1;2\n")
+    for place in ("data/*.csv", "shop.lines"):
+        assert main(["source", "infer", "--project", str(tmp_path), place, "--option", option]) == 3
+        assert why in capsys.readouterr().err
+
+
+def project_of(root, text):
+    for folder in ("flows", "actions", "data"):
+        (root / folder).mkdir()
+    action = "/* ---\naction: keep\nstep: ingest\ninputs: {rows: {}}\n--- */\nSELECT * FROM rows\n"
+    (root / "actions" / "keep.sql").write_text(action)
+    (root / "flows" / "shop.yaml").write_text(FLOW)
+    (root / "data" / "1.csv").write_bytes(text.encode("latin-1"))
+
+
+def test_names_of_csv_and_parquet_are_one_in_any_case(tmp_path):
+    (tmp_path / "1.csv").write_text("Id,v\n1,2\n")
+    (tmp_path / "2.csv").write_text("ID,V\n2,x\n")
+    found = infer_files("*.csv", tmp_path)
+    assert types(found) == {"Id": "bigint", "v": "string"}
+    assert read_all(tmp_path, "*.csv", found).to_pydict() == {"Id": [1, 2], "v": ["2", "x"]}
+    pq.write_table(pa.table({"Id": [1]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"iD": [2], "w": ["x"]}), tmp_path / "2.parquet")
+    found = infer_files("*.parquet", tmp_path)
+    assert types(found) == {"Id": "bigint", "w": "string"}
+    assert read_all(tmp_path, "*.parquet", found).to_pydict() == {"Id": [1, 2], "w": [None, "x"]}
+
+
+def test_files_of_json_that_share_no_field(tmp_path):
+    (tmp_path / "1.json").write_text('{"a": 1}\n')
+    (tmp_path / "2.json").write_text('{"b": "2026-01-01T10:30Z"}\n')
+    found = infer_files("*.json", tmp_path)
+    assert types(found) == {"a": "bigint", "b": "string"}
+    assert read_all(tmp_path, "*.json", found).to_pydict() == {"a": [1, None], "b": [None, "2026-01-01T10:30Z"]}
+
+
+def test_files_that_the_source_would_refuse(tmp_path):
+    pq.write_table(pa.table({"a": [1], "b": [1]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"b": ["x"]}), tmp_path / "2.parquet")  # of no column with one type
+    with pytest.raises(SourceError, match=r"2\.parquet:1:1: SH212 the file has none of the columns"):
+        infer_files("*.parquet", tmp_path)
+    (tmp_path / "1.csv").write_text("1,2\n")
+    (tmp_path / "2.csv").write_text("1,2,3\n")
+    rules = CsvRules(CsvForm(header=False))
+    with pytest.raises(SourceError, match="not all files have column '_c0'"):
+        infer_files("*.csv", tmp_path, rules=rules)
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_the_first_rows_are_read_with_the_types_of_the_first_rows(tmp_path, kind):
+    texts = ["2026-01-01T10:30Z", "2026-01-01T10:30:00Z", "x"]
+    lines = ["v", *texts] if kind == "csv" else [json.dumps({"v": text}) for text in texts]
+    (tmp_path / f"1.{kind}").write_text("\n".join(lines) + "\n")
+    found = infer_files(f"*.{kind}", tmp_path, most_rows=2)
+    assert types(found) == {"v": "string"}
+    assert "not timestamp" in found.columns[0].note

@@ -168,8 +168,66 @@ def test_files_without_rows_and_files_that_are_cut_off(tmp_path):
     ],
 )
 def test_years_that_nobody_can_show_are_refused(tmp_path, values, kind):
-    with pytest.raises(SourceError, match=r"a\.parquet:1:1: SH212 .*outside of the years 1 to 9999"):
+    row = 1 if values.equals(pa.array([-800_000, 0], pa.date32())) else 2
+    with pytest.raises(SourceError, match=rf"a\.parquet:{row}:1: SH212 row {row} .*outside of the years 1 to 9999"):
         read(tmp_path, values, kind)
     source = {"path": "a.parquet", "columns": {"v": kind}, "on_bad_rows": {"action": "dead_letter"}}
     opened = open_files(source, tmp_path)
     assert len(opened.bad_rows({}, opened.available())) == 1
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "kind"),
+    [
+        (pa.array([1, 2, 3], pa.int64()), pa.array([300], pa.int64()), "tinyint"),
+        (pa.array(["1", "2", "3"]), pa.array(["x"]), "int"),
+        (pa.array([1.0, 2.0, 3.0]), pa.array([float("nan")]), "int"),
+        (pa.array([1000, 2000, 3000], pa.timestamp("ns")), pa.array([1], pa.timestamp("ns")), "timestamp"),
+        (pa.array([Decimal("1.00")] * 3), pa.array([Decimal("9.99")]), "decimal(3,1)"),
+    ],
+)
+@pytest.mark.parametrize("groups", [1, 2, 100])
+def test_the_error_has_the_row_of_the_value(tmp_path, good, bad, kind, groups):
+    values = pa.concat_arrays([good, good, bad.cast(good.type), good])
+    with pytest.raises(SourceError, match=r"^a\.parquet:7:1: SH212 .*row 7 does not fit: ") as refused:
+        read(tmp_path, values, kind, row_group_size=groups)
+    assert refused.value.hint
+    opened = open_files({"path": "a.parquet", "columns": {"v": kind}}, tmp_path)
+    with pytest.raises(SourceError, match=r"^a\.parquet:7:1: "):
+        opened.read({"a.parquet": 5}, {"a.parquet": 8})
+
+
+@pytest.mark.parametrize("tolerant", [False, True])
+def test_a_declared_column_that_a_file_lacks_is_null_and_told_once(tmp_path, tolerant):
+    pq.write_table(pa.table({"a": [1, 2], "x": [3, 4]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"A": [5], "count": [6]}), tmp_path / "2.parquet")
+    options = {"path": "*.parquet", "columns": {"a": "bigint", "count": "int", "s": "struct<b:int>"}}
+    options |= {"on_bad_rows": {"action": "dead_letter"}} if tolerant else {}
+    source = open_files(options, tmp_path)
+    end = source.available()
+    assert source.read({}, end).to_pydict() == {"a": [1, 2, 5], "count": [None, None, 6], "s": [None] * 3}
+    assert source.read({}, end, ("count",)).to_pydict() == {"count": [None, None, 6]}
+    assert list(source.lacking({}, end)) == [
+        "1.parquet lacks the columns count, s: they are NULL in its rows",
+        "2.parquet lacks the column s: it is NULL in its rows",
+    ]
+    assert list(source.lacking({"1.parquet": 1, "2.parquet": 1}, end)) == []
+
+
+@pytest.mark.parametrize("tolerant", [False, True])
+@pytest.mark.parametrize(
+    ("columns", "why", "hint"),
+    [
+        ({"b": "int", "c": "int"}, "the file has none of the columns: it has amount, day", "declare the columns"),
+        ({"amuont": "int"}, "the file has none of the columns: it has amount, day", "did you mean 'amount'"),
+        ({"day": "int", "amuont": "int"}, "a column is absent: the file has no 'amuont'", "did you mean 'amount'"),
+    ],
+)
+def test_a_file_of_something_else_is_refused(tmp_path, columns, why, hint, tolerant):
+    pq.write_table(pa.table({"amount": [1], "day": [2]}), tmp_path / "a.parquet")
+    options = {"path": "a.parquet", "columns": columns}
+    options |= {"on_bad_rows": {"action": "dead_letter"}} if tolerant else {}
+    with pytest.raises(SourceError, match=why) as refused:
+        open_files(options, tmp_path).available()
+    assert hint in str(refused.value.hint)
+    assert str(refused.value).startswith("a.parquet:1:1: SH212")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.query.parse import parse_query
 from tests.unit.query.test_parse import CATALOG
 
@@ -44,3 +45,32 @@ def test_what_needs_more_than_other_names_is_written_anew(typed: str) -> None:
     query = parse_query(typed, CATALOG)
     assert query.written is None
     assert "SELECT" in query.over(VIEWS)
+
+
+_COLUMNS = (Column(name="id", type="bigint"), Column(name="v", type="int"))
+TABLES = {name: Table(name=name, columns=_COLUMNS, tiers=Tiers(warm="1d")) for name in ("dwd.a", "dwd.b")}
+_UNION = "SELECT x.id AS id, x.v AS v FROM dwd.a x UNION ALL SELECT y.id AS id, y.v AS v FROM dwd.b y"
+_SHOWN = f"SELECT u.id AS id, u.v AS v, {{}} AS n FROM ({_UNION}) u"
+_ROW = "row_number() OVER (PARTITION BY u.id ORDER BY u.v DESC)"
+CALLED_AGAIN = [
+    f"SELECT q.id, q.v FROM ({_SHOWN.format(_ROW)}) q WHERE q.n = 1",
+    f"SELECT q.id AS id, q.v AS v FROM ({_SHOWN.format('sum(u.v) OVER (PARTITION BY u.id)')}) q",
+    f"SELECT q.id, q.v FROM ({_SHOWN.format('max(u.v) OVER (PARTITION BY u.id)')}) q WHERE q.n > 4",
+    f"SELECT u.id AS id, u.v AS v FROM ({_UNION}) u QUALIFY {_ROW} = 1",
+    f"WITH u AS ({_UNION}) SELECT u.id AS id, u.v AS v FROM u QUALIFY {_ROW} = 1",
+]
+"""Columns that are called again by their own names in the arms of a UNION ALL and around it, and read by a window."""
+
+
+@pytest.mark.parametrize("typed", CALLED_AGAIN)
+def test_what_spark_fails_at_is_written_without_names_that_say_nothing_new(typed: str) -> None:
+    query = parse_query(typed, TABLES)
+    assert query.written is None
+    text = query.over({"dwd.a": "v1", "dwd.b": "v2"})
+    assert "AS id" not in text
+    assert "AS v" not in text
+
+
+def test_without_a_window_columns_may_be_called_again() -> None:
+    typed = "select x.id as id from dwd.a x"
+    assert parse_query(typed, TABLES).over({"dwd.a": "v1"}).rstrip() == "select x.id as id from v1 x"

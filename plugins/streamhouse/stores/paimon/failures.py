@@ -4,8 +4,9 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from streamhouse.errors import DiskFullError, StoreError, StoreUnavailableError, TableMissingError
+from streamhouse.errors import DiskFullError, StoreError, StoreUnavailableError, TableMissingError, WriteRefusedError
 
+_LONG = f"(os error {errno.ENAMETOOLONG})"  # as the Rust engine says it
 _DAMAGED = "where a file is damaged or gone, bring it back from a copy; upkeep may have removed it meanwhile: ask again"
 
 
@@ -21,6 +22,7 @@ def translated(doing: str, table: str) -> Iterator[None]:
         TableMissingError: Paimon has no such table.
         DiskFullError: no room is left.
         StoreUnavailableError: the file system failed; the call may be repeated.
+        WriteRefusedError: the folder of a partition would have a longer name than the file system takes.
         StoreError: anything else Paimon refuses.
     """
     from pypaimon.catalog.catalog_exception import CatalogException, TableNotExistException
@@ -37,10 +39,22 @@ def translated(doing: str, table: str) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise DiskFullError(f"no room left while {doing} Paimon table {table}") from error
+        if error.errno == errno.ENAMETOOLONG:
+            raise _too_long(table) from error
         raise StoreUnavailableError(f"{doing} Paimon table {table} failed: {error}") from error
     # The Rust engine raises ValueError and RuntimeError for all it finds wrong, files included.
     except (CatalogException, ValueError, RuntimeError, NotImplementedError) as error:
+        if _LONG in str(error):
+            raise _too_long(table) from error
         raise StoreError(f"{doing} Paimon table {table} failed: {error}", hint=_DAMAGED) from error
+
+
+def _too_long(table: str) -> WriteRefusedError:
+    return WriteRefusedError(
+        f"a row of {table} has too long a text in a column that the table is partitioned by: its folder's name would "
+        "have more than 255 bytes",
+        hint="partition by a shorter column, such as left(x, 60) or md5(x)",
+    )
 
 
 @contextmanager
