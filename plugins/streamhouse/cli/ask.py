@@ -12,7 +12,7 @@ from streamhouse.cli.ask_sent import show_sent_for, show_stored
 from streamhouse.cli.ask_target import check_build, with_environment, write_target
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.output import CommandOutput, plain
-from streamhouse.cli.proposal_list import fates_of, show_every
+from streamhouse.cli.proposal_list import fates_of, remove_proposal, show_every
 from streamhouse.cli.standard_input import read_text
 
 if TYPE_CHECKING:
@@ -235,6 +235,7 @@ Examples:
   streamhouse proposals 3f2a9c01d4be
   streamhouse proposals 3f2a9c01d4be --write
   streamhouse proposals 3f2a9c01d4be --write --env review
+  streamhouse proposals 3f2a9c01d4be --remove
 """,
 )
 @click.argument("proposal_id", metavar="[ID]", required=False)
@@ -261,10 +262,17 @@ Examples:
     type=click.IntRange(min=1),
     help="Propose the same again, with examples on real rows and so many rows of the answer.",
 )
+@click.option("--remove", is_flag=True, help="Remove the proposal, and what was sent to a model for it.")
 @shared_options
 @click.pass_obj
 def proposals(
-    app: App, proposal_id: str | None, write: str | None, trial: bool, environment: str | None, preview: int | None
+    app: App,
+    proposal_id: str | None,
+    write: str | None,
+    trial: bool,
+    environment: str | None,
+    preview: int | None,
+    remove: bool,
 ) -> None:
     """List the proposals of this project, the newest first, or show proposal ID.
 
@@ -274,6 +282,11 @@ def proposals(
     from streamhouse.planner.proposals import Proposals
 
     store = Proposals(app.project)
+    if remove:
+        if proposal_id is None or write is not None or preview is not None:
+            raise click.UsageError("--remove goes with the ID of one proposal, and with neither --write nor --preview")
+        remove_proposal(app, proposal_id)
+        return
     if write is not None and preview is not None:
         raise click.UsageError("--preview makes the proposal again, and --write writes it as it is: leave one out")
     if write is not None:
