@@ -457,6 +457,30 @@ def test_rows_of_a_proposal_change_nothing_else_of_it(shop: Path, capsys: pytest
     assert main(["proposals", first.id, "--preview", "5", "--write", "--project", str(shop)]) == 2
 
 
+def test_a_proposal_is_corrected_on_the_command_line(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = ask(Project.at(shop), "number of sales per note where cents is above 500")
+    command = ["proposals", first.id, "--project", str(shop)]
+    assert main([*command, "--set", "block.filters=[]", "--set", 'name="notes"', "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["table"], found["request"]["block"]["filters"]) == ("dws.notes", [])
+    assert Proposals(Project.at(shop)).get(first.id).events[-1].detail == found["id"]
+    assert main([*command, "--set", "block.filters.0.values=[900]"]) == 0
+    out = capsys.readouterr().out
+    assert "cents is above 900" in out
+    assert " --write DIR" in out
+    for wrong, code, why in (
+        ("name=notes", 2, 'a text has quotes: name="notes"'),
+        ("name", 2, "write 'PATH=JSON'"),
+        ("nme=7", 4, "a Request has no part 'nme'"),
+        ('block.base="ods.nothing"', 4, "ods.nothing"),
+    ):
+        assert main([*command, "--set", wrong]) == code, wrong
+        told = capsys.readouterr()
+        assert why in told.out + told.err
+    assert main([*command, "--set", "name=null", "--write"]) == 2
+    assert main(["proposals", "--set", "name=null", "--project", str(shop)]) == 2
+
+
 def test_what_became_of_a_proposal_is_the_furthest_that_it_came(
     shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
