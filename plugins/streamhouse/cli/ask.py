@@ -15,10 +15,11 @@ from streamhouse.cli.output import CommandOutput, plain
 from streamhouse.cli.standard_input import read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import timedelta
 
     from streamhouse.jobs.ask_options import Options
-    from streamhouse.planner.proposal import Proposal
+    from streamhouse.planner.proposal import Check, Proposal
     from streamhouse.planner.request import Request
 
 PREVIEW_ROWS = 10
@@ -303,7 +304,12 @@ def _show_plan(proposal: "Proposal", output: CommandOutput) -> None:
         tiers = "; ".join(f"{name}: {', '.join(places)}" for name, places in cost.tiers.items())
         output.facts({"the first run reads": rows, "each epoch reads": epoch, "state": cost.state, "tiers": tiers})
         show_list(output, "", cost.notes)
-    show_list(output, "checks:", [f"{one.name}: {one.verdict}: {one.text}" for one in proposal.checks])
+    show_checks(proposal.checks, output)
+
+
+def show_checks(checks: "Iterable[Check]", output: CommandOutput) -> None:
+    """Print what was tried with files, and what came out."""
+    show_list(output, "checks:", [f"{one.name}: {one.verdict}: {one.text}" for one in checks])
 
 
 def _show_preview(proposal: "Proposal", output: CommandOutput) -> None:

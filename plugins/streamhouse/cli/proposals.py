@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
-from streamhouse.cli.ask import PREVIEW_ROWS, build_in, say_stage, show, show_list
+from streamhouse.cli.ask import PREVIEW_ROWS, build_in, say_stage, show, show_checks, show_list
 from streamhouse.cli.ask_target import check_build, write_target
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.output import CommandOutput
@@ -157,15 +157,19 @@ def _show_stored(app: App, found: "Stored") -> None:
 
 def _write(app: App, proposal: "Proposal", target: Path | None, environment: str | None, *, trial: bool) -> None:
     from streamhouse.jobs import ask as asking
+    from streamhouse.planner.proposals import Proposals
 
     check_build(app, proposal, environment)
     written = asking.write(app.project, proposal, target, trial=trial, say=say_stage)
+    checks = Proposals(app.project).get(proposal.id).proposal.checks
     build = environment if proposal.flow else None
     built = build is not None and build_in(app, proposal.flow, build)
     if app.as_json:
         paths = [str(file) for file in written]
-        app.output.document({"proposal": proposal.id, "written": paths, "built": build if built else None})
+        app.output.document({"proposal": proposal.id, "written": paths, "built": build if built else None,
+                             "checks": [one.model_dump(mode="json") for one in checks]})  # fmt: skip
         return
+    show_checks(checks, app.output)
     for file in written:
         app.output.line(f"written: {file}", style="green")
     show_list(app.output, "next:", proposal.commands)

@@ -243,6 +243,7 @@ def test_a_flow_that_never_ran_has_no_environment(shop: Path, capsys: pytest.Cap
     assert main(write) == 0
     told = capsys.readouterr()
     assert json.loads(told.out)["built"] is None
+    assert [one["name"] for one in json.loads(told.out)["checks"]] == ["compile", "request"]
     assert len(json.loads(told.out)["written"]) == 2
     assert "shop was never run" in told.err
 
