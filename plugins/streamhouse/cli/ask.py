@@ -205,9 +205,16 @@ def _written(
     check_build(app, proposal, environment)
     written = asking.write(app.project, proposal, target, trial=trial, say=say_stage)
     proposal = Proposals(app.project).get(proposal.id).proposal
-    if environment is not None and proposal.flow:
-        build_in(app, proposal.flow, environment)
+    if environment is not None and proposal.flow and build_in(app, proposal.flow, environment):
+        proposal = proposal.model_copy(update={"commands": after_build(proposal, environment)})
     return proposal, written
+
+
+def after_build(proposal: "Proposal", environment: str) -> tuple[str, ...]:
+    """What to type next where an environment has the tables of a proposal: it is not applied again, but promoted."""
+    kept = [one for one in proposal.commands if not one.startswith(("streamhouse apply ", "streamhouse plan "))]
+    query = f"streamhouse query 'SELECT * FROM {proposal.table}' --env {environment}"
+    return (*kept, query, f"streamhouse env promote {proposal.flow} {environment}")
 
 
 def build_in(app: App, flow: str, environment: str) -> bool:

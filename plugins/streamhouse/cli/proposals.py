@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
-from streamhouse.cli.ask import PREVIEW_ROWS, build_in, say_stage, show, show_checks, show_list
+from streamhouse.cli.ask import PREVIEW_ROWS, after_build, build_in, say_stage, show, show_checks, show_list
 from streamhouse.cli.ask_target import check_build, write_target
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.output import CommandOutput
@@ -172,7 +172,7 @@ def _write(app: App, proposal: "Proposal", target: Path | None, environment: str
     show_checks(checks, app.output)
     for file in written:
         app.output.line(f"written: {file}", style="green")
-    show_list(app.output, "next:", proposal.commands)
+    show_list(app.output, "next:", after_build(proposal, build) if built and build else proposal.commands)
 
 
 def _show_events(found: "Stored", output: CommandOutput) -> None:

@@ -517,3 +517,21 @@ def test_what_became_of_a_proposal_is_the_furthest_that_it_came(
     assert "became asked" in capsys.readouterr().out
     assert main(["proposals", "--project", str(shop)]) == 0
     assert "applied: in revision 2" in capsys.readouterr().out
+
+
+def test_what_is_built_in_an_environment_is_promoted_next(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built = []
+    for module in ("ask", "proposals"):
+        monkeypatch.setattr(f"streamhouse.cli.{module}.check_build", lambda *_: None)
+        monkeypatch.setattr(f"streamhouse.cli.{module}.build_in", lambda *_: built.append("it") or True)
+    proposal = ask(Project.at(shop), "w", request=REQUEST)
+    write = ["proposals", proposal.id, "--write", "--no-trial", "--env", "dev", "--project", str(shop)]
+    assert main(write) == 0
+    out = capsys.readouterr().out
+    assert out.endswith(
+        "  streamhouse query 'SELECT * FROM dws.n_by_note' --env dev\n  streamhouse env promote shop dev\n"
+    )
+    assert "streamhouse apply" not in out
+    assert built == ["it"]
