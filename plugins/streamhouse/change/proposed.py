@@ -62,7 +62,7 @@ class Origins:
 
     @cached_property
     def _records(self) -> list[Stored]:
-        return Proposals(self._project).all()
+        return Proposals(self._project, self._state).all()
 
     @cached_property
     def _applied(self) -> Mapping[str, Definition]:

@@ -12,15 +12,14 @@ from streamhouse.cli.ask_sent import show_sent_for, show_stored
 from streamhouse.cli.ask_target import check_build, with_environment, write_target
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.output import CommandOutput, plain
-from streamhouse.cli.proposal_list import fates_of, show_every
 from streamhouse.cli.standard_input import read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import timedelta
 
     from streamhouse.jobs.ask_options import Options
-    from streamhouse.planner.proposal import Proposal
-    from streamhouse.planner.proposals import Stored
+    from streamhouse.planner.proposal import Check, Proposal
     from streamhouse.planner.request import Request
 
 PREVIEW_ROWS = 10
@@ -183,7 +182,7 @@ def answer(
     target = write_target(app, write, options.build_in)
     text = read_text().strip() if wish == "-" else wish or (request.wish if request is not None else "")
     with rarely_collected():
-        proposal = asking.ask(app.project, text, options, request=request, say=_say)
+        proposal = asking.ask(app.project, text, options, request=request, say=say_stage)
     written: list[Path] = []
     if write is not None and proposal.files:
         proposal, written = _written(app, proposal, target, options.build_in, trial=trial)
@@ -204,14 +203,21 @@ def _written(
     from streamhouse.planner.proposals import Proposals
 
     check_build(app, proposal, environment)
-    written = asking.write(app.project, proposal, target, trial=trial, say=_say)
+    written = asking.write(app.project, proposal, target, trial=trial, say=say_stage)
     proposal = Proposals(app.project).get(proposal.id).proposal
-    if environment is not None and proposal.flow:
-        _build(app, proposal.flow, environment)
+    if environment is not None and proposal.flow and build_in(app, proposal.flow, environment):
+        proposal = proposal.model_copy(update={"commands": after_build(proposal, environment)})
     return proposal, written
 
 
-def _build(app: App, flow: str, environment: str) -> bool:
+def after_build(proposal: "Proposal", environment: str) -> tuple[str, ...]:
+    """What to type next where an environment has the tables of a proposal: it is not applied again, but promoted."""
+    kept = [one for one in proposal.commands if not one.startswith(("streamhouse apply ", "streamhouse plan "))]
+    query = f"streamhouse query 'SELECT * FROM {proposal.table}' --env {environment}"
+    return (*kept, query, f"streamhouse env promote {proposal.flow} {environment}")
+
+
+def build_in(app: App, flow: str, environment: str) -> bool:
     """Build what the files say now in an environment, beside what serves; False: there is nothing to build."""
     from streamhouse.change.environment import build
     from streamhouse.cli.person import whoami
@@ -219,120 +225,12 @@ def _build(app: App, flow: str, environment: str) -> bool:
 
     for one in compared(app, flow):
         if one.applied is None:
-            _say(f"{flow} was never run, so nothing serves beside which an environment could be built")
+            say_stage(f"{flow} was never run, so nothing serves beside which an environment could be built")
         elif one.is_change or one.differs:
-            build(app.project, one, environment, whoami(), say=_say)
-            _say(f"{flow}: built in {environment}; let it serve: streamhouse env promote {flow} {environment}")
+            build(app.project, one, environment, whoami(), say=say_stage)
+            say_stage(f"{flow}: built in {environment}; let it serve: streamhouse env promote {flow} {environment}")
             return True
     return False
-
-
-@click.command(
-    short_help="Show what was proposed, and what became of it.",
-    epilog="""\b
-Examples:
-  streamhouse proposals
-  streamhouse proposals 3f2a9c01d4be
-  streamhouse proposals 3f2a9c01d4be --write
-  streamhouse proposals 3f2a9c01d4be --write --env review
-""",
-)
-@click.argument("proposal_id", metavar="[ID]", required=False)
-@click.option(
-    "--write",
-    metavar="[DIR]",
-    is_flag=False,
-    flag_value="",
-    help="Write its files into the project, or into a folder, after a final check.",
-)
-@click.option(
-    "--trial/--no-trial", default=True, show_default=True, help="Try the new step on a sample before: as of ask."
-)
-@click.option(
-    "--env",
-    "environment",
-    metavar="NAME",
-    type=ENVIRONMENT_NAME,
-    help="With --write, the new tables are built in an environment.",
-)
-@click.option(
-    "--preview",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Propose the same again, with examples on real rows and so many rows of the answer.",
-)
-@shared_options
-@click.pass_obj
-def proposals(
-    app: App, proposal_id: str | None, write: str | None, trial: bool, environment: str | None, preview: int | None
-) -> None:
-    """List the proposals of this project, the newest first, or show proposal ID.
-
-    Proposals come from `streamhouse ask`, and from clients of `streamhouse mcp`: what they ask is written by --write
-    alone.
-    """
-    from streamhouse.planner.proposals import Proposals
-
-    store = Proposals(app.project)
-    if write is not None and preview is not None:
-        raise click.UsageError("--preview makes the proposal again, and --write writes it as it is: leave one out")
-    if write is not None:
-        if proposal_id is None:
-            raise click.UsageError("say which proposal is to be written")
-        target = write_target(app, write, environment)
-        _write(app, store.get(proposal_id).proposal, target, environment, trial=trial)
-        return
-    if preview is not None:
-        _preview(app, proposal_id, preview, environment)
-        return
-    if environment is not None:
-        raise click.UsageError("--env is for what --write puts into the project: give both, or none")
-    if proposal_id is not None:
-        _show_stored(app, store.get(proposal_id))
-    else:
-        show_every(app, store.all())
-
-
-def _preview(app: App, proposal_id: str | None, rows: int, environment: str | None) -> None:
-    """Make a proposal again, with examples and rows; refuse what goes with neither."""
-    from streamhouse.jobs.ask import revise
-    from streamhouse.jobs.ask_options import Options
-
-    if proposal_id is None:
-        raise click.UsageError("say which proposal is to be shown with rows")
-    options = Options(examples=True, preview=rows, environment=environment)
-    found = revise(app.project, proposal_id, {}, options, say=_say)
-    if app.as_json:
-        app.output.models(found)
-    else:
-        show(found, app.output, root=app.project.root)
-
-
-def _show_stored(app: App, found: "Stored") -> None:
-    if app.as_json:
-        app.output.models(found)
-    else:
-        show(found.proposal, app.output, root=app.project.root)
-        ((_, became),) = fates_of(app, [found])
-        app.output.line()
-        app.output.line(f"became {became}")
-        _show_events(found, app.output)
-
-
-def _write(app: App, proposal: "Proposal", target: Path | None, environment: str | None, *, trial: bool) -> None:
-    from streamhouse.jobs import ask as asking
-
-    check_build(app, proposal, environment)
-    written = asking.write(app.project, proposal, target, trial=trial, say=_say)
-    build = environment if proposal.flow else None
-    built = build is not None and _build(app, proposal.flow, build)
-    if app.as_json:
-        paths = [str(file) for file in written]
-        app.output.document({"proposal": proposal.id, "written": paths, "built": build if built else None})
-        return
-    for file in written:
-        app.output.line(f"written: {file}", style="green")
-    _list(app.output, "next:", proposal.commands)
 
 
 def show(proposal: "Proposal", output: CommandOutput, *, root: Path, written: list[Path] | None = None) -> None:
@@ -342,7 +240,7 @@ def show(proposal: "Proposal", output: CommandOutput, *, root: Path, written: li
     if proposal.readings:
         output.line()
         output.table(("phrase", "became"), [(one.phrase, one.became) for one in proposal.readings])
-    _list(output, "assumed:", proposal.assumptions)
+    show_list(output, "assumed:", proposal.assumptions)
     if proposal.usage is not None:
         output.line()
         output.line(f"asked {proposal.usage}", style="dim")
@@ -377,11 +275,17 @@ def _show_outcome(proposal: "Proposal", output: CommandOutput, *, root: Path, wr
     for file in written:
         shown = file.relative_to(root) if file.is_relative_to(root) else file
         output.line(f"written: {shown}", style="green")
-    _list(output, f"proposal {proposal.id}; next:", proposal.commands if written or not proposal.files else _writes())
+    show_list(
+        output,
+        f"proposal {proposal.id}; next:",
+        proposal.commands if written or not proposal.files else _writes(proposal),
+    )
 
 
-def _writes() -> tuple[str, ...]:
-    return ("say it again with --write, or --write DIR",)
+def _writes(proposal: "Proposal") -> tuple[str, ...]:
+    one = f"streamhouse proposals {proposal.id}"
+    correct = (f"{one} --set PATH=JSON    (another name, filter, …: docs/asking.md)",) if proposal.request else ()
+    return (f"{one} --write", f"{one} --write DIR", *correct)
 
 
 def _show_files(proposal: "Proposal", output: CommandOutput) -> None:
@@ -397,7 +301,7 @@ def _show_plan(proposal: "Proposal", output: CommandOutput) -> None:
     for step in proposal.steps:
         output.line()
         output.line(f"{step.table or step.action}: strategy {step.strategy}: {step.reason}")
-    _list(output, "", proposal.outcomes)
+    show_list(output, "", proposal.outcomes)
     if proposal.steps:
         cost = proposal.cost
         counted = cost.first_rows is not None and cost.first_bytes is not None
@@ -406,8 +310,13 @@ def _show_plan(proposal: "Proposal", output: CommandOutput) -> None:
         output.line()
         tiers = "; ".join(f"{name}: {', '.join(places)}" for name, places in cost.tiers.items())
         output.facts({"the first run reads": rows, "each epoch reads": epoch, "state": cost.state, "tiers": tiers})
-        _list(output, "", cost.notes)
-    _list(output, "checks:", [f"{one.name}: {one.verdict}: {one.text}" for one in proposal.checks])
+        show_list(output, "", cost.notes)
+    show_checks(proposal.checks, output)
+
+
+def show_checks(checks: "Iterable[Check]", output: CommandOutput) -> None:
+    """Print what was tried with files, and what came out."""
+    show_list(output, "checks:", [f"{one.name}: {one.verdict}: {one.text}" for one in checks])
 
 
 def _show_preview(proposal: "Proposal", output: CommandOutput) -> None:
@@ -418,12 +327,8 @@ def _show_preview(proposal: "Proposal", output: CommandOutput) -> None:
         output.line(f"no preview: {proposal.preview.why_not}", style="dim")
 
 
-def _show_events(found: "Stored", output: CommandOutput) -> None:
-    output.line()
-    output.table(("when", "what", "detail"), [(one.at, one.what, one.detail or None) for one in found.events])
-
-
-def _list(output: CommandOutput, title: str, lines: "tuple[str, ...] | list[str]") -> None:
+def show_list(output: CommandOutput, title: str, lines: "tuple[str, ...] | list[str]") -> None:
+    """Print lines below a title; nothing where there are none."""
     if lines:
         output.line()
         if title:
@@ -477,5 +382,6 @@ def check_model(model: str | None) -> None:
         raise click.UsageError(f"--model {model}: write provider:name, such as openai:gpt-5, or on, or off")
 
 
-def _say(stage: str) -> None:
+def say_stage(stage: str) -> None:
+    """Say on standard error what is being waited for."""
     click.echo(plain(stage), err=True)

@@ -67,7 +67,7 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         "query": "streamhouse.cli.query:query",
         "quarantine": "streamhouse.cli.quarantine:quarantine",
         "ask": "streamhouse.cli.ask:ask",
-        "proposals": "streamhouse.cli.ask:proposals",
+        "proposals": "streamhouse.cli.proposals:proposals",
         "status": "streamhouse.cli.status:status",
         "why": "streamhouse.cli.why:why",
         "ui": "streamhouse.cli.ui:ui",

@@ -55,7 +55,7 @@ def mcp(
 ) -> None:
     """Serve this project to a client of the Model Context Protocol, until it closes the connection or Ctrl-C.
 
-    No tool changes what serves. A wish becomes a proposal under .streamhouse/proposals/, which a person takes on
+    No tool changes what serves. A wish becomes a proposal in the state store, which a person takes on
     here: streamhouse ask/proposals, then plan and apply. Rows leave only for tables that say `ai: {rows: allowed}`,
     and no schema of a table that says `ai: {schema: denied}`.
     """

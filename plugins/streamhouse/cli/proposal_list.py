@@ -26,6 +26,21 @@ def show_every(app: App, every: "Sequence[Stored]") -> None:
         app.output.line("nothing was proposed yet; see: streamhouse ask --help")
 
 
+def remove_proposal(app: App, name: str) -> None:
+    """Remove a proposal, and say so.
+
+    Raises:
+        UnknownProposalError: there is none of that id.
+    """
+    from streamhouse.planner.proposals import Proposals
+
+    Proposals(app.project).remove(name)
+    if app.as_json:
+        app.output.document({"removed": name})
+    else:
+        app.output.line(f"removed: proposal {name}; files that were written stay")
+
+
 def fates_of(app: App, every: "Sequence[Stored]") -> "list[tuple[Stored, Became]]":
     """Each proposal with what became of it."""
     from streamhouse.planner.fates import Fates

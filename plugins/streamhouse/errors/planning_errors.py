@@ -119,7 +119,8 @@ class UnknownProposalError(PlanningError):
     """No proposal has this id.
 
     Cause:
-        The id is misspelt, or `.streamhouse/proposals` was deleted.
+        The id is misspelt, or the proposal was removed: the state store keeps the newest 500 proposals that were
+        written into files, and the newest 500 others.
 
     Example:
         SH706 unknown proposal 'p1'

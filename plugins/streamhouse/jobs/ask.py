@@ -135,7 +135,7 @@ def revise(
     found = _proposal(understood, before.wish, space, options, say)
     Proposals(project).add(found, asked=_asked(options, understood.assumptions))
     if found.id != before.id:
-        Proposals(project).add(before, "revised", found.id)
+        Proposals(project).note(before.id, "revised", found.id)
     return found
 
 
@@ -331,7 +331,7 @@ def _tried_on_rows(draft: ProposalDraft, space: Workspace, options: Options, say
     examples = examples and draft.action is not None and draft.effective_request is not None
     if not options.preview and not examples:
         return draft
-    if project.existing_state() is None:
+    if not space.applied.flows:
         return _shown(draft, Preview(why_not="nothing has run yet, so no table has rows"))
     from streamhouse.jobs.query import QueryService
     from streamhouse.runtime.query_environment import only_what_a_query_needs

@@ -1,5 +1,6 @@
 """What may bring the rows of a forgotten person back, or has their values beside the tables."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,19 +18,24 @@ from streamhouse.model.forgetting import Forgetting, KeyPart
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.types import Position
 from streamhouse.model.version import table_name
+from streamhouse.planner.proposal_folder import UNREADABLE
+from streamhouse.planner.proposals import Proposals
 from streamhouse.runtime.left_out import key_columns, matching
 from streamhouse.runtime.open import Open
 from streamhouse.spark.frame import arrow_frame
 from streamhouse.spark.results import collected_rows
+from streamhouse.state.proposals import RecordedProposal
 from streamhouse.state.records import FlowEvent
 
 _ROWS_AT_ONCE = 100_000
 _MOST_ROWS = 5_000_000  # of a source; to search more takes longer than a person waits
 _MOST_EVENTS = 100_000
 _MOST_NAMED = 5  # files in one message
+_LINE_END = re.compile(r"\\+n")
+_QUOTING = re.compile(r"\\+")
 _FOLDERS = {
     "replays": "requests to read dead letters again",
-    "proposals": "proposals with rows of a sample run",
+    UNREADABLE: "proposals of an earlier release that cannot be read",
     "logs": "logs",
 }
 
@@ -67,6 +73,7 @@ def remains(open_: Open, found: KeyReach, forgetting: Forgetting) -> list[Remain
         *_in_journals(open_.project.state_dir / "capture", texts),
         *_in_letters(open_, flows, texts),
         *_in_folders(open_.project.state_dir, texts),
+        *_in_proposals(open_, texts),
         *_in_events(open_.state.events(None, _MOST_EVENTS), flows, texts),
     ]
 
@@ -208,6 +215,32 @@ def _in_folders(state_dir: Path, texts: _Texts) -> Iterator[Remains]:
             places = ", ".join(str(file.relative_to(state_dir.parent)) for file in named[:_MOST_NAMED])
             more = f" and {len(named) - _MOST_NAMED:,} more" if len(named) > _MOST_NAMED else ""
             yield Remains(what, f"{len(named):,} files name it", f"delete them if they are not needed: {places}{more}")
+
+
+def _in_proposals(open_: Open, texts: _Texts) -> Iterator[Remains]:
+    """Proposals with rows of a preview or an example, and what was sent to models for wishes."""
+    with Proposals(open_.project, open_.state).reading():  # what an earlier release has in files is there, too
+        records = open_.state.proposals
+    named = [one.id for one in records.all() if texts.count(_texts_of(one))]
+    named += [name for name, one in records.all_sent() if texts.count(iter([_unescaped(one.requests)]))]
+    if named := list(dict.fromkeys(named)):
+        ids = ", ".join(named[:_MOST_NAMED])
+        more = f" and {len(named) - _MOST_NAMED:,} more" if len(named) > _MOST_NAMED else ""
+        remedy = f"remove them if they are not needed: streamhouse proposals ID --remove, of {ids}{more}"
+        yield Remains("proposals, in the state store", f"{len(named):,} name it", remedy)
+
+
+def _texts_of(record: RecordedProposal) -> Iterator[str]:
+    yield _unescaped(record.body)
+    yield from (event.detail for event in record.events)
+    preview = json.loads(record.body).get("preview", {})
+    for row in preview.get("rows", ()):
+        yield from (f"{name}: {value}" for name, value in zip(preview["columns"], row, strict=False))
+
+
+def _unescaped(text: str) -> str:
+    """A text from JSON, which may hold other JSON, without the signs that quote its own."""
+    return _QUOTING.sub("", _LINE_END.sub("\n", text))
 
 
 def _in_events(events: Sequence[FlowEvent], flows: set[str], texts: _Texts) -> Iterator[Remains]:

@@ -187,7 +187,7 @@ class _Rows:
 
     def _query(self, tree: exp.Select) -> "pa.Table | None":
         assert self._asking is not None
-        if self._space.project.existing_state() is None:
+        if not self._space.applied.flows:
             return None
         quote_names(tree)
         try:

@@ -63,7 +63,7 @@ def show_proposal(serving: Serving, name: str) -> ProposalAnswer:
         UnknownProposalError: there is none.
         NotSharedError: it reads a table that may not be shown, or nobody can tell which tables it is about.
     """
-    stored, shared = Proposals(serving.desk.project).get(name), serving.shared()
+    stored, shared = Proposals(serving.desk.project, serving.desk.state).get(name), serving.shared()
     found = stored.proposal
     proposals.require_shareable(found, shared)
     if shared.hidden and not found.sql:

@@ -71,7 +71,7 @@ class Fates:
         if all(one.detail != PROJECT for one in written):
             return "written", f"into {written[-1].detail}"
         if not self.is_written(proposal):
-            return "written", "and its files have changed since"
+            return "written", "and the files here say something else"
         return "written", f"waits for: streamhouse apply {proposal.flow}" if proposal.flow else "into the project"
 
     def _environment(self, proposal: Proposal) -> str | None:

@@ -1,19 +1,21 @@
-"""Proposals of a project, each in a file of its own: what was proposed, and what became of it."""
+"""Proposals of a project, in its state store: what was proposed, and what became of it."""
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import AwareDatetime, ValidationError
 
 from streamhouse.errors import UnknownProposalError
 from streamhouse.model.types import Frozen
 from streamhouse.planner.proposal import Proposal
+from streamhouse.planner.proposal_folder import is_there, taken_over
 from streamhouse.project.project import Project
 
-SENT = ".sent.json"
-"""What the name of a file ends in that has what was sent to a model for a proposal."""
+if TYPE_CHECKING:
+    from streamhouse.state.proposals import RecordedProposal
+    from streamhouse.state.store import StateStore
 
 Fate = Literal["asked", "revised", "failed", "written"]
 
@@ -56,14 +58,23 @@ class Stored(Frozen):
 
 
 class Proposals:
-    """Keeps and finds proposals; the same proposal asked for twice is kept once."""
+    """Records and finds proposals; the same proposal asked for twice is one.
 
-    def __init__(self, project: Project) -> None:
-        self._state = project.state_dir
-        self._folder = project.state_dir / "proposals"
+    Any method may raise `StoreUnavailableError` and what else the state store raises.
+    """
+
+    def __init__(self, project: Project, state: "StateStore | None" = None) -> None:
+        """Touches nothing yet.
+
+        Args:
+            project: Whose proposals.
+            state: Its state store, which stays open; None: it is opened for each call.
+        """
+        self._project = project
+        self._state = state
 
     def add(self, proposal: Proposal, what: Fate = "asked", detail: str = "", asked: Asked | None = None) -> None:
-        """Keep a proposal, or note what became of one that is kept.
+        """Record a proposal as it is now, and what became of it.
 
         Args:
             proposal: As it is now.
@@ -71,13 +82,26 @@ class Proposals:
             detail: Of that.
             asked: How it was asked for; None: as it was before.
         """
-        stored_proposal = self._read(self._file(proposal.id))
-        event = Event(at=datetime.now(UTC), what=what, detail=detail)
-        events = stored_proposal.events if stored_proposal is not None else ()
-        if not (what == "asked" and any(one.what == "asked" for one in events)):
-            events = (*events, event)
-        asked = asked or (stored_proposal.asked if stored_proposal is not None else Asked())
-        self._write(Stored(proposal=proposal, events=events, asked=asked))
+        from streamhouse.state.proposals import RecordedEvent, RecordedProposal
+
+        event = RecordedEvent(datetime.now(UTC), what, detail)
+        record = RecordedProposal(
+            proposal.id, proposal.flow, proposal.model_dump_json(), (asked or Asked()).model_dump_json(), (event,)
+        )
+        with self.writing() as state:
+            state.proposals.add(record, keeps_asked=asked is None)
+
+    def note(self, name: str, what: Fate, detail: str) -> None:
+        """Record what became of a proposal, which stays as it is.
+
+        Raises:
+            UnknownProposalError: none has this id.
+        """
+        from streamhouse.state.proposals import RecordedEvent
+
+        with self.writing() as state:
+            if not state.proposals.note(name, RecordedEvent(datetime.now(UTC), what, detail)):
+                raise UnknownProposalError(name, state.proposals.ids())
 
     def get(self, name: str) -> Stored:
         """One proposal.
@@ -85,33 +109,59 @@ class Proposals:
         Raises:
             UnknownProposalError: none has this id.
         """
-        found = self._read(self._file(name)) if name.isalnum() else None
-        if found is None:
-            raise UnknownProposalError(name, [file.stem for file in self._files()])
-        return found
+        with self.reading() as state:
+            record = state.proposals.get(name) if state is not None else None
+            found = _stored(record) if record is not None else None
+            if found is None:
+                raise UnknownProposalError(name, state.proposals.ids() if state is not None else [])
+            return found
 
-    def all(self) -> list[Stored]:
-        """Every proposal, the newest first."""
-        found = [stored_proposal for file in self._files() if (stored_proposal := self._read(file)) is not None]
-        return sorted(found, key=lambda one: one.events[-1].at if one.events else datetime.min.replace(tzinfo=UTC),
-                      reverse=True)  # fmt: skip
+    def all(self, flow: str | None = None) -> list[Stored]:
+        """Every proposal of a flow (None: of all), the newest first."""
+        with self.reading() as state:
+            records = state.proposals.all(flow) if state is not None else []
+        return [stored for one in records if (stored := _stored(one)) is not None]
 
-    def _files(self) -> list[Path]:
-        return sorted(file for file in self._folder.glob("*.json") if not file.name.endswith(SENT))
+    def remove(self, name: str) -> None:
+        """Remove a proposal, and what was sent to a model for it.
 
-    def _file(self, name: str) -> Path:
-        return self._folder / f"{name}.json"
+        Raises:
+            UnknownProposalError: nothing has this id.
+        """
+        with self.writing() as state:
+            if not state.proposals.remove(name):
+                raise UnknownProposalError(name, state.proposals.ids())
+            state.proposals.remove_deleted()
 
-    def _read(self, file: Path) -> Stored | None:
-        try:
-            return Stored.model_validate_json(file.read_bytes())
-        except (OSError, ValidationError):  # one of another version of Streamhouse is as none
-            return None
+    @contextmanager
+    def reading(self) -> "Iterator[StateStore | None]":
+        """The state store; None: nothing was proposed and nothing ran."""
+        if is_there(self._project):
+            with self.writing() as state:
+                yield state
+        elif self._state is not None:
+            yield self._state
+        else:
+            with self._project.existing_state() or nullcontext() as state:
+                yield state
 
-    def _write(self, stored: Stored) -> None:
-        self._state.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._folder.mkdir(exist_ok=True)
-        file = self._file(stored.proposal.id)
-        temporary = file.with_suffix(f".{os.getpid()}.new")
-        temporary.write_text(stored.model_dump_json(indent=2))
-        temporary.replace(file)
+    @contextmanager
+    def writing(self) -> "Iterator[StateStore]":
+        """The state store, which has what an earlier release has in files; it is created where there is none."""
+        with self._project.state() if self._state is None else nullcontext(self._state) as state:
+            self._project.closed()  # what a wish says, and what was sent for it, is for nobody else of this machine
+            taken_over(self._project, state)
+            yield state
+
+
+def _stored(record: "RecordedProposal") -> Stored | None:
+    """A proposal as it is recorded; None: another version of Streamhouse recorded it."""
+    events = [{"at": one.at, "what": one.what, "detail": one.detail} for one in record.events]
+    try:
+        return Stored(
+            proposal=Proposal.model_validate_json(record.body),
+            events=tuple(Event.model_validate(one) for one in events),
+            asked=Asked.model_validate_json(record.asked),
+        )
+    except ValidationError:
+        return None

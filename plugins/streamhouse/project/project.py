@@ -39,7 +39,7 @@ class Project:
         start = path.resolve()
         for folder in (start, *start.parents):
             if _is_project(folder):
-                return cls(folder, load_settings(folder))._closed()
+                return cls(folder, load_settings(folder)).closed()
         raise NotAProjectError(
             f"{start} is in no Streamhouse project: no folder here or above has flows/ or {FILE_NAME}",
             hint="make one with 'streamhouse init DIR', or name one with --project DIR",
@@ -59,7 +59,7 @@ class Project:
                 f"{root} is no Streamhouse project: it has neither flows/ nor {FILE_NAME}",
                 hint="make one with 'streamhouse init DIR'",
             )
-        return cls(root, load_settings(root), elsewhere)._closed()
+        return cls(root, load_settings(root), elsewhere).closed()
 
     @property
     def state_dir(self) -> Path:
@@ -71,8 +71,8 @@ class Project:
         """Whether all files that Streamhouse makes lie in `state_dir`: no other program reads its lakes as files."""
         return all("://" in place or Path(place).is_relative_to(self.state_dir) for place in (self.warm, self.cold))
 
-    def _closed(self) -> Self:
-        """Let nobody else enter `state_dir`: logs, state and tables are in it."""
+    def closed(self) -> Self:
+        """Let nobody else enter `state_dir`, if it is there: logs, state and tables are in it. Returns the project."""
         with suppress(OSError):  # it is not there yet, or somebody else's
             if self.state_dir.stat().st_mode & 0o077:
                 self.state_dir.chmod(0o700)

@@ -110,7 +110,7 @@ class Decisions:
     def suggest(self, new: NewDecision, now: datetime) -> tuple[AutopilotDecision, bool]:
         """Record a proposal, and whether it is new: while one of the same fault stands, that one gets what is new.
 
-        One that is being applied or measured stays as it is.
+        One that is being applied or measured stays as it is. Another reason why it is not applied is an event, too.
         """
         at = to_ms(now)
         values = _column_values(new)
@@ -127,6 +127,8 @@ class Decisions:
                 _tell(connection, new.flow, f"suggested ({key[0]}, {new.remedy}): {new.text}; {new.reason}", at)
                 return _one(connection, key[0]), True
             if current.state == DecisionState.SUGGESTED:
+                if current.reason != new.reason:
+                    _tell(connection, new.flow, f"still suggested ({current.id}, {new.remedy}): {new.reason}", at)
                 connection.execute(update(table).where(table.c.id == current.id).values(**values))
             return _one(connection, current.id), False
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, BigInteger, Column, Float, Index, Integer, MetaData, String, Table, Text
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 metadata = MetaData()
 
@@ -334,4 +334,39 @@ autopilot = Table(
     Column("old_text", Text),  # of that file
     Column("new_hash", String(24)),  # of what was written into it
     Index("streamhouse_autopilot_flow", "flow", "id"),
+)
+
+# What the planner proposed. Bounded: see `state.proposals`.
+proposal = Table(
+    "streamhouse_proposal",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("flow", String(200), nullable=False),  # empty: it is of none
+    Column("body", Text, nullable=False),  # the Proposal as JSON
+    Column("asked", Text, nullable=False),  # how it was asked for, as JSON
+    Index("streamhouse_proposal_of_flow", "flow"),
+)
+
+# What happened to proposals. A row of its own for each, so that two writers at once lose nothing.
+proposal_event = Table(
+    "streamhouse_proposal_event",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("proposal", String(32), nullable=False),
+    Column("what", String(20), nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Index("streamhouse_proposal_event_of", "proposal", "id"),
+)
+
+# What was sent to a model, masked: one row for each time that a wish was asked of one.
+sent = Table(
+    "streamhouse_sent",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("name", String(32), nullable=False),  # the id of the proposal; while there is none, one of its own
+    Column("unfinished", Integer, nullable=False),  # 1: there is no proposal
+    Column("requests", Text, nullable=False),  # JSON
+    Column("at_ms", BigInteger, nullable=False),
+    Index("streamhouse_sent_for", "name", "id"),
 )

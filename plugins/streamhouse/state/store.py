@@ -21,6 +21,7 @@ from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.known_tables import KnownTables
 from streamhouse.state.metrics import Metrics
 from streamhouse.state.overview import Overview
+from streamhouse.state.proposals import ProposalRecords
 from streamhouse.state.records import (
     Change,
     EpochRecord,
@@ -79,6 +80,8 @@ class StateStore:
         """What goes wrong with tables while their flows run on."""
         self.autopilot = Decisions(self._database)
         """What the autopilot proposed and did."""
+        self.proposals = ProposalRecords(self._database)
+        """What the planner proposed."""
         self.overview = Overview(self._database)
         """Every flow on one look."""
 
@@ -487,10 +490,8 @@ class StateStore:
     def events(self, flow: str | None = None, limit: int = 50) -> list[FlowEvent]:
         """The newest events of a flow (None: of all), oldest first."""
         query = select(events).order_by(events.c.id.desc()).limit(limit)
-        if flow is not None:
-            query = query.where(events.c.flow == flow)
         with self._database.read() as connection:
-            rows = connection.execute(query).all()
+            rows = connection.execute(query if flow is None else query.where(events.c.flow == flow)).all()
         return [FlowEvent(row.flow, row.kind, row.text, from_ms(row.at_ms)) for row in reversed(rows)]
 
 

@@ -79,13 +79,13 @@ def page(desk: Desk, name: str, *, rows: bool) -> ProposalPage:
     Raises:
         UnknownProposalError: there is none.
     """
-    return _page(desk, Proposals(desk.project).get(name), rows=rows)
+    return _page(desk, Proposals(desk.project, desk.state).get(name), rows=rows)
 
 
 def history(desk: Desk) -> list[ProposalSummary]:
     """The newest proposals, with what became of each."""
     fates = Fates(desk.project, desk.state)
-    return [_summary(fates, one) for one in Proposals(desk.project).all()[:MOST]]
+    return [_summary(fates, one) for one in Proposals(desk.project, desk.state).all()[:MOST]]
 
 
 def graph(desk: Desk, name: str) -> Graph | None:
@@ -98,7 +98,7 @@ def graph(desk: Desk, name: str) -> Graph | None:
     from streamhouse.planner.try_files import try_files
     from streamhouse.planner.workspace import Workspace
 
-    proposal = Proposals(desk.project).get(name).proposal
+    proposal = Proposals(desk.project, desk.state).get(name).proposal
     if not proposal.flow:
         return None
     with desk.compiling():
@@ -122,8 +122,7 @@ def replaced(desk: Desk, before: str, after: str) -> None:
     """Note that one proposal became another one."""
     if before != after:
         with _writing():
-            proposals = Proposals(desk.project)
-            proposals.add(proposals.get(before).proposal, "revised", after)
+            Proposals(desk.project, desk.state).note(before, "revised", after)
 
 
 def stored_proposal(desk: Desk, name: str) -> Proposal:
@@ -132,7 +131,7 @@ def stored_proposal(desk: Desk, name: str) -> Proposal:
     Raises:
         UnknownProposalError: there is none.
     """
-    return Proposals(desk.project).get(name).proposal
+    return Proposals(desk.project, desk.state).get(name).proposal
 
 
 def _new_page(desk: Desk, work: Callable[[], Proposal], *, rows: bool) -> ProposalPage:

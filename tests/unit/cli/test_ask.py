@@ -243,6 +243,7 @@ def test_a_flow_that_never_ran_has_no_environment(shop: Path, capsys: pytest.Cap
     assert main(write) == 0
     told = capsys.readouterr()
     assert json.loads(told.out)["built"] is None
+    assert [one["name"] for one in json.loads(told.out)["checks"]] == ["compile", "request"]
     assert len(json.loads(told.out)["written"]) == 2
     assert "shop was never run" in told.err
 
@@ -457,6 +458,30 @@ def test_rows_of_a_proposal_change_nothing_else_of_it(shop: Path, capsys: pytest
     assert main(["proposals", first.id, "--preview", "5", "--write", "--project", str(shop)]) == 2
 
 
+def test_a_proposal_is_corrected_on_the_command_line(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = ask(Project.at(shop), "number of sales per note where cents is above 500")
+    command = ["proposals", first.id, "--project", str(shop)]
+    assert main([*command, "--set", "block.filters=[]", "--set", 'name="notes"', "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["table"], found["request"]["block"]["filters"]) == ("dws.notes", [])
+    assert Proposals(Project.at(shop)).get(first.id).events[-1].detail == found["id"]
+    assert main([*command, "--set", "block.filters.0.values=[900]"]) == 0
+    out = capsys.readouterr().out
+    assert "cents is above 900" in out
+    assert " --write DIR" in out
+    for wrong, code, why in (
+        ("name=notes", 2, 'a text has quotes: name="notes"'),
+        ("name", 2, "write 'PATH=JSON'"),
+        ("nme=7", 4, "a Request has no part 'nme'"),
+        ('block.base="ods.nothing"', 4, "ods.nothing"),
+    ):
+        assert main([*command, "--set", wrong]) == code, wrong
+        told = capsys.readouterr()
+        assert why in told.out + told.err
+    assert main([*command, "--set", "name=null", "--write"]) == 2
+    assert main(["proposals", "--set", "name=null", "--project", str(shop)]) == 2
+
+
 def test_what_became_of_a_proposal_is_the_furthest_that_it_came(
     shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -492,3 +517,21 @@ def test_what_became_of_a_proposal_is_the_furthest_that_it_came(
     assert "became asked" in capsys.readouterr().out
     assert main(["proposals", "--project", str(shop)]) == 0
     assert "applied: in revision 2" in capsys.readouterr().out
+
+
+def test_what_is_built_in_an_environment_is_promoted_next(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built = []
+    for module in ("ask", "proposals"):
+        monkeypatch.setattr(f"streamhouse.cli.{module}.check_build", lambda *_: None)
+        monkeypatch.setattr(f"streamhouse.cli.{module}.build_in", lambda *_: built.append("it") or True)
+    proposal = ask(Project.at(shop), "w", request=REQUEST)
+    write = ["proposals", proposal.id, "--write", "--no-trial", "--env", "dev", "--project", str(shop)]
+    assert main(write) == 0
+    out = capsys.readouterr().out
+    assert out.endswith(
+        "  streamhouse query 'SELECT * FROM dws.n_by_note' --env dev\n  streamhouse env promote shop dev\n"
+    )
+    assert "streamhouse apply" not in out
+    assert built == ["it"]

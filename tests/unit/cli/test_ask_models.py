@@ -7,6 +7,8 @@ import pytest
 
 from streamhouse.cli.main import main
 from streamhouse.cli.output import plain
+from streamhouse.planner.proposals import Proposals
+from streamhouse.project.project import Project
 from tests.scripted_models import COUNT, UNKNOWN, Script, write_shop
 
 pytest.importorskip("pydantic_ai")
@@ -98,13 +100,13 @@ def test_when_nothing_was_sent_it_says_so(run):
 def test_of_a_proposal_for_which_nothing_was_sent_it_says_so_and_reads_no_wish(run, tmp_path):
     _, out, _ = run("number of sales per store id", "--model", "off", "--json")
     proposal = json.loads(out)["id"]
-    before = sorted((tmp_path / ".streamhouse/proposals").iterdir())
+    before = Proposals(Project.at(tmp_path)).all()
     assert run(proposal, "--show-sent") == (0, "", f"nothing was sent to a model for proposal {proposal}\n")
     assert json.loads(run(proposal, "--show-sent", "--json")[1]) == {"proposal": proposal, "sent": []}
     code, _, err = run("0123456789ab", "--show-sent")
     assert code == 4
     assert "SH706 unknown proposal '0123456789ab'" in err
-    assert sorted((tmp_path / ".streamhouse/proposals").iterdir()) == before
+    assert Proposals(Project.at(tmp_path)).all() == before
 
 
 def test_a_name_that_is_no_model_is_a_wrong_use(run):

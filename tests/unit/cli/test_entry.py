@@ -57,3 +57,13 @@ def test_a_reader_that_left_is_no_traceback(words):
         said = process.stderr.read().decode()
     assert "Traceback" not in said
     assert "Exception ignored" not in said
+
+
+def test_the_module_is_the_command():
+    command = [sys.executable, "-m", "streamhouse"]
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    assert done.stdout.startswith("streamhouse")
+    wrong = subprocess.run([*command, "nonsense"], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert wrong.returncode == 2
+    assert "nonsense" in wrong.stderr
+    assert "__main__" not in wrong.stderr

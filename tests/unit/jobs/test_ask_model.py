@@ -6,6 +6,7 @@ from contextlib import nullcontext
 
 import pytest
 
+from streamhouse.errors import DiskFullError
 from streamhouse.jobs.ask import ask
 from streamhouse.jobs.ask_options import Options
 from streamhouse.jobs.examples import ExampleResult
@@ -225,7 +226,8 @@ def test_secrets_are_in_nothing_that_is_sent(tmp_path, scripted, monkeypatch):
     )  # fmt: skip
     scripted(UNKNOWN, PER_CITY)
     found = ask(shop, f"blorps {leaks}", Options(model=None))
-    kept = (shop.state_dir / "proposals" / f"{found.id}.sent.json").read_text()
+    kept = json.dumps(sent_for(shop, found.id))
+    assert "messages" in kept
     assert "planted" not in kept
     assert found.planner == "model"
 
@@ -233,8 +235,7 @@ def test_secrets_are_in_nothing_that_is_sent(tmp_path, scripted, monkeypatch):
 def test_what_was_sent_is_kept_for_its_owner_alone(shop, scripted):
     script = scripted(UNKNOWN, COUNT)
     found = ask(shop, UNREADABLE, Options(model=None))
-    file = shop.state_dir / "proposals" / f"{found.id}.sent.json"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(shop.state_dir.stat().st_mode) == 0o700
     [once] = sent_for(shop, found.id)
     assert [one["messages"][-1]["parts"][-1]["content"] for one in once["requests"]] == script.seen
     assert newest(shop) == found.id
@@ -242,7 +243,6 @@ def test_what_was_sent_is_kept_for_its_owner_alone(shop, scripted):
     scripted(UNKNOWN, COUNT)
     ask(shop, UNREADABLE, Options(model=None))
     assert len(sent_for(shop, found.id)) == 2
-    assert len(list(file.parent.glob("*.sent.json"))) == 1
 
 
 def _requests(project):
@@ -271,8 +271,8 @@ def test_what_was_sent_is_on_record_when_asking_is_broken_off(end, shop, monkeyp
     first, second = _requests(shop)
     assert first == script.seen[0]
     assert "SH701" in second
-    [file] = (shop.state_dir / "proposals").glob("*.sent.json")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    with shop.state() as state:
+        assert len(state.proposals.all_sent()) == 1
 
 
 def test_what_was_sent_is_on_record_when_a_later_error_ends_it(shop, scripted, monkeypatch):
@@ -288,13 +288,13 @@ def test_what_was_sent_is_on_record_when_a_later_error_ends_it(shop, scripted, m
 
 def test_what_cannot_be_recorded_is_not_sent(shop, scripted, monkeypatch):
     def full(*_):
-        raise OSError("no space left")
+        raise DiskFullError("no space left")
 
     script = scripted(COUNT)
-    monkeypatch.setattr("streamhouse.planner.models.sent._write", full)
+    monkeypatch.setattr("streamhouse.state.proposals.ProposalRecords.send", full)
     found = ask(shop, UNREADABLE, Options(model=None))
     assert not script.seen
-    assert "OSError: no space left" in found.assumptions[0]
+    assert "DiskFullError: SH303 no space left" in found.assumptions[0]
     assert found.usage.tries == 0
 
 

@@ -1,5 +1,6 @@
 """What the autopilot proposed and did is kept, and is told as events."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import create_engine, text
@@ -28,6 +29,14 @@ def test_a_suggestion_is_recorded_once_while_it_stands(store):
     assert (again.id, again.text, again.found_at, is_new) == (first.id, "still full", AT, False)
     assert (again.numbers, again.edits, again.outcome) == ({"epochs": 12}, {"max_rows_per_epoch": 80}, "swap")
     assert told(store) == ["suggested (1, let them be larger): epochs are full; the mode is suggest"]
+
+
+def test_another_reason_why_it_is_not_applied_is_told_once(store):
+    store.autopilot.suggest(NEW, AT)
+    for _ in range(2):
+        again, is_new = store.autopilot.suggest(replace(NEW, reason="these are the quiet hours"), AT)
+    assert (again.reason, is_new) == ("these are the quiet hours", False)
+    assert told(store)[1:] == ["still suggested (1, let them be larger): these are the quiet hours"]
 
 
 def test_a_suggestion_whose_fault_is_gone_is_over_and_may_come_again(store):

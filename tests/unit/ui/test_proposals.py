@@ -240,7 +240,7 @@ def test_what_changed_after_it_was_written_is_told(asked, client, project):
     flow = project.root / "flows/shop.yaml"
     flow.write_text(flow.read_text().replace("30s", "40s"))
     (one,) = client.get("/api/proposals").json()
-    assert (one["became"], one["detail"]) == ("written", "and its files have changed since")
+    assert (one["became"], one["detail"]) == ("written", "and the files here say something else")
 
 
 def test_an_unknown_proposal(client):

@@ -58,7 +58,7 @@ def drafted(draft: ActionDraft, catalog: Catalog) -> Drafted:
     Raises:
         SqlSyntaxError: it is no single SELECT of Spark.
         UnknownWordError: it reads a table that is not there.
-        RequestShapeError: it reads no table.
+        RequestShapeError: it reads no table, or its result depends on the order of rows, which a table does not have.
         UnknownColumnError: the key, or the event time, is none of its columns.
         FanOutError: it sums rows that a join may double.
         UnitError: it adds or compares numbers of different units.
@@ -70,6 +70,8 @@ def drafted(draft: ActionDraft, catalog: Catalog) -> Drafted:
     found = analyse(
         tree, {port: _port(catalog.tables[name]) for port, name in ports.items()}, draft.sql, _AT, extra_columns=False
     )
+    if found.notices:  # a person may want this; of a model it is a fault, and no run shows it each time
+        raise RequestShapeError(found.notices[0].message, hint=found.notices[0].hint)
     columns = {column.name: column for column in found.columns}
     named = [*draft.primary_key, *draft.columns, *([draft.event_time] if draft.event_time else [])]
     for name in named:
