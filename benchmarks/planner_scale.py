@@ -282,7 +282,8 @@ def write_chain(folder: Path, steps: int) -> None:
     (folder / "streamhouse.yaml").write_text("{}\n")
     (folder / "data" / "rows.csv").write_text("id,a,b\n1,1,a\n")
     columns = "{id: bigint, a: bigint, b: string}"
-    text = f"flow: chain\nfreshness: 30s\nsources:\n  rows: {{files: {{path: data/rows.csv, columns: {columns}}}}}\nsteps:\n"
+    source = f"rows: {{files: {{path: data/rows.csv, columns: {columns}}}}}"
+    text = f"flow: chain\nfreshness: 30s\nsources:\n  {source}\nsteps:\n"
     before = "rows"
     for number in range(steps):
         table = f"dwd.link_{number}" if number else "ods.link_0"
