@@ -9,7 +9,7 @@ installed package. `--keep` leaves the projects behind, for a profile.
 A flow of ten steps takes three files in (casts, a filter), cleans one, joins it with a table that it looks up and
 with another that changes, aggregates in three ways and ranks. Half of its steps use actions that all flows share,
 with parameters of some seven values; the others have an action of their own. The long flow is a hundred of these in
-one file.
+one file. In the chain each step reads the table of the step before, so an edit of the first reaches all.
 """
 
 import argparse
@@ -200,12 +200,14 @@ def main() -> None:
     flows, steps, times = (20, 100, 1) if given.quick else (given.flows, given.steps, 3)
     folder = given.keep or Path(tempfile.mkdtemp(prefix="planner-scale-"))
     try:
-        wide, long = folder / "wide", folder / "long"
+        wide, long, chain = folder / "wide", folder / "long", folder / "chain"
         write_project(wide, [[i] for i in range(1, flows + 1)])
         write_project(long, [list(range(1, steps // 10 + 1))])
         busy = _waiting()
         _wide(wide, f"{flows} flows x 10 steps", flows, times)
         _long(long, f"1 flow of {steps} steps", steps // 20, times)
+        write_chain(chain, steps)
+        _chain(chain, f"1 chain of {steps} steps", steps)
         print(f"some task waiting: {busy} at first, {_waiting()} at last")
     finally:
         if given.keep is None:
@@ -222,7 +224,18 @@ def _wide(project: Path, name: str, flows: int, times: int) -> None:
     _show(f"{name}: lineage of a column, cold", _best(1, project, "lineage", column, cold=True))
     found = [_edited(project, flows // 2, turn, "plan") for turn in range(times)]
     _show(f"{name}: plan, one edit", min(found, key=lambda one: one.cpu))
+    _replace(project / "actions" / "by_store.sql", "SUM(cents)", "SUM(cents + 1)")
+    _show(f"{name}: plan, an edit of an action that {flows} flows use", _run(project, "plan"))
     _show(f"{name}: plan, cold", _best(1, project, "plan", cold=True))
+
+
+def _chain(project: Path, name: str, steps: int) -> None:
+    _run(project, "validate")
+    apply(project)
+    for what, number in (("first", 1), ("middle", steps // 2), ("last", steps - 1)):
+        _replace(project / "actions" / f"link_{number}.sql", f"a + {number} AS", f"a + {number + 1} AS")
+        _show(f"{name}: plan, an edit of the {what} step", _run(project, "plan"), cpu=2, megabytes=250)
+        _replace(project / "actions" / f"link_{number}.sql", f"a + {number + 1} AS", f"a + {number} AS")
 
 
 def _long(project: Path, name: str, edited: int, times: int) -> None:
@@ -232,8 +245,7 @@ def _long(project: Path, name: str, edited: int, times: int) -> None:
     found = [_edited(project, edited, turn, "plan") for turn in range(times)]
     _show(f"{name}: plan, one edit", min(found, key=lambda one: one.cpu), cpu=2, megabytes=250)
     _show(f"{name}: lineage of a column", _best(times, project, "lineage", f"dws.by_category_{edited}.discount"))
-    file = project / "actions" / "by_store.sql"
-    file.write_text(file.read_text().replace("SUM(cents)", "SUM(cents + 1)"))
+    _replace(project / "actions" / "by_store.sql", "SUM(cents)", "SUM(cents + 1)")
     _show(f"{name}: plan, an edit of an action that {len(_own(project))} steps use", _run(project, "plan"))
     _show(f"{name}: plan, cold", _best(1, project, "plan", cold=True))
 
@@ -263,6 +275,25 @@ def write_project(folder: Path, flows: list[list[int]]) -> None:
         (folder / "flows" / f"{name}.yaml").write_text(text)
 
 
+def write_chain(folder: Path, steps: int) -> None:
+    """A project of one flow, each step of which reads the table of the step before."""
+    for name in ("actions", "flows", "data"):
+        (folder / name).mkdir(parents=True)
+    (folder / "streamhouse.yaml").write_text("{}\n")
+    (folder / "data" / "rows.csv").write_text("id,a,b\n1,1,a\n")
+    columns = "{id: bigint, a: bigint, b: string}"
+    source = f"rows: {{files: {{path: data/rows.csv, columns: {columns}}}}}"
+    text = f"flow: chain\nfreshness: 30s\nsources:\n  {source}\nsteps:\n"
+    before = "rows"
+    for number in range(steps):
+        table = f"dwd.link_{number}" if number else "ods.link_0"
+        sql = f"SELECT id, a + {number} AS a, UPPER(b) AS b FROM t WHERE a > {number} - 5000"
+        _write_action(folder, f"link_{number}", "clean" if number else "ingest", f"inputs: {{t: {columns}}}\n", sql)
+        text += f"  - {{use: link_{number}, reads: {{t: {before}}}, writes: {table}}}\n"
+        before = table
+    (folder / "flows" / "chain.yaml").write_text(text)
+
+
 def _write_action(folder: Path, name: str, kind: str, header: str, sql: str) -> None:
     text = f"/* ---\naction: {name}\nversion: 1.0.0\nstep: {kind}\n{header}--- */\n{sql}\n"
     (folder / "actions" / f"{name}.sql").write_text(text)
@@ -277,8 +308,16 @@ def apply(project: Path) -> None:
 def _edited(project: Path, number: int, turn: int, *command: str) -> Cost:
     """The command after an edit of one action in the middle of a chain that no earlier turn made."""
     file = project / "actions" / f"priced_{number}.sql"
-    file.write_text(file.read_text().replace("cents DIV", f"(cents + {turn + 1}) DIV"))
+    _replace(file, f"(cents + {turn}) DIV" if turn else "cents DIV", f"(cents + {turn + 1}) DIV")
     return _run(project, *command)
+
+
+def _replace(file: Path, old: str, new: str) -> None:
+    """Edit a file; an edit that changes nothing would be measured as none."""
+    text = file.read_text()
+    if old not in text:
+        raise SystemExit(f"{file} has no {old}")
+    file.write_text(text.replace(old, new))
 
 
 def _best(times: int, project: Path, *command: str, cold: bool = False) -> Cost:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 from streamhouse.compiler.diff import replaced
+from streamhouse.compiler.diff.beside import Beside
 from streamhouse.compiler.segments import loses_order
 from streamhouse.model.bad_rows import OPTION
 from streamhouse.model.outcome import Finding, FlowDiff, Outcome, TableChange, worst
@@ -271,11 +272,11 @@ def _origins(plan: FlowPlan) -> dict[str, object]:
 
 def shared(plan: FlowPlan, to_rebuild: Collection[str], others: Mapping[str, FlowPlan]) -> dict[str, str]:
     """Table → why it cannot be rebuilt: other flows write columns of it."""
+    beside = Beside.of(others)
     return {
-        table: f"{name} writes columns of {table} as well, and a version of it would lack them"
-        for name, other in others.items()
-        if name != plan.flow
-        for table in sorted(set(to_rebuild) & set(other.tables))
+        table: f"{owners[-1]} writes columns of {table} as well, and a version of it would lack them"
+        for table in sorted(to_rebuild)
+        if (owners := [flow for flow in beside.writers(table) if flow != plan.flow])
     }
 
 

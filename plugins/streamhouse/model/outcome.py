@@ -74,7 +74,7 @@ class TierChange(Frozen):
 
 
 class Consumer(Frozen):
-    """A step that reads a table whose meaning changes."""
+    """A step of another flow that reads a table whose meaning changes, or a table that rests on one."""
 
     flow: str
     step: str
@@ -97,7 +97,7 @@ class StepChange(Frozen):
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     marks: tuple[str, ...] = ()  # columns whose older rows are NULL or of an older meaning: `effective_from`
-    consumers: tuple[Consumer, ...] = ()
+    consumers: tuple[Consumer, ...] = ()  # in other flows, of this table; those in this flow have findings of their own
 
     @property
     def main(self) -> Finding | None:

@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from streamhouse.compiler.diff import diff
+from streamhouse.compiler.diff.beside import Beside, FlowIndex
 from streamhouse.model.definition import Definition
 from streamhouse.model.flow import Flow
 from streamhouse.model.outcome import FlowDiff, Outcome
@@ -118,6 +119,16 @@ class Applied:
     ages: Mapping[str, timedelta]
     written: Callable[[], TableContents] = lambda: _NOTHING
 
+    @cached_property
+    def flows(self) -> FlowIndex:
+        """The flows that run."""
+        return FlowIndex({name: plan for name, (_, plan) in self.plans.items()})
+
+    def flows_with(self, desired: Mapping[str, FlowPlan]) -> FlowIndex:
+        """The flows that run, and those of `desired` that never did."""
+        new = {name: plan for name, plan in desired.items() if name not in self.plans}
+        return FlowIndex({**new, **self.flows.plans}) if new else self.flows
+
     @classmethod
     def of(cls, state: "StateStore") -> "Applied":
         """What the state store says."""
@@ -157,8 +168,9 @@ def compare_project(
     """
     looked = desired(project, processes=processes, files=files) if flow is None else desired_flow(project, flow, files)
     applied, budget = Applied.found(looked.applied), project.settings.rebuild_budget
+    flows = applied.flows_with(looked.plans)
     found = [
-        replace(compare(plan, applied, looked.plans, budget=budget), files=looked.files)
+        replace(compare(plan, applied, looked.plans, budget=budget, flows=flows), files=looked.files)
         for plan in looked.plans.values()
     ]
     others = _other_rules(project, looked, [one.plan.flow for one in found if not one.differs])
@@ -199,7 +211,12 @@ def _rules(name: str, text: str) -> str:
 
 
 def compare(
-    plan: FlowPlan, applied: Applied, desired: Mapping[str, FlowPlan], *, budget: int | None = None
+    plan: FlowPlan,
+    applied: Applied,
+    desired: Mapping[str, FlowPlan],
+    *,
+    budget: int | None = None,
+    flows: FlowIndex | None = None,
 ) -> PlanComparison:
     """What applying a plan would do.
 
@@ -208,13 +225,10 @@ def compare(
         applied: What runs.
         desired: Flows as their files have them; read of those that never ran.
         budget: Bytes that rebuilding a table may read without a person's word; None: any number.
+        flows: `applied.flows_with(desired)`, where many plans are compared.
     """
     revision, old = applied.plans.get(plan.flow, (None, None))
-    others: dict[str, FlowPlan] = {}
-    if old is not plan:  # a plan never differs from itself, also in the tables that others read
-        others = {name: other for name, other in desired.items() if name not in applied.plans}
-        others |= {name: other for name, (_, other) in applied.plans.items()}
-        others.pop(plan.flow, None)
+    others = Beside(flows if flows is not None else applied.flows_with(desired), plan.flow)
     age = applied.ages.get(plan.flow, timedelta(0))
 
     def found(choices: Choices) -> FlowDiff:
@@ -239,6 +253,5 @@ def _guarded(
     to_rebuild = tables_to_rebuild(found, plan, written.tables, again)
     found = with_rebuilt(found, plan, to_rebuild, again, written.tables)
     found = with_cost(found, plan, to_rebuild, written.rows)
-    running = {name: other for name, (_, other) in applied.plans.items()}
     found = blocked(found, over_budget(found, budget))
-    return decided(blocked(found, shared(plan, to_rebuild, running), final=True), choices)
+    return decided(blocked(found, shared(plan, to_rebuild, Beside(applied.flows, plan.flow)), final=True), choices)

@@ -182,17 +182,19 @@ def canonical(sql: str, inputs: Mapping[str, CanonicalInput]) -> Canonical:
 
 @lru_cache(maxsize=4096)
 def _canonical(sql: str, inputs: tuple[tuple[str, CanonicalInput], ...]) -> Canonical:
-    return _canonical_of(analysed(sql, inputs), dict(inputs), sql)
+    return _canonical_of(analysed(sql, dict(inputs)), dict(inputs), sql)
+
+
+def analysed(sql: str, inputs: Mapping[str, CanonicalInput]) -> CheckedQuery:
+    """A step's SQL with its scopes; not to be changed. Which tables its ports read makes no difference to them."""
+    ports = tuple((port, one.columns, one.mode) for port, one in sorted(inputs.items()))
+    return _analysed(sql, ports)
 
 
 @lru_cache(maxsize=1024)
-def analysed(sql: str, inputs: tuple[tuple[str, CanonicalInput], ...]) -> CheckedQuery:
-    """A step's SQL with its scopes; not to be changed."""
-    ports = {
-        port.lower(): ActionPort(canonical_input.columns, {}, canonical_input.mode == "lookup")
-        for port, canonical_input in inputs
-    }
-    return analyse(parse_query(sql, _AT), ports, sql, _AT)
+def _analysed(sql: str, ports: tuple[tuple[str, tuple[Column, ...], str], ...]) -> CheckedQuery:
+    inputs = {port.lower(): ActionPort(columns, {}, mode == "lookup") for port, columns, mode in ports}
+    return analyse(parse_query(sql, _AT), inputs, sql, _AT)
 
 
 def _canonical_of(query: CheckedQuery, inputs: Mapping[str, CanonicalInput], sql: str) -> Canonical:

@@ -1,6 +1,6 @@
 """A plan looked up by table: what its steps read, and who reads what."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,10 @@ class Around:
             {table: tuple(steps) for table, steps in readers.items()},
         )
 
+    def own_readers(self, table: str) -> Iterator[tuple[str, "Around", PlannedStep]]:
+        """The steps of the flow that read a table or source."""
+        return ((self.plan.flow, self, step) for step in self.readers.get(table, ()))
+
     def inputs(self, step: PlannedStep) -> dict[str, Reading]:
         """Port of a step → what it reads."""
         return {
@@ -68,8 +72,3 @@ class Around:
         )
 
         return canonical(step.sql, {port: CanonicalInput(*reading) for port, reading in self.inputs(step).items()})
-
-
-def arounds(plans: Iterable[FlowPlan]) -> dict[str, Around]:
-    """Flow → what is around its steps."""
-    return {plan.flow: Around.of(plan) for plan in plans}

@@ -1,14 +1,17 @@
 """How far a change of a table's meaning reaches: the steps that read what changes, and those that read them."""
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from streamhouse.compiler.diff.around import Around
+from streamhouse.compiler.diff.beside import Beside, Reader
 from streamhouse.model.outcome import Consumer, Finding, Outcome
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.types import History, Strategy
 
 _MEANT = frozenset({Outcome.FORWARD, Outcome.REBUILD})
+Readers = Callable[[str], Iterable[Reader]]
 _OTHER_KEYS = frozenset({15, 22, 29})  # group key, time window, and how a table tells its rows apart
 
 
@@ -21,6 +24,12 @@ class Affected:
     rows: bool = False
     swaps: bool = False  # another version of the table, with the same values in it
     more: bool = False  # another version, with rows that never came into the one before: a reader cannot go on behind
+
+    def covers(self, other: "Affected") -> bool:
+        """Whether all that follows from the other for any reader follows from this one."""
+        if (self.outcome, self.swaps, self.more) != (other.outcome, other.swaps, other.more):
+            return False  # a heavier outcome may ask less of a reader: it may see the whole new version
+        return self.rows or (not other.rows and other.columns <= self.columns)
 
 
 def affected(findings: list[Finding], *, more: bool = False) -> Affected | None:
@@ -45,29 +54,100 @@ def affected(findings: list[Finding], *, more: bool = False) -> Affected | None:
     return Affected(Outcome.REBUILD, rows=True, swaps=not more, more=more) if moved else None
 
 
-def consumers(table: str, change: Affected, plans: Mapping[str, Around]) -> list[Consumer]:
-    """Every step that reads what changes, nearest first, each once.
+class Seen:
+    """The changes of tables that were followed already: a change of no more columns reaches nothing further."""
+
+    def __init__(self) -> None:
+        self._changes: dict[Hashable, list[Affected]] = {}
+
+    def adds(self, place: Hashable, change: Affected) -> bool:
+        """Whether a change says more than those before it at this place; it is noted then."""
+        known = self._changes.setdefault(place, [])
+        if any(one.covers(change) for one in known):
+            return False
+        known.append(change)
+        return True
+
+
+def consumers(table: str, change: Affected, readers: Readers, seen: Seen) -> Iterator[Consumer]:
+    """Every step that reads what changes, nearest first; one that reads it on several ways, once for each.
 
     Args:
         table: The table that changes.
         change: What of it.
-        plans: Every flow, this one as desired.
+        readers: Table → the steps that read it.
+        seen: Changes whose readers were given already; filled.
     """
-    found: dict[tuple[str, str], Consumer] = {}
-    pending = [(table, change)]
+    pending = deque([(table, change)])
     while pending:
-        name, part = pending.pop(0)
-        readers = [(flow, around, step) for flow, around in plans.items() for step in around.readers.get(name, ())]
-        for flow, around, step in readers:
+        name, part = pending.popleft()
+        if not seen.adds(name, part):
+            continue
+        for flow, around, step in readers(name):
             consumer = _consumer(flow, around, step, name, part)
-            if consumer is None or (flow, step.id) in found:
+            if consumer is not None:
+                yield consumer
+                if (spread := _spread(consumer, step, name, part)) is not None:
+                    pending.append((step.writes.name, spread))
+
+
+def consumers_beside(
+    own: Around, changes: Sequence[tuple[PlannedStep, Affected]], others: Beside
+) -> dict[str, tuple[Consumer, ...]]:
+    """Step of a flow → the steps of other flows that read what changes in its table, and those behind them, each once.
+
+    A change of a step's table also changes the tables that the flow makes of it. The readers of such a table are
+    listed at the step that writes it.
+
+    Args:
+        own: The flow.
+        changes: Its steps whose tables change, upstream first, and what changes.
+        others: The other flows.
+    """
+    found: dict[str, dict[tuple[str, str], Consumer]] = {}
+    if not any(True for table in own.plan.tables for _ in others.readers(table)):
+        return {}
+    seen, seen_own = Seen(), Seen()
+    pending = deque((step.id, step.writes.name, change, True) for step, change in changes)
+    while pending:
+        owner, name, part, is_own = pending.popleft()
+        if not (seen_own.adds(name, part) if is_own else seen.adds((owner, name), part)):
+            continue
+        for flow, around, step in others.readers(name):
+            consumer = _consumer(flow, around, step, name, part)
+            if consumer is None:
                 continue
-            found[flow, step.id] = consumer
-            if consumer.outcome in _MEANT:
-                more = part.more and consumer.outcome is Outcome.REBUILD and name in step.follows
-                spread = Affected(consumer.outcome, frozenset(consumer.columns), consumer.rows, more=more)
-                pending.append((step.writes.name, spread))
-    return list(found.values())
+            known = found.setdefault(owner, {})
+            known[flow, step.id] = _joined(known.get((flow, step.id)), consumer)
+            if (spread := _spread(consumer, step, name, part)) is not None:
+                pending.append((owner, step.writes.name, spread, False))
+        for step in own.readers.get(name, ()):
+            consumer = _consumer(own.plan.flow, own, step, name, part)
+            if consumer is not None and (spread := _spread(consumer, step, name, part)) is not None:
+                pending.append((step.id, step.writes.name, spread, True))
+    return {owner: tuple(known.values()) for owner, known in found.items()}
+
+
+def _spread(consumer: Consumer, step: PlannedStep, table: str, change: Affected) -> Affected | None:
+    """What changes in the table of a step that reads what changes; None: nothing."""
+    if consumer.outcome not in _MEANT:
+        return None
+    more = change.more and consumer.outcome is Outcome.REBUILD and table in step.follows
+    return Affected(consumer.outcome, frozenset(consumer.columns), consumer.rows, more=more)
+
+
+def _joined(known: Consumer | None, other: Consumer) -> Consumer:
+    """A consumer that is reached on two ways: what demands most, and all that changes."""
+    if known is None:
+        return other
+    first, second = (known, other) if known.outcome.weight >= other.outcome.weight else (other, known)
+    return first.model_copy(
+        update={
+            "columns": tuple(dict.fromkeys((*first.columns, *second.columns))),
+            "rows": first.rows or second.rows,
+            "marks": tuple(dict.fromkeys((*first.marks, *second.marks))),
+        }
+    )
 
 
 def _consumer(flow: str, around: Around, step: PlannedStep, table: str, change: Affected) -> Consumer | None:

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
 
-from streamhouse.compiler.diff.around import Around, arounds
+from streamhouse.compiler.diff.around import Around
 from streamhouse.compiler.diff.bad_rows import letters_again
+from streamhouse.compiler.diff.beside import Beside
 from streamhouse.compiler.diff.choices import decided
-from streamhouse.compiler.diff.consumers import affected, consumers
+from streamhouse.compiler.diff.consumers import Seen, affected, consumers, consumers_beside
 from streamhouse.compiler.diff.semver import version_advice
 from streamhouse.compiler.diff.settings import replaced, setting_findings, source_findings
 from streamhouse.compiler.diff.tiers import table_outcome, tier_changes
-from streamhouse.model.outcome import Finding, FlowDiff, Outcome, StepChange, TableChange, worst
+from streamhouse.model.outcome import Consumer, Finding, FlowDiff, Outcome, StepChange, TableChange, worst
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.types import History, Strategy, format_duration
 
@@ -43,17 +44,17 @@ def diff(
     """
     if old is new:
         return _unchanged(new)
+    beside = Beside.of(others)
     new = _stored(new)
     old = _stored(old) if old is not None else None
     now = Around.of(new)
     was = Around.of(old) if old is not None else None
     before = {step.id: step for step in old.steps} if old is not None else {}
     after = {step.id: step for step in new.steps}
-    owners = _owners(others) if after.keys() - before.keys() else {}
     found: dict[str, list[Finding]] = {}
     known = was.known if was is not None else frozenset()
     for name, step in after.items():  # upstream first
-        found[name] = _findings(step, before.get(name), was, now, owners, known, age)
+        found[name] = _findings(step, before.get(name), was, now, beside, known, age)
         if name not in before and any(finding.restate for finding in found[name]):
             known |= {step.writes.name}
     if old is not None:
@@ -65,13 +66,13 @@ def diff(
         found[name].append(again)
     more = _spread(now, found, before, frozenset(replaced(old, new)) if old is not None else frozenset(), decide)
     for name, step in after.items():
-        guards = [*_unheld(step, new, found[name], age), *_starved(step, found[name], others)]
+        guards = [*_unheld(step, new, found[name], age), *_starved(step, found[name], beside)]
         found[name] += decide(step, guards, found[name])
-    reaches = any(affected(findings) is not None for findings in found.values())
-    plans = {**(arounds(others.values()) if reaches else {}), new.flow: now}
-    steps = [_change(step, before.get(name), found[name], plans, more=name in more) for name, step in after.items()]
-    steps = [_with_wider(change, before.get(change.step), after[change.step], others) for change in steps]
-    steps += [_removed(step, others) for name, step in before.items() if name not in after]
+    changes = {name: affected(_heaviest_first(found[name]), more=name in more) for name in after}
+    reached = consumers_beside(now, [(after[name], change) for name, change in changes.items() if change], beside)
+    steps = [_change(step, before.get(name), found[name], reached.get(name, ())) for name, step in after.items()]
+    steps = [_with_wider(change, before.get(change.step), after[change.step], beside) for change in steps]
+    steps += [_removed(step, beside) for name, step in before.items() if name not in after]
     settings = tuple(setting_findings(old, new)) if old is not None else ()
     outcome = worst(*(step.outcome for step in steps), *(finding.outcome for finding in settings))
     tables = tuple(_tables(old, new, found, {s.table: s.outcome for s in steps if s.change == "removed"}))
@@ -103,15 +104,6 @@ def _stored(plan: FlowPlan) -> FlowPlan:
     return plan.model_copy(update={"segments": tuple(segments)})
 
 
-def _owners(plans: Mapping[str, FlowPlan]) -> dict[str, str]:
-    """Table → the first flow that writes it."""
-    found: dict[str, str] = {}
-    for name, plan in plans.items():
-        for table in plan.tables:
-            found.setdefault(table, name)
-    return found
-
-
 @dataclass(frozen=True)
 class _Decide:
     """Applies a person's choices to findings of steps."""
@@ -132,7 +124,7 @@ def _findings(
     was: PlannedStep | None,
     before: Around | None,
     after: Around,
-    owners: Mapping[str, str],
+    beside: Beside,
     known: frozenset[str],
     age: timedelta,
 ) -> list[Finding]:
@@ -142,13 +134,13 @@ def _findings(
         from streamhouse.compiler.diff.steps import step_findings  # loads sqlglot, which nothing else here needs
 
         return step_findings(was, step, before, after, known, age)
-    return [_created(step, owners, known)]
+    return [_created(step, beside, known)]
 
 
-def _created(step: PlannedStep, owners: Mapping[str, str], known: frozenset[str]) -> Finding:
+def _created(step: PlannedStep, beside: Beside, known: frozenset[str]) -> Finding:
     table = step.writes.name
-    if table in owners and not step.part:
-        proof = f"the flow {owners[table]} writes {table} as it runs; apply that flow without it first"
+    if not step.part and (owners := beside.writers(table)):
+        proof = f"the flow {owners[0]} writes {table} as it runs; apply that flow without it first"
         return Finding(rule=33, outcome=Outcome.BLOCK, proof=proof)
     missed = sorted({read.table for read in step.reads if read.table in known})
     proof = f"{table} is created, kept up to date by {step.strategy}: {step.reason}"
@@ -183,7 +175,7 @@ def _unheld(step: PlannedStep, plan: FlowPlan, findings: list[Finding], age: tim
     return []
 
 
-def _starved(writer: PlannedStep, findings: list[Finding], others: Mapping[str, FlowPlan]) -> list[Finding]:
+def _starved(writer: PlannedStep, findings: list[Finding], beside: Beside) -> list[Finding]:
     """A guard: a column goes, or gets another name, that a step of another flow reads."""
     name = writer.writes.name
     lost_columns = {c for f in findings if f.rule in _DROPS for c in f.columns}
@@ -191,12 +183,11 @@ def _starved(writer: PlannedStep, findings: list[Finding], others: Mapping[str, 
     found: list[Finding] = []
     if not lost_columns:
         return found
-    for flow, plan in others.items():
-        for step in plan.steps:
-            own = {c for r in step.reads if r.table == name for c in (*r.columns, *r.key_columns.values())}
-            if starved := sorted(own & lost_columns):
-                proof = f"{flow}: {step.id} reads {', '.join(starved)} of {name}; change and apply it first"
-                found.append(Finding(rule=5, outcome=Outcome.BLOCK, proof=proof, columns=tuple(starved)))
+    for flow, _, step in beside.readers(name):
+        own = {c for r in step.reads if r.table == name for c in (*r.columns, *r.key_columns.values())}
+        if starved := sorted(own & lost_columns):
+            proof = f"{flow}: {step.id} reads {', '.join(starved)} of {name}; change and apply it first"
+            found.append(Finding(rule=5, outcome=Outcome.BLOCK, proof=proof, columns=tuple(starved)))
     return found
 
 
@@ -221,6 +212,7 @@ def _spread(
     """
     more: set[str] = set()
     fresh = set(again)  # what is read from its beginning, and tables of `more`
+    seen = {True: Seen(), False: Seen()}  # by `more` of the change that is followed
     for step in around.plan.steps:
         found[step.id] = decide(step, found[step.id])
         passed = before[step.id].follows - fresh if step.id in before else frozenset()
@@ -230,7 +222,7 @@ def _spread(
         if change.more:
             more.add(step.id)
             fresh.add(step.writes.name)
-        for consumer in consumers(step.writes.name, change, {around.plan.flow: around}):
+        for consumer in consumers(step.writes.name, change, around.own_readers, seen[change.more]):
             known = found[consumer.step]
             if consumer.step not in before:
                 continue
@@ -252,11 +244,10 @@ def _spread(
 
 
 def _change(
-    step: PlannedStep, was: PlannedStep | None, findings: list[Finding], plans: Mapping[str, Around], *, more: bool
+    step: PlannedStep, was: PlannedStep | None, findings: list[Finding], reached: tuple[Consumer, ...]
 ) -> StepChange:
     outcome = worst(*(finding.outcome for finding in findings))
-    ordered = tuple(sorted(findings, key=lambda finding: -finding.outcome.weight))
-    change = affected(list(ordered), more=more)
+    ordered = tuple(_heaviest_first(findings))
     return StepChange(
         step=step.id,
         table=step.writes.name,
@@ -265,13 +256,15 @@ def _change(
         outcome=outcome,
         findings=ordered,
         marks=tuple(dict.fromkeys(c for f in ordered if f.rule in _MARKS or _keeps(f) for c in _marked(f, step))),
-        consumers=tuple(consumers(step.writes.name, change, plans)) if change is not None else (),
+        consumers=reached,
     )
 
 
-def _with_wider(
-    change: StepChange, was: PlannedStep | None, step: PlannedStep, others: Mapping[str, FlowPlan]
-) -> StepChange:
+def _heaviest_first(findings: list[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda finding: -finding.outcome.weight)
+
+
+def _with_wider(change: StepChange, was: PlannedStep | None, step: PlannedStep, beside: Beside) -> StepChange:
     """The change, with steps of other flows whose values may show that columns of the table are wider."""
     types = {c.name: c.type for c in was.columns} if was is not None else {}
     if all(types.get(c.name, c.type) == c.type for c in step.columns):
@@ -279,7 +272,7 @@ def _with_wider(
     from streamhouse.compiler.diff.widths import wider_consumers  # loads sqlglot
 
     found = {(one.flow, one.step): one for one in change.consumers}
-    for one in wider_consumers(step.writes.name, step.columns, arounds(others.values())):
+    for one in wider_consumers(step.writes.name, step.columns, beside):
         known = found.get((one.flow, one.step))
         if known is None or known.outcome.weight < one.outcome.weight:
             found[one.flow, one.step] = one
@@ -294,13 +287,8 @@ def _marked(finding: Finding, step: PlannedStep) -> tuple[str, ...]:
     return tuple(c.name for c in step.columns) if finding.rows else finding.columns
 
 
-def _removed(step: PlannedStep, others: Mapping[str, FlowPlan]) -> StepChange:
-    readers = [
-        (flow, reader.id)
-        for flow, plan in others.items()
-        for reader in plan.steps
-        if any(read.table == step.writes.name for read in reader.reads)
-    ]
+def _removed(step: PlannedStep, beside: Beside) -> StepChange:
+    readers = [(flow, reader.id) for flow, _, reader in beside.readers(step.writes.name)]
     if readers:
         proof = f"{readers[0][0]}: {readers[0][1]} still reads {step.writes.name}; change and apply it first"
         finding = Finding(rule=5, outcome=Outcome.BLOCK, proof=proof, rows=True)

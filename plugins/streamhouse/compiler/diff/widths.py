@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from streamhouse.compiler.diff.around import Around, Reading
-from streamhouse.compiler.diff.consumers import Affected, consumers
+from streamhouse.compiler.diff.beside import Beside
+from streamhouse.compiler.diff.consumers import Affected, Seen, consumers
 from streamhouse.compiler.diff.policy import EditedStep, changed
 from streamhouse.model.outcome import Consumer, Finding, Outcome
 from streamhouse.model.plan import PlannedStep
@@ -53,7 +54,7 @@ def width_findings(edited: EditedStep, meaning: Canonical, before: Around, after
     return [Finding(rule=8, outcome=Outcome.SWAP, proof=proof, keeps_values=True)]
 
 
-def wider_consumers(table: str, columns: tuple[Column, ...], others: Mapping[str, Around]) -> Iterator[Consumer]:
+def wider_consumers(table: str, columns: tuple[Column, ...], others: Beside) -> Iterator[Consumer]:
     """Steps of other flows whose values may show that a table has wider columns, and those that read them.
 
     Args:
@@ -61,33 +62,32 @@ def wider_consumers(table: str, columns: tuple[Column, ...], others: Mapping[str
         columns: As they will be.
         others: The other flows as they run.
     """
-    for flow, around in others.items():
+    for flow, around, step in others.readers(table):
         after = replace(around, columns={**around.columns, table: columns})
-        for step in around.readers.get(table, ()):
-            edited = EditedStep(step, step, around.keys)
-            for finding in width_findings(edited, around.meaning(step), around, after):
-                if finding.keeps_values:
-                    continue
-                marks = tuple(c.name for c in step.columns) if finding.rows else finding.columns
-                yield Consumer(
-                    flow=flow,
-                    step=step.id,
-                    outcome=finding.outcome,
-                    reads=tuple(c.name for c in columns if c not in around.columns[table]),
-                    columns=finding.columns,
-                    rows=finding.rows,
-                    proof=finding.proof,
-                    table=step.writes.name,
-                    marks=marks if finding.outcome is Outcome.FORWARD else (),
-                )
-                if finding.outcome is not Outcome.SWAP:
-                    change = Affected(finding.outcome, frozenset(finding.columns), finding.rows)
-                    yield from consumers(step.writes.name, change, others)
+        edited = EditedStep(step, step, around.keys)
+        for finding in width_findings(edited, around.meaning(step), around, after):
+            if finding.keeps_values:
+                continue
+            marks = tuple(c.name for c in step.columns) if finding.rows else finding.columns
+            yield Consumer(
+                flow=flow,
+                step=step.id,
+                outcome=finding.outcome,
+                reads=tuple(c.name for c in columns if c not in around.columns[table]),
+                columns=finding.columns,
+                rows=finding.rows,
+                proof=finding.proof,
+                table=step.writes.name,
+                marks=marks if finding.outcome is Outcome.FORWARD else (),
+            )
+            if finding.outcome is not Outcome.SWAP:
+                change = Affected(finding.outcome, frozenset(finding.columns), finding.rows)
+                yield from consumers(step.writes.name, change, others.readers, Seen())
 
 
 def _widths(step: PlannedStep, before: Around, after: Around) -> Widths:
     now = after.inputs(step)
-    query = analysed(step.sql, tuple(sorted((port, CanonicalInput(*reading)) for port, reading in now.items())))
+    query = analysed(step.sql, {port: CanonicalInput(*reading) for port, reading in now.items()})
     return Widths(query, _columns(now), _columns(_typed(step, before, after)))
 
 
