@@ -40,6 +40,7 @@ SETS = (
     "fifteenth",
     "sixteenth",
     "seventeenth",
+    "eighteenth",
     "held",
 )
 BLIND = "blind"  # scored only when it is asked for, so that nobody sees its failures by accident
