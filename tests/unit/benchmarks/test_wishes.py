@@ -32,6 +32,8 @@ HOSTILE = Wish.model_validate(
         ("fourteenth", 66, {"brewery", "harbour", "orchestra"}),
         ("fifteenth", 66, {"callcentre", "skiing"}),
         ("sixteenth", 66, {"callcentre", "skiing", "workshop"}),
+        ("seventeenth", 66, {"shelter", "windfarm"}),
+        ("eighteenth", 66, {"nursery", "shelter", "windfarm"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):

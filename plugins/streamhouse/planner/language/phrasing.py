@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
+from streamhouse.planner.language.turns_of_speech import TURNS_OF_SPEECH
 
 _QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w))")
 _THINGS = r"((?:[a-z]+[ -]){0,2}[a-z]+)"
@@ -161,7 +162,8 @@ _TURNS: tuple[tuple[str, str], ...] = (
 _SLASHED = re.compile(r"\b(\d{1,2})/(\d{1,2})/(\d{4})\b")
 _DAY_FIRST = re.compile(r"\b(?:1[3-9]|2\d|3[01])/\d{1,2}/\d{4}\b")
 _COMPILED = tuple(
-    (re.compile(pattern, re.IGNORECASE), said) for pattern, said in (*TURNS_OF_ASKING, *_TURNS, *TURNS_OF_PATTERNS)
+    (re.compile(pattern, re.IGNORECASE), said)
+    for pattern, said in (*TURNS_OF_SPEECH, *TURNS_OF_ASKING, *_TURNS, *TURNS_OF_PATTERNS)
 )
 
 

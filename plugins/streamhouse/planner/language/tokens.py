@@ -98,6 +98,8 @@ def stem(word: str) -> str:
     lower = _IRREGULAR.get(lower, lower)
     if not lower.isalpha():
         return lower
+    if lower.endswith("s"):  # "centres" is written as "centre" is
+        lower = _IRREGULAR.get(lower[:-1], lower)
     return str(_STEMMER.stemWord(lower))
 
 
@@ -116,7 +118,7 @@ def singular(word: str) -> str:
     if len(lower) > 4 and lower.endswith(("ches", "shes", "xes", "sses", "zes")):
         return lower[:-2]
     if len(lower) > 3 and lower.endswith("s") and not lower.endswith(("ss", "us", "is")):
-        return lower[:-1]
+        return _IRREGULAR.get(lower[:-1], lower[:-1])
     return lower
 
 

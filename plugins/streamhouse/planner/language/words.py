@@ -244,7 +244,7 @@ STATES: Final = {
     "unfinished": ("finish", "complete", "end", "done"),
     "unresolved": ("resolve", "solve", "close"), "running": ("end", "finish", "complete", "done"),
     "ongoing": ("end", "finish", "complete", "close", "restore"), "active": ("end", "cancel", "leave"),
-    "current": ("end", "close", "cancel", "leave", "left", "quit", "retire", "expire", "terminate", "resign"),
+    "current": ("end", "close", "cancel", "leave", "left", "quit", "retire", "expire", "terminate", "resign", "stop"),
 }  # fmt: skip
 """State of something that goes on → stems of what a time column says that is empty while it does."""
 
