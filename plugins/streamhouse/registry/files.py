@@ -5,10 +5,13 @@ import stat
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from io import FileIO
 from pathlib import Path
 
 from streamhouse.errors import FileFormatError, Location
 from streamhouse.errors.base import printable
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def _read(root: Path, name: str) -> DefinitionFile:
         if os.path.islink(path) and not _is_within(root, name):  # noqa: PTH114
             return DefinitionFile(name, None, "it is a link that leads out of the project")
         # Without O_NONBLOCK a pipe that nobody writes into would never open.
-        with open(path, "rb", buffering=0, opener=_opened) as file:
+        with FileIO(os.open(path, _READ)) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return DefinitionFile(name, None, "it is no regular file")
             return DefinitionFile(name, file.readall())
@@ -124,7 +127,3 @@ def _read(root: Path, name: str) -> DefinitionFile:
 def _is_within(root: Path, name: str) -> bool:
     real = (root / name).resolve(strict=True)
     return any(real.is_relative_to(folder.resolve()) for folder in (root, root / name.partition("/")[0]))
-
-
-def _opened(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
