@@ -679,7 +679,7 @@ def test_what_was_given_up_and_comes_back_holds_nothing_of_its_former_life(tmp_p
         assert held(without) == large([*a, *b], lambda _: None)
         action.write_text(action.read_text().replace("AS twice", "AS twice, lower(note) AS note"))
         again = plan_of(shop.open.project, FLOW)
-        assert compare(again, Applied.of(shop.open.state), {}).found.outcome is Outcome.SWAP
+        assert compare(again, Applied.of(shop.open.state), {}).found.outcome is Outcome.REBUILD
         shop.add("orders", "c", shop.rows("orders", SALES_A, names))
         shop.carry()
         lower = large(SALES_A, lambda row: row[7].lower() if row[7] else None)
