@@ -61,10 +61,11 @@ def check_streams(flow: Flow, cut: tuple[Segment, ...], readable_tables: Mapping
         StrategyError: it keeps the last row of each key of a log whose order its buckets do not keep.
     """
     for segment in cut:
+        own = segment.tables.keys()
         for step in segment.steps:
             for read in step.reads:
                 table = readable_tables.get(read.table)
-                if table is None or table.name in segment.tables:
+                if table is None or table.name in own:
                     continue
                 place = flow.places.get(f"tables.{table.name}", flow.at)
                 if table.tiers.target is Tier.COLD:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from streamhouse.compiler import compile_flow, compile_project, explain
+from streamhouse.compiler.segments import check_streams
 from streamhouse.errors import DefinitionError, DefinitionErrors, StreamhouseError, UnknownActionError
 from streamhouse.model.action import Action, Output
 from streamhouse.model.flow import Flow, Read, Source, Step
@@ -235,3 +236,15 @@ def test_the_work_to_compile_grows_with_the_steps_and_not_faster() -> None:
 
     calls_of(range(4))
     assert calls_of(range(100, 300)) < 6 * calls_of(range(50, 100))
+
+
+def test_the_work_to_check_streams_grows_with_the_steps_and_not_faster() -> None:
+    pick = _action("pick", StepKind.CLEAN, "SELECT id, dept, n FROM r", "r")
+
+    def calls_of(steps: int) -> int:
+        links = [_step("pick", f"dwd.t{i}", r=f"dwd.t{i - 1}" if i else "ods.t") for i in range(steps)]
+        flow = Flow(flow="f", sources=_source("s"), steps=(_step("ingest", "ods.t", rows="s"), *links))
+        plan = compile_flow(flow, _Actions(INGEST, pick), {"s": COLUMNS})
+        return calls_in(lambda: check_streams(flow, plan.segments, plan.tables))
+
+    assert calls_of(40) < 6 * calls_of(10)
