@@ -8,13 +8,16 @@ from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.language.account import unaccounted
 from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
 from streamhouse.planner.language.always_done import with_plain_groups
+from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
 from streamhouse.planner.language.deadlines import with_deadlines
+from streamhouse.planner.language.deeds_had import with_deeds
 from streamhouse.planner.language.designators import with_plain_values
 from streamhouse.planner.language.done_things import with_done_things
 from streamhouse.planner.language.doubtful import doubt
 from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.excused import restricts_rows, said_of_all
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
 from streamhouse.planner.language.impossible import impossible
@@ -45,7 +48,7 @@ from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
 from streamhouse.planner.language.without_rows import with_missing_rows
-from streamhouse.planner.request import Question, Reading, Request, Understood
+from streamhouse.planner.request import ColumnRef, Question, Reading, Request, Understood
 
 
 def understand(wish: str, catalog: Catalog) -> Understood:
@@ -95,6 +98,7 @@ _OTHERWISE = (
     with_both_sides,
     with_plain_values,
     with_done_moments,
+    with_deeds,
     with_plain_groups,
     with_most_of,
     with_turned_names,
@@ -106,6 +110,7 @@ _OTHERWISE = (
     with_sums,
     with_totals,
     with_verbs_of_rows,
+    with_counts_first,
 )
 
 
@@ -201,6 +206,7 @@ def _unread(draft: Draft, found: Shaped | Failed, lexicon: Lexicon) -> list[str]
     if not isinstance(found, Shaped):
         return draft.unread
     base, text = found.bench.base.name, found.block.model_dump_json()
+    measured = {one.of.column for one in found.block.measures if isinstance(one.of, ColumnRef)}
     left = []
     for phrase in draft.unread:
         if phrase.lower() in {"new", "newly"} and _counts_rows(found):
@@ -209,7 +215,10 @@ def _unread(draft: Draft, found: Shaped | Failed, lexicon: Lexicon) -> list[str]
             continue
         senses = lexicon.described.get(stem(phrase), [])
         is_described = any(
-            sense.table == base and (sense.kind == "table" or f'"{sense.column}"' in text) for sense in senses
+            sense.table == base
+            and (f'"{sense.column}"' in text if sense.column else not restricts_rows(phrase, draft.words))
+            and (said_of_all(phrase, sense, lexicon.catalog) or sense.column in measured)
+            for sense in senses
         )
         if not is_described or not phrase.isalpha() or phrase.lower() in MEANINGFUL or singular(phrase) in MEANINGFUL:
             left.append(phrase)

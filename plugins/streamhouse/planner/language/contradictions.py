@@ -12,7 +12,16 @@ def contradiction(block: Block) -> str:
         found = contradiction(block.inner)
         if found:
             return found
-    return _of(block.filters) or _of(block.having)
+    return _of(block.filters) or _of(block.having) or _parts(block)
+
+
+def _parts(block: Block) -> str:
+    """A part of a share that the conditions on all rows leave out: "dogs" of "cats and rabbits"."""
+    for measure in block.measures:
+        found = _of((*block.filters, *measure.where)) if measure.where else ""
+        if found:
+            return f"a part of the share is always empty: {found}"
+    return ""
 
 
 def _of(filters: tuple[Filter, ...]) -> str:
@@ -27,6 +36,9 @@ def _of(filters: tuple[Filter, ...]) -> str:
         found = _values(conditions) or _bounds(conditions) or _nulls(conditions)
         if found:
             return found
+    found = _no_time(filters, times)
+    if found:
+        return found
     for spans in times.values():
         since = max((one.since for one in spans if one.since), default=datetime.min)
         until = min((one.until for one in spans if one.until), default=datetime.max)
@@ -36,6 +48,20 @@ def _of(filters: tuple[Filter, ...]) -> str:
         if found:
             return found
     return ""
+
+
+def _no_time(filters: tuple[Filter, ...], times: dict[str, list[During]]) -> str:
+    """A time that is empty, and lies in a period or at a part of the calendar: "still open and cleared in May"."""
+    empty = [one.left for one in filters if isinstance(one, Condition) and one.operator == "is null"]
+    cut = {repr(one.left.of) for one in filters
+           if isinstance(one, Condition) and isinstance(one.left, Cut) and one.operator in _WITH_VALUE}  # fmt: skip
+    for left in empty:
+        if repr(left) in times or repr(left) in cut:
+            return f"{_name(left)} cannot be empty and have a value at once"
+    return ""
+
+
+_WITH_VALUE = frozenset({"=", "in", "<", "<=", ">", ">=", "is not null"})
 
 
 def _months(filters: tuple[Filter, ...], of: ColumnRef, since: datetime, until: datetime) -> str:

@@ -2,6 +2,7 @@
 
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.listing import Columns
+from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.request import ColumnRef, Condition, Dimension
 
@@ -46,13 +47,15 @@ def _called(bench: Bench) -> bool:
 
 
 def _says_which(bench: Bench, flag: Dimension) -> bool:
-    """Whether a flag stands directly behind the rows and says which are meant: "paintings on loan, with the date"."""
+    """Whether a flag stands beside the rows and says which are meant: "paintings on loan, with the date"."""
     of = flag.of
     for noun in bench.draft.nouns:
         if not isinstance(of, ColumnRef) or not any(s.column == of.column for s in noun.head.of_kind("column")):
             continue
         if any(one.end == noun.head.start and one.of_kind("value", "table") for one in noun.around):
             return True
+        if any(one.start == noun.head.end and one.of_kind("value", "table") for one in mentions_of(bench.draft)):
+            return True  # "native trees and shrubs, with name and height"
     return False
 
 

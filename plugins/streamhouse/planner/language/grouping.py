@@ -94,7 +94,7 @@ def _agent(reader: Reader, *, done: bool) -> bool:
     following = reader.tokens[end].word if end < len(reader.tokens) else ""
     timed = read_period(reader.tokens, end) is not None
     if not done:
-        _ask_agent(reader, noun, said_of=following in _SAID_OF and not timed)
+        _ask_agent(reader, noun, said_of=(following in _SAID_OF or _says_more(reader, end)) and not timed)
         return False
     if (following in _OF_AGENTS and not timed) or any(mention.of_kind("value") for mention in noun.around):
         return True
@@ -107,6 +107,14 @@ def _agent(reader: Reader, *, done: bool) -> bool:
 
 
 _SAID_OF = frozenset({"from", "who", "whose", "other", "except", "living", "aged", "older", "younger"})
+
+
+def _says_more(reader: Reader, end: int) -> bool:
+    """Whether more is said of people behind "by": "adoptions by families that have a garden"."""
+    words = [token.word for token in reader.tokens[end : end + 3]]
+    if words[:1] in (["that"], ["which"]):
+        return True
+    return words[:1] in (["with"], ["without"]) and words[1:2] in (["a"], ["an"], ["no"])
 
 
 def _ask_agent(reader: Reader, noun: Noun, *, said_of: bool) -> None:

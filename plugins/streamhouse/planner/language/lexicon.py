@@ -126,12 +126,16 @@ class Lexicon:
         )
         for spelled, sense in entries:
             same = _ANY in (forms, spelled) or forms == spelled
-            if named and not same and sense.kind == "table":
+            if named and not same and (sense.kind in {"table", "measure"} or self._numbers_rows(sense)):
                 continue  # a translator is no translation
             quality = sense.quality if same else sense.quality - _OTHER_FORM
             identity = less(sense, 0.0)
             best[identity] = max(best.get(identity, 0.0), quality)
         return tuple(less(one, best[one]) for one in sorted(best, key=lambda one: -best[one]))
+
+    def _numbers_rows(self, sense: Sense) -> bool:
+        """Whether a sense is the key of a table: adopters are not counted by the numbers of adoptions."""
+        return sense.kind == "column" and self.catalog.tables[sense.table].primary_key == (sense.column,)
 
     def mention(self, tokens: tuple[Token, ...], at: int, longest: int = _LONGEST) -> Mention | None:
         """The longest phrase of the catalog that begins at a token."""

@@ -12,6 +12,7 @@ from streamhouse.model.types import Layer
 from streamhouse.planner.catalog import CatalogTable
 from streamhouse.planner.language.draft import Draft, Noun
 from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.request import ColumnRef, Question
@@ -25,6 +26,9 @@ _SUMS = (exp.Sum, exp.Count)
 def narrow_table(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
     """The question whether a table without all rows is meant, or one whose rows are sums; None: it is named."""
     base, catalog = found.bench.base, found.bench.places.scope.lexicon.catalog
+    if base.layer is Layer.DWD and (whole := _whole(base, draft, found)):
+        text = f"{base.name} has only some of the rows of {whole}: are these meant?"
+        return _question(text, base, draft, whole)
     action = catalog.actions.get(base.action)
     if base.layer not in {Layer.DWS, Layer.ADS} or action is None or _is_named(base, draft, found):
         return None
@@ -40,10 +44,32 @@ def narrow_table(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Que
     return None
 
 
-def _question(text: str, base: CatalogTable, draft: Draft) -> Question:
+def _whole(base: CatalogTable, draft: Draft, found: Shaped) -> str:
+    """The table that has all rows of which a table has some, and that says all that is read; empty: none has."""
+    catalog = found.bench.places.scope.lexicon.catalog
+    action = catalog.actions.get(base.action)
+    if (
+        action is None
+        or len(base.upstream) != 1
+        or base.upstream[0] not in catalog.tables
+        or _is_named(base, draft, found)
+    ):
+        return ""
+    whole = catalog.tables[base.upstream[0]]
+    ends = {one.name for one in whole.columns if one.type in TIMES} - {whole.event_time}
+    if not ends & _never_null(action.sql) or whole.layer is base.layer:
+        return ""
+    columns = {one.name for one in whole.columns}
+    text = found.block.model_dump_json()
+    read = {one.name for one in base.columns if f'"{one.name}"' in text}
+    return whole.name if read <= columns else ""
+
+
+def _question(text: str, base: CatalogTable, draft: Draft, whole: str = "") -> Question:
     figures = [one.noun for one in draft.figures if isinstance(one.noun, Noun)]
     phrase = next((one.text for one in (*figures, *draft.nouns)), "")
-    return Question(text=text, phrase=phrase, choices=(f"{phrase} of {base.name}",) if phrase else ())
+    tables = (base.name, whole) if whole else (base.name,)
+    return Question(text=text, phrase=phrase, choices=tuple(f"{phrase} of {one}" for one in tables) if phrase else ())
 
 
 def _is_named(base: CatalogTable, draft: Draft, found: Shaped) -> bool:
@@ -72,6 +98,17 @@ def _narrowed_by(sql: str) -> tuple[str, frozenset[str]]:
     ]
     sums = {one.alias_or_name.lower() for one in query.selects if one.find(*_SUMS) is not None}
     return " and ".join(dict.fromkeys(said)), frozenset(sums)
+
+
+@lru_cache(maxsize=256)
+def _never_null(sql: str) -> frozenset[str]:
+    """The columns without which a query leaves rows out."""
+    try:
+        query = parse_query(sql, Location("action"))
+    except StreamhouseError:
+        return frozenset()
+    parts = (part for clause in query.find_all(exp.Where) for part in _parts(clause.this) if _asks_for_null(part))
+    return frozenset(column.name.lower() for part in parts for column in part.find_all(exp.Column))
 
 
 def _parts(condition: exp.Expr) -> list[exp.Expr]:

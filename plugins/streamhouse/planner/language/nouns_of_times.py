@@ -6,7 +6,7 @@ from streamhouse.planner.language.lexicon import Lexicon, Sense
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import Token, stem
 
-_DONE: dict[str, tuple[str, ...]] = {
+DONE: dict[str, tuple[str, ...]] = {
     "acceptance": ("accepted",), "answer": ("answered",), "approval": ("approved",), "arrival": ("arrived",),
     "assignment": ("assigned",), "booking": ("booked",), "closing": ("closed",), "closure": ("closed",),
     "collection": ("collected",), "completion": ("completed",), "creation": ("created",), "decision": ("decided",),
@@ -19,6 +19,8 @@ _DONE: dict[str, tuple[str, ...]] = {
     "sale": ("sold",), "settlement": ("settled",), "shipment": ("shipped",), "shipping": ("shipped",),
     "solution": ("solved",), "start": ("started",), "submission": ("submitted",),
 }  # fmt: skip
+"""Noun for a deed → participles by which a catalog may name its time."""
+
 _LENGTHS = frozenset({"time", "days", "hours", "minutes", "seconds", "duration", "long"})
 _OPENERS = frozenset({"from", "between"})
 _JOINING = frozenset({"to", "until", "till", "and", "through"})
@@ -62,7 +64,7 @@ def _moment_at(tokens: tuple[Token, ...], at: int, end: int, lexicon: Lexicon) -
     found = lexicon.mention(tokens, at, 1)
     if found is not None and _times(found.senses, lexicon, _NAMED):
         return tokens[at:end]
-    for done in _DONE.get(tokens[at].word, ()):
+    for done in DONE.get(tokens[at].word, ()):
         phrase = tuple(map(stem, done.split()))
         if _times(lexicon.meanings(phrase), lexicon, _SURE):
             return tuple(replace(tokens[at], text=one, word=one, stem=stem(one)) for one in done.split())

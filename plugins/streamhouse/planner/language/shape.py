@@ -8,7 +8,7 @@ from streamhouse.planner.language.conditions import add_conditions, layer_cost, 
 from streamhouse.planner.language.contradictions import contradiction
 from streamhouse.planner.language.counted_periods import count_of_groups
 from streamhouse.planner.language.done_rows import leave_out_undone
-from streamhouse.planner.language.draft import Draft, Figure
+from streamhouse.planner.language.draft import Draft, Figure, Noun
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.flagged_rows import rows_of_flags
 from streamhouse.planner.language.group_conditions import counted_groups, entity_of_groups
@@ -150,6 +150,18 @@ def _number(bench: Bench, one: Figure, all_figures: list[Figure]) -> None:
     if one.window:
         # An average of several periods is read beside the figure of each.
         shown = one.window == "moving" or any(not other.window and other.noun == one.noun for other in all_figures)
+        shown = shown or _also_alone(bench, one)
         derived_number(bench, one, shown=shown)
     else:
         measured(bench, one)
+
+
+def _also_alone(bench: Bench, one: Figure) -> bool:
+    """Whether a wish names a number alone, too: "arrivals per week and running total of arrivals"."""
+    if not isinstance(one.noun, Noun) or one.window not in {"running", "change"}:
+        return False
+    head = one.noun.head
+    return any(
+        noun.head.words == head.words and noun.head.start < head.start and not (noun.predicate or noun.around)
+        for noun in bench.draft.nouns
+    )

@@ -12,6 +12,8 @@ _OF_NOUNS = ("ance", "ances", "ment", "ments", "tion", "tions")  # "performance"
 _MEANT = frozenset(stem(word) for word in ("end", "leave", "fall", "remain", "raise", "pass", "hold"))
 _NEVER = frozenset({"each", "every", "per", "between", "than", "exactly", "exact", "different", "both", "ordered",
                     "against", "within"})  # fmt: skip
+_ORDERS = frozenset({"return", "order", "use", "need", "want", "find", "show", "display", "see", "get"})
+_ENDS_TOTAL = frozenset({"", ".", "?", "!", ",", ";", "up", "so", "until", "by", "then", "then,", "to", "since"})
 _CLAUSES = frozenset({"where", "when", "while", "whose", "than"})
 _JOINING = frozenset({",", ";", "and", "or", "by", "per", "for", "where", "that", "which", "who"})
 _WHOLE = frozenset({"the", "our", "of", "these", "those", "their", "its", "in", "my"})
@@ -61,6 +63,12 @@ def _says(reader: Reader, word: str, *, light: bool) -> bool:
     following = reader.word(1)
     if word == "into" and following in {"", ".", "?", "!"}:
         return True  # "languages we translate into" are those of one direction
+    if word in _ORDERS and reader.word(-1) in {"a", "an", "any", "no", "without"}:
+        return True  # "with a return" asks for something
+    if word == "up" and following == "to":
+        return True  # "the total up to then" is a running one
+    if word in {"total", "overall"} and reader.word(-1) in {"the", "their", "its"} and following in _ENDS_TOTAL:
+        return True  # "visits per week and the total" asks for a second figure
     if word in _NEVER:
         return not (word == "both" and reader.mention(1) is not None)
     if word in {"last", "lasts"}:

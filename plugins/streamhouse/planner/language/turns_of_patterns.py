@@ -11,6 +11,11 @@ _END = r"(?=[.!?]*\s*$)"
 _NO_TOTAL = r"(?!.*\b(?:average|avg|mean|median|highest|lowest|most|share|percentage|rate|different|distinct|unique)\b)"
 _SUMMED = r"(?:added (?:up|together)|summed(?: up)?|taken together|in total|together)"
 _SO_FAR = r"(?:cumulated|accumulated|cumulatively|cumulative|(?:added|summed|totalled) up)"
+_TOTAL_SO_FAR = (
+    r"(?:(?:the|their|its|a) )?(?:(?:running|cumulative|cumulated|accumulated) (?:total|sum|number|count)"
+    r"|(?:total|sum) (?:(?:up )?to|until|till|by) (?:then|date|that (?:day|week|month|quarter|year|point|time|moment))"
+    r"|(?:total|sum) so far|(?:total|sum) (?:from|since) the (?:very )?(?:beginning|start))"
+)
 _BEGIN = r"(?:from the (?:very )?(?:beginning|start)(?: on)?|since the (?:beginning|start)|over time)"
 _MOST = r"(highest|largest|biggest|greatest|maximum|lowest|smallest|minimum)"
 _PART = r"(percentage|percent|share)"
@@ -72,6 +77,10 @@ TURNS_OF_PATTERNS: tuple[tuple[str, str], ...] = (
         r"running total of \1 per \2 of \3",
     ),
     (rf"^(?:the )?([a-z][^.;]*?),? {_SO_FAR} (?:over|across) the {_PERIOD}s{_END}", r"running total of \1 per \2"),
+    (
+        rf"^(?:the )?([a-z][^.,;]*?) (?:per|by|for each|of each) {_PERIOD},? and {_TOTAL_SO_FAR}{_END}",
+        r"\1 per \2 and running total of \1",
+    ),
     # shares
     (
         (

@@ -63,7 +63,7 @@ ASKED_BACK = [
     ("support", "phone numbers of accounts", "phone numbers"),
     ("library", "average number of renewals per member", "single rows, or of the totals"),
     ("energy", "average hourly consumption", "of all together"),
-    ("support", "unsolved tickets that were solved in May 2024", "unsolved … solved"),
+    ("support", "unsolved tickets that were solved in May 2024", "closed_at cannot be empty"),
     ("hotel", "guests who booked in Lisbon but never in Porto", "never"),
     ("hotel", "how much did guests from Germany pay?", "pay"),
     # the scope of a word is open

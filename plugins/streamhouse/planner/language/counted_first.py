@@ -1,0 +1,45 @@
+"""As in "treatments per month and total cost": rows before their groups are counted, beside the figure behind "and"."""
+
+from dataclasses import replace
+
+from streamhouse.planner.language.lexicon import Lexicon, Mention
+from streamhouse.planner.language.tokens import Token, singular, stem
+from streamhouse.planner.language.words import AGGREGATES, GRAINS
+
+_ARTICLES = frozenset({"the", "their", "its", "our", "a"})
+_FIGURES = frozenset({*AGGREGATES, "running", "cumulative", "cumulated"})
+_BINDS = frozenset({"with", "without", "where", "who", "whose", "that", "which", "in", "of", "from"})
+_NAMED = 1.0  # how well a word has to name rows
+
+
+def with_counts_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens with "number of" before rows that are counted per group, and have a figure behind "and"."""
+    at = int(bool(tokens) and tokens[0].word in _ARTICLES)
+    rows = lexicon.mention(tokens, at) if at < len(tokens) else None
+    if rows is None or singular(rows.words[-1]) == rows.words[-1] or not _are_rows(rows, lexicon):
+        return tokens
+    words = [token.word for token in tokens]
+    end = rows.end
+    grouped = words[end : end + 1] == ["per"] or words[end : end + 2] == ["for", "each"]
+    if not grouped and not (words[end : end + 1] == ["by"] and words[end + 1 : end + 2] and words[end + 1] in GRAINS):
+        return tokens
+    joined = next((n for n in range(end + 2, min(end + 6, len(words))) if words[n] == "and"), None)
+    if joined is None or _BINDS & set(words[end + 2 : joined]):
+        return tokens
+    figure = joined + 1
+    while figure < len(words) and words[figure] in _ARTICLES:
+        figure += 1
+    if figure >= len(words) or words[figure] not in _FIGURES:
+        return tokens
+    first = tokens[at]
+    put = tuple(replace(first, text=word, word=word, stem=stem(word), kind="word") for word in ("number", "of"))
+    return (*tokens[:at], *put, *tokens[at:])
+
+
+def _are_rows(rows: Mention, lexicon: Lexicon) -> bool:
+    """Whether words name rows of a table, and no other number than how many there are."""
+    named = [one for one in rows.senses if one.quality >= _NAMED]
+    measures = [lexicon.catalog.tables[one.table].measures[one.measure] for one in named if one.kind == "measure"]
+    others = any(one.kind in {"column", "value"} for one in named)
+    counts = all(one.sql.replace(" ", "").upper() == "COUNT(*)" for one in measures)
+    return counts and not others and any(one.kind == "table" for one in named)
