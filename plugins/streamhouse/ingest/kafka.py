@@ -12,6 +12,7 @@ from streamhouse.errors import Location, MissingPackageError, RowsLostError, Sou
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split
 from streamhouse.ingest.kafka_letters import AnyMessage, message_of, split_messages
 from streamhouse.ingest.kafka_options import KafkaOptions
+from streamhouse.ingest.not_null import HINT, REASON, refuse_nulls, required_of_those
 from streamhouse.ingest.options import check_options
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
@@ -58,7 +59,8 @@ class Kafka:
         self._options = options
         self._root = root
         self._skipped_ranges = skipped_ranges or {}
-        self._columns = columns or options.all_columns
+        sure = {column.name for column in options.all_columns if not column.nullable}
+        self._columns = required_of_those(columns or options.all_columns, sure)
         self._at = at
         self._lock = Lock()
         self._checked = False
@@ -243,8 +245,7 @@ class Kafka:
         try:
             return self._parse(messages, wanted)
         except (pa.ArrowException, ValueError) as error:
-            fields = tuple(c for c in wanted if c.name not in self._options.metadata)
-            raise self._malformed(messages, fields, error) from error
+            raise self._malformed(messages, wanted, error) from error
 
     def _parse(self, messages: "Sequence[AnyMessage]", wanted: tuple[Column, ...]) -> "pa.Table":
         import pyarrow as pa
@@ -261,18 +262,20 @@ class Kafka:
             arrays[name] = pa.array([_METADATA[what](m) for m in messages])
         rows = pa.table([arrays[f.name].cast(f.type) for f in schema], schema=schema)
         rows.validate(full=True)  # Arrow takes bytes that are no UTF-8 as they are
-        return rows
+        return refuse_nulls(rows, wanted)
 
-    def _malformed(self, messages: "list[Message]", fields: tuple[Column, ...], cause: Exception) -> SourceError:
+    def _malformed(self, messages: "list[Message]", wanted: tuple[Column, ...], cause: Exception) -> SourceError:
         """What is wrong with the first message that cannot be read alone."""
         import pyarrow as pa
 
         for message in messages:
             place = f"partition {message.partition()}, offset {message.offset()} of {self._options.topic}"
             try:
-                self._format.rows([message.value()], fields).validate(full=True)
+                self._parse([message], wanted)
             except (ValueError, pa.ArrowException) as error:
-                _, text = self._format.reason(message.value(), error)
+                code, text = self._format.reason(message.value(), error)
+                if code == REASON:
+                    return SourceError(f"the message at {place}: {text}", at=self._at, hint=HINT)
                 return SourceError(
                     f"the message at {place} is malformed: {text}",
                     at=self._at,

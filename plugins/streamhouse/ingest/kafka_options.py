@@ -5,18 +5,20 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import refuse_odd_keys, stored_types
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
-from streamhouse.model.types import NAME, Frozen
+from streamhouse.model.types import NAME
 from streamhouse.secret import holds_secret, names_secret
 
 _TYPES: dict[str, str] = {"key": "string", "timestamp": "timestamp", "partition": "int", "offset": "bigint"}
+_ALWAYS_THERE = ("partition", "offset")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Metadata = Literal["key", "timestamp", "partition", "offset"]
 
 
-class KafkaOptions(Frozen):
+class KafkaOptions(NotNull):
     """Options of `kafka`."""
 
     servers: str = Field(pattern=r"^[^\s:,]+:\d+(,[^\s:,]+:\d+)*$", description="host:port of some brokers")
@@ -98,7 +100,8 @@ class KafkaOptions(Frozen):
     def all_columns(self) -> tuple[Column, ...]:
         """Those of the messages, then the metadata."""
         found = {**self.columns, **{name: _TYPES[what] for name, what in self.metadata.items()}}
-        return tuple(Column(name=name, type=type_) for name, type_ in found.items())
+        sure = {*self.not_null, *(name for name, what in self.metadata.items() if what in _ALWAYS_THERE)}
+        return tuple(Column(name=name, type=type_, nullable=name not in sure) for name, type_ in found.items())
 
     @property
     def subject_name(self) -> str:
