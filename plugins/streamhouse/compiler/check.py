@@ -156,6 +156,14 @@ def check_columns(step: Step, action: Action, readable: Mapping[str, Readable]) 
                 cause = f"{table}.{column.name} is {column.type}, but port '{port}' of {action.action} takes {wanted}"
                 convert = f"convert it upstream: CAST({column.name} AS {wanted})"
                 errors.append(TypeMismatchError(cause, at=place, hint=convert))
+            elif column.nullable and name in action.never_null.get(port, ()):
+                cause = (
+                    f"{table}.{column.name} may be NULL, but port '{port}' of {action.action} takes {wanted} not null"
+                )
+                hint = (
+                    f"upstream, give such rows a value, COALESCE({column.name}, …), or declare the column of the source"
+                )
+                errors.append(TypeMismatchError(cause, at=place, hint=f"{hint} as not null"))
     return errors
 
 

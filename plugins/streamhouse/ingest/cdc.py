@@ -19,6 +19,7 @@ from streamhouse.ingest.event_files import EventFiles, JournalFiles, NamedFiles
 from streamhouse.ingest.journal import TableBase
 from streamhouse.ingest.listing import check_place, in_order
 from streamhouse.ingest.long_values import LongValues
+from streamhouse.ingest.not_null import NotNull, required_of_those
 from streamhouse.ingest.options import check_options, stored_types
 from streamhouse.ingest.replays import Replays, rows_again, without_replays
 from streamhouse.ingest.truncations import NO_DECISIONS, Truncations
@@ -46,7 +47,7 @@ class CapturedTable(Frozen):
     )
 
 
-class CdcOptions(Frozen):
+class CdcOptions(NotNull):
     """Options of `cdc`."""
 
     path: str | None = Field(
@@ -135,11 +136,8 @@ class Cdc:
         loose: tuple[str, ...] = (),
         at: Location | None = None,
     ) -> None:
-        declared = tuple(
-            Column(name=name, type=type_, nullable=name not in options.primary_key)
-            for name, type_ in options.columns.items()
-        )
-        taken = columns or declared
+        declared = tuple(Column(name=name, type=type_) for name, type_ in options.columns.items())
+        taken = required_of_those(columns or declared, {*options.primary_key, *options.not_null})
         if (captured := options.captured) is not None:
             of = (truncations, loose, True, captured.table, options.postgres is None)
             self._wanted = WantedEvents(taken, options.primary_key, _OF_CAPTURES, *of)

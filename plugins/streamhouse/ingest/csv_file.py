@@ -23,6 +23,7 @@ from streamhouse.ingest.csv_text import (
     utf8_text,
 )
 from streamhouse.ingest.csv_values import UnfitError, typed
+from streamhouse.ingest.not_null import HINT, REASON, first_null
 from streamhouse.ingest.records import Records
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_type
@@ -69,6 +70,7 @@ class CsvRows:
         Raises:
             pa.ArrowInvalid: a row has too many or too few values, or is no UTF-8.
             UnfitError: a value does not fit its type.
+            NoRowError: a row lacks a value that every row has.
         """
         there = sorted({place for place in self.places if place is not None}) or [0]
         texts = self._texts(text, there)
@@ -78,7 +80,10 @@ class CsvRows:
                 arrays.append(pa.chunked_array([pa.nulls(texts.num_rows, arrow_type(column.type))]))
             else:
                 arrays.append(self._typed(texts.column(there.index(place)), column))
-        return pa.table(arrays, schema=pa.schema([(c.name, arrow_type(c.type)) for c in self.columns]))
+        rows = pa.table(arrays, schema=pa.schema([(c.name, arrow_type(c.type)) for c in self.columns]))
+        if lacks := first_null(rows, self.columns):
+            raise NoRowError(REASON, lacks[1], HINT)
+        return rows
 
     def _texts(self, text: bytes, places: Sequence[int]) -> pa.Table:
         form = self.rules.form

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from streamhouse.errors import Location, SourceError, did_you_mean
@@ -21,6 +22,7 @@ from streamhouse.ingest.encodings import (
     parsed,
     to_arrow,
 )
+from streamhouse.ingest.not_null import HINT
 from streamhouse.ingest.truncations import NO_DECISIONS, Truncations
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
@@ -351,7 +353,12 @@ class _Run:
                 at = values.index(None)
                 message = f"the row has no {column.name}, which is part of the primary key"
                 raise self._error(message, places[at] // 2, _other_names(column.name, rows[at]))
-            arrays.append(self._column(values, places, column))
+            array = self._column(values, places, column)
+            if not column.nullable and array.null_count:
+                message = f"column '{column.name}' has no value, and it is declared as not null"
+                at = pc.index(pc.is_null(array), value=True).as_py()
+                raise self._error(message, places[at] // 2, HINT)
+            arrays.append(array)
         return pa.table(arrays, schema=arrow_schema(columns))
 
     def _column(self, values: list[Any], places: list[int], column: Column) -> pa.Array:

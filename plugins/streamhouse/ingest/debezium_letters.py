@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from streamhouse.errors import SourceError
 from streamhouse.ingest.bad_rows import BadRow, Letter, json_reason
 from streamhouse.ingest.debezium import UNDECIDED, Events, WantedEvents, decode
+from streamhouse.ingest.not_null import REASON
 
 
 def decode_apart(
@@ -40,6 +41,8 @@ def _reason(line: bytes, error: SourceError) -> tuple[str, str]:
     if code != "type":
         return code, text
     message = error.message
+    if message.endswith("not null"):
+        return REASON, message
     if "primary key" in message:
         return "key", message
     return ("type" if message.startswith("column '") else "event"), message

@@ -26,9 +26,11 @@ from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_text import NoRowError
 from streamhouse.ingest.formats import Format, nothing
 from streamhouse.ingest.json_rows import json_rows, refuse_other_fields
+from streamhouse.ingest.not_null import refuse_nulls
 from streamhouse.ingest.parquet import parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import file_names, fitted
 from streamhouse.ingest.records import Records, json_records
+from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.keyed import padded
@@ -143,7 +145,7 @@ def split_parquet(path: Path, columns: Columns, name: str, span: tuple[int, int]
         hint = "declare the column with the type that the file has, and convert it in the action"
         raise SourceError(f"no row of the file fits: {error}", at=Location(name), hint=hint) from error
     parse = partial(_parquet, raw, names, columns)
-    found = part(range(raw.num_rows), parse, lambda _, error: ("type", str(error)))
+    found = part(range(raw.num_rows), parse, _parquet_why)
     bad = {
         first + number: BadRow(Letter(f"{name}:{first + number + 1}", _packed(raw.slice(number, 1))), *why)
         for number, why in sorted(found.wrong.items())
@@ -159,7 +161,11 @@ def _parquet(raw: pa.Table, names: Mapping[str, str], columns: Columns, numbers:
     some = raw.slice(numbers[0], len(numbers))
     rows = padded(fitted(some, there, names), columns) if there else nothing(columns, some.num_rows)
     rows.validate(full=True)
-    return rows
+    return refuse_nulls(rows, columns)
+
+
+def _parquet_why(_: object, error: Exception) -> Reason:
+    return (error.reason if isinstance(error, UnreadableError) else "type"), str(error)
 
 
 def _packed(rows: pa.Table) -> bytes:
@@ -185,7 +191,7 @@ def files_again(
     """Rows of files that could not be read before."""
     empty = arrow_schema(columns).empty_table()
     if kind == "parquet":
-        return split_again(letters, empty, partial(_parquet_again, columns), lambda _, error: ("type", str(error)))
+        return split_again(letters, empty, partial(_parquet_again, columns), _parquet_why)
     if kind == "json":
         return split_again(letters, empty, lambda some: _json(columns, [one.raw for one in some]), _json_why)
 

@@ -17,6 +17,7 @@ from streamhouse.ingest.formats import Format, infer_columns, read_file
 from streamhouse.ingest.json_rows import json_lacking
 from streamhouse.ingest.lacking import begun, lacking_text
 from streamhouse.ingest.listing import check_place, in_order, list_files
+from streamhouse.ingest.not_null import required, required_of_those
 from streamhouse.ingest.options import check_options
 from streamhouse.ingest.parquet import parquet_names, parquet_rows, refuse_other_columns
 from streamhouse.ingest.records import json_records
@@ -60,7 +61,7 @@ class FilesSource:
         self._root = root
         self._at = at
         declared = tuple(Column(name=name, type=type_) for name, type_ in options.columns.items())
-        self._columns = columns or declared
+        self._columns = required_of_those(columns or declared, options.not_null)
         self._optional = optional
         self._declared = bool(declared)
         self._counts: dict[str, tuple[int, int]] = {}  # file → its bytes and rows
@@ -86,7 +87,8 @@ class FilesSource:
                     hint="put a first file there, or declare its columns: {name: type}",
                 )
             path, options = data_path(self._root, names[0]), self._options
-            self._columns = infer_columns(path, options.kind, names[0], options.csv)
+            found = infer_columns(path, options.kind, names[0], options.csv)
+            self._columns = required(found, options.not_null, self._at)
         return self._columns
 
     def available(self) -> Position:

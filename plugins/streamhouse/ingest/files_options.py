@@ -8,12 +8,12 @@ from pydantic import Field, field_validator, model_validator
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_options import CSV_OPTIONS, CsvForm
 from streamhouse.ingest.formats import SUFFIXES, Format
+from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import refuse_odd_keys, stored_types
 from streamhouse.model.bad_rows import OnBadRows
-from streamhouse.model.types import Frozen
 
 
-class _AnyFiles(Frozen):
+class _AnyFiles(NotNull):
     path: str = Field(min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project")
     format: Format | None = Field(default=None, description="csv, json (one object per line) or parquet")
     columns: dict[str, str] = Field(default_factory=dict, description="column: type; empty: as the first file has them")

@@ -14,6 +14,7 @@ from streamhouse.ingest.csv_file import csv_columns, read_csv
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_options import PLAIN
 from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, json_rows, refuse_other_fields
+from streamhouse.ingest.not_null import HINT, REASON, first_null
 from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import fitted
 from streamhouse.ingest.records import Records, json_records
@@ -86,12 +87,17 @@ def read_file(
         rules: How CSV is written.
 
     Raises:
-        SourceError: a row is malformed, or a value does not fit its type.
+        SourceError: a row is malformed, a value does not fit its type, or a row lacks a value that every row has. Of
+            Parquet its place has the number of the row.
     """
     try:
         if kind == "parquet":
             raw, names = parquet_part(path, columns, Location(name), rows)
-            return _fitted(raw, columns, names, name, rows[0] if rows else 0)
+            first = rows[0] if rows else 0
+            found = _fitted(raw, columns, names, name, first)
+            if lacks := first_null(found, columns):
+                raise SourceError(lacks[1], at=Location(name, first + lacks[0] + 1), hint=HINT)
+            return found
         is_csv = kind == "csv"
         found = read_csv(path, columns, name, rules, optional) if is_csv else read_json(path, columns, name)
         return found.slice(rows[0], rows[1] - rows[0]) if rows else found
@@ -148,6 +154,8 @@ def _json_columns(path: Path, name: str) -> tuple[Column, ...]:
 
 
 def _wrong_line(error: UnreadableRecordError, records: Records, name: str) -> SourceError:
+    if error.reason == REASON:
+        return SourceError(str(error), at=Location(name, records.lines[error.number]), hint=HINT)
     if error.reason == "type":
         hint = "mend the value, or declare the column with a type that it fits: a string takes every value"
     else:

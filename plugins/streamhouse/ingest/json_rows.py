@@ -12,6 +12,7 @@ import pyarrow.json as pa_json
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.json_text import Cursor, decoded
 from streamhouse.ingest.json_values import JsonRow
+from streamhouse.ingest.not_null import NoValueError, first_null
 from streamhouse.ingest.spark_times import day_number, instant_number, local_number
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.ingest.years import within_years
@@ -55,7 +56,8 @@ def json_rows(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table
         columns: Of the rows.
 
     Raises:
-        UnreadableRecordError: one is no object, or has a value that does not fit or would lose digits.
+        UnreadableRecordError: one is no object, has a value that does not fit or would lose digits, or lacks a value
+            that every row has.
     """
     if not records:
         return arrow_schema(columns).empty_table()
@@ -63,7 +65,10 @@ def json_rows(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table
         found = _by_arrow(records, columns)
     except (pa.ArrowException, ValueError, OverflowError):
         found = None  # object by object it shows what is wrong, and where
-    return found if found is not None else _one_by_one(records, columns)
+    rows = found if found is not None else _one_by_one(records, columns)
+    if lacks := first_null(rows, columns):
+        raise UnreadableRecordError(lacks[0], NoValueError(*lacks))
+    return rows
 
 
 def json_names(records: Iterable[bytes]) -> set[str]:

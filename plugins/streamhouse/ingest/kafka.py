@@ -12,6 +12,7 @@ from streamhouse.ingest.bad_rows import BadRow, Letter, Split
 from streamhouse.ingest.kafka_letters import AnyMessage, message_of, split_messages
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.kafka_settings import check_settings, client_settings
+from streamhouse.ingest.not_null import HINT, REASON, refuse_nulls, required_of_those
 from streamhouse.ingest.options import check_options
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
@@ -58,7 +59,8 @@ class Kafka:
         self._options = options
         self._root = root
         self._skipped_ranges = skipped_ranges or {}
-        self._columns = columns or options.all_columns
+        sure = {column.name for column in options.all_columns if not column.nullable}
+        self._columns = required_of_those(columns or options.all_columns, sure)
         self._at = at
         self._lock = Lock()
         self._checked = False
@@ -266,7 +268,7 @@ class Kafka:
                 arrays[name] = within_years(values.cast(schema.field(name).type))
         rows = pa.table([arrays[f.name].cast(f.type) for f in schema], schema=schema)
         rows.validate(full=True)  # Arrow takes bytes that are no UTF-8 as they are
-        return rows
+        return refuse_nulls(rows, wanted)
 
     def _malformed(self, messages: "list[Message]", wanted: tuple[Column, ...], cause: Exception) -> SourceError:
         """What is wrong with the first message that cannot be read alone."""
@@ -277,7 +279,9 @@ class Kafka:
             try:
                 self._parse([message], wanted)
             except (ValueError, pa.ArrowException) as error:
-                _, text = self._format.reason(message.value(), error)
+                code, text = self._format.reason(message.value(), error)
+                if code == REASON:
+                    return SourceError(f"the message at {place}: {text}", at=self._at, hint=HINT)
                 return SourceError(
                     f"the message at {place} is malformed: {text}",
                     at=self._at,

@@ -7,18 +7,20 @@ from pydantic import Field, field_validator, model_validator
 from streamhouse.doors.kafka import KAFKA
 from streamhouse.doors.setting import Kind, RefusedSetting, Setting, shown
 from streamhouse.doors.variables import is_variable
+from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import refuse_odd_keys, stored_types
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
-from streamhouse.model.types import NAME, Frozen
+from streamhouse.model.types import NAME
 from streamhouse.secret import holds_secret, names_secret
 
 _TYPES: dict[str, str] = {"key": "string", "timestamp": "timestamp", "partition": "int", "offset": "bigint"}
 _SERVER = r"([A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):[0-9]{1,5}"
+_ALWAYS_THERE = ("partition", "offset")
 Metadata = Literal["key", "timestamp", "partition", "offset"]
 
 
-class KafkaOptions(Frozen):
+class KafkaOptions(NotNull):
     """Options of `kafka`."""
 
     servers: str = Field(pattern=rf"^{_SERVER}(,{_SERVER})*$", description="host:port of some brokers")
@@ -116,7 +118,8 @@ class KafkaOptions(Frozen):
     def all_columns(self) -> tuple[Column, ...]:
         """Those of the messages, then the metadata."""
         found = {**self.columns, **{name: _TYPES[what] for name, what in self.metadata.items()}}
-        return tuple(Column(name=name, type=type_) for name, type_ in found.items())
+        sure = {*self.not_null, *(name for name, what in self.metadata.items() if what in _ALWAYS_THERE)}
+        return tuple(Column(name=name, type=type_, nullable=name not in sure) for name, type_ in found.items())
 
     @property
     def subject_name(self) -> str:

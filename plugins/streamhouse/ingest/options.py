@@ -26,7 +26,7 @@ def check_options(model: type[Options], kind: str, options: Mapping[str, Any], a
         # A misspelt option is both unknown and missing; only the first says what to change.
         first = min(error.errors(include_url=False), key=lambda found: found["type"] != "extra_forbidden")
         name = ".".join(str(part) for part in first["loc"])
-        known = tuple(model.model_fields)
+        known = tuple(sorted(model.model_fields, key=lambda field: field == "not_null"))  # of every kind, so last
         listed = f"options of {kind}: {', '.join(known)}"
         if first["type"] == "extra_forbidden":
             message, hint = f"unknown option '{name}' of {kind}", did_you_mean(name, known, listed)

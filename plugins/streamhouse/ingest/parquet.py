@@ -33,6 +33,7 @@ class ParquetRows:
 
     def __init__(self, path: Path, at: Location | None = None) -> None:
         self._path = path
+        self.name = path.name
         self._at = at
         try:
             self._file = pq.ParquetFile(path, memory_map=True, coerce_int96_timestamp_unit="us")

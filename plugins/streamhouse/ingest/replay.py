@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, field_validator
 
 from streamhouse.errors import Location, MissingPackageError, SourceError, did_you_mean
+from streamhouse.ingest.not_null import HINT, NotNull, first_null, required
 from streamhouse.ingest.options import check_options
 from streamhouse.ingest.parquet import ParquetRows, parquet_rows
 from streamhouse.model.table import Column
-from streamhouse.model.types import Frozen, Position
+from streamhouse.model.types import Position
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _SPEED = re.compile(r"(?P<rows>[1-9]\d*)\s*/\s*s")
 
 
-class ReplayOptions(Frozen):
+class ReplayOptions(NotNull):
     """Options of `replay`."""
 
     package: str = Field(pattern=r"^[A-Za-z_]\w*$", description="an installed Python package with Parquet files")
@@ -57,6 +58,7 @@ class Replay:
         rows_per_second: None: all rows are available at once.
         limit: Rows beyond the first so many do not exist. None: all.
         clock: Seconds that only grow; a test passes its own.
+        columns: Of the file, with what is known of NULL; None: any may have it.
     """
 
     def __init__(
@@ -66,8 +68,10 @@ class Replay:
         rows_per_second: int | None = None,
         limit: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        columns: tuple[Column, ...] | None = None,
     ) -> None:
         self._file = file
+        self._columns = columns or file.columns
         self._total = file.rows if limit is None else min(limit, file.rows)
         self._rate = rows_per_second
         self._clock = clock
@@ -76,7 +80,7 @@ class Replay:
 
     def columns(self) -> tuple[Column, ...]:
         """The columns it delivers, in the order of the file."""
-        return self._file.columns
+        return self._columns
 
     def available(self) -> Position:
         """The row after the last one that has arrived by now."""
@@ -109,9 +113,16 @@ class Replay:
             return max(0.0, (row + 1 - first) / self._rate - (self._clock() - since))
 
     def read(self, start: Position, end: Position, columns: tuple[str, ...] | None = None) -> "pa.Table":
-        """The rows of `[start, end)` in order; the columns are in the order of the file."""
+        """The rows of `[start, end)` in order; the columns are in the order of the file.
+
+        Raises:
+            SourceError: a row lacks a value that every row has, by what the flow says.
+        """
         first = start.get("row", 0)
-        return self._file.slice(first, max(first, min(end.get("row", 0), self._total)), columns)
+        rows = self._file.slice(first, max(first, min(end.get("row", 0), self._total)), columns)
+        if found := first_null(rows, self._columns):
+            raise SourceError(found[1], at=Location(self._file.name, first + found[0] + 1), hint=HINT)
+        return rows
 
     def _begin(self, start: Position) -> int:
         row = start.get("row", 0)
@@ -139,7 +150,8 @@ def open_replay(
             hint=did_you_mean(checked.table, tables, f"tables: {', '.join(sorted(tables)) or 'none'}"),
         )
     file = parquet_rows(tables[checked.table], at)
-    return Replay(file, rows_per_second=checked.rows_per_second, limit=checked.limit, clock=clock)
+    columns = required(file.columns, checked.not_null, at)
+    return Replay(file, rows_per_second=checked.rows_per_second, limit=checked.limit, clock=clock, columns=columns)
 
 
 def _tables(package: str, at: Location | None) -> dict[str, Path]:

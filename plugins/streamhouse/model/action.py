@@ -86,7 +86,11 @@ class Action(Described):
     deprecated: Deprecation | None = Field(
         default=None, description="until when the action may be used, and what replaces it"
     )
-    inputs: dict[str, dict[str, str]] = Field(description="input → column → Spark SQL type; {} takes any columns")
+    inputs: dict[str, dict[str, str]] = Field(
+        description="input → column → Spark SQL type, with `not null` behind it where a row must have the column; "
+        "{} takes any columns"
+    )
+    never_null: dict[str, tuple[str, ...]] = Field(default_factory=dict, exclude=True)  # of `inputs`: the columns
     params: dict[str, Parameter] = Field(
         default_factory=dict, description="values that a step may set; the SQL uses them as :name"
     )

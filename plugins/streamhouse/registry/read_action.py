@@ -16,6 +16,7 @@ from streamhouse.registry.validate import build, keep_known
 from streamhouse.registry.yaml_nodes import Document, read_yaml
 from streamhouse.sql.dialect import hand_on
 from streamhouse.sql.header import SplitFile, split_header
+from streamhouse.sql.types import split_not_null
 
 
 class ReadAction(NamedTuple):
@@ -90,8 +91,11 @@ def _canonicalise_types(data: dict[str, Any], document: Document, problems: Prob
     for port, columns in _mapping(data.get("inputs")).items():
         for column, text in _mapping(columns).items():
             if isinstance(text, str):
-                columns[column], error = declared_type(text, ("inputs", port, column), document)
+                kind, required = split_not_null(text)
+                columns[column], error = declared_type(kind, ("inputs", port, column), document)
                 problems.add(*error)
+                if required:
+                    data.setdefault("never_null", {}).setdefault(port, []).append(column)
     for name, parameter in _mapping(data.get("params")).items():
         text = _mapping(parameter).get("type")
         if isinstance(text, str):

@@ -23,6 +23,7 @@ from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.validate import build, keep_known, name_error, table_name_error
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
+from streamhouse.sql.types import split_not_null
 
 _USE = re.compile(r"[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?")
 
@@ -145,7 +146,8 @@ def _typed_columns(options: dict[str, Any], path: KeyPath, document: Document, p
     columns = join_cut_types(columns)
     for column, text in columns.items():
         if isinstance(text, str):
-            problems.add(*declared_type(text, (*path, "columns", column), document)[1])
+            kind, _ = split_not_null(text)
+            problems.add(*declared_type(kind, (*path, "columns", column), document)[1])
     return {**options, "columns": columns}
 
 

@@ -31,7 +31,10 @@ def action_schema() -> _Schema:
     schema = _written(Action, "Streamhouse action")
     properties = schema["properties"]
     properties["inputs"]["propertyNames"] = {"pattern": NAME}
-    properties["inputs"]["description"] = "input → column → Spark SQL type; {} takes any columns"
+    properties["inputs"]["description"] = (
+        "input → column → Spark SQL type, with `not null` behind it where a row must have the column; "
+        "{} takes any columns"
+    )
     properties["params"]["propertyNames"] = {"pattern": NAME}
     properties["params"]["description"] = "values a step may set; the SQL uses them as :name"
     return schema

@@ -14,6 +14,7 @@ from streamhouse.sql import spark_type as t
 from streamhouse.sql.calls import call_type
 from streamhouse.sql.expressions import RULES
 from streamhouse.sql.generators import Columns, arguments_of, generated
+from streamhouse.sql.null_rejecting import Proved, proved_by_groups, proved_by_rows
 from streamhouse.sql.nullability import nullable
 from streamhouse.sql.scopes import inner_query, is_generator
 from streamhouse.sql.spark_type import SparkType
@@ -33,6 +34,7 @@ class Inference:
         # By the ids of a node and of its scope; a reference to each is kept, so that no other gets its id.
         self._types: dict[tuple[int, int], tuple[exp.Expr, Scope, SparkType | None]] = {}
         self._resolved: dict[tuple[int, int], tuple[exp.Column, Scope, Typed | None]] = {}
+        self._proved: dict[int, tuple[Scope, Proved]] = {}
 
     def of_another_query(self) -> "Inference":
         """Of the same ports, for another query."""
@@ -93,8 +95,9 @@ class Inference:
         if isinstance(query, exp.SetOperation):
             return self._combined(scope)
         if isinstance(query, exp.Select):
+            more = proved_by_groups(scope)
             return tuple(
-                Typed(item.alias_or_name, self.type_of(item, scope), self.nullable(item.unalias(), scope), item)
+                Typed(item.alias_or_name, self.type_of(item, scope), nullable(self, item.unalias(), scope, more), item)
                 for item in query.selects
             )
         if isinstance(query, exp.Lateral):
@@ -163,3 +166,10 @@ class Inference:
     def nullable(self, node: exp.Expr, scope: Scope) -> bool:
         """False only where no row can hold NULL."""
         return nullable(self, node, scope)
+
+    def proved(self, scope: Scope) -> Proved:
+        """As `proved_by_rows`."""
+        known = self._proved.get(id(scope))
+        if known is None:
+            known = self._proved[id(scope)] = (scope, proved_by_rows(scope))
+        return known[1]

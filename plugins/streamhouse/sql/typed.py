@@ -35,3 +35,7 @@ class Types(Protocol):
     def resolve(self, column: exp.Column, scope: Scope) -> Typed | None:
         """The column of a source that a qualified column means; None: there is none."""
         ...
+
+    def proved(self, scope: Scope) -> frozenset[exp.Expr]:
+        """What is not NULL in any row of a SELECT, by its WHERE and its inner joins."""
+        ...

@@ -1,5 +1,6 @@
 """Spark SQL type names: one spelling for each type, and which values fit where."""
 
+import re
 from functools import lru_cache
 
 from sqlglot import exp, parse_one
@@ -27,6 +28,20 @@ _SIMPLE = {
     exp.DType.BINARY: "binary",
 }
 _INTEGER_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+
+
+_NOT_NULL = re.compile(r"\s+not\s+null\s*$", re.IGNORECASE)
+
+
+def split_not_null(text: str) -> tuple[str, bool]:
+    """The type in a declaration such as `bigint not null`, and whether it says that a value is always there.
+
+    Example:
+        >>> split_not_null("bigint NOT NULL")
+        ('bigint', True)
+    """
+    found = _NOT_NULL.search(text)
+    return (text[: found.start()], True) if found else (text, False)
 
 
 @lru_cache(maxsize=4096)

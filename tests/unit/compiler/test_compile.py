@@ -11,10 +11,10 @@ from streamhouse.errors import DefinitionError, DefinitionErrors, StreamhouseErr
 from streamhouse.model.action import Action, Output
 from streamhouse.model.flow import Flow, Read, Source, Step
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.table import Column, Table
+from streamhouse.model.table import Table
 from streamhouse.model.types import ReadMode, StepKind, Strategy, Tier
 from streamhouse.registry.registry import Registry
-from streamhouse.sql.types import canonical_type
+from tests.columns import columns_of
 from tests.golden import Golden
 from tests.work import calls_in
 
@@ -28,12 +28,10 @@ def _plans(project: Path) -> dict[str, FlowPlan]:
     registry = Registry.load(project)
     registry.check()
     written = yaml.safe_load((project / "sources.yaml").read_text())
-    sources = {flow: {name: _columns(types) for name, types in declared.items()} for flow, declared in written.items()}
+    sources = {
+        flow: {name: columns_of(types) for name, types in declared.items()} for flow, declared in written.items()
+    }
     return compile_project(registry.flows.values(), registry, sources)
-
-
-def _columns(types: dict[str, str]) -> tuple[Column, ...]:
-    return tuple(Column(name=name, type=canonical_type(kind)) for name, kind in types.items())
 
 
 @pytest.mark.parametrize("project", INVALID, ids=lambda p: p.name)
@@ -61,7 +59,8 @@ def test_order_of_steps_in_the_file_does_not_matter() -> None:
     registry = Registry.load(RETAIL)
     flow = registry.flow("retail")
     sources = {
-        name: _columns(types) for name, types in yaml.safe_load((RETAIL / "sources.yaml").read_text())["retail"].items()
+        name: columns_of(types)
+        for name, types in yaml.safe_load((RETAIL / "sources.yaml").read_text())["retail"].items()
     }
     turned = flow.model_copy(update={"steps": tuple(reversed(flow.steps))})
     plan = compile_flow(flow, registry, sources)
@@ -103,7 +102,7 @@ def _step(use: str, writes: str, **reads: str) -> Step:
 
 INGEST = _action("ingest", StepKind.INGEST, "SELECT * FROM rows", "rows")
 KEYED = _action("keyed", StepKind.INGEST, "SELECT * FROM rows", "rows", key=("id",))
-COLUMNS = (Column(name="id", type="bigint"), Column(name="Dept", type="string"), Column(name="n", type="int"))
+COLUMNS = columns_of({"id": "bigint not null", "Dept": "string not null", "n": "int"})
 
 
 def _source(name: str) -> dict[str, Source]:

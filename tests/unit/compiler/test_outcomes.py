@@ -19,10 +19,9 @@ from streamhouse.compiler import compile_project
 from streamhouse.compiler.diff import diff
 from streamhouse.model.outcome import FlowDiff, Outcome
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.table import Column
 from streamhouse.model.types import Strategy
 from streamhouse.registry.registry import Registry
-from streamhouse.sql.types import canonical_type
+from tests.columns import columns_of
 from tests.golden import Golden
 
 OUTCOMES = Path(__file__).parents[2] / "fixtures" / "outcomes"
@@ -36,10 +35,7 @@ def plans(folder: Path) -> dict[str, FlowPlan]:
     registry.check()
     written = yaml.safe_load((folder / "sources.yaml").read_text())
     sources = {
-        flow: {
-            name: tuple(Column(name=column, type=canonical_type(kind)) for column, kind in types.items())
-            for name, types in (declared or {}).items()
-        }
+        flow: {name: columns_of(types) for name, types in (declared or {}).items()}
         for flow, declared in written.items()
     }
     return compile_project(registry.flows.values(), registry, sources)

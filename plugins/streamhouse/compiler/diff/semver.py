@@ -38,6 +38,8 @@ def _edited(old: PlannedStep, new: PlannedStep) -> bool:
     """Whether the action itself changed: not only a parameter, what the step reads, or how its table is laid out."""
     if old.params != new.params or [r.table for r in old.reads] != [r.table for r in new.reads]:
         return False
+    if set(old.writes.primary_key) != set(new.writes.primary_key):
+        return True
     return (old.sql, old.expect, old.renamed, old.columns) != (new.sql, new.expect, new.renamed, new.columns)
 
 
