@@ -12,6 +12,7 @@ from streamhouse.registry.yaml_nodes import read_yaml
 
 FILE = "flows/a.yaml"
 WORDS = st.text("abcxyzäß", min_size=1, max_size=5)
+ALLOWED = st.characters(codec="utf-8", exclude_characters="\0\ufffe\uffff")  # the others no file may have
 VALUES = st.one_of(
     st.integers(-5, 500).map(str), WORDS, st.just("'it''s # no comment'"), st.just('"a: b"'), st.just("[1, {a: 2}]"),
     st.just("{b: [x, y]}"), st.just("{}"), st.just("\n  deep: 1 # two\n  more:\n    - x"),
@@ -24,8 +25,10 @@ ITEM = st.sampled_from(
 )
 ITEMS = st.lists(ITEM, min_size=1, max_size=3)
 NEW = st.recursive(
-    st.one_of(st.integers(), st.booleans(), st.none(), st.text(max_size=8)),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(min_size=1, max_size=6), inner, max_size=3),
+    st.one_of(st.integers(), st.booleans(), st.none(), st.text(ALLOWED, max_size=8)),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(ALLOWED, min_size=1, max_size=6), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
