@@ -208,7 +208,7 @@ class FilesSource:
 
     @property
     def _may_lack(self) -> tuple[str, ...]:
-        """Columns that a file may lack beside a similar name: where nobody declared any, writers add and drop some."""
+        """Columns that a file may lack beside a similar name: where none is declared, writers add and drop some."""
         return self._optional if self._declared else tuple(column.name for column in self.columns())
 
     def _names(self) -> list[str]:

@@ -219,7 +219,7 @@ def refuse_other_columns(path: Path, columns: Sequence[Column], optional: Collec
     Args:
         path: The file.
         columns: All of the source.
-        optional: Those that nobody declared.
+        optional: Those that are not declared.
         at: The file, for messages.
 
     Raises:

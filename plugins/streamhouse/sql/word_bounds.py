@@ -73,7 +73,7 @@ def bounds_of(query: CheckedQuery, name: str, known: Mapping[tuple[str, str], Wo
         name: The output column, in lower case.
         known: `(port, column)`, both in lower case → the bounds of its texts.
     """
-    return _Reader(query, known).output(query.scope, name)
+    return _BoundsReader(query, known).output(query.scope, name)
 
 
 def listed_texts(conditions: Iterable[exp.Expr | None], column: exp.Column) -> Bounds:
@@ -97,7 +97,7 @@ def listed_texts(conditions: Iterable[exp.Expr | None], column: exp.Column) -> B
     return None
 
 
-class _Reader:
+class _BoundsReader:
     def __init__(self, query: CheckedQuery, known: Mapping[tuple[str, str], WordBounds]) -> None:
         self._types = query.inference
         self._known = known
@@ -244,26 +244,26 @@ class _Reader:
         return None
 
 
-_FUNCTIONS: Mapping[str, Callable[[_Reader, Sequence[exp.Expr], Scope], Bounds]] = {
-    "MD5": _Reader._md5,
-    "SHA": _Reader._sha,
-    "SHA1": _Reader._sha,
-    "SHA2": _Reader._sha2,
-    "HEX": _Reader._hex,
-    "DATE_FORMAT": _Reader._date_format,
-    "REGEXP_REPLACE": _Reader._regexp_replace,
-    "CONCAT": _Reader._one_after_the_other,
-    "CONCAT_WS": _Reader._concat_ws,
-    "LEFT": _Reader._left,
-    "SUBSTRING": _Reader._substring,
-    "SUBSTR": _Reader._substring,
-    "NVL": _Reader._any,
-    "IFNULL": _Reader._any,
-    "COALESCE": _Reader._any,
-    "IF": _Reader._branches,
-    "UPPER": _Reader._same,
-    "LOWER": _Reader._same,
-    "STRING": _Reader._same,
+_FUNCTIONS: Mapping[str, Callable[[_BoundsReader, Sequence[exp.Expr], Scope], Bounds]] = {
+    "MD5": _BoundsReader._md5,
+    "SHA": _BoundsReader._sha,
+    "SHA1": _BoundsReader._sha,
+    "SHA2": _BoundsReader._sha2,
+    "HEX": _BoundsReader._hex,
+    "DATE_FORMAT": _BoundsReader._date_format,
+    "REGEXP_REPLACE": _BoundsReader._regexp_replace,
+    "CONCAT": _BoundsReader._one_after_the_other,
+    "CONCAT_WS": _BoundsReader._concat_ws,
+    "LEFT": _BoundsReader._left,
+    "SUBSTRING": _BoundsReader._substring,
+    "SUBSTR": _BoundsReader._substring,
+    "NVL": _BoundsReader._any,
+    "IFNULL": _BoundsReader._any,
+    "COALESCE": _BoundsReader._any,
+    "IF": _BoundsReader._branches,
+    "UPPER": _BoundsReader._same,
+    "LOWER": _BoundsReader._same,
+    "STRING": _BoundsReader._same,
 }
 """Name of a function → what it makes of its arguments."""
 

@@ -21,7 +21,7 @@ FIRST = -62_135_596_800  # of the year 1
 DAY_MS = 86_400_000
 
 
-class Schemas:
+class OneSchema:
     def __init__(self, form, text):
         self._schema = RegisteredSchema(NUMBER, LANGUAGES[form], text)
 
@@ -35,7 +35,7 @@ class Schemas:
 def source(form, text, columns, **more):
     options = {"servers": "localhost:1", "topic": "orders", "format": form, "registry": "schemas", "columns": columns}
     found = open_kafka({**options, "on_bad_rows": "dead_letter"} | more)
-    vars(found)["_format"] = RegisteredMessages(Schemas(form, text), form, "orders-value")
+    vars(found)["_format"] = RegisteredMessages(OneSchema(form, text), form, "orders-value")
     return found
 
 
@@ -51,7 +51,7 @@ def is_refused(opened, good, bad, why, reason="type"):
     with pytest.raises(SourceError, match="partition 3, offset 1 of orders is malformed: column 'v'") as refused:
         opened._rows([Message(0, good), Message(1, bad)], opened._columns)
     assert refused.value.hint
-    # Whoever shows a row can show these.
+    # Rows that are read can be shown.
     opened._parted([Message(0, good)], None).rows.to_pylist()
 
 
@@ -219,7 +219,7 @@ def test_protobuf(kind, type_, good, bad, why, nested):
     is_refused(opened, message(good), message(bad), why)
 
 
-def test_a_time_of_a_message_that_nobody_can_show():
+def test_a_time_of_a_message_that_cannot_be_shown():
     class Late(Message):
         def timestamp(self):
             return 1, (LAST + 1) * 1000

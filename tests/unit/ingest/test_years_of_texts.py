@@ -47,7 +47,7 @@ def read(opened):
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "cdc"])
 @pytest.mark.parametrize(("kind", "text"), CASES)
-def test_a_time_that_nobody_can_show(tmp_path, form, kind, text):
+def test_a_time_that_cannot_be_shown(tmp_path, form, kind, text):
     good = EDGES[kind][0]
     with pytest.raises(SourceError) as refused:
         read(source(tmp_path, form, kind, [good, text]))
