@@ -7,7 +7,6 @@ from streamhouse.planner.language.doubtful_sums import (
     days_of_things,
     flag_first,
     percent_of_count,
-    time_in_name,
     unnamed_money,
 )
 from streamhouse.planner.language.doubtful_things import (
@@ -207,5 +206,5 @@ _CHECKS = (
     deed_without_rows,
     restricted_whole, joined_deeds, starts_then, time_or_value,
     among_rows, measured_twice,
-    unnamed_money, percent_of_count, days_of_things, flag_first, time_in_name,
+    unnamed_money, percent_of_count, days_of_things, flag_first,
 )  # fmt: skip

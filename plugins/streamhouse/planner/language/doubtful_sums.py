@@ -8,10 +8,10 @@ from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.mentions import mentions_of
-from streamhouse.planner.language.scope import TIMES, is_quantity
+from streamhouse.planner.language.scope import is_quantity
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token, stem, stems
-from streamhouse.planner.request import ColumnRef, Condition, Cut, Question
+from streamhouse.planner.request import ColumnRef, Condition, Question
 
 _PARTS = frozenset(map(stem, """freight shipping transport delivery postage tip tax vat discount rebate deposit
                        insurance surcharge penalty charge""".split()))  # fmt: skip
@@ -105,24 +105,6 @@ def days_of_things(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Q
     said = next((token.text for token in tokens if token.word not in _OPENING), "")
     things = " and ".join(sorted(others))
     return Question(text=f"'{said}': of each {things}, or of all of them together?", phrase=said)
-
-
-def time_in_name(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
-    """As in "alarms cleared per month", where a table is called so, and its rows have the time of another deed."""
-    base = found.bench.base
-    if found.block.inner is not None or base.event_time is None:
-        return None
-    cuts = [one.of.of for one in found.block.dimensions if isinstance(one.of, Cut)]
-    if not any(of.column == base.event_time and not of.role for of in cuts):
-        return None
-    said = {stem(word) for mention in mentions_of(draft) for word in mention.words if mention.of_kind("table")}
-    own = set(stems(base.event_time))
-    for column in base.columns:
-        deed = set(stems(column.name)[:1]) if column.type in TIMES and column.name != base.event_time else set()
-        if deed & said and not deed & own and deed & set(stems(base.name)):
-            times = (f"{base.name}.{base.event_time}", f"{base.name}.{column.name}")
-            return Question(text=f"which time counts: {times[0]} or {times[1]}?", phrase="", choices=times)
-    return None
 
 
 def flag_first(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
