@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
+from streamhouse.engine.checkpoint import Remains
 from streamhouse.engine.note import Trace, newest, trace_of_commit, trace_of_text
-from streamhouse.engine.vector import Vector
+from streamhouse.engine.vector import covers
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
@@ -54,10 +55,27 @@ def newest_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store])
     return newest(trace for trace in found if trace is not None)
 
 
-def noted_end(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epoch: int | None) -> Vector | None:
-    """Where an epoch of a segment ends, as its tables tell; None: they do not."""
+def remains_of(
+    plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epoch: int | None, last: EpochRecord | None
+) -> Remains:
+    """What the tables of a segment have of an epoch that is half done.
+
+    Args:
+        plan: Over the names that stores hold.
+        segment: Of it.
+        stores: Every tier that its tables are in.
+        epoch: Its number; None: there is none.
+        last: The last finished epoch before it.
+    """
     trace = newest_trace(plan, segment, stores)
-    return trace.note.vector if trace is not None and trace.note is not None and trace.epoch == epoch else None
+    if trace is not None and trace.epoch == epoch:
+        return Remains(trace.note.vector if trace.note is not None else None)
+    # A lake has the number of an epoch in each commit. A version of Streamhouse without notes left none beside a log.
+    hot = [table for table in segment.tables.values() if table.tiers.target is Tier.HOT]
+    ends = last.ends if last is not None else {}
+    written = any(not covers(ends, {table.name: stores[Tier.HOT].end(table)}) for table in hot)
+    newer = trace is not None and epoch is not None and trace.epoch > epoch
+    return Remains(None, wrote=written or newer)
 
 
 def refuse_older_state(
