@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.ingest.kinds import open_source
+from streamhouse.jobs.restore import Restored, connected, restore_together
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.jobs.tier_round import TierRounds
 from streamhouse.model.plan import FlowPlan
@@ -87,8 +88,8 @@ tables:
 }
 PIECES = {
     "hot": ("services",),
-    "warm": ("warm", "warm.serving"),
-    "cold": ("cold", "cold.serving"),
+    "warm": ("warm",),
+    "cold": ("cold",),
     "state": ("state.db", "state.db-wal", "state.db-shm"),
     "checkpoints": ("checkpoints",),
 }
@@ -100,7 +101,7 @@ class Drill:
     def __init__(self, root: Path, spark: "SparkSession", flows: Mapping[str, str]) -> None:
         self.root, self.images, self.spark, self.flows = root, root.parent / "images", spark, tuple(flows)
         for folder in ("actions", "flows", "data"):
-            (root / folder).mkdir(parents=True)
+            (root / folder).mkdir(parents=True, exist_ok=True)
         for name, parts in ACTIONS.items():
             (root / "actions" / f"{name}.sql").write_text(HEAD.format(name, *parts))
         for name, yaml in flows.items():
@@ -151,9 +152,21 @@ class Drill:
         for error in done.failed.values():
             raise error
 
+    def restore(self, *flows: str, from_sources: bool = False) -> list[Restored]:
+        """All flows that are connected with these."""
+        plans = {name: self.plan(name) for name in self.flows}
+        return restore_together(self.open, connected(plans, flows or self.flows), from_sources=from_sources)
+
+    @cached_property
+    def _cold(self) -> Path:
+        """The session of a test run has its own folder of cold tables."""
+        return Path(str(self.spark.conf.get("spark.sql.catalog.cold.warehouse")).removeprefix("file:"))
+
     def save(self, image: str) -> None:
         """Keep the whole folder as it is now; nothing may run."""
         shutil.copytree(self.folder, self.images / image, symlinks=True, ignore=shutil.ignore_patterns("*.sock"))
+        if self._cold.exists():
+            shutil.copytree(self._cold, self.images / image / "cold")
 
     def compose(self, pieces: Mapping[str, str | None], others: str) -> None:
         """Put the folder together.
@@ -164,13 +177,16 @@ class Drill:
         """
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.images / others, self.folder, symlinks=True)
-        for piece, image in pieces.items():
-            for name in PIECES[piece]:
+        for piece, names in PIECES.items():
+            image = pieces.get(piece, others)
+            for name in names:
+                target = self._cold if name == "cold" else self.folder / name
                 self._remove(self.folder / name)
+                self._remove(target)
                 source = self.images / image / name if image is not None else None
                 if source is not None and source.exists():
                     copy = shutil.copytree if source.is_dir() else shutil.copy2
-                    copy(source, self.folder / name)
+                    copy(source, target)
 
     @staticmethod
     def _remove(path: Path) -> None:

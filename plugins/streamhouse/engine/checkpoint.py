@@ -20,11 +20,11 @@ from streamhouse.spark.offset_log import (
 
 
 @dataclass(frozen=True)
-class Remains:
+class EpochRemains:
     """What tables have of an epoch that is half done.
 
     Attributes:
-        end: Where it ends, as a note tells; None: no note does.
+        end: Where it ends, by its note; None: there is no note.
         wrote: Whether it may have written something.
     """
 
@@ -54,7 +54,7 @@ class Checkpoint:
         self.base = known[-1] if known and not stale else next_epoch
         self.path = folder / str(self.base)
 
-    def begin(self, unfinished: int | None, remains: Callable[[], Remains]) -> None:
+    def begin(self, unfinished: int | None, remains: Callable[[], EpochRemains]) -> None:
         """Make sure that Spark can begin here, and runs an epoch that is half done again with the rows that it had.
 
         One that wrote nothing may have other rows.
@@ -69,7 +69,7 @@ class Checkpoint:
         end = None
         if unfinished is not None and (self._left is not None or not self._holds(unfinished)):
             end = self._end_left(unfinished)
-            found = remains() if end is None else Remains(end)
+            found = remains() if end is None else EpochRemains(end)
             end = found.end
             if end is None and found.wrote:
                 raise StateConflictError(

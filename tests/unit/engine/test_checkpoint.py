@@ -3,7 +3,7 @@ import shutil
 
 import pytest
 
-from streamhouse.engine.checkpoint import Checkpoint, Remains, committed
+from streamhouse.engine.checkpoint import Checkpoint, EpochRemains, committed
 from streamhouse.engine.source import offset_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StateConflictError
@@ -29,7 +29,7 @@ def logs(tmp_path):
 
 def begun(tmp_path, next_epoch, unfinished=None, noted=None, *, wrote=True):
     found = Checkpoint(tmp_path, "f", "main", next_epoch)
-    found.begin(unfinished, lambda: Remains(noted, wrote))
+    found.begin(unfinished, lambda: EpochRemains(noted, wrote))
     return found
 
 
