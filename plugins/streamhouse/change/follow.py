@@ -15,6 +15,7 @@ from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import Phase
 from streamhouse.state.upstream import EventStatus
+from streamhouse.stores.ledger import take_for_known
 from streamhouse.trigger.result import DecidedChange, FlowLook
 from streamhouse.trigger.trigger import Trigger
 
@@ -124,6 +125,4 @@ class Follower:
         for table in at_versions(decision.plan, self.open.state.versions(self.flow)).external:
             if table_name(table.name) in again:
                 store = self.open.stores[table.tiers.target]
-                store.ledger.dropped(table.name, store.tier)
-                if (found := store.identity(table.name)) is not None:
-                    store.ledger.record_table(table, store.tier, found)
+                take_for_known(store, table.name, table)

@@ -54,7 +54,7 @@ def lineage(app: App, name: str, up: bool, down: bool) -> None:
         "down": graph.down(table, column) if down or both else None,
     }
     report = _LineageReport(name, table, column, catalog_table(app.registry, checked.plans, table), found)
-    _show(app, report, _meanings(app, table, column))
+    _show(app, report, _meanings(app, table, column), _marks(app, table))
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class _LineageReport:
     links: "Mapping[str, Sequence[ColumnLink] | None]"
 
 
-def _show(app: App, report: _LineageReport, since: "dict[str, MeaningSince]") -> None:
+def _show(app: App, report: _LineageReport, since: "dict[str, MeaningSince]", marks: list[str]) -> None:
     from streamhouse.cli.meaning import document, show
 
     meant, column = report.meant, report.column
@@ -76,13 +76,22 @@ def _show(app: App, report: _LineageReport, since: "dict[str, MeaningSince]") ->
         shown = {way: [_document(one) for one in links] for way, links in report.links.items() if links is not None}
         changed = {name: {"revision": one.revision, "since": one.since} for name, one in since.items()}
         meaning = document(meant, column) if meant is not None else {}
-        content = {"table": report.table, "column": column, "meaning": meaning, **shown, "effective_from": changed}
+        content = {
+            "table": report.table,
+            "column": column,
+            "meaning": meaning,
+            **shown,
+            "effective_from": changed,
+            "lacks": marks,
+        }
         app.output.document(content)
         return
     if meant is not None:
         if column is None and meant.description:
             app.output.line(meant.description)
         show(app.output, meant, column)
+    for text in marks:
+        app.output.line(text, style="red")
     for way, words in (("up", "comes from"), ("down", "goes into")):
         _show_links(app.output, f"{report.name} {words}", report.links[way])
     _show_since(app.output, since)
@@ -120,6 +129,17 @@ def _meanings(app: App, table: str, column: str | None) -> "dict[str, MeaningSin
     with state:
         found = state.tables.meanings(table)
     return {name: meaning for name, meaning in found.items() if column in (None, name)}
+
+
+def _marks(app: App, table: str) -> list[str]:
+    """What a table lacks since a loss, or rests on that does."""
+    from streamhouse.state.troubles import RESTORE
+
+    state = app.project.existing_state()
+    if state is None:
+        return []
+    with state:
+        return [str(one) for one in state.troubles.current() if one.job == RESTORE and one.table == table]
 
 
 def _name(table: str, column: str | None) -> str:

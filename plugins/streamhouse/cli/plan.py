@@ -1,17 +1,20 @@
 """`streamhouse plan`: what applying the files would change."""
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import CommandOutput
+from streamhouse.cli.status import LOST, show_lost
 
 if TYPE_CHECKING:
     from streamhouse.model.notice import Notice
     from streamhouse.model.outcome import FlowDiff
     from streamhouse.model.plan import FlowPlan
     from streamhouse.project.compare import PlanComparison
+    from streamhouse.runtime.lost_tables import LostTables
 
 CHANGES, BLOCKS = 10, 11
 
@@ -26,7 +29,7 @@ Outcomes:
   rebuild  a new version of the table, filled from its history
   block    nothing happens until a person decides
 \b
-Exit codes: 0 nothing to do, 10 something changes, 11 something blocks.
+Exit codes: 0 nothing to do, 6 tables are lost (docs/restore.md), 10 something changes, 11 something blocks.
 \b
 Examples:
   streamhouse plan                       # every flow
@@ -52,10 +55,24 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
             _show(difference, app.output, explain=explain)
         if not found:
             app.output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
+    lost = _lost(app, [difference.plan.flow for difference in found])
+    if not app.as_json:
+        show_lost(lost, app.output)
+    if lost:
+        context.exit(LOST)
     if any(difference.blocks for difference in found):
         context.exit(BLOCKS)
     if any(difference.is_change for difference in found):
         context.exit(CHANGES)
+
+
+def _lost(app: App, flows: list[str]) -> "list[LostTables]":
+    """Known tables of these flows that are not there."""
+    from streamhouse.runtime.lost_tables import lost_tables
+
+    state = app.project.existing_state()
+    with state or nullcontext():
+        return [one for one in lost_tables(app.project, state) if one.flow in flows]
 
 
 def compared(app: App, flow: str | None) -> "list[PlanComparison]":

@@ -27,7 +27,7 @@ Examples:
 @click.option(
     "--from-sources",
     is_flag=True,
-    help="Compute what the lakes lack of lost hot tables from what FLOW reads, all of which must still be there.",
+    help="Compute what tables lack from what FLOW reads, all of which must still be there; they keep what they have.",
 )
 @click.option(
     "--trust",
@@ -54,8 +54,9 @@ def restore(
     Every epoch writes a note with its rows: in the commit of a lake, or beside the hot tables. With these notes a flow
     continues where it was, when the state store or the checkpoints were lost or replaced by older copies. Lost hot
     tables are filled again from their copies in the lakes and from the flow's inputs. The output says what cannot be
-    restored. FLOW must not run meanwhile. Without FLOW, all flows of the project are restored. You can stop the command
-    at any time and run it again.
+    restored. Flows that read tables of FLOW, or whose tables it reads, are restored with it. None of them may run
+    meanwhile. Without FLOW, all flows of the project are restored. You can stop the command at any time and run it
+    again.
     """
     from streamhouse.cli.stages import StageView
     from streamhouse.jobs.restore import restore_flows

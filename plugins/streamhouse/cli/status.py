@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +12,7 @@ from streamhouse.cli.output import CommandOutput, duration_text
 
 if TYPE_CHECKING:
     from streamhouse.project.edits import Edit
+    from streamhouse.runtime.lost_tables import LostTables
     from streamhouse.state.autopilot import AutopilotDecision
     from streamhouse.state.flow_state import FlowReport
     from streamhouse.state.records import FlowEvent, FlowProgress
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from streamhouse.state.waits import Wait
 
 _EVENTS = 1_000  # the newest, which have what the last epochs counted
+LOST = 6
 _STYLES = {"running": "green", "failed": "red", "lost": "red"}
 
 
@@ -34,8 +36,8 @@ Examples:
 )
 @click.argument("flow", required=False)
 @shared_options
-@click.pass_obj
-def status(app: App, flow: str | None) -> None:
+@click.pass_context
+def status(context: click.Context, flow: str | None) -> None:
     """Show how the flows are doing: state, rows, epochs, and freshness of each layer.
 
     States: starting; running; stopping; stopped; failed (with its error); lost (its process ended without
@@ -45,11 +47,19 @@ def status(app: App, flow: str | None) -> None:
     Rows that could not be read are counted: streamhouse quarantine list. The first lines name edits of files that
     wait for 'streamhouse apply', tiers that cannot be filled, lakes that cannot be kept up, and what the autopilot
     proposes. The last line names the shortcuts of the last Spark session (docs/shortcuts.md).
+    Tables that the state store knows and that are gone come first; the exit code is 6 then (docs/restore.md).
     """
+    app: App = context.obj
+    looked = _look(app, flow)
+    _show_status(app, flow, looked)
+    if looked.lost:
+        context.exit(LOST)
+
+
+def _show_status(app: App, flow: str | None, looked: "_FlowReports") -> None:
     from streamhouse.project.edits import edits
     from streamhouse.project.shortcuts import noted_shortcuts
 
-    looked = _look(app, flow)
     edited = edits(app.project)
     shortcuts = noted_shortcuts(app.project.state_dir)
     if app.as_json:
@@ -58,6 +68,7 @@ def status(app: App, flow: str | None) -> None:
         taken = {"shortcuts": asdict(shortcuts)} if shortcuts is not None else {}
         app.output.document({"project": app.project.root, "auto_apply": applies, "flows": flows, **taken})
         return
+    show_lost(looked.lost, app.output)
     _show_edits_and_proposals(looked, edited, app.output)
     _show_dead_letters(looked, app.output)
     if flow is not None:
@@ -82,6 +93,7 @@ class _FlowReports:
     events: "list[FlowEvent] | None"
     dead_letters: dict[str, dict[str, int]]
     """Flow → dead-letter table → rows."""
+    lost: "list[LostTables]" = field(default_factory=list)
 
     def document(self, s: "FlowReport", edit: "Edit | None") -> dict[str, Any]:
         return {
@@ -92,12 +104,14 @@ class _FlowReports:
             "troubles": [asdict(one) for one in self.troubles if one.flow == s.flow],
             "proposals": [_proposal(one) for one in self.proposals if one.flow == s.flow],
             "dead_letters": self.dead_letters.get(s.flow, {}),
+            "lost": [asdict(one) for one in self.lost if one.flow == s.flow],
             **({"events": list(map(_event_document, self.events))} if self.events is not None else {}),
         }
 
 
 def _look(app: App, flow: str | None) -> _FlowReports:
     from streamhouse.errors import UnknownFlowError
+    from streamhouse.runtime.lost_tables import lost_tables
 
     state = app.project.existing_state()
     with state or nullcontext():
@@ -110,8 +124,10 @@ def _look(app: App, flow: str | None) -> _FlowReports:
             return _FlowReports(reports, waiting, dict.fromkeys(waiting, ()), [], [], [] if flow else None, {})
         events = state.events(flow, limit=10) if flow else None
         dead = {s.flow: _dead_letters(state, s) for s in reports}
+        names = {s.flow for s in reports}
+        lost = [one for one in lost_tables(app.project, state) if one.flow in names]
         troubles, waits = state.troubles.current(flow), {s.flow: _waits(state, s.flow) for s in reports}
-        return _FlowReports(reports, waiting, waits, troubles, state.autopilot.open(flow), events, dead)
+        return _FlowReports(reports, waiting, waits, troubles, state.autopilot.open(flow), events, dead, lost)
 
 
 def _dead_letters(state: "StateStore", s: "FlowReport") -> dict[str, int]:
@@ -178,6 +194,12 @@ def _waiting(state: "StateStore | None", flow: str) -> list[str]:
         return []
     segments = applied[1].segments_of(standing) if applied is not None else ()
     return [name for segment in segments for name in segment.tables]
+
+
+def show_lost(lost: "Iterable[LostTables]", output: CommandOutput) -> None:
+    """Tables that are known and not there, with what to type."""
+    for one in lost:
+        output.line(str(one), style="red")
 
 
 def show_troubles(troubles: "Iterable[TableTrouble]", output: CommandOutput) -> None:

@@ -1,6 +1,7 @@
 """Spark's checkpoint of a segment: where it lies, and what its offset log says."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
@@ -16,6 +17,19 @@ from streamhouse.spark.offset_log import (
     offset_file,
     write_first_batch,
 )
+
+
+@dataclass(frozen=True)
+class EpochRemains:
+    """What tables have of an epoch that is half done.
+
+    Attributes:
+        end: Where it ends, by its note; None: there is no note.
+        wrote: Whether it may have written something.
+    """
+
+    end: Vector | None = None
+    wrote: bool = True
 
 
 class Checkpoint:
@@ -40,23 +54,28 @@ class Checkpoint:
         self.base = known[-1] if known and not stale else next_epoch
         self.path = folder / str(self.base)
 
-    def begin(self, unfinished: int | None, noted: Callable[[], Vector | None]) -> None:
+    def begin(self, unfinished: int | None, remains: Callable[[], EpochRemains]) -> None:
         """Make sure that Spark can begin here, and runs an epoch that is half done again with the rows that it had.
+
+        One that wrote nothing may have other rows.
 
         Args:
             unfinished: Its number; None: there is none.
-            noted: Where it ends, as the tables tell; None: they do not.
+            remains: What the tables have of it.
 
         Raises:
-            StateConflictError: nobody knows where it ends.
+            StateConflictError: it is unknown where it ends.
         """
         end = None
         if unfinished is not None and (self._left is not None or not self._holds(unfinished)):
-            end = self._end_left(unfinished) or noted()
-            if end is None:
+            end = self._end_left(unfinished)
+            found = remains() if end is None else EpochRemains(end)
+            end = found.end
+            if end is None and found.wrote:
                 raise StateConflictError(
-                    f"epoch {unfinished} began, but its offset log is lost: {self.path}",
-                    hint="bring the folder back: only this folder says which rows the epoch had",
+                    f"epoch {unfinished} began and wrote rows, but its offset log and its note are lost: {self.path}",
+                    hint="bring the folder back; or compute what the tables lack from what the flow reads: "
+                    f"streamhouse restore {self.path.parent.parent.name} --from-sources",
                 )
         if self._left is not None:
             rmtree(self._left)  # the state store knows everything that was in it

@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from streamhouse.engine.lease import LeaseGuard, leased
+from streamhouse.engine.observed import refuse_loss
 from streamhouse.engine.patience import PATIENCE
 from streamhouse.engine.stream import SegmentStream
 from streamhouse.engine.surroundings import Beat, Surroundings
-from streamhouse.engine.traces import refuse_lost_hot_tables, refuse_older_state
 from streamhouse.errors import LeaseLostError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position, Tier
@@ -292,8 +292,7 @@ class FlowExecution:
 
     def _refuse_loss(self) -> None:
         """Before anything is written, changed or dropped by what the state store says."""
-        refuse_older_state(self.plan, self._stores, self._state.newest_known)
-        refuse_lost_hot_tables(self.plan, self._stores, self._state.last_epoch)
+        refuse_loss(self.plan, self._stores, self._state)
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(

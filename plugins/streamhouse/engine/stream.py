@@ -25,7 +25,7 @@ from streamhouse.engine.points import reach
 from streamhouse.engine.segment import SegmentExecution
 from streamhouse.engine.source import Pace, epochs_stream, segment_clock
 from streamhouse.engine.surroundings import Beat, Surroundings
-from streamhouse.engine.traces import noted_end, restore_hint
+from streamhouse.engine.traces import remains_of, restore_hint
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import (
     RowsLostError,
@@ -295,7 +295,7 @@ class SegmentStream:
             return
         next_epoch = self._last.epoch + 1 if self._last else 0
         checkpoint = Checkpoint(around.checkpoints, plan.flow, segment.name, next_epoch)
-        checkpoint.begin(unfinished, lambda: noted_end(plan, segment, around.stores, unfinished))
+        checkpoint.begin(unfinished, lambda: remains_of(plan, segment, around.stores, unfinished, self._last))
 
         def epoch(batch: int) -> None:
             with self._one_epoch():

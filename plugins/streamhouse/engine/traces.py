@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import cast
 
+from streamhouse.engine.checkpoint import EpochRemains
 from streamhouse.engine.note import Trace, newest, trace_of_commit, trace_of_text
-from streamhouse.engine.vector import Vector
+from streamhouse.engine.vector import covers
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
@@ -51,13 +53,35 @@ def newest_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store])
     if lakes:
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix=f"{plan.flow}/traces") as pool:
             found += pool.map(lambda one: _committed(one[0], one[1], stores), lakes)
-    return newest(trace for trace in found if trace is not None)
+    best = newest(trace for trace in found if trace is not None)
+    if best is None or best.note is None or best.note.done or len(lakes) < len(written):
+        return best
+    # Each table has a commit of the epoch, so nothing of it is missing.
+    whole = all(trace is not None and trace.epoch == best.epoch for trace in found)
+    return replace(best, note=replace(best.note, done=True, ends={})) if whole else best
 
 
-def noted_end(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epoch: int | None) -> Vector | None:
-    """Where an epoch of a segment ends, as its tables tell; None: they do not."""
+def remains_of(
+    plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epoch: int | None, last: EpochRecord | None
+) -> EpochRemains:
+    """What the tables of a segment have of an epoch that is half done.
+
+    Args:
+        plan: Over the names that stores hold.
+        segment: Of it.
+        stores: Every tier that its tables are in.
+        epoch: Its number; None: there is none.
+        last: The last finished epoch before it.
+    """
     trace = newest_trace(plan, segment, stores)
-    return trace.note.vector if trace is not None and trace.note is not None and trace.epoch == epoch else None
+    if trace is not None and trace.epoch == epoch:
+        return EpochRemains(trace.note.vector if trace.note is not None else None)
+    # A lake has the number of an epoch in each commit. A version of Streamhouse without notes left none beside a log.
+    hot = [table for table in segment.tables.values() if table.tiers.target is Tier.HOT]
+    ends = last.ends if last is not None else {}
+    written = any(not covers(ends, {table.name: stores[Tier.HOT].end(table)}) for table in hot)
+    newer = trace is not None and epoch is not None and trace.epoch > epoch
+    return EpochRemains(None, wrote=written or newer)
 
 
 def refuse_older_state(
@@ -83,27 +107,6 @@ def refuse_older_state(
             f"knows {what}: it was lost, or an older one was put back",
             hint=restore_hint(plan.flow),
         )
-
-
-def refuse_lost_hot_tables(
-    plan: FlowPlan, stores: Mapping[Tier, Store], last: Callable[[str, str], EpochRecord | None]
-) -> None:
-    """Refuse to go on where hot tables are gone that had rows, before anybody is asked what to do about each of them.
-
-    Args:
-        plan: Over the names that stores hold.
-        stores: Every tier that its tables are in.
-        last: Flow and segment → the last finished epoch.
-
-    Raises:
-        StateConflictError: a table is gone.
-    """
-    for segment in plan.segments:
-        record = last(plan.flow, segment.name)
-        for name, table in segment.tables.items():
-            had_rows = record is not None and table.tiers.target is Tier.HOT and any(record.ends.get(name, {}).values())
-            if had_rows and stores[Tier.HOT].columns(name) is None:
-                raise removed(plan.flow, name, "is gone")
 
 
 def removed(flow: str, table: str, what: str) -> StateConflictError:

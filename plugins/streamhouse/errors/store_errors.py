@@ -125,7 +125,7 @@ class TableLostError(StoreError):
 
     Example:
         SH406 dwd.sales in the warm tier is gone
-          hint: bring back its data as it was then or later; if that is lost: streamhouse restore --help
+          hint: bring back its data as it was then or later; if that is lost, see what comes back: streamhouse restore --dry-run
 
     Remedy:
         Bring the data back from a copy. If it is lost, `streamhouse restore` rebuilds what can be rebuilt;

@@ -1,7 +1,6 @@
 """Hot tables that are gone, brought back from their copies in the lakes (docs/restore.md)."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from shutil import rmtree
@@ -10,22 +9,20 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 
 from streamhouse.change.building import last_epochs
-from streamhouse.engine.lease import leased
+from streamhouse.engine.observed import BEGUN, filling_writer
 from streamhouse.engine.row_order import ROW, unplaced
 from streamhouse.engine.vector import covers
-from streamhouse.errors import StateConflictError, StreamhouseError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
-from streamhouse.runtime.owner import is_alive, this_owner
-from streamhouse.runtime.restating import Restating
 from streamhouse.spark.results import collected_rows
 from streamhouse.state.records import EpochRecord, Lease
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, LakeStore, NotedStore, WriteContext
-from streamhouse.tiering.mark import Mark, read_mark
+from streamhouse.stores.ledger import lost_as, take_for_known
+from streamhouse.tiering.mark import Mark, again, note_filled
 from streamhouse.tiering.restate import EVERYTHING, apply, difference, filling
 from streamhouse.tiering.retention import retention_of
 from streamhouse.tiering.union import state_frame
@@ -33,34 +30,45 @@ from streamhouse.tiering.union import state_frame
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_BEGUN, _DONE = "begun", "done"
+_DONE = "done"
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A hot table that is gone.
+    """A hot table that is lost.
 
     Attributes:
-        left: Where it ended behind the last epoch.
+        left: Where it ended behind the last epoch; None: it is not known.
+        own: Where it ends, if it is an older one that reaches further than every copy; None: it does not.
         copies: Lake tier → how far its copy reaches.
     """
 
     segment: Segment
     step: PlannedStep
     table: Table
-    left: Position
+    left: Position | None
+    own: Position | None
     copies: dict[Tier, Mark]
 
     @property
     def best(self) -> Tier | None:
-        """The lake whose copy reaches furthest; None: there is no copy."""
+        """The lake whose copy reaches furthest; None: there is no copy, or the table itself reaches further."""
+        if self.own is not None:
+            return None
         return max(self.copies, key=lambda tier: sum(self.copies[tier].offsets.values()), default=None)
 
     @property
-    def lacking(self) -> int:
-        """Rows that no lake has: an update counts as two."""
-        reached = self.copies[self.best].offsets if self.best is not None else {}
+    def lacking(self) -> int | None:
+        """Rows that no tier has, an update counts as two; None: it is not known how many."""
+        if self.left is None:
+            return None
+        reached = self.own if self.own is not None else self.copies[self.best].offsets if self.best is not None else {}
         return sum(max(0, offset - reached.get(bucket, 0)) for bucket, offset in self.left.items())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether some tier is known to have all of its rows."""
+        return self.lacking == 0
 
     @property
     def name(self) -> str:
@@ -68,81 +76,95 @@ class Missing:
         return table_name(self.table.name)
 
 
-class Refill:
-    """What is gone of the hot tables of one flow, and its way back."""
+@dataclass(frozen=True)
+class FlowRecords:
+    """A flow whose tables come back, or which reads some that do.
 
-    def __init__(self, open_: Open, plan: FlowPlan, last: Mapping[str, EpochRecord]) -> None:
+    Attributes:
+        plan: Over the names that stores hold.
+        last: Segment → the last epoch that is known, as it is to be.
+        lost: Segment → its tables that are lost, and what happened to each.
+    """
+
+    plan: FlowPlan
+    last: Mapping[str, EpochRecord]
+    lost: Mapping[str, Mapping[str, str]]
+
+
+def reach_of_copies(open_: Open, segment: Segment, lost: Iterable[str]) -> dict[str, Position]:
+    """Lost hot table → how far its copies in lakes reach."""
+    found: dict[str, Position] = {}
+    for name in lost:
+        table = segment.tables[name]
+        if table.tiers.target is Tier.HOT:
+            reached = found.setdefault(name, {})
+            for mark in _copies(open_, table).values():
+                reached.update({b: max(at, reached.get(b, 0)) for b, at in mark.offsets.items()})
+    return found
+
+
+def _copies(open_: Open, table: Table) -> dict[Tier, Mark]:
+    """Lake tier → how far its copy of a hot table reaches, whatever the ledger knows of it."""
+    lakes = {tier: cast("LakeStore", open_.stores[tier]) for tier in table.tiers.present[1:]}
+    marks = {tier: again(lake, table.replica, Tier.HOT) for tier, lake in lakes.items()}
+    return {tier: mark for tier, mark in marks.items() if mark is not None}
+
+
+class Refill:
+    """What is lost of the hot tables of one flow, and its way back."""
+
+    def __init__(self, open_: Open, flow: str, flows: Mapping[str, FlowRecords]) -> None:
         """Look, and change nothing.
 
         Args:
             open_: Everything connected.
-            plan: Over the names that stores hold.
-            last: Segment → the last epoch that is known, as it is to be.
+            flow: Whose tables.
+            flows: Its records, and those of every flow that may read them.
         """
-        self._open, self._plan, self._last = open_, plan, last
+        self._open, self._flow, self._flows = open_, flow, flows
+        self._plan, self._last = flows[flow].plan, flows[flow].last
         self.missing = [*self._missing()]
-
-    def refuse_unsafe(self) -> None:
-        """Before anything is changed.
-
-        Raises:
-            StateConflictError: an epoch is half done that read or wrote what is gone.
-        """
-        missing_tables = {one.table.name for one in self.missing}
-        for plan in self._readers():
-            for segment in plan.segments:
-                unfinished = self._open.state.unfinished(plan.flow, segment.name)
-                if unfinished is not None and missing_tables & (segment.reads | set(segment.tables)):
-                    raise StateConflictError(
-                        f"epoch {unfinished} of {plan.flow}/{segment.name} was half done when the hot tier was lost: "
-                        "it cannot be known which of its rows the lakes have",
-                        hint=f"build the tables again from their sources: streamhouse restore {plan.flow} --rebuild",
-                    )
 
     def describe(self) -> tuple[list[str], list[str]]:
         """For people: what comes back, and what does not."""
         did, lost = [], []
         for one in self.missing:
-            if one.best is None and not any(one.left.values()):
+            if one.own is not None:
+                did.append(
+                    f"{one.name}: its hot table is an older one, which reaches further than every lake, and stays"
+                )
+            elif one.best is None and one.left is not None and not any(one.left.values()):
                 did.append(f"{one.name}: its hot table, which had no rows, is made again")
                 continue
-            if one.best is None:
+            elif one.best is None:
                 did.append(f"{one.name}: its hot table is made again, empty: no lake has a copy")
-                lost.append(f"{one.name}: all of its rows, {sum(one.left.values()):,} by the offsets of its log")
+                if one.left is None:
+                    lost.append(f"{one.name}: all of its rows; it is unknown how many there were")
+                else:
+                    lost.append(f"{one.name}: all of its rows, {sum(one.left.values()):,} by the offsets of its log")
                 continue
-            did.append(f"{one.name}: its hot table is filled again from the {one.best} tier")
-            if unordered := self._unordered(one.best, one.table):
+            else:
+                did.append(f"{one.name}: its hot table is filled again from the {one.best} tier")
+            if one.best is not None and (unordered := self._unordered(one.best, one.table)):
                 text = f"the order of {unordered:,} rows, which upkeep wrote together in the {one.best} tier"
                 lost.append(f"{one.name}: {text}")
             if one.lacking:
                 lost.append(f"{one.name}: {one.lacking:,} changes behind the last tiered offset")
-            elif one.segment.name not in self._last:
+            elif one.lacking is None:
                 lost.append(f"{one.name}: what was written behind the last tiered offset; it is not known how much")
         for flow, segment, name, rows in self._unread():
             lost.append(f"{flow}/{segment} had not read {rows:,} changes of {name}: it goes on behind them")
         return did, lost
 
-    def run(self, lease: Lease, *, from_sources: bool) -> list[str]:
-        """Bring the tables back, and let their readers go on at their ends; returns what was computed again."""
-        if not self.missing:
-            return []
-        report, state = [], self._open.state
-        with ExitStack() as stack:
-            leases = {lease.flow: lease}
-            for plan in self._readers():
-                if plan.flow not in leases:
-                    guard = stack.enter_context(leased(state, plan.flow, this_owner(), alive=is_alive))
-                    leases[plan.flow] = guard.lease
-            for one in self.missing:
-                self._fill(one)
-            if from_sources:
-                report += self._compute()
-            ends = {one.table.name: self._hot.end(one.table) for one in self.missing}
-            for plan in self._readers():
-                self._go_on(plan, ends, leases[plan.flow])
-            for one in self.missing:
-                self._note(one, _DONE)
-        return report
+    def run(self) -> None:
+        """Bring the tables back."""
+        for one in self.missing:
+            self._fill(one)
+
+    def done(self) -> None:
+        """Record that the tables, and the positions of their readers, are as they are to be."""
+        for one in self.missing:
+            self._note(one, _DONE)
 
     @property
     def _hot(self) -> NotedStore:
@@ -150,51 +172,63 @@ class Refill:
 
     def _missing(self) -> Iterator[Missing]:
         for segment in self._plan.segments:
+            lost = self._flows[self._flow].lost.get(segment.name, {})
+            last = self._last.get(segment.name)
             for step in segment.steps:
                 for table in (step.writes, step.quarantine):
-                    if table is None or table.tiers.target is not Tier.HOT:
-                        continue
-                    left = self._last[segment.name].ends.get(table.name, {}) if segment.name in self._last else {}
-                    if not self._is_missing(table, left):
-                        continue
-                    marks = {
-                        tier: read_mark(self._lake(tier), table.replica, Tier.HOT) for tier in table.tiers.present[1:]
-                    }
-                    copies = {tier: mark for tier, mark in marks.items() if mark is not None}
-                    if copies or segment.name in self._last:
-                        yield Missing(segment, step, table, left, copies)
+                    if table is not None and table.tiers.target is Tier.HOT and table.name in lost:
+                        copies = _copies(self._open, table)
+                        left = last.ends.get(table.name) if last is not None else None
+                        yield Missing(segment, step, table, left, self._own(table, lost[table.name], copies), copies)
 
-    def _is_missing(self, table: Table, left: Position) -> bool:
-        """Also one that an earlier attempt has made, or begun to fill."""
-        if self._hot.columns(table.name) is None or self._hot.noted(_writer(table)) == _BEGUN:
-            return True
-        return any(left.values()) and not any(self._hot.end(table).values())
+    def _own(self, table: Table, what: str, copies: Mapping[Tier, Mark]) -> Position | None:
+        """Where an older table ends that has all that its copies have."""
+        if not what.startswith("ends "):
+            return None
+        end = self._hot.end(table)
+        reached = all(covers({table.name: end}, {table.name: mark.offsets}) for mark in copies.values())
+        return end if reached else None
 
     def _lake(self, tier: Tier) -> LakeStore:
         return cast("LakeStore", self._open.stores[tier])
 
     def _note(self, one: Missing, text: str) -> None:
-        self._hot.note(_writer(one.table), text, [one.table.name])
+        self._hot.note(filling_writer(one.table), text, [one.table.name])
 
     def _fill(self, one: Missing) -> None:
         """From the lake that reaches furthest; the others get what they lack, and all say where the new log ends."""
         table, hot = one.table, self._hot
+        if one.own is not None:
+            take_for_known(hot, table.name, table)
+            self._note(one, BEGUN)
+            return
         hot.drop(table.name)
         hot.create(table)
-        self._note(one, _BEGUN)
+        self._note(one, BEGUN)
+        for tier in table.tiers.present[1:]:
+            self._take_copy(table, tier, one.copies)
         if one.best is None:
             return
         rows = self._rows(one.best, table)
         with filling(table, self._unexpired_rows(table, rows)) as found:
-            apply(table, found, hot, lambda number: WriteContext(_writer(table), number), lambda _: None)
+            apply(table, found, hot, lambda number: WriteContext(filling_writer(table), number), lambda _: None)
         end = hot.end(table)
         for tier, mark in one.copies.items():
             lacks = Changes(arrow_schema(table.columns).empty_table())
             if mark.offsets != one.copies[one.best].offsets:
                 lacks = self._lacks(one, rows, tier)
-            again = Mark(mark.round + 1, Tier.HOT, end)
-            context = WriteContext(f"tiering/{table.name}", again.round, properties=again.properties())
+            next_mark = Mark(mark.round + 1, Tier.HOT, end)
+            context = WriteContext(f"tiering/{table.name}", next_mark.round, properties=next_mark.properties())
             self._lake(tier).write(table.replica, lacks, context)
+            note_filled(self._lake(tier), table.replica, next_mark)
+
+    def _take_copy(self, table: Table, tier: Tier, copies: Mapping[Tier, Mark]) -> None:
+        """Take an older copy for the one that is known; what is left of one without rounds goes."""
+        lake = self._lake(tier)
+        if lost_as(lake, table.replica) is not None or tier not in copies:
+            if tier not in copies:
+                lake.drop(table.replica.name)
+            take_for_known(lake, table.replica.name, table.replica)
 
     def _rows(self, tier: Tier, table: Table) -> "DataFrame":
         """What a lake has; of a log with `ROW`, or in its order."""
@@ -234,62 +268,53 @@ class Refill:
         upserts = pa.concat_tables([part.upserts for part in parts])
         return Changes(upserts, pa.concat_tables(deletes) if deletes and table.primary_key else None)
 
-    def _compute(self) -> list[str]:
-        """Of tables of which rows are missing still, from what the flow reads."""
-        report = []
-        restating = Restating(self._open, self._plan, self._last)
-        for one in self.missing:
-            whole = one.best is not None and not one.lacking
-            if whole or one.table.name != one.step.writes.name or one.segment.name not in self._last:
-                continue
-            try:
-                found = restating.step(one.segment, one.step)
-            except StreamhouseError as error:
-                report.append(f"{one.name}: nothing was computed again: {error.message}")
-                continue
-            report.append(f"{one.name}: {found.upserts:,} rows were computed again from what the flow reads")
-            if found.lost:
-                report.append(f"{found.lost}, is not known: they came in any order")
-        return report
-
-    def _readers(self) -> list[FlowPlan]:
-        """This flow, and the others that read what is gone, over the names that stores hold."""
+    def readers(self) -> list[FlowPlan]:
+        """This flow, and the others that read what is lost, over the names that stores hold."""
         missing_tables = {one.table.name for one in self.missing}
-        others = {name: plan for name, plan in self._open.state.running_plans().items() if name != self._plan.flow}
+        others = [one.plan for flow, one in self._flows.items() if flow != self._flow]
         return [
             self._plan,
-            *(plan for plan in others.values() if missing_tables & {table.name for table in plan.external}),
+            *(plan for plan in others if missing_tables & {table.name for table in plan.external}),
         ]
 
     def _unread(self) -> Iterator[tuple[str, str, str, int]]:
         left = {one.table.name: one for one in self.missing}
-        for plan in self._readers():
-            for segment, record in self._records(plan).items():
+        for plan in self.readers():
+            for segment, record in self._flows[plan.flow].last.items():
                 for name, at in record.end.items():
-                    if name in left and not covers({name: at}, {name: left[name].left}):
-                        rows = sum(max(0, end - at.get(bucket, 0)) for bucket, end in left[name].left.items())
+                    ended = left[name].left if name in left else None
+                    if ended is not None and not covers({name: at}, {name: ended}):
+                        rows = sum(max(0, end - at.get(bucket, 0)) for bucket, end in ended.items())
                         yield plan.flow, segment, left[name].name, rows
 
-    def _records(self, plan: FlowPlan) -> Mapping[str, EpochRecord]:
-        return self._last if plan.flow == self._plan.flow else last_epochs(self._open.state, plan)
 
-    def _go_on(self, plan: FlowPlan, ends: Mapping[str, Position], lease: Lease) -> None:
-        """Positions in the old logs mean nothing in the new ones: their readers go on at their ends."""
-        # The rows that are cached stand at such positions too, and could be taken for those of the new logs.
-        rmtree(self._open.project.state_dir / "cache" / "states" / plan.flow, ignore_errors=True)
-        segments = {}
-        for segment, record in last_epochs(self._open.state, plan).items():
-            end = {name: dict(ends.get(name, at)) for name, at in record.end.items()}
-            new_ends = {name: dict(ends.get(name, at)) for name, at in record.ends.items()}
-            if (end, new_ends) != (record.end, record.ends):
-                # Spark may have planned the next epoch: its log must not be taken for that of this one.
-                segments[segment] = (replace(record, epoch=record.epoch + 2, end=end, ends=new_ends, rows={}), None)
-        if segments:
-            self._open.state.restore(lease, None, {}, segments)
-        objects = {table_name(name) for name in ends} | ends.keys()
-        pins = self._open.state.upstream.pins(plan.flow)
-        self._open.state.upstream.save_pins(plan.flow, {}, keep=[name for name in pins if name not in objects])
+def go_on_at(open_: Open, plan: FlowPlan, ends: Mapping[str, Position], lease: Lease) -> None:
+    """Positions in tables that were lost mean nothing in those that came back: a flow goes on at their ends.
+
+    Args:
+        open_: Everything connected.
+        plan: Of the flow, over the names that stores hold.
+        ends: Table that came back → its end.
+        lease: Of the flow.
+    """
+    # The rows that are cached stand at such positions too, and could be taken for those of the new logs.
+    rmtree(open_.project.state_dir / "cache" / "states" / plan.flow, ignore_errors=True)
+    segments = {}
+    for segment, record in last_epochs(open_.state, plan).items():
+        end = {name: dict(ends.get(name, at)) for name, at in record.end.items()}
+        new_ends = {name: dict(ends.get(name, at)) for name, at in record.ends.items()}
+        written = {name for one in plan.segments if one.name == segment for name in one.tables}
+        new_ends |= {name: dict(ends[name]) for name in written & ends.keys()}
+        if (end, new_ends) != (record.end, record.ends):
+            # Spark may have planned the next epoch: its log must not be taken for that of this one.
+            segments[segment] = (replace(record, epoch=record.epoch + 2, end=end, ends=new_ends, rows={}), None)
+    if segments:
+        open_.state.restore(lease, None, {}, segments)
+    forget_pins(open_, plan.flow, ends)
 
 
-def _writer(table: Table) -> str:
-    return f"restore/{table.name}"
+def forget_pins(open_: Open, flow: str, tables: Collection[str]) -> None:
+    """What a restore makes again, or drops, is no change upstream: a flow takes it for what it then is."""
+    objects = {table_name(name) for name in tables} | set(tables)
+    pins = open_.state.upstream.pins(flow)
+    open_.state.upstream.save_pins(flow, {}, keep=[name for name in pins if name not in objects])

@@ -13,7 +13,12 @@ from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.schema import event as events
 from streamhouse.state.schema import trouble as troubles
 
-_WORDS = {"tiering": ("to", "is filled again"), "upkeep": ("in", "is kept again")}
+RESTORE = "restore"
+_WORDS = {
+    "tiering": ("to", "is filled again"),
+    "upkeep": ("in", "is kept again"),
+    RESTORE: ("in", "has all of its rows again"),
+}
 """Job → how it serves a tier, and what is said of a table that it serves again."""
 
 
@@ -23,7 +28,7 @@ class TableTrouble:
 
     Attributes:
         table: That people know.
-        job: `tiering` or `upkeep`.
+        job: `tiering` or `upkeep`; `restore`: what a table lacks since a loss.
         since: When the job first failed without a success since.
         last: When it failed last.
         times: How often.
@@ -42,6 +47,8 @@ class TableTrouble:
 
     def __str__(self) -> str:
         """One sentence for people."""
+        if self.job == RESTORE:  # nothing fails: it says what a restore could not bring back
+            return self.text
         return f"{self.job} of {_place(self.table, self.tier, self.job)} fails: {self.code} {self.text}"
 
 

@@ -76,23 +76,44 @@ class Recorded(Protocol):
         """See `Store.end`."""
 
 
+def lost_as(store: Recorded, table: Table) -> str | None:
+    """In what a table differs from its record; None: in nothing, or nothing is recorded."""
+    known = store.ledger.known(table, store.tier)  # before the look at the table, which only goes on
+    if known is None:
+        return None
+    found = store.identity(table.name)
+    if found is None:
+        return "is gone"
+    if known.identity not in (None, found):
+        return "is another table than the one that was recorded"
+    if known.end and (short := behind_record(store.end(table), known.end)):
+        return f"ends before its record: {short}"
+    return None
+
+
 def verify(store: Recorded, table: Table) -> LedgerEntry | None:
     """What is known of a table that stands as recorded; None: nothing is, so it may also be absent.
 
     Raises:
         TableLostError: it is gone, is another table, or ends before its record.
     """
-    known = store.ledger.known(table, store.tier)  # before the look at the table, which only goes on
-    if known is None:
-        return None
-    found = store.identity(table.name)
-    if found is None:
-        refuse(table, store.tier, "is gone")
-    if known.identity not in (None, found):
-        refuse(table, store.tier, "is another table than the one that was recorded")
-    if known.end and (short := behind_record(store.end(table), known.end)):
-        refuse(table, store.tier, f"ends before its record: {short}")
+    known = store.ledger.known(table, store.tier)
+    if known is not None and (what := lost_as(store, table)) is not None:
+        refuse(table, store.tier, what)
     return known
+
+
+def take_for_known(store: Recorded, name: str, table: Table) -> None:
+    """Let the ledger know a table as it is now, in place of what it knew of its name.
+
+    Args:
+        store: That has it.
+        name: As the store calls it.
+        table: It, or the one it is a copy of.
+    """
+    store.ledger.dropped(name, store.tier)
+    if (found := store.identity(name)) is not None:
+        store.ledger.record_table(table, store.tier, found)
 
 
 def refuse_lost(store: Recorded, table: Table) -> None:
@@ -132,9 +153,10 @@ def behind_record(end: Position, recorded: Position) -> str | None:
 
 
 _REMEDY: Mapping[bool, str] = {
-    True: "bring back its data as it was then or later; if that is lost: streamhouse restore --help",
+    True: "bring back its data as it was then or later; if that is lost, see what comes back: "
+    "streamhouse restore --dry-run",
     False: "bring back its data as it was then or later; if that is lost, fill it from the first tier, "
-    "which lacks the rows that it dropped: streamhouse tier FLOW --refill",
+    "which lacks the rows that it dropped: streamhouse restore",
 }
 
 

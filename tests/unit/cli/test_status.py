@@ -180,3 +180,24 @@ def test_a_damaged_state_store(project, capsys):
     err = capsys.readouterr().err
     assert err.startswith("SH401 ")
     assert "hint: " in err
+
+
+def test_a_tier_that_is_gone_is_seen_by_status_and_plan(project, state, capsys):
+    plan = desired_plan(project, "orders")
+    state.save_plan(plan)
+    table = next(one for one in plan.tables.values() if one.tiers.target is Tier.HOT)
+    data = project.state_dir / "services" / "data"
+    data.mkdir(parents=True)
+    state.stored_tables.record_table(table, Tier.HOT, "1@1")
+    assert main(["status"]) == main(["plan"]) == 0
+    capsys.readouterr()
+    data.rmdir()
+    for command in ("status", "plan"):
+        assert main([command]) == 6
+        told = " ".join(capsys.readouterr().out.split())
+        assert (
+            f"{table.name} in the hot tier is gone; see what comes back: streamhouse restore orders --dry-run" in told
+        )
+    assert main(["status", "--json"]) == 6
+    [lost] = json.loads(capsys.readouterr().out)["flows"][0]["lost"]
+    assert (lost["tier"], lost["tables"]) == ("hot", [table.name])

@@ -3,7 +3,7 @@ import shutil
 
 import pytest
 
-from streamhouse.engine.checkpoint import Checkpoint, committed
+from streamhouse.engine.checkpoint import Checkpoint, EpochRemains, committed
 from streamhouse.engine.source import offset_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StateConflictError
@@ -27,9 +27,9 @@ def logs(tmp_path):
     return folder
 
 
-def begun(tmp_path, next_epoch, unfinished=None, noted=None):
+def begun(tmp_path, next_epoch, unfinished=None, noted=None, *, wrote=True):
     found = Checkpoint(tmp_path, "f", "main", next_epoch)
-    found.begin(unfinished, lambda: noted)
+    found.begin(unfinished, lambda: EpochRemains(noted, wrote))
     return found
 
 
@@ -89,3 +89,11 @@ def test_a_log_that_is_damaged_tells_of_nothing_that_is_done(logs):
     (logs / "offsets" / "0").write_text("")
     assert committed(logs.parent) is None
     assert committed(logs / "nothing") is None
+
+
+def test_an_epoch_that_wrote_nothing_may_have_other_rows(tmp_path, logs):
+    (logs / "offsets" / "3").unlink()
+    found = begun(tmp_path, 6, unfinished=6, wrote=False)
+    assert found.epoch(3) == 6
+    with pytest.raises(StateConflictError, match="its offset log and its note are lost"):
+        begun(tmp_path, 6, unfinished=6)

@@ -1,0 +1,78 @@
+"""Copies of tables in further tiers that are gone or older than their record."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from streamhouse.errors import StreamhouseError, TableLostError
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.table import Table
+from streamhouse.model.types import Tier
+from streamhouse.model.version import table_name
+from streamhouse.runtime.open import Open
+from streamhouse.stores.base import LakeStore, LogStore
+from streamhouse.stores.ledger import take_for_known
+from streamhouse.tiering.mark import again, note_filled, read_mark
+from streamhouse.tiering.move import tier
+
+
+@dataclass(frozen=True)
+class LostCopy:
+    """A copy that is not as it was recorded.
+
+    Attributes:
+        what: Happened to it, in words.
+        is_older: Whether it is an older one, which goes on from its own mark.
+    """
+
+    table: Table
+    tier: Tier
+    what: str
+    is_older: bool
+
+    def __str__(self) -> str:
+        """For people."""
+        name = table_name(self.table.name)
+        if self.is_older:
+            return f"{name}: its copy in the {self.tier} tier {self.what}, and is filled from there on"
+        return f"{name}: its copy in the {self.tier} tier {self.what}, and is filled again from the first tier"
+
+
+def lost_copies(open_: Open, plan: FlowPlan) -> list[LostCopy]:
+    """The copies of the tables of a flow that are lost.
+
+    Args:
+        open_: Everything connected.
+        plan: Over the names that stores hold.
+    """
+    found = []
+    for table in plan.tables.values():
+        for target in table.tiers.present[1:]:
+            lake = cast("LakeStore", open_.stores[target])
+            try:
+                read_mark(lake, table.replica, table.tiers.target)
+            except TableLostError as error:
+                what = error.message.partition(f"{target} tier ")[2].partition(":")[0]
+                is_older = again(lake, table.replica, table.tiers.target) is not None
+                found.append(LostCopy(table, target, what, is_older))
+    return found
+
+
+def fill_copy(open_: Open, one: LostCopy) -> list[str]:
+    """Fill a lost copy from the first tier; returns what it lacks then, in words."""
+    lake, source = cast("LakeStore", open_.stores[one.tier]), open_.stores[one.table.tiers.target]
+    replica, name = one.table.replica, table_name(one.table.name)
+    mark = again(lake, replica, source.tier)
+    if mark is None:
+        lake.drop(replica.name)
+    take_for_known(lake, replica.name, replica)
+    if mark is not None:
+        note_filled(lake, replica, mark)
+    oldest = source.start(one.table) if isinstance(source, LogStore) and not one.table.primary_key else {}
+    lost = []
+    if mark is None and (dropped := sum(oldest.values())):
+        lost.append(f"{name}: {dropped:,} rows that only its copy in the {one.tier} tier had")
+    try:
+        tier(one.table, source, lake)
+    except StreamhouseError as error:
+        lost.append(f"{name}: what its copy in the {one.tier} tier lacks: {error.message}")
+    return lost

@@ -1,0 +1,259 @@
+"""How far a flow is, by all of its records together (docs/restore.md)."""
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from shutil import rmtree
+
+from streamhouse.change.building import last_epochs
+from streamhouse.engine.checkpoint import Checkpoint, committed
+from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict, SegmentRows, hint, judged
+from streamhouse.engine.note import Note, Trace, newest
+from streamhouse.engine.observed import SeenTables, seen
+from streamhouse.engine.remedy import Remedy, fits, remedy, versions_in
+from streamhouse.engine.traces import newest_trace
+from streamhouse.engine.vector import Vector, covers
+from streamhouse.errors import StateConflictError
+from streamhouse.jobs.refill import reach_of_copies
+from streamhouse.model.plan import FlowPlan, Segment
+from streamhouse.model.types import Position
+from streamhouse.model.version import at_versions, stored_name, table_name
+from streamhouse.runtime.open import Open
+from streamhouse.state.records import EpochRecord, Lease
+
+_MOST_VERSIONS = 1_000
+_ROOM = 2  # Spark may have planned the next epoch: its log must not be taken for that of this one
+
+
+@dataclass
+class FlowPositions:
+    """Where the segments of a flow go on.
+
+    Attributes:
+        plan: By which the tables were written, over the names that people know.
+        stored: The same over the names that stores hold.
+        at: Table → its version.
+        seen: Segment → what its tables have.
+        rules: Segment → what decides about it.
+        remedies: Segment → where it goes on, of those whose positions other records than the state store have.
+        last: Segment → its last finished epoch, as it is to be; none of those whose position is unknown.
+        newest: Segment → the highest number of an epoch that any record knows.
+        notes: Segment → what other records than the state store say, and whether there is a note of any epoch.
+        is_other_plan: Whether another plan is applied, or none.
+    """
+
+    plan: FlowPlan
+    stored: FlowPlan
+    at: dict[str, int]
+    seen: dict[str, SeenTables] = field(default_factory=dict)
+    rules: dict[str, LossRule] = field(default_factory=dict)
+    remedies: dict[str, Remedy] = field(default_factory=dict)
+    last: dict[str, EpochRecord] = field(default_factory=dict)
+    newest: dict[str, int] = field(default_factory=dict)
+    notes: dict[str, tuple[Note | None, LaterEpoch, bool]] = field(default_factory=dict)
+    is_other_plan: bool = False
+
+    @property
+    def unknown(self) -> dict[str, LossRule]:
+        """Segment → why it is unknown how far it is, or what its tables lack."""
+        return {name: rule for name, rule in self.rules.items() if rule.verdict is LossVerdict.COMPUTE}
+
+    def refusal(self) -> StateConflictError:
+        """Why the flow cannot go on from its records alone."""
+        name, rule = next(iter(self.unknown.items()))
+        lost = {**self.seen[name].lost, **self.seen[name].lost_inputs}
+        about = "".join(f"; {table_name(table)} {what}" for table, what in lost.items())
+        return StateConflictError(
+            f"it cannot be known how far {self.plan.flow} is: {name}: {rule.why}{about}",
+            hint=hint(self.plan.flow, LossVerdict.COMPUTE),
+        )
+
+
+class PositionSearch:
+    """What the state store, the tables and the checkpoints say of a flow."""
+
+    def __init__(self, open_: Open, plan: FlowPlan, trust: Collection[str]) -> None:
+        self._trust = trust
+        self._open, self._state, self.files, self._flow = open_, open_.state, plan, plan.flow
+        applied = self._state.plan(plan.flow)
+        self.applied = applied[1] if applied is not None else None
+        self._checkpoints: Path = open_.project.state_dir / "checkpoints"
+
+    def look(self) -> FlowPositions:
+        """Compare the records, and change nothing.
+
+        Raises:
+            StateConflictError: another plan than that of the files wrote the tables.
+        """
+        traces = {segment: trace for segment, trace in self._traces().items() if trace is not None}
+        newer = {name: trace for name, trace in traces.items() if self._is_newer(name, trace.epoch)}
+        notes = {name: self._note(name, trace) for name, trace in newer.items()}
+        known = [note for note in notes.values() if note is not None]
+        plan, at = self._plan_of(known or [t.note for t in traces.values() if t.note is not None])
+        other = self.applied is None or self.applied.fingerprint != plan.fingerprint
+        found = FlowPositions(plan, at_versions(plan, at), at, is_other_plan=other)
+        for segment in found.stored.segments:
+            name = segment.name
+            found.seen[name] = seen(found.stored, segment, self._open.stores, self._state)
+            note, others = notes.get(name), LaterEpoch.NOT_LATER
+            if name in newer:
+                others = LaterEpoch.UNKNOWN if note is None else LaterEpoch.DONE if note.done else LaterEpoch.HALF
+            if note is None or not note.done:
+                logged = self._logged(segment, note)
+                note, others = (logged, LaterEpoch.DONE) if logged is not None else (note, others)
+            if note is not None and note.plan and note.plan != found.stored.fingerprint and not fits(note, segment):
+                others = LaterEpoch.UNKNOWN
+            if note is not None:  # before its first epoch a segment makes its tables
+                there = self._open.stores
+                gone = (t for t in segment.tables.values() if there[t.tiers.target].identity(t.name) is None)
+                found.seen[name].lost.update({t.name: "is gone" for t in gone if t.name not in found.seen[name].lost})
+            found.notes[name] = (note, others, name in traces)
+            epochs = [trace.epoch for trace in (traces.get(name),) if trace is not None]
+            epochs += [number] if (number := self._state.newest_known(self._flow, name)) is not None else []
+            epochs += [note.epoch] if note is not None else []
+            found.newest[name] = max(epochs, default=0)
+            self.judge_again(found, name)
+        return found
+
+    def judge_again(self, found: FlowPositions, name: str) -> None:
+        """Decide about a segment by all that is seen of it."""
+        note, others, has_trace = found.notes[name]
+        tables, recorded = found.seen[name], last_epochs(self._state, found.stored)
+        left = note.ends if note is not None else recorded[name].ends if name in recorded else {}
+        marks = reach_of_copies(self._open, tables.segment, tables.lost)
+        beyond = any(not covers(left, {table: end}) for table, end in marks.items() if note is None or note.ends)
+        case = tables.case(others, CopyReach.BEYOND if beyond else CopyReach.WITHIN)
+        found.rules[name] = self._judged(case.rows, judged(case), has_trace)
+        found.remedies.pop(name, None)
+        found.last.pop(name, None)
+        if found.rules[name].verdict in (LossVerdict.TAKE_OVER, LossVerdict.TAKE_OVER_AND_FILL):
+            assert note is not None, "it has the positions"
+            found.remedies[name] = self._remedy(tables.segment, note)
+            done = found.remedies[name].done
+        elif found.rules[name].verdict is LossVerdict.COMPUTE:
+            done = None
+        else:
+            done = recorded.get(name)
+        if done is not None:
+            found.last[name] = done
+
+    def _judged(self, rows: SegmentRows, rule: LossRule, has_trace: bool) -> LossRule:
+        """The rule; without a note it is unknown whether the flow wrote the rows that a log has more."""
+        if (
+            rule.verdict is LossVerdict.LEAVE
+            and rows is SegmentRows.MORE
+            and not has_trace
+            and "state" not in self._trust
+        ):
+            return replace(rule, verdict=LossVerdict.COMPUTE, why=f"{rule.why}, and there is no note")
+        return rule
+
+    def take_over(self, found: FlowPositions, lease: Lease) -> None:
+        """Record the positions that other records have."""
+        if found.remedies:
+            segments = {name: (one.done, one.begun) for name, one in found.remedies.items()}
+            self._state.restore(lease, found.plan, found.at, segments)
+            for name, one in found.remedies.items():
+                self._begin_checkpoint(name, one)
+        elif self.applied is None and found.unknown:
+            self._state.restore(lease, found.plan, found.at, {})
+        for name, tables in found.seen.items():
+            if found.rules[name].verdict is LossVerdict.LEAVE:
+                self._state.note_ends(lease, name, tables.more)
+
+    def begin_behind(self, found: FlowPositions, segment: Segment, end: Mapping[str, Position], lease: Lease) -> None:
+        """Let a segment go on at the ends of what it reads, of which its tables have all."""
+        now_ms = time.time_ns() // 1_000_000
+        ends = {name: dict(at) for name, at in self._ends(segment).items()}
+        there = {name: dict(at) for name, at in end.items()}
+        number = found.newest[segment.name] + _ROOM
+        record = EpochRecord(self._flow, segment.name, number, now_ms, now_ms, now_ms, there, there, ends)
+        self._state.restore(lease, None, {}, {segment.name: (record, None)})
+        rmtree(self._checkpoints / self._flow / segment.name, ignore_errors=True)
+
+    def versions(self, plan: FlowPlan, known: int) -> Iterator[int]:
+        """Versions of tables that there may be: a lake may have such as an older state store does not know."""
+        for version in range(1, _MOST_VERSIONS):
+            names = [(t.tiers.target, stored_name(t.name, version)) for t in plan.tables.values()]
+            if version > known and all(self._open.stores[tier].columns(name) is None for tier, name in names):
+                return
+            yield version
+
+    def _traces(self) -> dict[str, Trace | None]:
+        """Segment, of any plan that may be meant → the newest epoch of which tables tell, of whatever version."""
+        known = max(self._state.versions().values(), default=1)
+        found: dict[str, list[Trace]] = {}
+        for plan in self._plans():
+            for version in self.versions(plan, known):
+                stored = at_versions(plan, {table.name: version for table in plan.readable})
+                for segment in stored.segments:
+                    trace = newest_trace(stored, segment, self._open.stores)
+                    found.setdefault(segment.name, []).extend([trace] if trace is not None else [])
+        return {name: newest(traces) for name, traces in found.items()}
+
+    def _plans(self) -> list[FlowPlan]:
+        same = self.applied is None or self.applied.fingerprint == self.files.fingerprint
+        return [self.files] if same or self.applied is None else [self.applied, self.files]
+
+    def _is_newer(self, segment: str, epoch: int) -> bool:
+        known = self._state.newest_known(self._flow, segment)
+        return known is None or epoch > known
+
+    def _note(self, segment: str, trace: Trace) -> Note | None:
+        """What is known of an epoch that a table has a trace of; the checkpoint may know more of it."""
+        logged = committed(self._checkpoints / self._flow / segment)
+        note = trace.note
+        if note is None:  # an older version wrote it, or it is too long for a commit
+            return None if logged is None or logged[0] < trace.epoch else _of_log(*logged)
+        same = logged is not None and logged[0] == note.epoch and logged[2].positions == note.end
+        return replace(note, done=True, ends={}) if same and not note.done else note
+
+    def _plan_of(self, notes: list[Note]) -> tuple[FlowPlan, dict[str, int]]:
+        """The plan that wrote what some notes tell of, over the names that people know, and its versions."""
+        every = self._plans()
+        names = {table.name for plan in every for table in plan.readable}
+        at = self._state.versions(self._flow) | versions_in(notes, names)
+        plan_notes = sorted((note for note in notes if note.plan), key=lambda note: -note.at_ms)
+        if not plan_notes:
+            return every[0], at
+        for plan in every:
+            if at_versions(plan, at).fingerprint == plan_notes[0].plan:
+                return plan, at
+        if "files" in self._trust:
+            return self.files, at
+        raise StateConflictError(
+            f"the tables of {self._flow} were last written by another plan than that of its files",
+            hint="put the files back as they were when the flow ran last, restore, then edit them again; or let older "
+            f"rows keep what they have: streamhouse restore {self._flow} --trust files",
+        )
+
+    def _logged(self, segment: Segment, note: Note | None) -> Note | None:
+        """What Spark's log knows of a later epoch that is done than the notes and the state store; None: of none."""
+        logged = committed(self._checkpoints / self._flow / segment.name)
+        if logged is None or not self._is_newer(segment.name, logged[0]):
+            return None
+        return _of_log(*logged) if note is None or logged[0] > note.epoch else None
+
+    def _remedy(self, segment: Segment, note: Note) -> Remedy:
+        found = remedy(self._flow, segment.name, note, time.time_ns() // 1_000_000)
+        if found.done is not None and not found.done.ends:
+            found.done.ends.update(self._ends(segment))
+        return found
+
+    def _ends(self, segment: Segment) -> dict[str, Position]:
+        tables = segment.tables.items()
+        stores = self._open.stores
+        there = {n: t for n, t in tables if stores[t.tiers.target].columns(n) is not None}
+        return {name: stores[table.tiers.target].end(table) for name, table in there.items()}
+
+    def _begin_checkpoint(self, segment: str, found: Remedy) -> None:
+        folder = self._checkpoints / self._flow / segment
+        rmtree(folder, ignore_errors=True)
+        if found.begun is not None and found.end is not None:
+            Checkpoint.write(folder / str(found.begun[0]), found.end)
+
+
+def _of_log(epoch: int, start: Vector, end: Vector) -> Note:
+    """What a checkpoint knows of an epoch that is done."""
+    return Note(epoch, None, end.at_ms, "", dict(start.positions), dict(end.positions), end.tick, done=True)
