@@ -194,7 +194,7 @@ def test_the_others_go_on_while_a_branch_waits_and_all_is_as_if_it_never_had(wor
         later = datetime.now(UTC) + timedelta(days=4)
         [(table, text)] = endangered(world.open, runners[0].plan, [held], later)
         assert table == "dws.as_visits"
-        assert "ads.as_both, which stands still, has not read" in text
+        assert "ads.as_both, which is paused, has not read" in text
         assert not list(endangered(world.open, runners[0].plan, [held], datetime.now(UTC)))
         world.decide(grant=True)
         until(lambda: world.rows("ods.as_orders").num_rows == 3 * ROWS, "it did not go on")
@@ -253,7 +253,7 @@ def test_a_table_is_built_anew_as_of_where_it_stands(world):
         world.assert_stands(1)
         failed = edit("visits", "COUNT(*) AS visits", "COUNT(*) * 1 AS visits, MAX(id) AS newest")
         assert failed.phase is Phase.FAILED
-        assert "stands still for something that waits" in failed.error
+        assert "is paused for something that waits" in failed.error
         until(lambda: world.seen() == 3 * ROWS)
         world.assert_stands(1)
     file = world.root / "actions" / "visits.sql"

@@ -150,7 +150,7 @@ def test_a_running_flow_that_is_refused_goes_on_waiting_and_takes_no_edit_meanwh
         [change] = made.state.recent_changes("reader")
         flow.until(lambda: not made.state.change(change.id).is_open, "the edit hangs")
         assert made.state.change(change.id).phase is Phase.FAILED
-        assert "stands still in the middle of an epoch" in made.state.change(change.id).error
+        assert "is paused in the middle of an epoch" in made.state.change(change.id).error
         assert set(made.rows("dwd.fo")) == {1, 2}
         assert flow.error is None
     assert isinstance(flow.error, BlockedError), "so it says when it ends"

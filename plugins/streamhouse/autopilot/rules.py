@@ -249,7 +249,7 @@ def expectations(evidence: Evidence) -> Iterator[FlowFault]:
 def upstream(evidence: Evidence) -> Iterator[FlowFault]:
     """A change upstream waits for a person or a repair, and rows wait with it."""
     for table in evidence.waiting:
-        text = f"{table} stands still for a change upstream"
+        text = f"{table} is paused for a change upstream"
         yield _for_a_person(FaultKind.UPSTREAM, evidence, table, text, "approvals", None)
     for text, since in evidence.upstream.items():
         yield _for_a_person(FaultKind.UPSTREAM, evidence, text, text, "events", since)

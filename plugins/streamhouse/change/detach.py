@@ -65,12 +65,12 @@ class Detacher:
         applied = state.plan(self.flow)
         if applied is None or not (execution.waiting or applied[1].aside):
             return
-        text = "nothing of it stands still any more: all its steps go on together"
+        text = "nothing of it is paused any more: all its steps go on together"
         wanted: FlowPlan | None = None
         if execution.waiting:
             wanted = detach_steps(applied[1], [execution.waiting])
             steps = ", ".join(sorted(execution.waiting))
-            text = f"{steps} and what follows stand still (streamhouse status); the other steps go on"
+            text = f"{steps} and what follows are paused (streamhouse status); the other steps go on"
         elif time.monotonic() >= self._join_at:
             self._join_at = time.monotonic() + _JOIN_S
             wanted = self.together(self.flow) if self._distance.is_small(execution.plan) else None
@@ -180,5 +180,5 @@ def endangered(open_: Open, plan: FlowPlan, paused: Iterable[str], now: datetime
 
 def _danger(table: str, rows: int, segment: Segment, retention: timedelta) -> str:
     old, steps = format_duration(retention * _PATIENCE), ", ".join(table_name(step.id) for step in segment.steps)
-    who = f"{steps}, which stands still, has not read"
+    who = f"{steps}, which is paused, has not read"
     return f"{table}: {who} {rows:,} rows older than {old}, and the log drops rows after {format_duration(retention)}"

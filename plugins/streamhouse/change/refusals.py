@@ -33,7 +33,7 @@ def refuse_half_done(state: StateStore, flow: str, segments: Collection[str]) ->
     for segment in sorted(segments):
         if state.unfinished(flow, segment) is not None:
             raise ChangeFailedError(
-                f"{segment} of {flow} stands still in the middle of an epoch, for something that waits",
+                f"{segment} of {flow} is paused in the middle of an epoch, for something that waits",
                 hint=f"decide or repair that first: streamhouse approvals {flow}",
             )
 
@@ -62,6 +62,6 @@ def refuse_behind(state: StateStore, execution: FlowExecution, change: Change, s
     if behind:
         names = ", ".join(dict.fromkeys(behind))
         raise ChangeFailedError(
-            f"{names} of {old.flow} stands still for something that waits, and is behind the others",
+            f"{names} of {old.flow} is paused for something that waits, and is behind the others",
             hint=f"decide or repair that first: streamhouse approvals {old.flow}",
         )

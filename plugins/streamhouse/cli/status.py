@@ -85,7 +85,7 @@ class _FlowReports:
 
     flows: "list[FlowReport]"
     waiting: dict[str, list[str]]
-    """Flow → its tables that stand still."""
+    """Flow → its tables that are paused."""
     waits: "dict[str, tuple[Wait, ...]]"
     """Flow → what waits, and for whom."""
     troubles: "list[TableTrouble]"
@@ -183,7 +183,7 @@ def _flow_report(state: "StateStore | None", flow: str) -> "FlowReport":
 
 
 def _waiting(state: "StateStore | None", flow: str) -> list[str]:
-    """Tables of a flow that stand still, upstream first."""
+    """Tables of a flow that are paused, upstream first."""
     from streamhouse.errors import StateConflictError
 
     if state is None:
@@ -249,7 +249,7 @@ def _waits(state: "StateStore", flow: str) -> "tuple[Wait, ...]":
 
 
 def _show_waits(looked: _FlowReports, flow: str, output: CommandOutput) -> None:
-    """Which tables stand still, what waits for whom, and what to do; edits of files have a line of their own."""
+    """Which tables are paused, what waits for whom, and what to do; edits of files have a line of their own."""
     if waiting := looked.waiting[flow]:
         output.line(f"{flow}: {', '.join(waiting)} wait at their positions", style="yellow")
     for one in looked.waits[flow]:

@@ -181,7 +181,7 @@ class ChangeFailedError(EngineError):
 
     Cause:
         A store refused a new column, a rebuild failed, or a later change replaced this one. At the end of a run: a
-        change upstream was granted or decided, and failed; its readers stand still.
+        change upstream was granted or decided, and failed; its readers are paused.
 
     Example:
         SH508 orders: change 7 was withdrawn for a later one

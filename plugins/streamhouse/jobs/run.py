@@ -193,7 +193,7 @@ def carry(
 
     Raises:
         BlockedError: a person must decide first; with `once` also when a part of the flow waits for that.
-        ChangeFailedError: with `once`, a part of the flow stands still for a change upstream that failed.
+        ChangeFailedError: with `once`, a part of the flow is paused for a change upstream that failed.
     """
     execution = execution_of(open_, _begun(open_, plan, meter, wanted), meter.beat, meter.stage)
     on_execution(execution)
@@ -210,12 +210,12 @@ def carry(
 
 
 def _stands(open_: Open, flow: str, segments: Collection[str]) -> StreamhouseError:
-    """The error of a run that ended while segments stand still."""
+    """The error of a run that ended while segments are paused."""
     who, found = ", ".join(sorted(segments)), standing(waits_of(open_.state, flow))
     why = "".join(f"\n  {one.text}" for one in found)
     hint = "\n  ".join(dict.fromkeys(one.remedy for one in found)) or f"streamhouse approvals {flow}"
     if found and all(one.whom is WaitsFor.REPAIR for one in found):
-        return ChangeFailedError(f"{flow}: {who} stands still, and its rows wait in their tables{why}", hint=hint)
+        return ChangeFailedError(f"{flow}: {who} is paused, and its rows wait in their tables{why}", hint=hint)
     return BlockedError(f"{flow}: {who} waits for a person's word; its rows wait in their tables{why}", hint=hint)
 
 

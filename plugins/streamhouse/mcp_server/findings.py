@@ -21,7 +21,7 @@ def _found(flow: FlowDiagnosis) -> Iterator[str]:
     elif state == "stopped":
         yield f"the flow does not run: its tables stay as they are (streamhouse run {flow.flow})"
     if flow.stand_still:
-        yield f"{', '.join(flow.stand_still)} stand still: streamhouse status {flow.flow}"
+        yield f"{', '.join(flow.stand_still)} are paused: streamhouse status {flow.flow}"
     yield from flow.waits
     yield from _of_freshness(flow)
     for trouble in flow.troubles:

@@ -14,7 +14,7 @@ from streamhouse.model.types import Tier
 from streamhouse.model.version import stored_name, table_at, version_of
 from streamhouse.query.epoch_positions import Epochs
 from streamhouse.query.moments import Moment, MomentKind, time_text
-from streamhouse.state.records import RetiredVersion, Serving
+from streamhouse.state.records import RetiredVersion, VersionSince
 
 Catalog = Mapping[str, Table]
 """`layer.table` → the table: all that a query may read."""
@@ -162,7 +162,7 @@ class KnownPast:
 
 def histories(
     tables: Catalog,
-    served: Mapping[str, Sequence[Serving]],
+    served: Mapping[str, Sequence[VersionSince]],
     retired: Iterable[RetiredVersion],
     made: Mapping[str, Mapping[Tier, int]],
 ) -> dict[str, TableHistory]:
@@ -176,7 +176,7 @@ def histories(
     """
     bodies = {(one.table.name, one.version): one.table for one in retired}
 
-    def one(name: str, serving: Serving) -> ServedVersion:
+    def one(name: str, serving: VersionSince) -> ServedVersion:
         version, now = serving.version, tables[name]
         if stored_name(name, version) == now.name:
             table: Table | None = now
@@ -190,7 +190,7 @@ def histories(
     for name, table in tables.items():
         chain = served.get(name, ())
         if not chain or stored_name(name, chain[-1].version) != table.name:  # of an environment, which has one version
-            chain = (Serving(version_of(table.name)),)
+            chain = (VersionSince(version_of(table.name)),)
         found[name] = TableHistory(name, tuple(one(name, serving) for serving in chain))
     return found
 

@@ -216,7 +216,7 @@ class RetiredVersion:
 
 
 @dataclass(frozen=True)
-class Serving:
+class VersionSince:
     """A version that served under the name of a table.
 
     Attributes:

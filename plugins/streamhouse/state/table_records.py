@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from streamhouse.model.types import Tier
 from streamhouse.state import meanings, plans, versions
 from streamhouse.state.connect import Database
-from streamhouse.state.records import MeaningSince, RetiredVersion, Serving
+from streamhouse.state.records import MeaningSince, RetiredVersion, VersionSince
 
 
 class TableRecords:
@@ -48,7 +48,7 @@ class TableRecords:
         with self._database.read() as connection:
             return versions.retired(connection)
 
-    def served(self) -> dict[str, tuple[Serving, ...]]:
+    def served(self) -> dict[str, tuple[VersionSince, ...]]:
         """Table → the versions that served, oldest first; the last one serves."""
         with self._database.read() as connection:
             return versions.served(connection)

@@ -10,7 +10,7 @@ from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name
 from streamhouse.state import plans
 from streamhouse.state.instants import from_ms
-from streamhouse.state.records import Change, Move, Phase, RetiredVersion, Serving
+from streamhouse.state.records import Change, Move, Phase, RetiredVersion, VersionSince
 from streamhouse.state.schema import change as change_table
 from streamhouse.state.schema import read_version, retired_version, table_version
 
@@ -38,7 +38,7 @@ def running_plans(connection: Connection) -> dict[str, FlowPlan]:
     return {flow: at_versions(plan, serving | read.get(flow, {})) for flow, (_, plan) in applied.items()}
 
 
-def served(connection: Connection) -> dict[str, tuple[Serving, ...]]:
+def served(connection: Connection) -> dict[str, tuple[VersionSince, ...]]:
     """Table → the versions that served, oldest first; the last one serves.
 
     The journal of changes has every switch, but not those that it was restored without.
@@ -46,24 +46,24 @@ def served(connection: Connection) -> dict[str, tuple[Serving, ...]]:
     applied = (change_table.c.phase == Phase.APPLIED.value) & change_table.c.environment.is_(None)
     query = select(change_table.c.id, change_table.c.versions, change_table.c.updated_ms).where(applied)
     replaced = {(row.table_name, row.change): int(row.version) for row in connection.execute(select(retired_version))}
-    switches: dict[str, list[Serving]] = {}
+    switches: dict[str, list[VersionSince]] = {}
     for row in connection.execute(query.order_by(change_table.c.updated_ms, change_table.c.id)):
         for name, version in row.versions.items():
             known = switches.setdefault(name, [])
             if not known:  # a change that fails takes a number, too: what served before the third may be the first
-                known.append(Serving(replaced.get((name, row.id), 1 if version == 2 else 0)))
-            known.append(Serving(version, int(row.updated_ms)))
+                known.append(VersionSince(replaced.get((name, row.id), 1 if version == 2 else 0)))
+            known.append(VersionSince(version, int(row.updated_ms)))
     return {
-        row.table_name: _chain(Serving(row.version, int(row.switched_ms)), switches.get(row.table_name, []))
+        row.table_name: _chain(VersionSince(row.version, int(row.switched_ms)), switches.get(row.table_name, []))
         for row in connection.execute(select(table_version))
     }
 
 
-def _chain(now: Serving, switches: list[Serving]) -> tuple[Serving, ...]:
+def _chain(now: VersionSince, switches: list[VersionSince]) -> tuple[VersionSince, ...]:
     if not switches and now.version == 1:
-        return (Serving(1),)
+        return (VersionSince(1),)
     if not switches or switches[-1] != now:
-        return (Serving(0), now)
+        return (VersionSince(0), now)
     return tuple(switches)
 
 

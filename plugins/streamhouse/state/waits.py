@@ -38,7 +38,7 @@ class Wait:
         why: In words for a person.
         remedy: What to do.
         since: When it began.
-        steps: Of the flow, that stand still for it.
+        steps: Of the flow, that are paused for it.
         question: Id of the question that a person may answer now: an open one, or a granted one that may be taken back.
         is_edit: It is an edit of files.
     """
@@ -88,7 +88,7 @@ def waits_of(state: "StateStore", flow: str) -> tuple[Wait, ...]:
 
 
 def standing(waits: Iterable[Wait]) -> tuple[Wait, ...]:
-    """Those for which steps stand still."""
+    """Those for which steps are paused."""
     return tuple(one for one in waits if one.steps)
 
 

@@ -12,7 +12,7 @@ from streamhouse.query.epoch_positions import Epochs
 from streamhouse.query.moments import Moment, MomentKind
 from streamhouse.query.parse import parse_query
 from streamhouse.query.past import CatalogWithPast, KnownPast, histories
-from streamhouse.state.records import EpochRecord, RetiredVersion, Serving
+from streamhouse.state.records import EpochRecord, RetiredVersion, VersionSince
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -56,18 +56,18 @@ def catalog(serving, *chain, retired=(), made=None):
     made_ms = made or {"dwd.sales": MADE, "dwd.sales__v2": SWAP - 60_000}
     known = histories(
         tables,
-        {"dwd.sales": chain, "dws.other": (Serving(1),)},
+        {"dwd.sales": chain, "dws.other": (VersionSince(1),)},
         [RetiredVersion(BEFORE, version, 7, {}, NOW) for version in retired],
         {name: dict.fromkeys(Tier, at) for name, at in made_ms.items()},
     )
     return CatalogWithPast(tables, KnownPast(known, FakeEpochs))
 
 
-KEPT = catalog(2, Serving(1), Serving(2, SWAP), retired=(1,))
-GONE = catalog(2, Serving(1), Serving(2, SWAP))
-FIRST = catalog(1, Serving(1))
-UNDONE = catalog(1, Serving(1), Serving(2, SWAP), Serving(1, BACK))
-RESTORED = catalog(2, Serving(0), Serving(2, SWAP))
+KEPT = catalog(2, VersionSince(1), VersionSince(2, SWAP), retired=(1,))
+GONE = catalog(2, VersionSince(1), VersionSince(2, SWAP))
+FIRST = catalog(1, VersionSince(1))
+UNDONE = catalog(1, VersionSince(1), VersionSince(2, SWAP), VersionSince(1, BACK))
+RESTORED = catalog(2, VersionSince(0), VersionSince(2, SWAP))
 
 BEFORE_SWAP = [
     "timestamp as of '2026-01-09 23:59:59.999'",
@@ -154,8 +154,11 @@ def test_a_version_that_was_undone_is_not_that_of_the_moments_between():
         (KEPT, "timestamp as of '0001-01-01'"),
         (KEPT, "as of epoch 1"),
         # Stored again, such as after a loss: what is there is younger than the version.
-        (catalog(1, Serving(1), made={"dwd.sales": BACK}), "timestamp as of '2026-01-15'"),
-        (catalog(2, Serving(1), Serving(2, SWAP), made={"dwd.sales__v2": BACK}), "timestamp as of '2026-01-15'"),
+        (catalog(1, VersionSince(1), made={"dwd.sales": BACK}), "timestamp as of '2026-01-15'"),
+        (
+            catalog(2, VersionSince(1), VersionSince(2, SWAP), made={"dwd.sales__v2": BACK}),
+            "timestamp as of '2026-01-15'",
+        ),
     ],
 )
 def test_before_a_table_was_made_there_is_nothing_to_read(known, moment):
@@ -191,7 +194,9 @@ def test_two_versions_in_one_query():
 def test_the_tiers_are_those_of_the_version():
     old = table("dwd.sales", "id", cold="forever")
     tables = {"dwd.sales": stored(AFTER, 2)}
-    known = histories(tables, {"dwd.sales": (Serving(1), Serving(2, SWAP))}, [RetiredVersion(old, 1, 7, {}, NOW)], {})
+    known = histories(
+        tables, {"dwd.sales": (VersionSince(1), VersionSince(2, SWAP))}, [RetiredVersion(old, 1, 7, {}, NOW)], {}
+    )
     asked = CatalogWithPast(tables, KnownPast(known))
     (use,) = parse_query("select * from dwd.sales timestamp as of '2026-01-05'", asked, NOW).uses
     assert use.tiers == (Tier.COLD,)
@@ -249,7 +254,9 @@ def test_a_day_is_its_midnight():
 
 def test_an_environment_has_one_version_of_its_own():
     tables = {"dwd.sales": stored(AFTER, 3)}
-    known = histories(tables, {"dwd.sales": (Serving(1), Serving(2, SWAP))}, [], {"dwd.sales__v3": {Tier.WARM: BACK}})
+    known = histories(
+        tables, {"dwd.sales": (VersionSince(1), VersionSince(2, SWAP))}, [], {"dwd.sales__v3": {Tier.WARM: BACK}}
+    )
     asked = CatalogWithPast(tables, KnownPast(known, FakeEpochs))
     assert reads("select * from dwd.sales timestamp as of '2026-01-25'", asked) == {"dwd.sales": "dwd.sales__v3"}
     assert reads("select * from dwd.sales version as of 3", asked) == {"dwd.sales": "dwd.sales__v3"}

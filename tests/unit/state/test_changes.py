@@ -11,7 +11,7 @@ from streamhouse.model.review import AuditCheck, AuditVerdict, Review, SwapGate,
 from streamhouse.model.version import at_versions, stored_name
 from streamhouse.state.changes import Wish
 from streamhouse.state.instants import to_ms
-from streamhouse.state.records import EpochRecord, Move, Phase, Serving
+from streamhouse.state.records import EpochRecord, Move, Phase, VersionSince
 from streamhouse.state.schema import SCHEMA_VERSION
 from streamhouse.state.store import StateStore
 
@@ -364,29 +364,29 @@ def test_whom_a_change_forgets_is_in_the_journal_until_it_is_done(store, lease, 
 
 
 def test_what_served_when_is_recorded(store, asked, flow_plan, lease):
-    assert store.tables.served() == {TABLE: (Serving(1),)}, "what is asked for does not serve"
+    assert store.tables.served() == {TABLE: (VersionSince(1),)}, "what is asked for does not serve"
     at = {TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}, "orders": {"0": 3}}
     store.complete_change(lease, asked, at=at)
     first = to_ms(store.change(asked.id).updated_at)
-    assert store.tables.served() == {TABLE: (Serving(1), Serving(2, first))}
+    assert store.tables.served() == {TABLE: (VersionSince(1), VersionSince(2, first))}
     back = store.ask_change(Wish(flow_plan(OLD), Outcome.REBUILD, frozenset({TABLE})), "ann")
     store.complete_change(lease, back, at=at)
     again = to_ms(store.change(back.id).updated_at)
     assert back.versions == {TABLE: 1}
-    assert store.tables.served() == {TABLE: (Serving(1), Serving(2, first), Serving(1, again))}
+    assert store.tables.served() == {TABLE: (VersionSince(1), VersionSince(2, first), VersionSince(1, again))}
 
 
 def test_a_number_that_a_change_took_in_vain_is_no_version_that_served(store, asked, flow_plan, lease):
     second = store.ask_change(Wish(flow_plan(NEWER), Outcome.REBUILD, frozenset({TABLE})), "bob")
-    assert store.tables.served() == {TABLE: (Serving(1),)}
+    assert store.tables.served() == {TABLE: (VersionSince(1),)}
     store.complete_change(lease, second, at={TABLE: {}})
-    since = Serving(3, to_ms(store.change(second.id).updated_at))
-    assert store.tables.served() == {TABLE: (Serving(1), since)}
+    since = VersionSince(3, to_ms(store.change(second.id).updated_at))
+    assert store.tables.served() == {TABLE: (VersionSince(1), since)}
     store.tables.dropped(TABLE, 1)
-    assert store.tables.served() == {TABLE: (Serving(0), since)}, "nobody knows which one it was"
+    assert store.tables.served() == {TABLE: (VersionSince(0), since)}, "nobody knows which one it was"
 
 
 def test_a_version_that_the_tables_told_of_has_no_past(store, asked, flow_plan, lease):
     store.restore(lease, flow_plan(NEW), {TABLE: 2}, {})
-    assert store.tables.served() == {TABLE: (Serving(0), store.tables.served()[TABLE][-1])}
+    assert store.tables.served() == {TABLE: (VersionSince(0), store.tables.served()[TABLE][-1])}
     assert store.tables.served()[TABLE][-1].version == 2
