@@ -72,3 +72,42 @@ class Around:
         )
 
         return canonical(step.sql, {port: CanonicalInput(*reading) for port, reading in self.inputs(step).items()})
+
+
+def computes_the_same(old: PlannedStep, new: PlannedStep, before: Around, after: Around) -> bool:
+    """Whether a step and all steps of the flow behind it have the SQL and the inputs that they had.
+
+    Then the rows hold what they held, whatever is said of their columns: a later version of Streamhouse may prove more
+    of the same SQL.
+
+    Args:
+        old: As applied, among `before`.
+        new: Of the same id, among `after`.
+        before: What is around `old`.
+        after: What is around `new`.
+    """
+    pending, seen = [(old, new)], set()
+    while pending:
+        was, now = pending.pop()
+        if was.id in seen:
+            continue
+        seen.add(was.id)
+        if _query(was) != _query(now):
+            return False
+        for read in was.reads:
+            wrote, writes = _writers(before, read.table), _writers(after, read.table)
+            if wrote.keys() != writes.keys():
+                return False
+            if not wrote and before.columns[read.table] != after.columns.get(read.table):
+                return False
+            pending += [(wrote[id_], writes[id_]) for id_ in wrote]
+    return True
+
+
+def _query(step: PlannedStep) -> tuple[object, ...]:
+    reads = tuple((read.port, read.table, read.mode, read.hidden) for read in step.reads)
+    return step.sql, reads, step.part, step.expect, step.writes.merge_engine
+
+
+def _writers(around: Around, table: str) -> dict[str, PlannedStep]:
+    return {step.id: step for step in around.plan.steps if step.writes.name == table}

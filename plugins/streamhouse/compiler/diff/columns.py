@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from streamhouse.compiler.diff.around import Around, computes_the_same
 from streamhouse.compiler.diff.policy import EditedStep
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.plan import PlannedStep
@@ -132,11 +133,12 @@ def _types(
             yield Finding(rule=10, outcome=Outcome.SWAP, proof=proof, columns=(name,), keeps_values=True)
 
 
-def tightened(edited: EditedStep, *, rebuilt: bool) -> list[Finding]:
+def tightened(edited: EditedStep, around: tuple[Around, Around], *, rebuilt: bool) -> list[Finding]:
     """Columns that are never NULL any more, though rows already written may hold NULL.
 
     Args:
         edited: The step.
+        around: What is around it before and after. Where it computes the same of the same inputs, no row differs.
         rebuilt: Whether all rows are recomputed, which proves it.
     """
     before = {c.name: c for c in edited.old.columns}
@@ -145,6 +147,8 @@ def tightened(edited: EditedStep, *, rebuilt: bool) -> list[Finding]:
         was = before.get(edited.renames.get(column.name, column.name))
         if was is None or not was.nullable or column.nullable or column.name in edited.new.writes.primary_key:
             continue
+        if not rebuilt and computes_the_same(edited.old, edited.new, *around):
+            return []
         if rebuilt or edited.whole:
             proof = f"{column.name} is never NULL any more, which the new rows prove"
             outcome = Outcome.REBUILD if rebuilt else Outcome.SWAP

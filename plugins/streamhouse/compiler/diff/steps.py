@@ -44,7 +44,7 @@ def step_findings(
     found += [*laid, *column_findings(edited, was, now, relaid=relaid)]
     found += expectation_findings(edited)
     rebuilt = any(finding.outcome is Outcome.REBUILD and not finding.keeps_values for finding in found)
-    found += tightened(edited, rebuilt=rebuilt)
+    found += tightened(edited, (before, after), rebuilt=rebuilt)
     found += _settings(edited)
     if not found and old != new:
         found.append(_same(old, new))
