@@ -121,7 +121,12 @@ def restore_together(
     dry_run: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Restored]:
-    """Restore flows that are connected, over what is open; see `restore_flows`."""
+    """Restore flows that are connected, over what is open; see `restore_flows`.
+
+    Raises:
+        LeaseHeldError: a flow runs.
+        StateConflictError: it is unknown how far a flow is; nothing was changed.
+    """
     order = readers_last(plans)
     with ExitStack() as stack:
         guards = {name: stack.enter_context(leased(open_.state, name, this_owner(), alive=is_alive)) for name in order}

@@ -4,6 +4,8 @@ import pytest
 
 from streamhouse.compiler.diff import diff
 from streamhouse.model.outcome import Outcome
+from streamhouse.model.plan import PlannedStep
+from streamhouse.model.table import Table
 from tests.unit.compiler.test_outcomes import plans
 
 TAKE = """/* ---
@@ -48,12 +50,12 @@ def planned(tmp_path):
 def proved_less(plan):
     """The plan as a version applied it that did not look at WHERE."""
 
-    def table(one):
-        return one.model_copy(update={"columns": tuple(c.model_copy(update={"nullable": True}) for c in one.columns)})
+    def less(step):
+        columns = tuple(c.model_copy(update={"nullable": True}) for c in step.writes.columns)
+        return PlannedStep(**dict(step) | {"writes": Table(**dict(step.writes) | {"columns": columns})})
 
-    return plan.model_copy(
-        update={"steps": tuple(step.model_copy(update={"writes": table(step.writes)}) for step in plan.steps)}
-    )
+    segments = tuple(one.model_copy(update={"steps": tuple(map(less, one.steps))}) for one in plan.segments)
+    return plan.model_copy(update={"segments": segments})
 
 
 def outcomes(old, new):

@@ -48,6 +48,7 @@ OPEN = {
     },
     "action": {
         "inputs": "columns and types",
+        "never_null": "names of columns",
         "params": "parameters",
         "output.renamed": "names of columns",
         "expect": "SQL that is checked",

@@ -77,7 +77,7 @@ class Around:
 def computes_the_same(old: PlannedStep, new: PlannedStep, before: Around, after: Around) -> bool:
     """Whether a step and all steps of the flow behind it have the SQL and the inputs that they had.
 
-    Then the rows hold what they held, whatever is said of their columns: a later version of Streamhouse may prove more
+    Then the rows are what they were, whatever is said of their columns: a later version of Streamhouse may prove more
     of the same SQL.
 
     Args:
