@@ -35,7 +35,7 @@ from streamhouse.project.project import Project
 from streamhouse.registry import Registry
 from streamhouse.registry import registry as registry_module
 from streamhouse.registry.files import read_files
-from streamhouse.sql.types import canonical_type
+from tests.columns import columns_of
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 PROJECTS = sorted(p for kind in ("valid", "invalid") for p in (FIXTURES / "compile" / kind).iterdir() if p.is_dir())
@@ -84,7 +84,7 @@ def compiled(root, cache):
     registry.check()
     written = yaml.safe_load((root / "sources.yaml").read_text())
     sources = {
-        flow: {name: tuple(Column(name=c, type=canonical_type(t)) for c, t in columns.items()) for name, columns in of}
+        flow: {name: columns_of(columns) for name, columns in of}
         for flow, of in ((flow, declared.items()) for flow, declared in written.items())
     }
     return compile_project(registry.flows.values(), registry, sources, memory.compile_flow)
