@@ -12,9 +12,14 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.upstream import EventStatus
 from streamhouse.state.waits import WaitsFor, waits_of
+from tests.gate.levels import deep
 from tests.live import opened, served
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("other ends of a change", stays=("test_what_is_granted_and_fails_is_tried_again",)),
+]
 
 FLOW = "wide"
 YAML = f"""flow: {FLOW}

@@ -11,10 +11,15 @@ from streamhouse.project.compare import Applied, compare
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import plan_of
+from tests.gate.levels import deep
 from tests.live import opened, served
 from tests.oracle import assert_same_rows, batch
 
-pytestmark = [pytest.mark.services, pytest.mark.spark]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.spark,
+    deep("another tier", only=("test_what_is_behind_a_table_with_another_key_equals_the_batch[{hot: 1d}]",)),
+]
 
 FLOW, OTHER = "keyed", "behind"
 ROWS = "{id: bigint, event_date: date, cents: bigint}"

@@ -29,6 +29,7 @@ from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, execution_of, plan_of
 from streamhouse.runtime.stores import open_stores
+from streamhouse.sql.types import split_not_null
 from streamhouse.state.schema import plan as applied_plans
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform
 from streamhouse.tiering.move import tier_all
@@ -197,7 +198,11 @@ def write_project(root, case, side, tables, rename):
         if layer.exists():
             shutil.copytree(layer, written, dirs_exist_ok=True)
     flow = yaml.safe_load((written / "flows" / "shop.yaml").read_text())
-    types = yaml.safe_load((written / "sources.yaml").read_text())[FLOW]
+    declared = yaml.safe_load((written / "sources.yaml").read_text())[FLOW]
+    types = {  # its rows lack values, which plans alone need not know
+        name: {column: split_not_null(kind)[0] for column, kind in columns.items()}
+        for name, columns in declared.items()
+    }
     flow["steps"] = [_renamed_step(step, rename) for step in flow["steps"] if step["writes"] in tables]
     flow["tables"] = {rename(name): options for name, options in flow["tables"].items() if name in tables}
     read = {

@@ -47,9 +47,10 @@ def test_types(views: "SparkSession", sql: str) -> None:
     query, theirs = typed(sql), views.sql(sql)
     assert [(c.name, c.type) for c in query.columns] == _types(theirs)
     assert _types(views.sql(query.sql)) == _types(theirs)
-    assert not [
-        c.name for f, c in zip(theirs.schema.fields, query.columns, strict=True) if f.nullable and not c.nullable
-    ]
+    proved = [c.name for f, c in zip(theirs.schema.fields, query.columns, strict=True) if f.nullable and not c.nullable]
+    if proved:  # Spark leaves out rows without a time before it groups them by windows; its schema does not say so
+        assert "window(" in sql
+        assert not any(None in row for row in theirs.select(*proved).collect())
 
 
 @pytest.mark.parametrize("sql", [*_together(30), *queries()])
