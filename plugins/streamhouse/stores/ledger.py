@@ -79,8 +79,10 @@ class Recorded(Protocol):
 def lost_as(store: Recorded, table: Table) -> str | None:
     """In what a table differs from its record; None: in nothing, or nothing is recorded."""
     known = store.ledger.known(table, store.tier)  # before the look at the table, which only goes on
-    if known is None:
-        return None
+    return None if known is None else _differs(store, table, known)
+
+
+def _differs(store: Recorded, table: Table, known: LedgerEntry) -> str | None:
     found = store.identity(table.name)
     if found is None:
         return "is gone"
@@ -98,7 +100,7 @@ def verify(store: Recorded, table: Table) -> LedgerEntry | None:
         TableLostError: it is gone, is another table, or ends before its record.
     """
     known = store.ledger.known(table, store.tier)
-    if known is not None and (what := lost_as(store, table)) is not None:
+    if known is not None and (what := _differs(store, table, known)) is not None:
         refuse(table, store.tier, what)
     return known
 
