@@ -24,6 +24,7 @@ class Around:
         keys: Table or source → its primary key.
         reads: What any step reads.
         readers: Table or source → the steps that read it.
+        writers: Table → the steps that write it, by id.
     """
 
     plan: FlowPlan
@@ -31,6 +32,7 @@ class Around:
     keys: Mapping[str, tuple[str, ...]]
     reads: frozenset[str]
     readers: Mapping[str, tuple[PlannedStep, ...]] = field(default_factory=dict)
+    writers: Mapping[str, Mapping[str, PlannedStep]] = field(default_factory=dict)
 
     @property
     def known(self) -> frozenset[str]:
@@ -42,7 +44,9 @@ class Around:
         """What is around the steps of a plan."""
         inputs: list[PlannedSource | Table] = [*plan.sources, *plan.readable]
         readers: dict[str, list[PlannedStep]] = {}
+        writers: dict[str, dict[str, PlannedStep]] = {}
         for step in plan.steps:
+            writers.setdefault(step.writes.name, {})[step.id] = step
             for table in dict.fromkeys(read.table for read in step.reads):
                 readers.setdefault(table, []).append(step)
         return Around(
@@ -51,6 +55,7 @@ class Around:
             {one.name: one.primary_key for one in inputs},
             frozenset(readers),
             {table: tuple(steps) for table, steps in readers.items()},
+            writers,
         )
 
     def own_readers(self, table: str) -> Iterator[tuple[str, "Around", PlannedStep]]:
@@ -95,7 +100,7 @@ def computes_the_same(old: PlannedStep, new: PlannedStep, before: Around, after:
         if _query(was) != _query(now):
             return False
         for read in was.reads:
-            wrote, writes = _writers(before, read.table), _writers(after, read.table)
+            wrote, writes = before.writers.get(read.table, {}), after.writers.get(read.table, {})
             if wrote.keys() != writes.keys():
                 return False
             if not wrote and before.columns[read.table] != after.columns.get(read.table):
@@ -107,7 +112,3 @@ def computes_the_same(old: PlannedStep, new: PlannedStep, before: Around, after:
 def _query(step: PlannedStep) -> tuple[object, ...]:
     reads = tuple((read.port, read.table, read.mode, read.hidden) for read in step.reads)
     return step.sql, reads, step.part, step.expect, step.writes.merge_engine
-
-
-def _writers(around: Around, table: str) -> dict[str, PlannedStep]:
-    return {step.id: step for step in around.plan.steps if step.writes.name == table}
