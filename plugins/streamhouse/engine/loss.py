@@ -1,6 +1,7 @@
-"""What the records of a flow say together, and what follows from it: one table for every command (docs/restore.md).
+"""What the records of a flow say together, and what follows from it: one table of rules (docs/restore.md).
 
-Pure. `run`, `tier`, `status` and `restore` ask here, so none of them finds a loss that another one does not see.
+Pure. `run` and `restore` ask here. `tier`, `plan` and `status` ask the ledger of the stores, by which tables are looked
+at here, too (`engine/observed.py`).
 """
 
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from streamhouse.engine.inputs import without_dropped
 from streamhouse.engine.loss import CopyReach, LaterEpoch, LossCase, LossVerdict, SegmentRows, StateRecord, hint, judged
-from streamhouse.engine.traces import newest_trace
+from streamhouse.engine.traces import newest_trace, older_state_text, removed_text
 from streamhouse.engine.vector import covers
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, Segment
@@ -104,7 +104,7 @@ def seen(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epochs:
 def refuse_loss(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> None:
     """Refuse to go on where a table of a flow is lost, or the state store is older than the tables.
 
-    SegmentRows would come twice, or never. What was written beside the flow is found when its streams begin.
+    Rows would come twice, or never. What was written beside the flow is found when its streams begin.
 
     Args:
         plan: Over the names that stores hold.
@@ -124,14 +124,10 @@ def refuse_loss(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowl
             continue
         if found.rows in (SegmentRows.AS_LEFT, SegmentRows.MORE):
             assert trace is not None, "only a newer epoch is left"
-            what = "of no epoch" if known is None else f"only of epochs up to {known}"
-            text = (
-                f"{trace.where} holds rows of epoch {trace.epoch} of {plan.flow}/{segment.name}, but the state store "
-                f"knows {what}: it was lost, or an older one was put back"
-            )
+            text = older_state_text(trace, plan.flow, segment, known)
         else:
             name, happened = next(iter((found.lost or found.lost_inputs).items()))
-            text = f"{name} {happened}: it was lost, or dropped or made again beside the flow"
+            text = removed_text(name, happened)
         raise StateConflictError(text, hint=hint(plan.flow, LossVerdict.FILL))
 
 

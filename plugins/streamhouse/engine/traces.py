@@ -101,20 +101,33 @@ def refuse_older_state(
         trace, known = newest_trace(plan, segment, stores), newest_known(plan.flow, segment.name)
         if trace is None or (known is not None and trace.epoch <= known):
             continue
-        what = "of no epoch" if known is None else f"only of epochs up to {known}"
-        raise StateConflictError(
-            f"{trace.where} holds rows of epoch {trace.epoch} of {plan.flow}/{segment.name}, but the state store "
-            f"knows {what}: it was lost, or an older one was put back",
-            hint=restore_hint(plan.flow),
-        )
+        raise StateConflictError(older_state_text(trace, plan.flow, segment, known), hint=restore_hint(plan.flow))
+
+
+def older_state_text(trace: Trace, flow: str, segment: Segment, known: int | None) -> str:
+    """What is wrong where a table has rows of a newer epoch than the state store knows.
+
+    Args:
+        trace: Of that epoch.
+        flow: Whose.
+        segment: Of it.
+        known: The newest epoch that the state store knows; None: none.
+    """
+    what = "of no epoch" if known is None else f"only of epochs up to {known}"
+    return (
+        f"{trace.where} holds rows of epoch {trace.epoch} of {flow}/{segment.name}, but the state store "
+        f"knows {what}: it was lost, or an older one was put back"
+    )
+
+
+def removed_text(table: str, what: str) -> str:
+    """What is wrong with a table that is not there, or not all of it."""
+    return f"{table} {what}: it was lost, or dropped or made again beside the flow"
 
 
 def removed(flow: str, table: str, what: str) -> StateConflictError:
     """The error of a table that is not there, or not all of it."""
-    return StateConflictError(
-        f"{table} {what}: it was lost, or dropped or made again beside the flow",
-        hint=f"bring the table back; or {restore_hint(flow)}",
-    )
+    return StateConflictError(removed_text(table, what), hint=f"bring the table back; or {restore_hint(flow)}")
 
 
 def _beside(flow: str, segment: Segment, store: Store) -> Trace | None:

@@ -34,7 +34,7 @@ def nullable(types: Types, node: exp.Expr, scope: Scope, proved: Proved = NOTHIN
 
     Args:
         types: Of the query.
-        node: Stands in `scope`.
+        node: Of `scope`.
         scope: Of a SELECT.
         proved: What is not NULL in the rows asked for, beside what WHERE and joins prove of all rows.
     """
