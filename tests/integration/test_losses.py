@@ -175,3 +175,12 @@ def test_tables_that_are_built_again_are_no_question_to_those_who_read_them(lost
     rebuild_flows(d.open, plans)
     assert goes_on(d) == {}
     assert d.open.state.approvals.list() == []
+
+
+@pytest.mark.parametrize("pieces", [{"cold": "old"}, {"cold": None}], ids=str)
+def test_a_cold_tier_that_is_older_or_gone(lost, pieces):
+    d = lost(pieces)
+    with pytest.raises(StateConflictError, match="restore g --from-sources"):
+        d.restore()
+    d.restore(from_sources=True)
+    assert goes_on(d) == {}
