@@ -223,6 +223,14 @@ def test_an_empty_table_moves_nothing_and_reads_empty(route, stores):
     assert union_read(table, stores, through_lake=True).num_rows == 0
 
 
+def test_a_table_that_its_flow_did_not_make_yet_has_no_copy(route, stores):
+    """A copy without its table says that the table was lost: the flow would not start."""
+    table = make_table(route)
+    source, lake = stores[route[0]], stores[route[1]]
+    assert tier(table, source, lake).rows == 0
+    assert lake.identity(table.replica.name) is None
+
+
 @pytest.mark.services
 def test_rounds_are_bounded_and_told(stores):
     table = make_table(("hot", "warm"))

@@ -70,8 +70,8 @@ def tier(
     May be killed at any point and called again; two calls at once move each row once.
 
     Args:
-        table: As the flow writes it. The copy is `table.replica`, made when there never was one; one that lacks
-            columns, matched by name, gets them.
+        table: As the flow writes it. Of one that no flow made yet nothing is copied, and no copy is made. The copy is
+            `table.replica`, made when there never was one; one that lacks columns, matched by name, gets them.
         source: The tier the flow writes.
         lake: The tier to fill.
         max_rows: Bounds memory and the work that a kill repeats.
@@ -85,6 +85,8 @@ def tier(
     """
     replica = table.replica
     verify(source, table)
+    if source.identity(table.name) is None:  # its flow makes it; a copy made before it says that the table was lost
+        return MoveProgress(table.name, source.tier, lake.tier, 0, {}, {}, {})
     mark = read_mark(lake, replica, source.tier)
     if lake.identity(replica.name) is None:
         lake.create(replica)
