@@ -21,11 +21,7 @@ from tests.oracle import assert_same_rows, batch
 
 pytestmark = [
     deep(
-        "parts of a history; a whole backfill stays",
-        only=(
-            "test_a_part_of_the_history",
-            "test_a_run_tells_which_older_rows_an_edit_leaves_as_they_were",
-        ),
+        "whole histories and their parts; test_backfill_order.py backfills one table in `make test`",
     ),
     pytest.mark.services,
     pytest.mark.spark,

@@ -21,13 +21,7 @@ from tests.planted import KINDS, plant
 pytestmark = [
     pytest.mark.services,
     pytest.mark.spark,
-    deep(
-        "rows over executors and the public ways; Spark in the driver stays",
-        only=(
-            "test_after_each_part_the_tables_equal_the_batch[executors]",
-            "test_after_each_part_the_tables_equal_the_batch[public]",
-        ),
-    ),
+    deep("hundreds of parts; test_histories.py compares whole flows with the batch in `make test`"),
 ]
 
 HEADER = "/* ---\naction: {name}\nstep: {step}\ninputs: {inputs}\noutput: {{primary_key: [{key}]}}\n--- */\n{sql}\n"

@@ -29,7 +29,6 @@ pytestmark = [
         "servers that end in other ways",
         stays=(
             "test_rows_are_there_again_after_down_and_after_kill_9",
-            "test_running_stops_what_it_started_and_nothing_else",
             "test_services_of_a_killed_process_stop_with_the_one_that_takes_them_over",
         ),
     ),

@@ -14,8 +14,8 @@ from tests.patience import PATIENCE_S, until
 pytestmark = [
     pytest.mark.spark,
     deep(
-        "servers that end, and queries that nobody waits for",
-        stays=("test_every_tool_that_looks[2026-07-28]", "test_rows_of_a_table_that_lets_them_out"),
+        "servers that end, queries that nobody waits for, and rows, which test_from_nothing.py reads too",
+        stays=("test_every_tool_that_looks[2026-07-28]",),
     ),
 ]
 
