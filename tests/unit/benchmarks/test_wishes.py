@@ -34,6 +34,8 @@ HOSTILE = Wish.model_validate(
         ("sixteenth", 66, {"callcentre", "skiing", "workshop"}),
         ("seventeenth", 66, {"shelter", "windfarm"}),
         ("eighteenth", 66, {"nursery", "shelter", "windfarm"}),
+        ("nineteenth", 69, {"ferry"}),
+        ("twentieth", 70, {"firebrigade"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):
