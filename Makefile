@@ -31,20 +31,24 @@ airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in i
 # Real servers: whole files go to one of three processes, which keep two cores busy; the longest files begin first.
 SERVERS := tests/contract tests/integration tests/airflow
 SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
-UNIT = $(BIN)/pytest tests/unit plugins --doctest-modules -q -n 2
+UNIT = $(BIN)/pytest tests/unit plugins --doctest-modules -q
+# Tests that wait for servers leave a fifth of the two cores idle: one process of unit tests uses it. Its output follows.
+BESIDE = log=$$(mktemp); trap 'rm -f "$$log"' EXIT; failed=0; \
+  echo "Unit tests and proofs run beside the tests with servers; their output follows at the end."; \
+  nice $(UNIT) -n 1 >"$$log" 2>&1 & unit=$$!; \
+  $(BIN)/pytest $(SERVERS) $(1) $(SPREAD) || failed=1; \
+  wait $$unit || failed=1; echo "Unit tests and proofs:"; cat "$$log"; exit $$failed
 PUBLIC_WAYS = STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
 
 test: static $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; about 20 minutes on two cores
-	$(UNIT)
-	$(BIN)/pytest $(SERVERS) --level test $(SPREAD)
+	@$(call BESIDE,--level test)
 
 test-all: static $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try, and without shortcuts of Spark; about an hour
-	$(UNIT)
-	$(BIN)/pytest $(SERVERS) $(SPREAD)
+	@$(call BESIDE,)
 	$(PUBLIC_WAYS)
 
 check: static ## Format, types, layers, unit tests and doctests; three minutes, no Java
-	$(UNIT) -m "not proof"
+	$(UNIT) -n 2 -m "not proof"
 
 static: $(STAMP)
 	$(BIN)/ruff format --check .
