@@ -239,3 +239,31 @@ def test_the_name_of_the_stored_column_is_taken(store: Store, make_table: Make) 
     made = make_table(**{"a": "string", NULL_BITS: "bigint"}, key=("a",))
     with pytest.raises(SchemaConflictError, match="rename the column"):
         store.create(Table.model_validate({**made.model_dump(), "null_keys": ("a",)}))
+
+
+def test_a_reader_that_knows_another_plan_reads_the_same(store: Store, make_table: Make) -> None:
+    table = opened(store, make_table, {"a": "string", "b": "bigint"})
+    listed = [{"a": None, "b": 0, "v": 1, "s": "x"}, {"a": "", "b": None, "v": 2, "s": "y"}]
+    start = store.end(table)
+    store.write(table, changes(table, listed), WriteContext("flow/segment", 0))
+    wanted = {key_of(table, row): row for row in listed}
+    for nulls in ((), ("b",), ("a", "b")):
+        known = table.model_copy(update={"null_keys": nulls})
+        assert by_key(known, store.read_state(known)) == wanted
+        assert by_key(known, store.read_changes(known, start, store.end(known)).upserts) == wanted
+    plain = make_table(a="string", v="bigint", key=("a",))
+    store.create(plain)
+    store.write(plain, changes(plain, [{"a": "", "v": 1}]), WriteContext("flow/segment", 0))
+    newer = plain.model_copy(update={"null_keys": ("a",)})
+    assert store.read_state(newer).to_pylist() == [{"a": "", "v": 1}], "its own flow was not applied yet"
+
+
+def test_rows_are_not_written_where_null_has_no_place(store: Store, make_table: Make) -> None:
+    if store.tier == "cold":
+        pytest.skip("it stores NULL as it is")
+    plain = make_table(a="string", v="bigint", key=("a",))
+    store.create(plain)
+    newer = plain.model_copy(update={"null_keys": ("a",)})
+    with pytest.raises(SchemaConflictError, match="a key that is never NULL"):
+        store.write(newer, changes(newer, [{"a": None, "v": 1}]), WriteContext("flow/segment", 0))
+    assert store.read_state(plain).num_rows == 0

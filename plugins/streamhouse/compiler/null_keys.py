@@ -1,6 +1,6 @@
 """Which columns of a table's key may be NULL; pure."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -32,12 +32,18 @@ def null_keys(how: Classification, columns: Collection[Column], expect: Mapping[
 
 
 def null_key_errors(
-    table: str, nulls: Collection[str], partition_by: Collection[str], columns: Collection[Column], at: Location
+    table: str,
+    key: Collection[str],
+    nulls: Sequence[str],
+    partition_by: Collection[str],
+    columns: Collection[Column],
+    at: Location,
 ) -> Iterator[StreamhouseError]:
     """What keeps a table from having NULL in its key.
 
     Args:
         table: Its name.
+        key: Its primary key.
         nulls: From `null_keys`.
         partition_by: Columns that it is partitioned by.
         columns: All of them.
@@ -50,9 +56,9 @@ def null_key_errors(
     if nulls and any(column.name == NULL_BITS for column in columns):
         cause = f"{table} has a column {NULL_BITS}, a name that stores need for themselves, as its key may be NULL"
         yield OutputColumnError(cause, at=at, hint="give the column another name")
-    if len(nulls) > _MOST:
-        cause = f"{table} has {len(nulls)} columns in its key that may be NULL, and stores take {_MOST}"
-        yield TypeMismatchError(cause, at=at, hint="give some of them a value by COALESCE in SELECT and GROUP BY")
+    if nulls and len(key) > _MOST:
+        cause = f"{table} has a key of {len(key)} columns of which {nulls[0]} may be NULL, and stores take {_MOST} then"
+        yield TypeMismatchError(cause, at=at, hint="give them a value by COALESCE in SELECT and GROUP BY")
 
 
 def _kept_out(expect: Mapping[str, Expectation]) -> set[str]:

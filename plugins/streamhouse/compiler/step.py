@@ -131,7 +131,7 @@ def _plan_step(
         [
             *engine_errors(step, flow, options, how, inputs, columns),
             *partition_errors(step.writes, options, columns, how.primary_key, partitions_at),
-            *null_key_errors(step.writes, nulls, _lower(options.partition_by), columns, partitions_at),
+            *null_key_errors(step.writes, how.primary_key, nulls, _lower(options.partition_by), columns, partitions_at),
         ]
     )
     table = _table(step, action, columns, how, options, options_at).model_copy(update={"null_keys": nulls})

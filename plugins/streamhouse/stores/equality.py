@@ -37,10 +37,8 @@ def distinct_keys(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     return plain_keys(rows.select(list(keys)), keys).group_by(list(keys)).aggregate([])
 
 
-def met(left: "DataFrame", right: "DataFrame", table: Table) -> "list[str] | Column":
+def met(left: "DataFrame", right: "DataFrame", table: Table) -> "Column":
     """By what Spark joins two sets of rows of a table by its key, where NULL equals NULL."""
-    if not table.null_keys:
-        return list(table.primary_key)
     return reduce(and_, (left[name].eqNullSafe(right[name]) for name in table.primary_key))
 
 

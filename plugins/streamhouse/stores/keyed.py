@@ -42,14 +42,14 @@ def rows_to_write(
     if deletes is not None:
         _refuse_deletes(table)
     upserts = plain_keys(fitting(table, changes.upserts, columns), table.primary_key)
-    _refuse_nulls(table, upserts)
+    refuse_nulls(table, upserts)
     if kind is None:
         return upserts
     parts = [upserts.append_column(kind, pa.repeat(UPSERTED, upserts.num_rows))]
     if deletes is not None:
         keys = fitting(table, deletes, [table.column(name) for name in table.primary_key])
         keys = plain_keys(keys, table.primary_key)
-        _refuse_nulls(table, keys)
+        refuse_nulls(table, keys)
         delete_rows = padded(keys, columns)
         parts.insert(0, delete_rows.append_column(kind, pa.repeat(DELETED, delete_rows.num_rows)))
     return winners(pa.concat_tables(parts), table)
@@ -289,7 +289,12 @@ def fitting(table: Table, rows: pa.Table, columns: Sequence[Column]) -> pa.Table
         raise WriteRefusedError(f"a value does not fit {table.name}: {error}") from error
 
 
-def _refuse_nulls(table: Table, rows: pa.Table) -> None:
+def refuse_nulls(table: Table, rows: pa.Table) -> None:
+    """Refuse rows without a value in a column of the key that is never NULL, or that the table is partitioned by.
+
+    Raises:
+        WriteRefusedError: there is one.
+    """
     for name in dict.fromkeys([*table.primary_key, *table.partition_by]):
         if name not in table.null_keys and (count := rows.column(name).null_count):
             role = "is part of its primary key" if name in table.primary_key else "it is partitioned by"

@@ -1,8 +1,10 @@
 """Keys that may be NULL, in the stores whose key columns never are: Fluss and Paimon.
 
 Such a store has the zero of its type in place of NULL, and one more column of the key, whose bits say in which columns
-that is so. `Table.null_keys` names the columns; a table without them is stored as it is. Nobody but the two stores
-knows of the column: they put it in on the way in, and take it out on the way out. Iceberg stores NULL as it is.
+that is so: the lowest is for the first column of the key. A plan says by `Table.null_keys` that a table is made so; a
+table whose key is never NULL is stored as it is. Who reads goes by the stored table, for a flow that reads it may
+know an older or newer plan. Nobody but the two stores knows of the column: they put it in on the way in, and take it
+out on the way out. Iceberg stores NULL as it is.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +20,7 @@ from streamhouse.model.table import NULL_BITS, Column, Table
 from streamhouse.model.types import Position
 from streamhouse.stores.arrow import zero
 from streamhouse.stores.base import Changes, DataFile, WriteContext
-from streamhouse.stores.keyed import fitting
+from streamhouse.stores.keyed import fitting, refuse_nulls
 from streamhouse.stores.where import RowCondition
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,13 +40,13 @@ def stored_form(table: Table) -> Table:
             f"{table.name} has a column {NULL_BITS}, a name that stores need for themselves", hint="rename the column"
         )
     # After the last column of the key: columns that are added later come after all others.
-    names, key = table.column_names, table.primary_key or table.null_keys
-    end = max(names.index(name) for name in key) + 1
+    names = table.column_names
+    end = max(names.index(name) for name in table.primary_key) + 1
     bits = Column(name=NULL_BITS, type=_TYPE, nullable=False)
     return table.model_copy(
         update={
             "columns": (*table.columns[:end], bits, *table.columns[end:]),
-            "primary_key": (*table.primary_key, NULL_BITS) if table.primary_key else (),
+            "primary_key": (*table.primary_key, NULL_BITS),
             "bucket_key": table.hashed,
             "null_keys": (),
         }
@@ -58,11 +60,12 @@ def encoded(table: Table, rows: pa.Table) -> pa.Table:
         WriteRefusedError: a column is absent, or a value does not fit.
     """
     bits = pa.repeat(pa.scalar(0, pa.int64()), rows.num_rows)
-    for number, column in enumerate(fitting(table, rows, [table.column(name) for name in table.null_keys]).columns):
-        name = table.null_keys[number]
+    keys = fitting(table, rows, [table.column(name) for name in table.primary_key])
+    for number, name in enumerate(table.primary_key):
+        column = keys.column(name)
         if column.null_count:
             bits = pc.bit_wise_or(bits, pc.if_else(pc.is_null(column), 1 << number, 0))
-            column = pc.fill_null(column, zero(column.type))  # noqa: PLW2901  the same column, as it is stored
+            column = pc.fill_null(column, zero(column.type))
         rows = rows.set_column(rows.schema.get_field_index(name), name, column)
     return rows.append_column(NULL_BITS, bits)
 
@@ -75,7 +78,7 @@ def decoded(table: Table, rows: pa.Table) -> pa.Table:
     rows = rows.drop_columns([NULL_BITS])
     if not pc.any(pc.not_equal(bits, 0)).as_py():
         return rows
-    for number, name in enumerate(table.null_keys):
+    for number, name in enumerate(table.primary_key):
         if name in rows.column_names:
             is_null = pc.not_equal(pc.bit_wise_and(bits, 1 << number), 0)
             values = pc.if_else(is_null, pa.scalar(None, rows.column(name).type), rows.column(name))
@@ -114,9 +117,16 @@ def writes(method: F) -> F:
 
     @wraps(method)
     def call(store: Any, table: Table, changes: Changes, context: WriteContext) -> Position:
-        if table.null_keys:
+        stored = _as_stored(store, table)
+        if table.null_keys and not stored.null_keys:
+            raise SchemaConflictError(
+                f"{table.name} is stored with a key that is never NULL, and the plan has one that may be",
+                hint="apply the flow's plan: the table gets a version of its own",
+            )
+        if stored.null_keys:
+            refuse_nulls(table, fitting(table, changes.upserts, [table.column(name) for name in table.primary_key]))
             deletes = None if changes.deletes is None else encoded(table, changes.deletes)
-            table, changes = stored_form(table), Changes(encoded(table, changes.upserts), deletes)
+            table, changes = stored_form(stored), Changes(encoded(table, changes.upserts), deletes)
         position: Position = method(store, table, changes, context)
         return position
 
@@ -128,6 +138,7 @@ def reads_state(method: F) -> F:
 
     @wraps(method)
     def call(store: Any, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None) -> pa.Table:
+        table = _as_stored(store, table)
         if not table.null_keys:
             return method(store, table, at, columns)
         names = table.column_names if columns is None else columns
@@ -143,6 +154,7 @@ def reads_where(method: F) -> F:
     def call(
         store: Any, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[RowCondition]
     ) -> pa.Table:
+        table = _as_stored(store, table)
         if not table.null_keys:
             return method(store, table, at, columns, where)
         names = _with_bits(table, columns)
@@ -158,6 +170,7 @@ def lists_files(method: F) -> F:
     def call(
         store: Any, table: Table, at: Position | None = None, where: Sequence[RowCondition] = ()
     ) -> list[DataFile]:
+        table = _as_stored(store, table)
         files: list[DataFile] = method(store, stored_form(table), at, _answerable(table, where))
         return files
 
@@ -171,6 +184,7 @@ def reads_changes(method: F) -> F:
     def call(
         store: Any, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
     ) -> Changes:
+        table = _as_stored(store, table)
         if not table.null_keys:
             return cast("Changes", method(store, table, start, end, columns))
         names = table.column_names if columns is None else columns
@@ -186,9 +200,18 @@ def reads_log(method: F) -> F:
 
     @wraps(method)
     def call(store: Any, table: Table, start: Position, end: Position, columns: tuple[str, ...]) -> pa.Table:
+        table = _as_stored(store, table)
         return decoded(table, method(store, stored_form(table), start, end, _with_bits(table, columns)))
 
     return cast("F", call)
+
+
+def _as_stored(store: Any, table: Table) -> Table:
+    """The table, with NULL in its key where its stored form has it; the stored form itself stays as it is."""
+    if not table.primary_key or NULL_BITS in table.primary_key:
+        return table
+    nulls = table.primary_key if NULL_BITS in store.stored_key(table.name) else ()
+    return table if nulls == table.null_keys else table.model_copy(update={"null_keys": nulls})
 
 
 def _with_bits(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -146,6 +146,10 @@ class FlussStore(Notes):
         except TableMissingError:
             return None
 
+    def stored_key(self, name: str) -> tuple[str, ...]:
+        """The primary key as it is stored; see `null_keys`."""
+        return self._catalog.on_leaders(name, lambda located: located.stored.primary_key)
+
     def identity(self, name: str) -> str | None:
         """See `Store.identity`: its number, which a Fluss that lost everything gives again, and when it was made."""
         try:
