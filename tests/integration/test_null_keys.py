@@ -7,6 +7,8 @@ from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Strategy
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
+from streamhouse.query.answer import answer
+from streamhouse.query.parse import parse_query
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from streamhouse.spark.shortcuts import Shortcuts, shortcuts_of, use_shortcuts
@@ -173,6 +175,12 @@ def test_every_tier_has_what_the_batch_gives(project, spark, fluss):
             store.close()
 
 
+def duckdb_rows(rows, condition):
+    import duckdb
+
+    return duckdb.sql(f"SELECT * FROM rows WHERE {condition}").to_arrow_table().cast(rows.schema)
+
+
 def check(spark, project, plan, stores, when):
     sources = {source.name: open_source(source, project.root) for source in plan.sources}
     rows = {name: source.read({}, source.available()) for name, source in sources.items()}
@@ -182,6 +190,11 @@ def check(spark, project, plan, stores, when):
         assert_same_rows(stores[table.tiers.target].read_state(table), expected, key=key, name=f"{name} {when}")
         lake = len(table.tiers.present) > 1
         assert_same_rows(union_read(table, stores, through_lake=lake), expected, key=key, name=f"{name} {when}, union")
+        for name_of_key in table.null_keys[:1]:
+            for condition in (f"{name_of_key} IS NULL", f"{name_of_key} = {name_of_key}", "TRUE"):
+                query = parse_query(f"SELECT * FROM {name} WHERE {condition}", plan.tables)
+                found = duckdb_rows(expected, condition)
+                assert_same_rows(answer(query, stores, spark), found, key=key, name=f"{name} {when}, {condition}")
         if table.null_keys and lake:
             through_spark = union_frame(spark, table, stores, through_lake=True).toArrow()
             assert_same_rows(through_spark, expected, key=key, name=f"{name} {when}, by Spark")

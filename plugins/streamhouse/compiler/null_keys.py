@@ -4,12 +4,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from streamhouse.errors import Location, OutputColumnError, PartitionError, StreamhouseError, TypeMismatchError
+from streamhouse.errors import (
+    Location,
+    OutputColumnError,
+    PartitionError,
+    StrategyError,
+    StreamhouseError,
+    TypeMismatchError,
+)
 from streamhouse.model.action import Expectation
 from streamhouse.model.table import NULL_BITS, Column
 from streamhouse.model.types import Strategy
 from streamhouse.sql.classify import Classification
 from streamhouse.sql.dialect import parse_condition
+from streamhouse.sql.schema import CheckedQuery
+from streamhouse.sql.totals import totals_like_nulls
 
 _MOST = 63  # bits of a bigint that has no sign
 
@@ -59,6 +68,24 @@ def null_key_errors(
     if nulls and len(key) > _MOST:
         cause = f"{table} has a key of {len(key)} columns of which {nulls[0]} may be NULL, and stores take {_MOST} then"
         yield TypeMismatchError(cause, at=at, hint="give them a value by COALESCE in SELECT and GROUP BY")
+
+
+def total_errors(
+    table: str, query: CheckedQuery, key: Collection[str], nulls: Collection[str], at: Location
+) -> Iterator[StreamhouseError]:
+    """Columns of the key by which a total and the group of NULL would be one row; at the SQL.
+
+    Args:
+        table: Its name.
+        query: Of the step.
+        key: Primary key.
+        nulls: From `null_keys`.
+        at: Of the SQL.
+    """
+    for name in (name for name in totals_like_nulls(query, key) if name in nulls):
+        cause = f"the key of {table} has {name}, which is NULL in a total and may be NULL in a row: both have one key"
+        hint = f"add GROUPING({name}) to SELECT and to the primary key, or group by COALESCE({name}, …) in a subquery"
+        yield StrategyError(cause, at=at, hint=hint)
 
 
 def _kept_out(expect: Mapping[str, Expectation]) -> set[str]:

@@ -10,7 +10,7 @@ from streamhouse.compiler.check import Readable, check_columns, parameter_litera
 from streamhouse.compiler.expect import judges_parts, plan_expectations
 from streamhouse.compiler.kept import default_tiers
 from streamhouse.compiler.merge_engine import engine_errors, ruled_out, selection
-from streamhouse.compiler.null_keys import null_key_errors, null_keys
+from streamhouse.compiler.null_keys import null_key_errors, null_keys, total_errors
 from streamhouse.compiler.partitions import (
     name_errors,
     partial_reads,
@@ -131,6 +131,7 @@ def _plan_step(
         [
             *engine_errors(step, flow, options, how, inputs, columns),
             *partition_errors(step.writes, options, columns, how.primary_key, partitions_at),
+            *total_errors(step.writes, query, how.primary_key, nulls, action.sql_at),
             *null_key_errors(step.writes, how.primary_key, nulls, _lower(options.partition_by), columns, partitions_at),
         ]
     )

@@ -197,7 +197,8 @@ class StrategyError(DefinitionError):
 
     Cause:
         The result depends on the order of rows, on a clock or on random numbers, or the primary key
-        cannot be derived from the SQL. Then an epoch that is repeated could give other rows.
+        cannot be derived from the SQL. Then an epoch that is repeated could give other rows. Or several groups
+        may have one key, such as the total of a ROLLUP and the group of NULL.
 
     Example:
         flows/f.yaml:6:79: SH211 strategy 'merge' would give wrong rows: a table with several writers does not fold

@@ -4,7 +4,7 @@ import pytest
 
 from streamhouse.compiler.diff import diff
 from streamhouse.compiler.shared import joined
-from streamhouse.errors import DefinitionError, PartitionError
+from streamhouse.errors import DefinitionError, DefinitionErrors, PartitionError, StrategyError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from tests.unit.compiler.test_outcomes import AGE, plans
@@ -106,9 +106,46 @@ def test_no_partition_is_null(planned):
     assert sure.tables["dws.t"].null_keys == ("shop",)
 
 
+TOTALS = [  # grouping, key, further columns, which columns of the key have totals like rows with NULL
+    ("ROLLUP(shop)", "shop", "", "shop"),
+    ("CUBE(shop, day)", "shop, day", ", day", "shop"),
+    ("shop WITH ROLLUP", "shop", "", "shop"),
+    ("GROUPING SETS ((shop, day), (day))", "shop, day", ", day", "shop"),
+    ("GROUPING SETS ((shop, day), (shop))", "shop, day", ", day", "day"),
+    ("GROUPING SETS (ROLLUP(day), shop)", "shop, day", ", day", "shop"),
+    ("shop, ROLLUP(day)", "shop, day", ", day", "day"),
+    ("ROLLUP(shop, day)", "shop, day, g", ", day, GROUPING(shop) AS g", "day"),
+    ("ROLLUP(shop)", "shop, g", ", GROUPING(shop) AS g", None),
+    ("ROLLUP(shop, day)", "shop, day, g", ", day, GROUPING_ID() AS g", None),
+    ("ROLLUP(shop, day)", "shop, day, g", ", day, GROUPING_ID(shop, day) AS g", None),
+    ("GROUPING SETS ((shop, day), (shop, day))", "shop, day", ", day", None),
+]
+
+
+def test_a_total_is_not_the_group_of_null(planned):
+    for grouping, key, more, wanted in TOTALS:
+        sql, output = f"SELECT shop{more}, {SUMS} GROUP BY {grouping}", f"primary_key: [{key}]"
+        if wanted is None:
+            assert planned(sql, output=output).tables["dws.t"].null_keys, sql
+            continue
+        with pytest.raises(
+            (StrategyError, DefinitionErrors), match=f"the key of dws.t has {wanted}, which is NULL in a total"
+        ) as refused:
+            planned(sql, output=output)
+        assert "COALESCE" in str(refused.value), sql
+        assert "actions/take.sql:" in str(refused.value), sql
+    never = planned(f"SELECT shop, {SUMS} WHERE shop IS NOT NULL GROUP BY ROLLUP(shop)", output="primary_key: [shop]")
+    assert never.tables["dws.t"].null_keys == ("shop",), "only the total has NULL"
+    with pytest.raises(StrategyError):
+        planned(
+            "SELECT s AS shop, n FROM (SELECT shop AS s, COUNT(*) AS n FROM rows GROUP BY ROLLUP(shop)) AS q",
+            output="primary_key: [shop]",
+        )
+
+
 def test_the_name_that_stores_take_is_refused(planned):
     with pytest.raises(DefinitionError, match="a name that stores need"):
-        planned(f"SELECT shop, SUM(cents) AS __null_keys FROM rows GROUP BY shop")  # noqa: F541
+        planned("SELECT shop, SUM(cents) AS __null_keys FROM rows GROUP BY shop")
 
 
 def test_a_key_that_may_be_null_from_now_on_is_another_version(planned):
