@@ -43,7 +43,7 @@ def batch(
         Table → all its rows, with the columns and types of the plan.
 
     Raises:
-        ValueError: two rows of a result have one key, or the key has a null: then the flow says no
+        ValueError: two rows of a result have one key, or the key has a null where it must not: then the flow says no
             definite thing, and no incremental run could be compared with it.
     """
     known = {name: _frame(spark, rows) for name, rows in {**sources, **(external or {})}.items()}
@@ -53,7 +53,7 @@ def batch(
         if step.writes.primary_key:
             # Of the rows that are appended for one key, the last one is the row, or what the merge engine says.
             rows = _winner_of_each_key(rows, step.writes) if step.strategy is Strategy.MAP else rows
-            _check_key(step.id, rows, step.writes.primary_key)
+            _check_key(step.id, rows, step.writes)
         name = step.writes.name
         results[name] = _joined(step, results.get(name), rows) if step.part else rows
         known[name] = _frame(spark, results[name])
@@ -139,8 +139,9 @@ def _last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
     return rows.take(last.combine_chunks().sort())
 
 
-def _check_key(name: str, rows: pa.Table, key: Sequence[str]) -> None:
-    if any(rows[column].null_count for column in key):
+def _check_key(name: str, rows: pa.Table, table: Table) -> None:
+    key = table.primary_key
+    if any(rows[column].null_count for column in key if column not in table.null_keys):
         raise ValueError(f"{name}: a key is null")
     distinct = rows.group_by(list(key)).aggregate([]).num_rows
     if distinct != rows.num_rows:

@@ -65,6 +65,19 @@ def test_keys_and_columns(spark):
     }
 
 
+def test_null_in_a_key_meets_null(spark):
+    keyed = table(KEYED, ["k", "n"]).model_copy(update={"null_keys": ("k", "n")})
+    old = [(None, 1, "x"), (None, None, "y"), ("a", None, "z")]
+    new = [(None, 1, "x"), (None, None, "other"), ("a", 0, "z")]
+    found = compared(spark, keyed, old, keyed, new)
+    assert (found.equal, found.changed, found.only_old, found.only_new) == (1, 1, 1, 1)
+    assert found.samples["changed"] == (
+        DifferingRow(row={"k": None, "n": None}, old={"note": "y"}, new={"note": "other"}),
+    )
+    figures = profile(keyed, frame(spark, keyed, new), None, {}, most=1_000)
+    assert (figures.rows, figures.null_keys, figures.double_keys) == (3, 0, 0)
+
+
 def test_rows_without_a_key_are_counted_as_often_as_they_are_there(spark):
     log = table({"a": "int", "b": "string"})
     old, new = [(1, "x"), (1, "x"), (1, "x"), (2, None)], [(1, "x"), (2, None), (2, None), (3, "n")]

@@ -7,7 +7,7 @@ with more than `MOST_ROWS` rows a part is compared: the keys (rows) whose hash f
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 from typing import TYPE_CHECKING
 
 from streamhouse.model.review import Difference, DifferingRow
@@ -154,8 +154,9 @@ def _by_key(old: "DataFrame", new: "DataFrame", key: Sequence[str]) -> "DataFram
     from pyspark.sql import functions as F  # noqa: N812
 
     values = [field for field in new.schema.fields if field.name not in key]
-    sides = [f.select(*key, F.struct(*f.columns).alias(side)) for f, side in ((old, _OLD), (new, _NEW))]
-    both = sides[0].join(sides[1], list(key), "full_outer")
+    sides = [f.select(F.struct(*f.columns).alias(side)) for f, side in ((old, _OLD), (new, _NEW))]
+    same = reduce(and_, (F.col(f"{_OLD}.{name}").eqNullSafe(F.col(f"{_NEW}.{name}")) for name in key))
+    both = sides[0].join(sides[1], same, "full_outer")
     differs = {f.name: _differs(f"{_OLD}.{f.name}", f"{_NEW}.{f.name}", f.dataType.typeName()) for f in values}
     names = F.array_compact(F.array(*(F.when(d, F.lit(name)) for name, d in differs.items()))) if differs else None
     kind = (
@@ -166,7 +167,7 @@ def _by_key(old: "DataFrame", new: "DataFrame", key: Sequence[str]) -> "DataFram
     )
     marked = both.withColumn(_KIND, kind)
     return marked.select(
-        *key,
+        *(F.coalesce(f"{_NEW}.{name}", f"{_OLD}.{name}").alias(name) for name in key),
         _KIND,
         F.lit(1).cast("bigint").alias(_COUNT),
         *(F.when(F.col(_KIND) != "equal", F.col(side)).alias(side) for side in (_OLD, _NEW)),

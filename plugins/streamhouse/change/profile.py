@@ -75,8 +75,8 @@ def _figures(table: Table, conditions: Mapping[str, str]) -> "list[Column]":
     from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
     figures = [F.count(F.lit(1)).alias(_ROWS)]
-    if table.primary_key:
-        null = reduce(or_, map(F.isnull, table.primary_key))
+    if needed := [name for name in table.primary_key if name not in table.null_keys]:
+        null = reduce(or_, map(F.isnull, needed))
         figures.append(F.count_if(null).alias(_NULL_KEYS))
     checks = ((name, F.coalesce(F.expr(condition), F.lit(False))) for name, condition in conditions.items())
     return [*figures, *(F.count_if(~one).alias(_RULE + name) for name, one in checks)]

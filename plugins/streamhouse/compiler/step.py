@@ -10,6 +10,7 @@ from streamhouse.compiler.check import Readable, check_columns, parameter_litera
 from streamhouse.compiler.expect import judges_parts, plan_expectations
 from streamhouse.compiler.kept import default_tiers
 from streamhouse.compiler.merge_engine import engine_errors, ruled_out, selection
+from streamhouse.compiler.null_keys import null_key_errors, null_keys, total_errors
 from streamhouse.compiler.partitions import (
     name_errors,
     partial_reads,
@@ -121,16 +122,20 @@ def _plan_step(
         without[Strategy.DELTA] = "expectations judge only the rows that LIMIT leaves"
         how = chosen(without)
     shared = options.merge_engine is MergeEngine.PARTIAL_UPDATE
+    nulls = null_keys(how, query.columns, expect)
     columns = tuple(
-        column_of(c.name, c.type, (c.nullable or shared) and c.name not in how.primary_key) for c in query.columns
+        column_of(c.name, c.type, c.name in nulls if c.name in how.primary_key else c.nullable or shared)
+        for c in query.columns
     )
     _raise(
         [
             *engine_errors(step, flow, options, how, inputs, columns),
             *partition_errors(step.writes, options, columns, how.primary_key, partitions_at),
+            *total_errors(step.writes, query, how.primary_key, nulls, action.sql_at),
+            *null_key_errors(step.writes, how.primary_key, nulls, _lower(options.partition_by), columns, partitions_at),
         ]
     )
-    table = _table(step, action, columns, how, options, options_at)
+    table = _table(step, action, columns, how, options, options_at).model_copy(update={"null_keys": nulls})
     refuse_lost_parts(table, partitions_at, shared=shared)
     named = {port: readable[read.table].names_partitions for port, read in step.reads.items()}
     _raise(name_errors(table, query, expect, named, partitions_at))
@@ -320,7 +325,7 @@ def _table(
     options: TableOptions,
     options_at: Location,
 ) -> Table:
-    partition_by = tuple(name.lower() for name in options.partition_by)
+    partition_by = _lower(options.partition_by)
     has_days = any(c.type == "date" for c in columns if c.name in partition_by)
     tiers = options.tiers or default_tiers(has_days=has_days)
     if how.strategy is Strategy.MERGE and tiers.target is Tier.COLD:
@@ -362,6 +367,10 @@ def _table(
         version_column=version_column,
         event_time=action.output.event_time or options.event_time,
     )
+
+
+def _lower(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.lower() for name in names)
 
 
 def _raise(errors: list[StreamhouseError]) -> None:

@@ -51,6 +51,14 @@ def one_of_each_key(rows: pa.Table, table: Table) -> pa.Table:
     return found
 
 
+def storable(rows: pa.Table, table: Table) -> pa.Table:
+    """The rows whose key a row of the table may have: without NULL in columns of the key that have none."""
+    for name in table.primary_key:
+        if name not in table.null_keys and rows.column(name).null_count:
+            rows = rows.filter(pc.is_valid(rows.column(name)))
+    return rows
+
+
 def two_rows(table: Table, key: Mapping[str, object], differing: Sequence[str] = ()) -> WriteRefusedError:
     """The error for a result in which a key of a table has two rows that differ."""
     shown = ", ".join(f"{name} = {value!r}" for name, value in key.items())
@@ -65,7 +73,7 @@ def two_rows(table: Table, key: Mapping[str, object], differing: Sequence[str] =
 def _refuse_others(rows: pa.Table, found: pa.Table, table: Table) -> None:
     """Refuse rows of which another of the same key is kept, unless they are equal to it."""
     key = list(table.primary_key)
-    repeated = _repeated(rows, key)
+    repeated = _repeated(storable(rows, table), key)
     kept = {_text(row, key): row for row in keyed.with_keys(found, repeated).to_pylist()}
     for row in keyed.with_keys(rows, repeated).to_pylist():
         other = kept[_text(row, key)]
@@ -78,8 +86,8 @@ def _text(row: Mapping[str, object], key: Sequence[str]) -> str:
 
 
 def _repeated(rows: pa.Table, key: list[str]) -> pa.Table:
-    """The keys that more than one row has; one with a NULL is refused elsewhere."""
-    numbered = rows.select(key).drop_null()
+    """The keys that more than one row has."""
+    numbered = rows.select(key)
     numbered = numbered.append_column(_TIMES, pa.repeat(1, numbered.num_rows))
     counted = numbered.group_by(key).aggregate([(_TIMES, "sum")])
     return counted.filter(pc.greater(counted.column(f"{_TIMES}_sum"), 1)).select(key)

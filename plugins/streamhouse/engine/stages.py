@@ -38,7 +38,9 @@ def reads_of(step: PlannedStep, plan: DeltaBlock) -> tuple[PlannedRead, ...]:
 def stage_step(step: PlannedStep, stage: DeltaStage) -> PlannedStep:
     """A step that makes the rows of a stage."""
     name = table_of(step, stage)
-    table = step.writes.model_copy(update={"name": name, "columns": stage.columns, "primary_key": stage.key})
+    table = step.writes.model_copy(
+        update={"name": name, "columns": stage.columns, "primary_key": stage.key, "null_keys": stage.key}
+    )
     return step.model_copy(
         update={"reads": reads_of(step, stage.plan), "writes": table, "part": (), "delta": stage.plan, "expect": {}}
     )

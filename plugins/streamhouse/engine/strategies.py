@@ -13,7 +13,7 @@ from streamhouse.engine.delta import Delta
 from streamhouse.engine.expectations import Judged
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.groups import Groups
-from streamhouse.engine.keys import key_rows, one_of_each_key, union_keys, without_keys
+from streamhouse.engine.keys import key_rows, one_of_each_key, storable, union_keys, without_keys
 from streamhouse.engine.needs import Need
 from streamhouse.engine.spill import Spilled
 from streamhouse.model.plan import PlannedRead, PlannedStep
@@ -221,8 +221,7 @@ def _keys_to_delete(step: PlannedStep, inputs: StepInputs, touched: pa.Table, ro
     if set(touched.column_names) != set(key):
         own = {name: name for name in touched.column_names}
         before = inputs.states.own_with_keys(step.writes.name, touched, own)
-    # No row of a table has a NULL in its key; a changed input row may.
-    return without_keys(before.select(list(key)).drop_null(), key_rows(rows, key))
+    return without_keys(storable(before.select(list(key)), step.writes), key_rows(rows, key))
 
 
 def run_full(step: PlannedStep, inputs: StepInputs, frames: Frames) -> StepResult:

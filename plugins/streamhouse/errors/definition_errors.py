@@ -197,7 +197,8 @@ class StrategyError(DefinitionError):
 
     Cause:
         The result depends on the order of rows, on a clock or on random numbers, or the primary key
-        cannot be derived from the SQL. Then an epoch that is repeated could give other rows.
+        cannot be derived from the SQL. Then an epoch that is repeated could give other rows. Or several groups
+        may have one key, such as the total of a ROLLUP and the group of NULL.
 
     Example:
         flows/f.yaml:6:79: SH211 strategy 'merge' would give wrong rows: a table with several writers does not fold
@@ -312,8 +313,9 @@ class PartitionError(DefinitionError):
 
     Cause:
         `partition_by` names a column that is not part of the primary key, is the whole key, is also a
-        bucket key, or has a type by which tables cannot be partitioned. Or it names a text, the table
-        has a hot tier, and the text may be one by which Fluss names no partition, such as `São Paulo`.
+        bucket key, or has a type by which tables cannot be partitioned, or is a column of the key that may
+        be NULL. Or it names a text, the table has a hot tier, and the text may be one by which Fluss names
+        no partition, such as `São Paulo`.
 
     Example:
         flows/f.yaml:18:29: SH217 dws.spent is partitioned by its whole primary key, so each partition would have one row

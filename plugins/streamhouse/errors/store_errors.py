@@ -100,17 +100,18 @@ class WriteRefusedError(StoreError):
     """A store refuses rows: a null key, a value that does not fit, two rows of one key.
 
     Cause:
-        A row of the result has no value in a column of its key, or a value that its column cannot store; or
-        a result that is computed as a whole has two different rows of one key, of which neither could win.
-        No row of the epoch is recorded as written.
+        A row that is taken by its declared key has no value in a column of it, a row has no value in a column
+        that its table is partitioned by, or a value that its column cannot store; or a result that is computed
+        as a whole has two different rows of one key, of which neither could win. No row of the epoch is recorded
+        as written. Groups and joined rows may have NULL in their key; see docs/tiers.md.
 
     Example:
         SH405 2 rows for dwd.sales have no basket_id, which is part of its primary key
-          hint: keep them by COALESCE(basket_id, …) in SELECT and GROUP BY, or drop them: WHERE basket_id IS NOT NULL
+          hint: give such rows a value of their own by COALESCE(basket_id, …) in SELECT
 
     Remedy:
-        Filter or convert such rows in the action's SQL, or declare an expectation with
-        `on_violation: quarantine`. Of two rows of one key choose one, or declare a longer key. Then apply the change; the epoch runs again.
+        Give such rows a value by COALESCE in the action's SQL, declare the column of the source `not null`, or
+        declare an expectation with `on_violation: quarantine`. Of two rows of one key choose one, or declare a longer key. Then apply the change; the epoch runs again.
     """
 
     code = "SH405"

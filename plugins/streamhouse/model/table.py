@@ -23,6 +23,10 @@ PARTITION_TYPES = ("date", "string", "int", "bigint")
 """Types of the columns that a table can be partitioned by."""
 
 
+NULL_BITS = "__null_keys"
+"""Column that a store whose keys are never NULL adds to the key of a table whose key may be NULL."""
+
+
 class Column(Frozen):
     """One column.
 
@@ -81,6 +85,9 @@ class Table(Frozen):
     name: str = Field(pattern=TABLE_NAME)
     columns: tuple[Column, ...] = Field(min_length=1)
     primary_key: tuple[str, ...] = ()  # empty: an append-only log table
+    null_keys: tuple[str, ...] = Field(  # columns of the primary key in which rows may have NULL, a key like any other
+        default=(), exclude_if=lambda names: not names
+    )
     bucket_key: tuple[
         str, ...
     ] = ()  # empty: the primary key but for partition_by; of a log table: rows go to any bucket
@@ -196,6 +203,10 @@ class Table(Frozen):
         # Tiering copies bucket to bucket without a shuffle, so hot and warm must hash alike.
         if self.primary_key and (stray := sorted(set(self.bucket_key) - set(self.primary_key))):
             raise ValueError(f"bucket_key has {stray}, which primary_key lacks")
+        if self.primary_key and (stray := sorted(set(self.null_keys) - set(self.primary_key))):
+            raise ValueError(f"null_keys has {stray}, which primary_key lacks")
+        if stray := sorted(set(self.null_keys) & set(self.partition_by)):
+            raise ValueError(f"null_keys has {stray}, by which the table is partitioned")
         self._partitions_are_columns()
         if self.merge:
             self._merges_all_values(names)

@@ -141,8 +141,6 @@ def _prove_merge(query: CheckedQuery, inputs: Inputs, key: tuple[str, ...], _: d
     functions = sorted({str(f) for f in merge_fold.functions.values()})
     folded = ", ".join(functions) if functions else "nothing"
     reason = f"rows are only ever added, and the store folds {folded} by ({', '.join(merge_fold.key)})"
-    if merge_fold.nullable:
-        reason += f"; a NULL in {' or '.join(merge_fold.nullable)} fails the epoch, for a key cannot be NULL"
     return Classification(Strategy.MERGE, reason, key or merge_fold.key, merge_fold.functions)
 
 

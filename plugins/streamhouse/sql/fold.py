@@ -39,12 +39,10 @@ class Fold:
     Attributes:
         key: Output columns that are the group keys, in output order.
         functions: Every other output column → how the store folds it.
-        nullable: Key columns that may hold NULL, which no store accepts in a key.
     """
 
     key: tuple[str, ...]
     functions: dict[str, MergeFunction]
-    nullable: tuple[str, ...]
 
 
 def group_keys(query: exp.Select) -> list[exp.Expr]:
@@ -101,15 +99,12 @@ def _columns(
 ) -> Fold:
     key_names: dict[str, str] = {}
     folds: dict[str, MergeFunction] = {}
-    nullable: list[str] = []
     texts = [key_text(key) for key in keys]
     for item in query.selects:
         node, text = item.unalias(), key_text(item.unalias())
         for name in outer.get(item.alias_or_name, []):
             if text in texts and text not in key_names:
                 key_names[text] = name
-                if inference.nullable(node, scope):
-                    nullable.append(name)
             elif text in texts or _is_function_of(node, texts):
                 folds[name] = MergeFunction.LAST_VALUE
             else:
@@ -117,7 +112,7 @@ def _columns(
     missing = [text for text in texts if text not in key_names]
     if missing:
         raise NotProvenError(f"the group key {missing[0]} is not in the output")
-    return Fold(tuple(key_names.values()), folds, tuple(nullable))
+    return Fold(tuple(key_names.values()), folds)
 
 
 def _is_function_of(node: exp.Expr, texts: list[str]) -> bool:

@@ -163,9 +163,9 @@ class Inference:
         """Those of a port's columns that never hold NULL."""
         return tuple(name for name, column in self._ports.get(port, {}).items() if not column.nullable)
 
-    def nullable(self, node: exp.Expr, scope: Scope) -> bool:
-        """False only where no row can hold NULL."""
-        return nullable(self, node, scope)
+    def nullable(self, node: exp.Expr, scope: Scope, *, before_totals: bool = False) -> bool:
+        """False only where no row can hold NULL; `before_totals`: no row that is grouped, whatever its totals hold."""
+        return nullable(self, node, scope, before_totals=before_totals)
 
     def proved(self, scope: Scope) -> Proved:
         """As `proved_by_rows`."""

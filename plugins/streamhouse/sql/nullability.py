@@ -29,7 +29,9 @@ _DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 _TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
 
 
-def nullable(types: Types, node: exp.Expr, scope: Scope, proved: Proved = NOTHING) -> bool:
+def nullable(
+    types: Types, node: exp.Expr, scope: Scope, proved: Proved = NOTHING, *, before_totals: bool = False
+) -> bool:
     """Whether an expression may be NULL in a row of a SELECT; what is unknown may be.
 
     Args:
@@ -37,17 +39,18 @@ def nullable(types: Types, node: exp.Expr, scope: Scope, proved: Proved = NOTHIN
         node: Of `scope`.
         scope: Of a SELECT.
         proved: What is not NULL in the rows asked for, beside what WHERE and joins prove of all rows.
+        before_totals: Ask of the rows that are grouped, and not of the totals that ROLLUP makes of them.
     """
-    return _Nullability(types, scope, proved).of(node)
+    return _Nullability(types, scope, proved, before_totals=before_totals).of(node)
 
 
 class _Nullability:
     """Answers for one SELECT."""
 
-    def __init__(self, types: Types, scope: Scope, proved: Proved) -> None:
+    def __init__(self, types: Types, scope: Scope, proved: Proved, *, before_totals: bool) -> None:
         self._types = types
         self._scope = scope
-        self._sets = has_grouping_sets(scope.expression)
+        self._sets = not before_totals and has_grouping_sets(scope.expression)
         # A group of ROLLUP has NULL for a column, whatever the rows have.
         self._proved = proved if self._sets else proved | types.proved(scope)
 

@@ -102,6 +102,18 @@ def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
     return pa.schema([pa.field(column.name, arrow_type(column.type)) for column in columns])
 
 
+def zero(data_type: pa.DataType) -> pa.Scalar:
+    """The value of a type that takes the place of NULL where a mark beside it says that it is none: 0, '' or false.
+
+    Raises:
+        pyarrow.ArrowInvalid: the type has none, and no key has such a type.
+    """
+    if pa.types.is_boolean(data_type):
+        return pa.scalar(False, data_type)
+    texts = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, pa.types.is_large_binary)
+    return pa.scalar("" if any(is_one(data_type) for is_one in texts) else 0, data_type)
+
+
 def conform(rows: pa.Table, columns: Iterable[Column]) -> pa.Table:
     """`rows` with exactly these columns, by name, in this order and with their Arrow types.
 

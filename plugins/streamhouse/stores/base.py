@@ -186,7 +186,8 @@ class Store(Protocol):
         unless rows without any value are among them. `read_changes` gives whole rows.
 
         Raises:
-            WriteRefusedError: a null in the key or in `Table.partition_by`, an absent column, a value that
+            WriteRefusedError: a null in the key (but for `Table.null_keys`, where it is a value like any other) or
+                in `Table.partition_by`, an absent column, a value that
                 does not fit, a sum that would not fit in a table with `merge` (no row of this write is there then), a
                 delete where the table cannot delete; a partial write of another kind of table, or of columns
                 that are unknown, of the key, or none.

@@ -8,13 +8,17 @@ are in UTC, and texts are their bytes (no two spellings are one): these need not
 
 import math
 from collections.abc import Sequence
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamhouse.model.table import Table
+
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
 
 
 def plain_keys(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
@@ -31,6 +35,11 @@ def plain_keys(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
 def distinct_keys(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     """The keys of the rows, plain, each once; in no order."""
     return plain_keys(rows.select(list(keys)), keys).group_by(list(keys)).aggregate([])
+
+
+def met(left: "DataFrame", right: "DataFrame", table: Table) -> "Column":
+    """By what Spark joins two sets of rows of a table by its key, where NULL equals NULL."""
+    return reduce(and_, (left[name].eqNullSafe(right[name]) for name in table.primary_key))
 
 
 def may_hold_floats(type_: str) -> bool:

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Column, Table
-from streamhouse.stores.arrow import arrow_schema, conform
+from streamhouse.stores.arrow import arrow_schema, conform, zero
 from streamhouse.stores.base import Changes
 from streamhouse.stores.equality import plain_keys
 
@@ -41,15 +41,15 @@ def rows_to_write(
     deletes = changes.deletes if changes.deletes is not None and changes.deletes.num_rows else None
     if deletes is not None:
         _refuse_deletes(table)
-    upserts = plain_keys(_conform(table, changes.upserts, columns), table.primary_key)
-    _refuse_nulls(table, upserts)
+    upserts = plain_keys(fitting(table, changes.upserts, columns), table.primary_key)
+    refuse_nulls(table, upserts)
     if kind is None:
         return upserts
     parts = [upserts.append_column(kind, pa.repeat(UPSERTED, upserts.num_rows))]
     if deletes is not None:
-        keys = _conform(table, deletes, [table.column(name) for name in table.primary_key])
+        keys = fitting(table, deletes, [table.column(name) for name in table.primary_key])
         keys = plain_keys(keys, table.primary_key)
-        _refuse_nulls(table, keys)
+        refuse_nulls(table, keys)
         delete_rows = padded(keys, columns)
         parts.insert(0, delete_rows.append_column(kind, pa.repeat(DELETED, delete_rows.num_rows)))
     return winners(pa.concat_tables(parts), table)
@@ -116,28 +116,46 @@ def _highest(rows: pa.Table, keys: Sequence[str], rank: "np.ndarray[tuple[int], 
 
 
 def with_keys(rows: pa.Table, wanted: pa.Table) -> pa.Table:
-    """The rows whose key is in `wanted`; its columns are the key, and each key is there once."""
+    """The rows whose key is in `wanted`; its columns are the key, and each key is there once. NULL equals NULL."""
     keys = wanted.column_names
     wanted, own = plain_keys(wanted, keys), plain_keys(rows.select(keys), keys)
     if len(keys) == 1:
         return rows.filter(pc.is_in(own.column(0), value_set=wanted.column(0).combine_chunks()))
+    own, wanted = _without_nulls([own, wanted])
     numbered = own.append_column("", pa.array(np.arange(rows.num_rows)))
-    found = numbered.join(wanted, keys=keys, join_type="left semi").column("").to_numpy()
+    found = numbered.join(wanted, keys=wanted.column_names, join_type="left semi").column("").to_numpy()
     mask = np.zeros(rows.num_rows, dtype=bool)
     mask[found] = True
     return rows.filter(pa.array(mask))
 
 
 def without_keys(rows: pa.Table, unwanted: pa.Table) -> pa.Table:
-    """The rows whose key is not among `unwanted`, whose columns are the key."""
+    """The rows whose key is not among `unwanted`, whose columns are the key. NULL equals NULL."""
     if not rows.num_rows or not unwanted.num_rows:
         return rows
     keys = unwanted.column_names
-    unwanted = plain_keys(unwanted, keys)
-    numbered = plain_keys(rows.select(keys), keys).append_column("", pa.array(np.arange(rows.num_rows)))
+    own, unwanted = _without_nulls([plain_keys(rows.select(keys), keys), plain_keys(unwanted, keys)])
+    numbered = own.append_column("", pa.array(np.arange(rows.num_rows)))
     mask = np.zeros(rows.num_rows, dtype=bool)
-    mask[numbered.join(unwanted, keys=keys, join_type="left anti").column("").to_numpy()] = True
+    mask[numbered.join(unwanted, keys=unwanted.column_names, join_type="left anti").column("").to_numpy()] = True
     return rows.filter(pa.array(mask))
+
+
+def _without_nulls(parts: Sequence[pa.Table]) -> list[pa.Table]:
+    """Keys with the same columns, such that Arrow joins NULL with NULL: by itself it takes no NULL for another one."""
+    found = list(parts)
+    for name in parts[0].column_names:
+        if any(part.column(name).null_count for part in parts):
+            found = [_marked(part, name) for part in found]
+    return found
+
+
+def _marked(rows: pa.Table, name: str) -> pa.Table:
+    column = rows.column(name)
+    filled = pc.fill_null(column, zero(column.type))
+    return rows.set_column(rows.schema.get_field_index(name), name, filled).append_column(
+        f"{name} IS NULL", pc.is_null(column)
+    )
 
 
 def absent(rows: pa.Table, others: pa.Table) -> list[int]:
@@ -255,7 +273,12 @@ def _partial(table: Table, owned: Sequence[str]) -> list[Column]:
     return [column for column in table.columns if column.name in wanted]
 
 
-def _conform(table: Table, rows: pa.Table, columns: Sequence[Column]) -> pa.Table:
+def fitting(table: Table, rows: pa.Table, columns: Sequence[Column]) -> pa.Table:
+    """`conform` of rows for a table.
+
+    Raises:
+        WriteRefusedError: a column is absent, or a value does not fit.
+    """
     try:
         return conform(rows, columns)
     except KeyError as error:
@@ -266,13 +289,18 @@ def _conform(table: Table, rows: pa.Table, columns: Sequence[Column]) -> pa.Tabl
         raise WriteRefusedError(f"a value does not fit {table.name}: {error}") from error
 
 
-def _refuse_nulls(table: Table, rows: pa.Table) -> None:
+def refuse_nulls(table: Table, rows: pa.Table) -> None:
+    """Refuse rows without a value in a column of the key that is never NULL, or that the table is partitioned by.
+
+    Raises:
+        WriteRefusedError: there is one.
+    """
     for name in dict.fromkeys([*table.primary_key, *table.partition_by]):
-        if count := rows.column(name).null_count:
+        if name not in table.null_keys and (count := rows.column(name).null_count):
             role = "is part of its primary key" if name in table.primary_key else "it is partitioned by"
             raise WriteRefusedError(
                 f"{count} rows for {table.name} have no {name}, which {role}",
-                hint=f"keep them by COALESCE({name}, …) in SELECT and GROUP BY, or drop them: WHERE {name} IS NOT NULL",
+                hint=f"give such rows a value of their own by COALESCE({name}, …) in SELECT",
             )
 
 

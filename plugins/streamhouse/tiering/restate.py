@@ -169,7 +169,7 @@ def _by_key(rows: "DataFrame", current: "DataFrame", key: Sequence[str]) -> "Dat
         return F.struct(*(_entries(value) if name in maps else value for name, value in each))
 
     new, old = (frame.select(F.struct("*").alias(side)) for frame, side in ((rows, "new"), (current, "old")))
-    met = reduce(and_, (F.col(f"new.{name}") == F.col(f"old.{name}") for name in key))
+    met = reduce(and_, (F.col(f"new.{name}").eqNullSafe(F.col(f"old.{name}")) for name in key))
     same = values("new").eqNullSafe(values("old"))
     for name in _floats(rows):
         if name not in key:  # stores keep keys plain

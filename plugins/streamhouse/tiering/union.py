@@ -22,6 +22,7 @@ from streamhouse.stores.base import (
     PlacedStore,
     Store,
 )
+from streamhouse.stores.equality import met
 from streamhouse.stores.keyed import without_keys
 from streamhouse.stores.ledger import verify
 from streamhouse.stores.where import RowCondition
@@ -132,7 +133,8 @@ def union_frame(
     lake_rows = state_frame(spark, base.lake, table.replica, base.at, needed, where, order)
     changed = changed_keys(tail, table.primary_key)
     if changed is not None and changed.num_rows:
-        lake_rows = lake_rows.join(arrow_frame(spark, changed), list(table.primary_key), "left_anti")
+        changed_rows = arrow_frame(spark, changed)
+        lake_rows = lake_rows.join(changed_rows, met(lake_rows, changed_rows, table), "left_anti")
     later = tail.upserts.select(wanted)
     if order is None or order not in lake_rows.columns:
         return lake_rows.select(*wanted).unionByName(arrow_frame(spark, later))

@@ -93,12 +93,8 @@ def _extended(spark: "SparkSession", how: Classification, tables: Rows) -> Rows:
 def _touched(tables: Rows, how: Classification, seed: int) -> set[tuple[Any, ...]]:
     dice = random.Random(seed)
     every = sorted(
-        {
-            tuple(row[c] for c in held.values())
-            for port, held in how.key_columns.items()
-            for row in tables[port]
-            if None not in [row[c] for c in held.values()]
-        }
+        {tuple(row[c] for c in held.values()) for port, held in how.key_columns.items() for row in tables[port]},
+        key=repr,
     )
     return set(dice.sample(every, max(1, len(every) // 3)))
 

@@ -8,7 +8,8 @@ from streamhouse.errors import PartitionError
 from tests.unit.compiler.test_outcomes import plans
 
 COLUMNS = (
-    '{id: bigint, n: int, day: date, at: timestamp, city: string, other: string, flag: boolean, big: "decimal(9,2)"}'
+    "{id: bigint, n: int, day: date, at: timestamp, city: string not null, other: string, flag: boolean, "
+    'big: "decimal(9,2)"}'
 )
 ACTION = """/* ---
 action: take

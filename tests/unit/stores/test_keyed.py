@@ -4,7 +4,16 @@ import pytest
 from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.stores.base import Changes
-from streamhouse.stores.keyed import absent, completed, last_of_each_key, not_outdone, rows_to_write, winners, with_keys
+from streamhouse.stores.keyed import (
+    absent,
+    completed,
+    last_of_each_key,
+    not_outdone,
+    rows_to_write,
+    winners,
+    with_keys,
+    without_keys,
+)
 
 TABLE = Table(
     name="ods.t",
@@ -96,3 +105,19 @@ def test_absent_rows_are_found_by_every_value_with_nulls_equal():
     assert absent(wanted, seen) == [2, 3, 4]
     assert absent(wanted, seen.slice(0, 0)) == [0, 1, 2, 3, 4]
     assert absent(wanted.slice(0, 2), seen) == []
+
+
+@pytest.mark.parametrize("keys", [("a",), ("a", "b")])
+def test_null_in_a_key_meets_null_and_nothing_else(keys):
+    schema = pa.schema([("a", pa.string()), ("b", pa.int64())])
+    rows = pa.table(
+        {"a": [None, "", "x", None], "b": [0, None, None, None], "v": [1, 2, 3, 4]},
+        pa.schema([*schema, ("v", pa.int64())]),
+    )
+    wanted = pa.Table.from_pylist([{"a": None, "b": None}, {"a": "x", "b": 0}], schema).select(list(keys))
+    found = [4] if len(keys) > 1 else [1, 3, 4]
+    assert with_keys(rows, wanted).column("v").to_pylist() == found
+    assert without_keys(rows, wanted).column("v").to_pylist() == [v for v in (1, 2, 3, 4) if v not in found]
+    nothing = wanted.slice(0, 0)
+    assert with_keys(rows, nothing).num_rows == 0
+    assert without_keys(rows, nothing).num_rows == 4

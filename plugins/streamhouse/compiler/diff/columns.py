@@ -128,7 +128,7 @@ def _types(
             yield _narrowed(name, text, relaid=relaid)
         elif was.type != now.type:
             yield _widened(edited, name, text)
-        elif was.nullable != now.nullable and now.nullable:
+        elif was.nullable != now.nullable and now.nullable and name not in edited.new.writes.primary_key:
             proof = f"{name} may be NULL from now on; every tier holds it so already"
             yield Finding(rule=10, outcome=Outcome.SWAP, proof=proof, columns=(name,), keeps_values=True)
 

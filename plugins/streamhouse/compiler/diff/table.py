@@ -27,6 +27,11 @@ def _layout(edited: EditedStep, *, regrouped: bool) -> Iterator[Finding]:
         proof = f"the primary key was ({', '.join(old.primary_key)}), is ({', '.join(new.primary_key)})"
         # Rows that were one, or were replaced, are several now, or the other way round; turned columns change none.
         yield _rebuild(proof) if set(key) == set(new.primary_key) else _other_rows(proof)
+    was_null = {before.get(name, name) for name in old.null_keys if before.get(name, name) in new.primary_key}
+    if was_null != set(new.null_keys) & set(key):
+        proof = f"columns of the primary key that may be NULL: {_names(old.null_keys)} → {_names(new.null_keys)}"
+        # Where NULL is gone, its rows have another key or are no more; where it comes, the rows stay as they are.
+        yield _other_rows(proof) if was_null - set(new.null_keys) else _rebuild(proof)
     if tuple(before.get(name, name) for name in old.bucket_key) != new.bucket_key:
         yield _rebuild(f"the bucket key was ({', '.join(old.bucket_key)}), is ({', '.join(new.bucket_key)})")
     if old.buckets != new.buckets:
@@ -36,6 +41,10 @@ def _layout(edited: EditedStep, *, regrouped: bool) -> Iterator[Finding]:
     if bool(edited.old.part) != bool(edited.new.part):
         yield _other_rows("merge_engine: other steps may or may not write columns of the same row")
     yield from _merging(edited, old, new)
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return f"({', '.join(names)})" if names else "none"
 
 
 def _merging(edited: EditedStep, old: Table, new: Table) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from streamhouse.errors import RowsLostError, SchemaConflictError, StoreError, T
 from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
+from streamhouse.stores import null_keys
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import KIND_COLUMNS, Capabilities, Changes, Partition, WriteContext
 from streamhouse.stores.fluss import ddl
@@ -91,6 +92,7 @@ class FlussStore(Notes):
         self._guard = Guard(locks)
         self.ledger: Ledger = ledger or NoLedger()
 
+    @null_keys.creates
     def create(self, table: Table) -> None:
         """See `Store.create`.
 
@@ -106,6 +108,7 @@ class FlussStore(Notes):
             raise SchemaConflictError(f"Fluss holds another {table.name}: {'; '.join(reasons)}")
         note_table(self, table)
 
+    @null_keys.creates
     def add_columns(self, table: Table) -> None:
         """See `Store.add_columns`.
 
@@ -139,9 +142,13 @@ class FlussStore(Notes):
     def columns(self, name: str) -> tuple[Column, ...] | None:
         """See `Store.columns`; key columns are not nullable, all others are."""
         try:
-            return self._catalog.stored(name).columns
+            return null_keys.shown(self._catalog.stored(name).columns)
         except TableMissingError:
             return None
+
+    def stored_key(self, name: str) -> tuple[str, ...]:
+        """The primary key as it is stored; see `null_keys`."""
+        return self._catalog.on_leaders(name, lambda located: located.stored.primary_key)
 
     def identity(self, name: str) -> str | None:
         """See `Store.identity`: its number, which a Fluss that lost everything gives again, and when it was made."""
@@ -157,7 +164,7 @@ class FlussStore(Notes):
             found = self._catalog.stored(name)
         except TableMissingError:
             return None
-        return Shape(
+        shape = Shape(
             object=name,
             tier=self.tier,
             identity=str(found.table_id),
@@ -167,6 +174,7 @@ class FlussStore(Notes):
             layout=f"{found.buckets} buckets by ({', '.join(found.bucket_key)})"
             + (f", partitions by ({', '.join(found.partition_key)})" if found.partition_key else ""),
         )
+        return null_keys.without_bits(shape)
 
     def end(self, table: Table) -> Position:
         """See `Store.end`; every bucket is in it."""
@@ -199,6 +207,7 @@ class FlussStore(Notes):
             raise RowsLostError(f"Fluss's log of {table.name} does not go back so far", hint=LOG_TTL)
         return found
 
+    @null_keys.reads_log
     def read_log(self, table: Table, start: Position, end: Position, columns: tuple[str, ...]) -> pa.Table:
         """See `LoggedStore.read_log`; `_offset` is the offset in `_bucket`, which is one of the row's partition."""
         ranges = ranges_between(start, end)
@@ -224,6 +233,7 @@ class FlussStore(Notes):
             return further
         return {bucket: offset for bucket, offset in further.items() if bucket in end}  # others were dropped
 
+    @null_keys.reads_changes
     def read_changes(
         self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
     ) -> Changes:
@@ -245,6 +255,7 @@ class FlussStore(Notes):
                 upserts=self.read_state(table, end, names), before=arrow_schema(pick(table, names)).empty_table()
             )
 
+    @null_keys.reads_state
     def read_state(self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None) -> pa.Table:
         """See `Store.read_state`.
 
@@ -271,6 +282,7 @@ class FlussStore(Notes):
             state = self._rows.log(table, ranges, wanted).undone(state, table.primary_key)
         return state.select(list(names))
 
+    @null_keys.writes
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """See `Store.write`.
 
@@ -295,6 +307,7 @@ class FlussStore(Notes):
                 self._send(table, rows, None, partial=partial)
         return self.end(table)
 
+    @null_keys.writes
     def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """See `Store.replace`; in a table that merges, a reader may find a key gone for a moment.
 

@@ -155,6 +155,8 @@ def _around(table: Table, wanted: pa.Table) -> list[RowCondition]:
     found = []
     for name in table.primary_key:
         column = wanted.column(name)
+        if column.null_count:
+            continue
         values = column.unique() if name in table.partition_by else None
         if values is not None and len(values) <= _MOST_VALUES:
             found.append(RowCondition(name, "in", tuple(values.to_pylist())))

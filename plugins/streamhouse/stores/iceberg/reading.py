@@ -12,7 +12,7 @@ from streamhouse.spark.frame import arrow_frame
 from streamhouse.spark.results import collected_arrow, collected_rows
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import ROWS_OF_A_FILE, UNPLACED, Changes
-from streamhouse.stores.equality import may_hold_floats, zeros_apart
+from streamhouse.stores.equality import may_hold_floats, met, zeros_apart
 from streamhouse.stores.iceberg.statements import as_of, storage_type
 from streamhouse.stores.keyed import padded
 
@@ -108,9 +108,11 @@ def difference(old: "DataFrame", new: "DataFrame", table: Table, columns: Sequen
     same = reduce(and_, (o.eqNullSafe(n) for o, n in compared))
     changed = new.join(old, same, "left_anti")
     upserts = collected(changed.select(*dict.fromkeys([*columns, *key])), table)
-    deletes = collected(old.select(*key).join(new.select(*key), key, "left_anti"), table)
+    old_keys, new_keys = old.select(*key), new.select(*key)
+    deletes = collected(old_keys.join(new_keys, met(old_keys, new_keys, table), "left_anti"), table)
     touched = pa.concat_tables([upserts.select(key), deletes])
-    before = old.join(arrow_frame(old.sparkSession, touched), key, "left_semi")
+    touched_keys = arrow_frame(old.sparkSession, touched)
+    before = old.join(touched_keys, met(old, touched_keys, table), "left_semi")
     return Changes(
         upserts=upserts.select(list(columns)),
         deletes=deletes if deletes.num_rows else None,

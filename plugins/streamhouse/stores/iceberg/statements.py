@@ -144,7 +144,7 @@ def _merge(
         into=exp.alias_(_name(catalog, table), _TARGET, table=True),
         using=exp.alias_(exp.table_(view, quoted=True), _SOURCE, table=True),
         on=exp.and_(
-            *(_column(_TARGET, k).eq(_column(_SOURCE, k)) for k in table.primary_key),
+            *(_same(k, null_safe=k in table.null_keys) for k in table.primary_key),
             # Of a merge-on-read table Spark leaves out no partition by what the source has.
             *(_column(_TARGET, name).isin(*map(_literal, values)) for name, values in within),
         ),
@@ -180,6 +180,11 @@ def _defined(columns: Sequence[Column]) -> list[exp.ColumnDef]:
 def _name(catalog: str, table: Table) -> exp.Table:
     layer, name = table.name.split(".")
     return exp.table_(name, db=layer, catalog=catalog, quoted=True)
+
+
+def _same(name: str, *, null_safe: bool) -> exp.Condition:
+    sides = _column(_TARGET, name), _column(_SOURCE, name)
+    return exp.NullSafeEQ(this=sides[0], expression=sides[1]) if null_safe else sides[0].eq(sides[1])
 
 
 def _literal(value: date | str | int) -> exp.Expr:

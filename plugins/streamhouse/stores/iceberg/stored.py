@@ -55,8 +55,8 @@ def shown_columns(schema: "StructType", stored: Any) -> tuple[Column, ...]:
 def identify(java: IcebergJava, table: Table, stored: Any) -> None:
     """Tell other engines the key: identifier fields, which are required."""
     floating = any(table.column(name).type in ("float", "double") for name in table.primary_key)
-    if not table.primary_key or floating or not stored.schema().identifierFieldIds().isEmpty():
-        return  # Iceberg takes no floating-point numbers there
+    if not table.primary_key or table.null_keys or floating or not stored.schema().identifierFieldIds().isEmpty():
+        return  # Iceberg takes no floating-point numbers there, and no column with NULL
     update = stored.updateSchema().allowIncompatibleChanges()  # no row has NULL in its key
     for name in table.primary_key:
         if stored.schema().findField(name).isOptional():
@@ -100,10 +100,12 @@ def refuse_difference(table: Table, stored: Any, columns: Sequence[Column]) -> N
     have = [(c.name, c.type) for c in columns]
     wanted = [(c.name, c.type) for c in table.columns]
     by = tuple(field.name() for field in each(stored.spec().fields()))
+    required = [name for name in table.null_keys if not stored.schema().findField(name).isOptional()]
     for what, ours, theirs in (
         ("columns", wanted, have),
         ("primary key", table.primary_key, key_of(stored)),
         ("partitions by", table.partition_by, by),
+        ("NOT NULL in the key", [], required),
     ):
         if ours != theirs:
             raise SchemaConflictError(

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
+from streamhouse.stores import null_keys
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.keyed import padded
 from streamhouse.stores.paimon import reading
@@ -38,6 +39,7 @@ class PaimonReader(PaimonStore):
     so is all else.
     """
 
+    @null_keys.reads_where
     def read_where(
         self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[RowCondition]
     ) -> pa.Table:

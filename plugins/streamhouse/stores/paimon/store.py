@@ -12,6 +12,7 @@ from streamhouse.errors import MissingPackageError, RowsLostError
 from streamhouse.model.shape import Shape
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
+from streamhouse.stores import null_keys
 from streamhouse.stores.base import (
     EPOCH,
     WRITER,
@@ -102,6 +103,7 @@ class PaimonStore:
         self._rows: dict[tuple[str, int], int] = {}  # table name, snapshot → rows it wrote; asked for in each poll
         self._options = {"warehouse": str(warehouse), **(objects or ObjectStore()).paimon_options(str(warehouse))}
 
+    @null_keys.creates
     def create(self, table: Table) -> None:
         """Create the table and its database; see `Store.create`."""
         from pypaimon.catalog.catalog_exception import TableNotExistException
@@ -117,6 +119,7 @@ class PaimonStore:
                 refuse_difference(table, handle)
             note_table(self, table)
 
+    @null_keys.creates
     def add_columns(self, table: Table) -> None:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
         with self._locks.hold(self.tier, table.name), translated("altering", table.name):
@@ -147,9 +150,14 @@ class PaimonStore:
 
         with translated("reading", name):
             try:
-                return stored_columns(self._stored(name))
+                return null_keys.shown(stored_columns(self._stored(name)))
             except TableNotExistException:
                 return None
+
+    def stored_key(self, name: str) -> tuple[str, ...]:
+        """The primary key as it is stored; see `null_keys`."""
+        with translated("reading", name):
+            return tuple(self._stored(name).table_schema.primary_keys)
 
     def identity(self, name: str) -> str | None:
         """See `Store.identity`: when its first schema was made, since Paimon names a table by its path only."""
@@ -167,7 +175,7 @@ class PaimonStore:
 
         with translated("reading", name):
             try:
-                return shape_of(name, self._catalog.get_table(name))
+                return null_keys.without_bits(shape_of(name, self._catalog.get_table(name)))
             except TableNotExistException:
                 return None
 
@@ -192,6 +200,7 @@ class PaimonStore:
             last = self._end(self._handle(table.name))[_SNAPSHOT]
             return {_SNAPSHOT: by_snapshots(self._steps(table, first, last), first, max_rows)}
 
+    @null_keys.reads_changes
     def read_changes(
         self, table: Table, start: Position, end: Position, columns: tuple[str, ...] | None = None
     ) -> Changes:
@@ -206,10 +215,12 @@ class PaimonStore:
             handle = self._handle(table.name)
             return reading.changes(handle, table, first, last, table.column_names if columns is None else columns)
 
+    @null_keys.reads_state
     def read_state(self, table: Table, at: Position | None = None, columns: tuple[str, ...] | None = None) -> pa.Table:
         """All rows at a snapshot (None: the newest); see `Store.read_state`."""
         return self.read_where(table, at, table.column_names if columns is None else columns, ())
 
+    @null_keys.reads_where
     def read_where(
         self, table: Table, at: Position | None, columns: tuple[str, ...], where: Sequence[RowCondition]
     ) -> pa.Table:
@@ -245,6 +256,7 @@ class PaimonStore:
         with translated("reading", table.name):
             return metadata.retained(self._stored(table.name))
 
+    @null_keys.lists_files
     def list_files(
         self, table: Table, at: Position | None = None, where: Sequence[RowCondition] = ()
     ) -> list[DataFile]:
@@ -256,6 +268,7 @@ class PaimonStore:
                 return []
             return metadata.files(reading.at_snapshot(handle, table, snapshot), where)
 
+    @null_keys.writes
     def write(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Apply `changes` in one snapshot, once; see `Store.write`.
 
@@ -283,6 +296,7 @@ class PaimonStore:
                 commits.tag_commit(handle, last)
             return self._end(handle)
 
+    @null_keys.writes
     def replace(self, table: Table, changes: Changes, context: WriteContext) -> Position:
         """Set rows in one snapshot, once; see `Store.replace`.
 
