@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from streamhouse.errors import RowsLostError, StateConflictError
 from streamhouse.model.types import Position
+from streamhouse.stores.mark import SNAPSHOT
 
-SNAPSHOT = "snapshot"  # the key of positions that count commits, not rows
 _PARTITION = "/"  # in the key of a bucket that is one of a partition
 
 

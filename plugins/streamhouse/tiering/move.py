@@ -16,8 +16,8 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, LakeStore, LogStore, Store, WriteContext
 from streamhouse.stores.ledger import verify
+from streamhouse.stores.mark import Mark, again, note_filled, read_mark
 from streamhouse.tiering.cut import behind, counts_rows, cut, within
-from streamhouse.tiering.mark import Mark, again, note_filled, read_mark
 
 ROUND_ROWS = 1_000_000
 
@@ -63,6 +63,7 @@ def tier(
     max_rows: int = ROUND_ROWS,
     on_progress: OnProgress | None = None,
     age_of_copy: Callable[[], timedelta | None] = lambda: None,
+    epochs: Callable[[], Mapping[str, int]] = dict,
 ) -> MoveProgress:
     """Bring the lake's copy of `table` up to where `source` ends now, in rounds of at most `max_rows`.
 
@@ -77,6 +78,7 @@ def tier(
         max_rows: Bounds memory and the work that a kill repeats.
         on_progress: Called after each round with what was moved since the call began.
         age_of_copy: For how long the lake has been a tier of the table; asked when rows are gone of which it has none.
+        epochs: Gives `Mark.epochs` as they are now; asked after each read, so that no row is of a newer epoch.
 
     Raises:
         RowsLostError: the source dropped rows before they were tiered, and not all of them before it was asked for.
@@ -111,7 +113,7 @@ def tier(
     while behind(start, goal):
         changes, end = _round(table, source, start, goal, max_rows, first=mark is None)
         if count := _rows(changes):
-            planned = Mark(mark.round + 1 if mark else 0, source.tier, end)
+            planned = Mark(mark.round + 1 if mark else 0, source.tier, end, dict(epochs()))
             mark = _write(replica, lake, changes, planned)
             rows += count if mark == planned else 0
             end = mark.offsets
