@@ -1,11 +1,21 @@
 """What the tables of a segment have in the tiers that it writes, against what the state store says."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, cast
 
 from streamhouse.engine.inputs import without_dropped
-from streamhouse.engine.loss import CopyReach, LaterEpoch, LossCase, LossVerdict, SegmentRows, StateRecord, hint, judged
+from streamhouse.engine.loss import (
+    CopyReach,
+    LaterEpoch,
+    LossCase,
+    LossRule,
+    LossVerdict,
+    SegmentRows,
+    StateRecord,
+    hint,
+    judged,
+)
 from streamhouse.engine.traces import newest_trace, older_state_text, removed_text
 from streamhouse.engine.vector import covers
 from streamhouse.errors import StateConflictError
@@ -13,8 +23,9 @@ from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.state.records import EpochRecord
-from streamhouse.stores.base import NotedStore, Store
+from streamhouse.stores.base import LakeStore, NotedStore, Store
 from streamhouse.stores.ledger import lost_as
+from streamhouse.stores.mark import mark_of
 
 BEGUN = "begun"
 """The note of a hot table that a restore is filling."""
@@ -47,6 +58,8 @@ class SeenTables:
         lost: Table that it writes → what happened to it.
         lost_inputs: Hot table of others that it reads → what happened to it.
         more: Hot table that it writes → its end, which is behind where the flow left it.
+        ahead: Table that it writes, or reads → where it ends, before a position up to which it was read.
+        unseen: Tiers of its tables that were not looked at.
     """
 
     segment: Segment
@@ -54,12 +67,16 @@ class SeenTables:
     lost: dict[str, str] = field(default_factory=dict)
     lost_inputs: dict[str, str] = field(default_factory=dict)
     more: dict[str, Position] = field(default_factory=dict)
+    ahead: dict[str, str] = field(default_factory=dict)
+    unseen: frozenset[Tier] = frozenset()
 
     @property
     def rows(self) -> SegmentRows:
         """The worst of its tables."""
         if any(self.segment.tables[name].tiers.target is not Tier.HOT for name in self.lost):
             return SegmentRows.LOST_LAKE
+        if self.ahead:
+            return SegmentRows.READ_AHEAD
         if self.lost:
             return SegmentRows.LOST_HOT
         if self.lost_inputs:
@@ -71,20 +88,53 @@ class SeenTables:
         return LossCase(self.recorded, others, self.rows, copies)
 
 
+@dataclass(frozen=True)
+class SegmentLoss:
+    """Why a flow must not go on from what its records say.
+
+    Attributes:
+        text: What is wrong, for people.
+        rule: That decides what is done about it.
+        tables: That are lost, as stores call them; empty: the state store is.
+        what: Happened to the tables, in words.
+    """
+
+    flow: str
+    segment: str
+    text: str
+    rule: LossRule
+    tables: tuple[str, ...] = ()
+    what: str = ""
+
+    @property
+    def error(self) -> StateConflictError:
+        """For those who need to go on."""
+        return StateConflictError(self.text, hint=self.hint)
+
+    @property
+    def hint(self) -> str:
+        """What to type; `restore` looks at more records, so it says what can be done where these do not decide."""
+        decides = self.rule.rows <= {SegmentRows.LOST_LAKE, SegmentRows.READ_AHEAD}
+        return hint(self.flow, self.rule.verdict if decides else LossVerdict.FILL)
+
+
 def seen(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> SeenTables:
     """Look at the tables of a segment, and change nothing.
 
     Args:
         plan: Over the names that stores hold.
         segment: Of it.
-        stores: Every tier that its tables are in.
+        stores: Tiers; tables of others are not looked at.
         epochs: Of the state store.
     """
     last, in_hand = epochs.last_epoch(plan.flow, segment.name), epochs.unfinished(plan.flow, segment.name)
     recorded = StateRecord.IN_HAND if in_hand is not None else StateRecord.NOTHING if last is None else StateRecord.DONE
-    found = SeenTables(segment, recorded)
+    unseen = {tier for table in segment.tables.values() for tier in table.tiers.present if tier not in stores}
+    found = SeenTables(segment, recorded, unseen=frozenset(unseen))
     shared = {step.writes.name for step in segment.steps if step.part}
     for name, table in segment.tables.items():
+        if table.tiers.target not in stores:
+            continue
         store, left = stores[table.tiers.target], last.ends.get(name, {}) if last is not None else {}
         if (what := _lost(stores, table, left)) is not None:
             found.lost[name] = what
@@ -94,25 +144,49 @@ def seen(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epochs:
             hot_or_first = table.tiers.target is Tier.HOT or last is None
             if hot_or_first and not covers({name: without_dropped(table, left, end)}, {name: end}):
                 found.more[name] = end
-    inputs = (t for t in plan.readable if t.name in segment.reads and t.name not in segment.tables)
-    for table in (one for one in inputs if one.tiers.target is Tier.HOT):
+    for table in (t for t in plan.readable if t.name in segment.reads and t.name not in segment.tables):
+        if table.tiers.target not in stores:
+            continue
         if (what := _lost(stores, table, {})) is not None:
-            found.lost_inputs[table.name] = what
+            if table.tiers.target is Tier.HOT:  # of others the flow that writes them says so
+                found.lost_inputs[table.name] = what
+        elif last is not None and (short := beyond_end(stores, table, last.end.get(table.name, {}))) is not None:
+            found.ahead[table.name] = short
     return found
 
 
-def refuse_loss(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> None:
-    """Refuse to go on where a table of a flow is lost, or the state store is older than the tables.
+def beyond_end(stores: Mapping[Tier, Store], table: Table, read: Position) -> str | None:
+    """Where a table ends before a position up to which it was read, in words; None: it reaches it.
 
-    Rows would come twice, or never. What was written beside the flow is found when its streams begin.
+    Of a table that no flow of the project writes, or that was made again, a change upstream is what says so.
+    """
+    store = stores[table.tiers.target]
+    known = store.ledger.known(table, store.tier)
+    if known is None or known.identity is None or known.identity != store.identity(table.name):
+        return None
+    return short_of(stores, table, read, "up to which it was read")
+
+
+def short_of(stores: Mapping[Tier, Store], table: Table, left: Position, when: str) -> str | None:
+    """Where a table ends before a position at which it was left, in words; None: it reaches it, or is gone."""
+    store = stores[table.tiers.target]
+    if not any(left.values()) or store.identity(table.name) is None:
+        return None
+    end = store.end(table)
+    if covers({table.name: end}, {table.name: without_dropped(table, left, end)}):
+        return None
+    return f"ends at {end}, before {left}, {when}"
+
+
+def losses(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> Iterator[SegmentLoss]:
+    """Why a flow must not go on: tables of it are lost, or the state store is older than the tables.
+
+    What was written beside the flow is found when its streams begin.
 
     Args:
         plan: Over the names that stores hold.
-        stores: Every tier that its tables are in.
+        stores: Tiers; tables of others are not looked at.
         epochs: Of the state store.
-
-    Raises:
-        StateConflictError: so it is.
     """
     for segment in plan.segments:
         trace, known = newest_trace(plan, segment, stores), epochs.newest_known(plan.flow, segment.name)
@@ -124,11 +198,27 @@ def refuse_loss(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowl
             continue
         if found.rows in (SegmentRows.AS_LEFT, SegmentRows.MORE):
             assert trace is not None, "only a newer epoch is left"
-            text = older_state_text(trace, plan.flow, segment, known)
-        else:
-            name, happened = next(iter((found.lost or found.lost_inputs).items()))
-            text = removed_text(name, happened)
-        raise StateConflictError(text, hint=hint(plan.flow, LossVerdict.FILL))
+            yield SegmentLoss(plan.flow, segment.name, older_state_text(trace, plan.flow, segment, known), rule)
+            continue
+        lost = found.lost or found.ahead or found.lost_inputs
+        for what in dict.fromkeys(lost.values()):
+            names = tuple(name for name, one in lost.items() if one == what)
+            yield SegmentLoss(plan.flow, segment.name, removed_text(", ".join(names), what), rule, names, what)
+
+
+def refuse_loss(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> None:
+    """Refuse to go on where `losses` finds one: rows would come twice, or never.
+
+    Args:
+        plan: Over the names that stores hold.
+        stores: Every tier that its tables are in.
+        epochs: Of the state store.
+
+    Raises:
+        StateConflictError: so it is.
+    """
+    for loss in losses(plan, stores, epochs):
+        raise loss.error
 
 
 def _lost(stores: Mapping[Tier, Store], table: Table, left: Position) -> str | None:
@@ -136,15 +226,20 @@ def _lost(stores: Mapping[Tier, Store], table: Table, left: Position) -> str | N
     store = stores[table.tiers.target]
     if (what := lost_as(store, table)) is not None:
         return what
+    copies = [tier for tier in table.tiers.present[1:] if tier in stores]
     if store.identity(table.name) is None:
-        copied = [tier for tier in table.tiers.present[1:] if stores[tier].identity(table.replica.name) is not None]
+        copied = [tier for tier in copies if stores[tier].identity(table.replica.name) is not None]
         if copied:
             return f"is gone, and the {copied[0]} tier has a copy of it"
         return "is gone" if any(left.values()) else None
     if isinstance(store, NotedStore) and store.noted(filling_writer(table)) == BEGUN:
         return "was being filled by a restore that was cut off"
-    if left:
-        end = store.end(table)
-        if not covers({table.name: end}, {table.name: without_dropped(table, left, end)}):
-            return f"ends at {end}, before {left}, where the flow left it"
+    if (what := short_of(stores, table, left, "where the flow left it")) is not None:
+        return what
+    for tier in copies:
+        mark = mark_of(cast("LakeStore", stores[tier]), table.replica)
+        if mark is not None and mark.source is table.tiers.target:
+            when = f"up to which the {tier} tier has its rows"
+            if (what := short_of(stores, table, mark.offsets, when)) is not None:
+                return what
     return None
