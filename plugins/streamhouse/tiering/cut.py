@@ -97,7 +97,7 @@ def counts_rows(position: Position) -> bool:
 
 def _foreign_copy(message: str) -> StateConflictError:
     return StateConflictError(
-        message, hint="the table was created again after it was tiered: drop the copy in the lake, or restore the table"
+        message, hint="the table is an older one, or was made again: see what comes back: streamhouse restore --dry-run"
     )
 
 
