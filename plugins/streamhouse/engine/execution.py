@@ -292,7 +292,7 @@ class FlowExecution:
 
     def _refuse_loss(self) -> None:
         """Before anything is written, changed or dropped by what the state store says."""
-        refuse_loss(self.plan, self._stores, self._state)
+        refuse_loss(self.plan, self._stores, self._state, self._state.running_plans().values())
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(

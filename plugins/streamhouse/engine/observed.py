@@ -1,6 +1,6 @@
 """What the tables of a segment have in the tiers that it writes, against what the state store says."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
@@ -206,19 +206,28 @@ def losses(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge)
             yield SegmentLoss(plan.flow, segment.name, removed_text(", ".join(names), what), rule, names, what)
 
 
-def refuse_loss(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> None:
+def refuse_loss(
+    plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge, others: Iterable[FlowPlan] = ()
+) -> None:
     """Refuse to go on where `losses` finds one: rows would come twice, or never.
 
     Args:
         plan: Over the names that stores hold.
         stores: Every tier that its tables are in.
         epochs: Of the state store.
+        others: Plans of other flows. Where one that reads from this flow is further than the state store knows, it has
+            read rows of this flow that are not to be written again.
 
     Raises:
         StateConflictError: so it is.
     """
     for loss in losses(plan, stores, epochs):
         raise loss.error
+    for reader in others:
+        if reader.flow != plan.flow and plan.tables.keys() & {table.name for table in reader.external}:
+            for loss in losses(reader, stores, epochs):
+                if not loss.tables:
+                    raise loss.error
 
 
 def _lost(stores: Mapping[Tier, Store], table: Table, left: Position) -> str | None:
