@@ -168,6 +168,20 @@ def committed(folder: Path) -> tuple[int, Vector, Vector] | None:
     return base + batch, _end_in(path, batch - 1) if batch else Vector(), _end_in(path, batch)
 
 
+def logged_end(folder: Path, epoch: int) -> Vector | None:
+    """Where an epoch ends by the newest of Spark's logs of a segment; None: it does not say so.
+
+    Args:
+        folder: Of all checkpoints of the segment.
+        epoch: Its number.
+    """
+    base = max((int(p.name) for p in folder.glob("[0-9]*") if p.name.isdigit()), default=None)
+    try:
+        return None if base is None else _end_in(folder / str(base), epoch - base)
+    except ValueError:
+        return None
+
+
 def _end_in(folder: Path, batch: int) -> Vector:
     """The vector in the offset log; ValueError when it is none."""
     return _vector(offset_at_end(folder, batch))

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, cast
 
+from streamhouse.engine.checkpoint import logged_end
 from streamhouse.engine.inputs import without_dropped
 from streamhouse.engine.loss import (
     CopyReach,
@@ -16,7 +18,8 @@ from streamhouse.engine.loss import (
     hint,
     judged,
 )
-from streamhouse.engine.traces import newest_trace, older_state_text, removed_text
+from streamhouse.engine.note import Trace
+from streamhouse.engine.traces import newest_trace, older_state_text, remains_of, removed_text
 from streamhouse.engine.vector import covers
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, Segment
@@ -114,7 +117,8 @@ class SegmentLoss:
     @property
     def hint(self) -> str:
         """What to type; `restore` looks at more records, so it says what can be done where these do not decide."""
-        decides = self.rule.rows <= {SegmentRows.LOST_LAKE, SegmentRows.READ_AHEAD}
+        is_endless = self.rule.others == {LaterEpoch.UNKNOWN}
+        decides = is_endless or self.rule.rows <= {SegmentRows.LOST_LAKE, SegmentRows.READ_AHEAD}
         return hint(self.flow, self.rule.verdict if decides else LossVerdict.FILL)
 
 
@@ -178,7 +182,28 @@ def short_of(stores: Mapping[Tier, Store], table: Table, left: Position, when: s
     return f"ends at {end}, before {left}, {when}"
 
 
-def losses(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> Iterator[SegmentLoss]:
+def endless(
+    plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epochs: EpochKnowledge, checkpoints: Path
+) -> int | None:
+    """The epoch in hand of a segment, if it wrote rows and no record says where it ends; None: there is none such.
+
+    Args:
+        plan: Over the names that stores hold.
+        segment: Of it.
+        stores: Tiers; tables of others are not looked at.
+        epochs: Of the state store.
+        checkpoints: Folder of all of them.
+    """
+    in_hand = epochs.unfinished(plan.flow, segment.name)
+    if in_hand is None or logged_end(checkpoints / plan.flow / segment.name, in_hand) is not None:
+        return None
+    remains = remains_of(plan, segment, stores, in_hand, epochs.last_epoch(plan.flow, segment.name))
+    return in_hand if remains.end is None and remains.wrote else None
+
+
+def losses(
+    plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge, checkpoints: Path
+) -> Iterator[SegmentLoss]:
     """Why a flow must not go on: tables of it are lost, or the state store is older than the tables.
 
     What was written beside the flow is found when its streams begin.
@@ -187,18 +212,20 @@ def losses(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge)
         plan: Over the names that stores hold.
         stores: Tiers; tables of others are not looked at.
         epochs: Of the state store.
+        checkpoints: Folder of all of them.
     """
     for segment in plan.segments:
         trace, known = newest_trace(plan, segment, stores), epochs.newest_known(plan.flow, segment.name)
         is_newer = trace is not None and (known is None or trace.epoch > known)
-        others = LaterEpoch.DONE if is_newer else LaterEpoch.NOT_LATER
+        cut_off = None if is_newer else endless(plan, segment, stores, epochs, checkpoints)
+        others = LaterEpoch.DONE if is_newer else LaterEpoch.NOT_LATER if cut_off is None else LaterEpoch.UNKNOWN
         found = seen(plan, segment, stores, epochs)
         rule = judged(found.case(others))
-        if rule.verdict is LossVerdict.GO_ON or (found.rows is SegmentRows.MORE and not is_newer):
+        is_written_beside = found.rows is SegmentRows.MORE and others is LaterEpoch.NOT_LATER
+        if rule.verdict is LossVerdict.GO_ON or is_written_beside:
             continue
         if found.rows in (SegmentRows.AS_LEFT, SegmentRows.MORE):
-            assert trace is not None, "only a newer epoch is left"
-            yield SegmentLoss(plan.flow, segment.name, older_state_text(trace, plan.flow, segment, known), rule)
+            yield SegmentLoss(plan.flow, segment.name, _records_text(plan.flow, segment, trace, known, cut_off), rule)
             continue
         lost = found.lost or found.ahead or found.lost_inputs
         for what in dict.fromkeys(lost.values()):
@@ -206,8 +233,22 @@ def losses(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge)
             yield SegmentLoss(plan.flow, segment.name, removed_text(", ".join(names), what), rule, names, what)
 
 
+def _records_text(flow: str, segment: Segment, trace: Trace | None, known: int | None, cut_off: int | None) -> str:
+    if cut_off is not None:
+        return (
+            f"epoch {cut_off} of {flow}/{segment.name} began and wrote rows, but Spark's log and its note, which say "
+            "where it ends, are lost"
+        )
+    assert trace is not None, "only a newer epoch is left"
+    return older_state_text(trace, flow, segment, known)
+
+
 def refuse_loss(
-    plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge, others: Iterable[FlowPlan] = ()
+    plan: FlowPlan,
+    stores: Mapping[Tier, Store],
+    epochs: EpochKnowledge,
+    checkpoints: Path,
+    others: Iterable[FlowPlan] = (),
 ) -> None:
     """Refuse to go on where `losses` finds one: rows would come twice, or never.
 
@@ -215,17 +256,18 @@ def refuse_loss(
         plan: Over the names that stores hold.
         stores: Every tier that its tables are in.
         epochs: Of the state store.
+        checkpoints: Folder of all of them.
         others: Plans of other flows. Where one that reads from this flow is further than the state store knows, it has
             read rows of this flow that are not to be written again.
 
     Raises:
         StateConflictError: so it is.
     """
-    for loss in losses(plan, stores, epochs):
+    for loss in losses(plan, stores, epochs, checkpoints):
         raise loss.error
     for reader in others:
         if reader.flow != plan.flow and plan.tables.keys() & {table.name for table in reader.external}:
-            for loss in losses(reader, stores, epochs):
+            for loss in losses(reader, stores, epochs, checkpoints):
                 if not loss.tables:
                     raise loss.error
 

@@ -96,7 +96,8 @@ def remains_of(
     if trace is not None and trace.epoch == epoch:
         return EpochRemains(trace.note.vector if trace.note is not None else None)
     # A lake has the number of an epoch in each commit. A version of Streamhouse without notes left none beside a log.
-    hot = [table for table in segment.tables.values() if table.tiers.target is Tier.HOT]
+    hot = [table for table in segment.tables.values() if table.tiers.target is Tier.HOT and Tier.HOT in stores]
+    hot = [table for table in hot if stores[Tier.HOT].identity(table.name) is not None]
     ends = last.ends if last is not None else {}
     written = any(not covers(ends, {table.name: stores[Tier.HOT].end(table)}) for table in hot)
     newer = trace is not None and epoch is not None and trace.epoch > epoch

@@ -1,16 +1,16 @@
 """How far a flow is, by all of its records together (docs/restore.md)."""
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
 
 from streamhouse.change.building import last_epochs
 from streamhouse.engine.checkpoint import Checkpoint, committed
-from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict, SegmentRows, hint, judged
+from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict, SegmentRows, StateRecord, hint, judged
 from streamhouse.engine.note import Note, Trace, newest
-from streamhouse.engine.observed import SeenTables, beyond_end, seen, short_of
+from streamhouse.engine.observed import SeenTables, endless, seen, short_of
 from streamhouse.engine.remedy import Remedy, fits, remedy, versions_in
 from streamhouse.engine.traces import lake_tables_without, newest_trace, segment_writer
 from streamhouse.engine.vector import Vector
@@ -98,8 +98,12 @@ class PositionSearch:
             note, others = self._later(segment, newer.get(name))
             if note is not None and note.plan and note.plan != found.stored.fingerprint and not fits(note, segment):
                 others = LaterEpoch.UNKNOWN
-            if note is not None:
-                self._add_short(found.stored, found.seen[name], note)
+            cut_off = endless(found.stored, segment, self._open.stores, self._state, self._checkpoints)
+            if note is None and cut_off is not None:
+                others = LaterEpoch.UNKNOWN
+            is_believed = others is not LaterEpoch.LOGGED or found.seen[name].recorded is StateRecord.NOTHING
+            if note is not None and (is_believed or found.seen[name].lost):
+                self._add_short(found.seen[name], note)
                 note, others = self._weighed(found.stored, found.seen[name], note, others)
             found.notes[name] = (note, others, name in traces)
             epochs = [trace.epoch for trace in (traces.get(name),) if trace is not None]
@@ -126,7 +130,7 @@ class PositionSearch:
             note, others = _of_log(*logged), LaterEpoch.LOGGED
         return note, others
 
-    def _add_short(self, plan: FlowPlan, tables: SeenTables, note: Note) -> None:
+    def _add_short(self, tables: SeenTables, note: Note) -> None:
         """What is lost by a note that is newer than the state store, which cannot know it."""
         stores, segment = self._open.stores, tables.segment
         when = f"where epoch {note.epoch} {'left it' if note.done else 'began'}"
@@ -137,10 +141,6 @@ class PositionSearch:
                 tables.lost[name] = "is gone"
             elif (short := short_of(stores, table, note.ends.get(name, {}), when)) is not None:
                 tables.lost[name] = short
-        for table in plan.readable:
-            is_input = table.name in segment.reads and table.name not in {**segment.tables, **tables.lost_inputs}
-            if is_input and (ahead := beyond_end(stores, table, note.end.get(table.name, {}))) is not None:
-                tables.ahead[table.name] = ahead
 
     def _weighed(self, plan: FlowPlan, tables: SeenTables, note: Note, others: LaterEpoch) -> tuple[Note, LaterEpoch]:
         """Whether Spark's log counts for an epoch, where hot tables are lost, and with them what they tell of it.
@@ -192,6 +192,25 @@ class PositionSearch:
         ):
             return replace(rule, verdict=LossVerdict.COMPUTE, why=f"{rule.why}, and there is no note")
         return rule
+
+    def read_beyond(self, found: FlowPositions, every: Iterable[FlowPositions]) -> dict[str, str]:
+        """Tables of flows that end before where this one goes on → where each ends, in words.
+
+        Args:
+            found: Of this flow.
+            every: Of all flows that are restored with it.
+        """
+        written, beyond, stores = {name for one in every for name in one.stored.tables}, {}, self._open.stores
+        for segment in found.stored.segments:
+            read = found.last[segment.name].end if segment.name in found.last else {}
+            inputs = segment.reads & written - segment.tables.keys()
+            for table in (one for one in found.stored.readable if one.name in inputs):
+                at = read.get(table.name, {})
+                if any(at.values()) and stores[table.tiers.target].identity(table.name) is None:
+                    beyond[table.name] = f"is gone, and was read up to {at}"
+                elif (short := short_of(stores, table, at, "up to which it was read")) is not None:
+                    beyond[table.name] = short
+        return beyond
 
     def take_over(self, found: FlowPositions, lease: Lease) -> None:
         """Record the positions that other records have."""

@@ -206,18 +206,16 @@ def _compare_flows(records: Mapping[str, PositionSearch], found: Mapping[str, Fl
     lost = {table: what for one in found.values() for seen in one.seen.values() for table, what in seen.lost.items()}
     ahead = {table: what for one in found.values() for seen in one.seen.values() for table, what in seen.ahead.items()}
     for name, one in found.items():
-        for segment, seen in one.seen.items():  # what was read of a table that is lost is the matter of its own flow
-            for table in seen.ahead.keys() & lost.keys():
-                del seen.ahead[table]
-            written = ahead.keys() & seen.segment.tables.keys() - lost.keys()
-            seen.ahead.update({table: ahead[table] for table in written})
-            records[name].judge_again(one, segment)
+        ahead |= records[name].read_beyond(one, found.values())
     for name, one in found.items():
         for segment, seen in one.seen.items():
+            # What was read of a table that is lost is the matter of its own flow.
+            touched = (seen.segment.reads | seen.segment.tables.keys()) & ahead.keys() - lost.keys()
+            seen.ahead.clear()
+            seen.ahead.update({table: ahead[table] for table in touched})
             more = (seen.segment.reads - set(seen.segment.tables)) & lost.keys() - seen.lost_inputs.keys()
-            if more:
-                seen.lost_inputs.update({table: lost[table] for table in more})
-                records[name].judge_again(one, segment)
+            seen.lost_inputs.update({table: lost[table] for table in more})
+            records[name].judge_again(one, segment)
 
 
 def _flow_restores(

@@ -96,7 +96,8 @@ class TierRounds:
         names: set[str] = set()
         found: list[SegmentLoss] = []
         with suppress(StreamhouseError):  # a store does not answer: each table says so itself
-            found += losses(plan, self.open.stores, self.open.state)
+            checkpoints = self.open.project.state_dir / "checkpoints"
+            found += losses(plan, self.open.stores, self.open.state, checkpoints)
         for loss in found:
             lost = plan.tables.keys() & set(loss.tables) if loss.tables else set(plan.tables)
             for name in lost:

@@ -112,12 +112,12 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
             if state is not None and Tier.HOT not in stores:
                 found.lost.extend(_gone_from_disk(project, flow, plan, state))
             try:
-                found.lost.extend(_of_flow(flow, plan, stores, epochs))
+                found.lost.extend(_of_flow(project, plan, stores, epochs))
             except NeedsSparkError as error:
                 found.unseen[Tier.COLD] = str(error)
                 with suppress(StreamhouseError):
                     others: dict[Tier, Store] = {tier: one for tier, one in stores.items() if tier is not Tier.COLD}
-                    found.lost.extend(_of_flow(flow, plan, others, epochs))
+                    found.lost.extend(_of_flow(project, plan, others, epochs))
             except StreamhouseError as error:
                 found.unseen.update(dict.fromkeys(stores, f"{error.code} {error.message}"))
     return found
@@ -127,9 +127,11 @@ def _tiers(plan: FlowPlan) -> set[Tier]:
     return {tier for table in plan.tables.values() for tier in table.tiers.present}
 
 
-def _of_flow(flow: str, plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> Iterator[LostTables]:
-    readable = {table.name: table for table in plan.readable}
-    for loss in losses(plan, stores, epochs):
+def _of_flow(
+    project: Project, plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge
+) -> Iterator[LostTables]:
+    flow, readable = plan.flow, {table.name: table for table in plan.readable}
+    for loss in losses(plan, stores, epochs, project.state_dir / "checkpoints"):
         tiers: list[Tier | None] = [*dict.fromkeys(readable[name].tiers.target for name in loss.tables)]
         for tier in tiers or [None]:
             names = tuple(table_name(n) for n in loss.tables if readable[n].tiers.target is tier)
