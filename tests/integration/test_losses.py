@@ -11,6 +11,7 @@ from streamhouse.cli.main import main
 from streamhouse.errors import StateConflictError, StoreError, StreamhouseError
 from streamhouse.jobs.restore import rebuild_flows
 from streamhouse.jobs.run import Meter, carry
+from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.troubles import RESTORE
 from tests.drills import PIECES, WARM_FLOWS, drill
@@ -328,6 +329,8 @@ def test_after_any_loss_every_table_equals_the_batch_or_is_named(lost, pieces, o
         assert "streamhouse restore" in refused
         assert seen.lost, "plan and status see what a run refuses"
         assert all("streamhouse restore" in one.hint for one in seen.lost)
+        if any(one.tier in (None, Tier.HOT) for one in seen.lost):
+            assert refusal(d.tier) is not None
         comes_back(d)
     elif seen.lost:  # a copy
         d.restore()

@@ -52,12 +52,11 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
     if app.as_json:
         app.output.models({"flows": [_document(d, lost, explain=explain) for d in found]})
     else:
+        show_lost(lost, app.output)
         for difference in found:
             _show(difference, app.output, explain=explain)
         if not found:
             app.output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
-    if not app.as_json:
-        show_lost(lost, app.output)
     if lost.lost:
         context.exit(LOST)
     if any(difference.blocks for difference in found):

@@ -100,6 +100,7 @@ class SegmentLoss:
         rule: That decides what is done about it.
         tables: That are lost, as stores call them; empty: the state store is.
         what: Happened to the tables, in words.
+        is_state_older: Tables have rows of a later epoch than the state store knows.
     """
 
     flow: str
@@ -108,6 +109,7 @@ class SegmentLoss:
     rule: LossRule
     tables: tuple[str, ...] = ()
     what: str = ""
+    is_state_older: bool = False
 
     @property
     def error(self) -> StateConflictError:
@@ -198,7 +200,9 @@ def endless(
     if in_hand is None or logged_end(checkpoints / plan.flow / segment.name, in_hand) is not None:
         return None
     remains = remains_of(plan, segment, stores, in_hand, epochs.last_epoch(plan.flow, segment.name))
-    return in_hand if remains.end is None and remains.wrote else None
+    is_lost = remains.end is None and remains.wrote
+    # A flow that runs elsewhere may have begun its next epoch since the first look.
+    return in_hand if is_lost and epochs.unfinished(plan.flow, segment.name) == in_hand else None
 
 
 def losses(
@@ -225,7 +229,8 @@ def losses(
         if rule.verdict is LossVerdict.GO_ON or is_written_beside:
             continue
         if found.rows in (SegmentRows.AS_LEFT, SegmentRows.MORE):
-            yield SegmentLoss(plan.flow, segment.name, _records_text(plan.flow, segment, trace, known, cut_off), rule)
+            text = _records_text(plan.flow, segment, trace, known, cut_off)
+            yield SegmentLoss(plan.flow, segment.name, text, rule, is_state_older=is_newer)
             continue
         lost = found.lost or found.ahead or found.lost_inputs
         for what in dict.fromkeys(lost.values()):
@@ -268,7 +273,7 @@ def refuse_loss(
     for reader in others:
         if reader.flow != plan.flow and plan.tables.keys() & {table.name for table in reader.external}:
             for loss in losses(reader, stores, epochs, checkpoints):
-                if not loss.tables:
+                if loss.is_state_older:
                     raise loss.error
 
 
