@@ -7,7 +7,7 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import CommandOutput
-from streamhouse.cli.status import LOST, lost_documents, show_lost
+from streamhouse.cli.status import LOST, lost_documents, show_lost, show_unseen
 
 if TYPE_CHECKING:
     from streamhouse.model.notice import Notice
@@ -57,6 +57,7 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
             _show(difference, app.output, explain=explain)
         if not found:
             app.output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
+        show_unseen(lost, app.output)
     if lost.lost:
         context.exit(LOST)
     if any(difference.blocks for difference in found):

@@ -77,6 +77,8 @@ def _show_status(app: App, flow: str | None, looked: "_FlowReports") -> None:
         _show_one(looked, app.output)
     else:
         _show_all(looked, app.output)
+    if looked.lost is not None:
+        show_unseen(looked.lost, app.output)
     if shortcuts is not None:
         app.output.line(str(shortcuts), style="yellow" if shortcuts.off else "")
 
@@ -198,9 +200,13 @@ def _waiting(state: "StateStore | None", flow: str) -> list[str]:
 
 
 def show_lost(seen: "SeenLosses", output: CommandOutput) -> None:
-    """What is lost, with what to type; and what was not looked at."""
+    """What is lost, with what to type."""
     for one in seen.lost:
         output.line(str(one), style="red")
+
+
+def show_unseen(seen: "SeenLosses", output: CommandOutput) -> None:
+    """Of which tiers it is not known whether they have all of their rows, and why."""
     for tier, why in seen.unseen.items():
         output.line(f"the {tier} tier was not looked at for lost rows: {why}")
 

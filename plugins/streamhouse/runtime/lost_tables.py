@@ -5,7 +5,7 @@ The same rules decide as where a flow runs (`engine/observed.py`), over those ti
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -99,7 +99,8 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
     plans: dict[str, FlowPlan] = {}
     with suppress(StreamhouseError):  # a version whose plans this one cannot read
         plans |= state.running_plans() if state is not None else {}
-    if _has_data(project):
+    has_data = _has_data(project)
+    if has_data:
         with suppress(StreamhouseError):  # a file is wrong
             plans = {**desired_plans(project), **plans}
     if not plans:
@@ -120,7 +121,7 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
                     found.lost.extend(_of_flow(project, plan, others, epochs))
             except StreamhouseError as error:
                 found.unseen.update(dict.fromkeys(stores, f"{error.code} {error.message}"))
-    return found
+    return found if has_data or project.settings.fluss is not None else replace(found, unseen={})
 
 
 def _tiers(plan: FlowPlan) -> set[Tier]:
