@@ -8,6 +8,7 @@ lake says. The ledger records it afterwards, so that a lake which is behind its 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import cast
 
 from streamhouse.errors import StateConflictError
@@ -130,13 +131,23 @@ def tier_all(
     *,
     max_rows: int = ROUND_ROWS,
     on_progress: OnProgress | None = None,
+    epochs: Callable[[str], Mapping[str, int]] = lambda _: {},
 ) -> list[MoveProgress]:
-    """Fill every further tier of every table of a flow, upstream first; each as `tier` does."""
+    """Fill every further tier of every table of a flow, upstream first; each as `tier` does.
+
+    Args:
+        plan: Over the names that stores hold.
+        stores: Every tier that its tables are in.
+        max_rows: See `tier`.
+        on_progress: See `tier`.
+        epochs: Table → as `epochs` of `tier` gives them.
+    """
     moved = []
     for table in plan.tables.values():
+        source, of_table = stores[table.tiers.target], partial(epochs, table.name)
         for target in table.tiers.present[1:]:
             lake = cast("LakeStore", stores[target])  # only the hot tier is none, and it is always the first
-            moved.append(tier(table, stores[table.tiers.target], lake, max_rows=max_rows, on_progress=on_progress))
+            moved.append(tier(table, source, lake, max_rows=max_rows, on_progress=on_progress, epochs=of_table))
     return moved
 
 
