@@ -15,7 +15,7 @@ from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.troubles import RESTORE
 from tests.drills import PIECES, WARM_FLOWS, drill
-from tests.gate.levels import deep
+from tests.gate.levels import deep, soak
 from tests.patience import until
 
 pytestmark = [
@@ -301,6 +301,8 @@ def test_a_hot_tier_that_is_lost_while_a_flow_runs(lost):
     assert len(errors) == 1
     assert "streamhouse restore" in errors[0]
     assert "ods.all" in str(d.looked().lost)
+    d.end()
+    d.begin()
     comes_back(d)
     assert goes_on(d) == {}
     tables = {one.table for one in d.open.state.troubles.current() if one.job == RESTORE}
@@ -316,7 +318,8 @@ def cells():
                 yield pytest.param({piece: image}, others, id=f"{others}: {piece} {name}")
     for pair in combinations(PIECES, 2):
         for name, image in images.items():
-            yield pytest.param(dict.fromkeys(pair, image), "now", id=f"now: {' and '.join(pair)} {name}")
+            marks = () if "hot" in pair else soak
+            yield pytest.param(dict.fromkeys(pair, image), "now", id=f"now: {' and '.join(pair)} {name}", marks=marks)
     for piece in PIECES:
         yield pytest.param({piece: "now"}, "old", id=f"old: {piece} newer")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from streamhouse.engine.observed import EpochKnowledge, losses
+from streamhouse.engine.observed import EpochKnowledge, losses, seen
 from streamhouse.errors import StateConflictError, StreamhouseError, TableLostError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
@@ -21,11 +21,9 @@ from streamhouse.runtime.stores import ProjectLedger, warm_reader
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
 from streamhouse.stores.base import LakeStore, NeedsSparkError, Store
-from streamhouse.stores.ledger import LedgerEntry
 from streamhouse.stores.mark import lost_copy_as
 
 if TYPE_CHECKING:
-    from streamhouse.model.table import Table
     from streamhouse.state.records import EpochRecord
     from streamhouse.state.store import StateStore
 
@@ -90,19 +88,20 @@ class _NoEpochs:
 def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
     """What the records of a project say together of its tables; starts and changes nothing.
 
-    Tables in an object store are not looked at, nor is how far those of a hot tier reach that does not run.
+    Tables in an object store, or of a Fluss that others run, are not looked at.
 
     Args:
         project: Whose.
         state: Its state store; None: there is none.
     """
-    plans: dict[str, FlowPlan] = {}
+    known: dict[str, FlowPlan] = {}
     with suppress(StreamhouseError):  # a version whose plans this one cannot read
-        plans |= state.running_plans() if state is not None else {}
+        known |= state.running_plans() if state is not None else {}
+    plans = known
     has_data = _has_data(project)
     if has_data:
         with suppress(StreamhouseError):  # a file is wrong
-            plans = {**desired_plans(project), **plans}
+            plans = {**desired_plans(project), **known}
     if not plans:
         return SeenLosses()
     found = SeenLosses()
@@ -110,10 +109,10 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
         stores = _readable(project, {table for plan in plans.values() for table in _tiers(plan)}, found.unseen, stack)
         epochs: EpochKnowledge = _NoEpochs() if state is None else state
         for flow, plan in plans.items():
-            if state is not None and Tier.HOT not in stores:
-                found.lost.extend(_gone_from_disk(project, flow, plan, state))
             try:
                 found.lost.extend(_of_flow(project, plan, stores, epochs))
+                if flow not in known and not found.of([flow]).lost:
+                    found.lost.extend(_rows_of_nobody(plan, stores, epochs))
             except NeedsSparkError as error:
                 found.unseen[Tier.COLD] = str(error)
                 with suppress(StreamhouseError):
@@ -146,6 +145,16 @@ def _of_flow(
                 yield LostTables(flow, tier, (table_name(table.name),), lost, TableLostError.code, hint)
 
 
+def _rows_of_nobody(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> Iterator[LostTables]:
+    """Tables with rows, of a flow that never ran for all that the state store knows."""
+    for segment in plan.segments:
+        if rows := seen(plan, segment, stores, epochs).more:
+            names = ", ".join(table_name(name) for name in rows)
+            what = f"{names} holds rows, but the state store knows of no epoch that wrote them: it was lost"
+            hint = f"see what is lost, and what comes back: streamhouse restore {plan.flow} --dry-run"
+            yield LostTables(plan.flow, None, (), what, StateConflictError.code, hint)
+
+
 def _has_data(project: Project) -> bool:
     """Whether something ever ran here: a project that is new has nothing to lose, and is not compiled for it."""
     places = [
@@ -163,12 +172,14 @@ def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack
     """The tiers that can be read as they lie there, or answer; why the others cannot."""
     found: dict[Tier, Store] = {}
     if Tier.HOT in tiers:
-        hot = _running_hot(project)
-        if hot is None:
-            unseen[Tier.HOT] = "it does not run, so how far its tables reach is not known"
+        if project.settings.fluss is not None:
+            unseen[Tier.HOT] = "others run it"
         else:
-            stack.callback(hot.close)
-            found[Tier.HOT] = hot
+            try:
+                found[Tier.HOT] = _hot(project)
+                stack.callback(found[Tier.HOT].close)
+            except StreamhouseError as error:
+                unseen[Tier.HOT] = f"{error.code} {error.message}"
     for tier, place in ((Tier.WARM, project.warm), (Tier.COLD, project.cold)):
         if tier not in tiers:
             continue
@@ -185,39 +196,18 @@ def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack
     return found
 
 
-def _running_hot(project: Project) -> "Store | None":
-    """A hot tier that runs."""
-    endpoints = None if project.settings.fluss is not None else Services(project.root).status().endpoints
+def _hot(project: Project) -> Store:
+    """The hot tier of a project, or what its folders tell while it does not run."""
+    ledger, endpoints = ProjectLedger(project), Services(project.root).status().endpoints
     if endpoints is None:
-        return None
+        from streamhouse.stores.fluss.at_rest import FlussAtRest
+
+        return cast("Store", FlussAtRest(ServicesFolder.of(project.root).data, ledger))  # the half of one that looks
     from streamhouse.stores.fluss.store import FlussStore
     from streamhouse.stores.fluss.wire.login import Login
 
-    with suppress(StreamhouseError):
-        login = Login.of(project.settings.fluss_login.user)
-        return FlussStore(endpoints.fluss, timeout_s=_ANSWER_S, ledger=ProjectLedger(project), login=login)
-    return None
-
-
-def _gone_from_disk(project: Project, flow: str, plan: FlowPlan, state: "StateStore") -> Iterator[LostTables]:
-    """Known hot tables of a server that does not run here, and that its folder does not have."""
-    if project.settings.fluss is not None:
-        return
-    hot = [table for table in plan.tables.values() if table.tiers.target is Tier.HOT]
-    gone = [table for table in hot if _is_gone(project, table, state.stored_tables.known(table, Tier.HOT))]
-    if gone:
-        what, names = "is gone" if len(gone) == 1 else "are gone", tuple(table_name(table.name) for table in gone)
-        hint = f"see what is lost, and what comes back: streamhouse restore {flow} --dry-run"
-        yield LostTables(flow, Tier.HOT, names, what, StateConflictError.code, hint)
-
-
-def _is_gone(project: Project, table: "Table", known: LedgerEntry | None) -> bool:
-    """Whether a known table has no folder: a server has one for each, named by the table and its number."""
-    if known is None or known.identity is None:
-        return False
-    database, _, name = table.name.partition(".")
-    number = known.identity.partition("@")[0]
-    return not (ServicesFolder.of(project.root).data / database / f"{name}-{number}").is_dir()
+    login = Login.of(project.settings.fluss_login.user)
+    return FlussStore(endpoints.fluss, timeout_s=_ANSWER_S, ledger=ledger, login=login)
 
 
 def _has_files(folder: Path) -> bool:

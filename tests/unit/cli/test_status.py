@@ -191,7 +191,7 @@ def test_a_tier_that_is_gone_is_seen_by_status_and_plan(project, state, capsys):
     folder.mkdir(parents=True)
     state.stored_tables.record_table(table, Tier.HOT, "1@1")
     assert main(["status"]) == main(["plan"]) == 0
-    assert "the hot tier was not looked at for lost rows: it does not run" in capsys.readouterr().out
+    capsys.readouterr()
     folder.rmdir()
     for command in ("status", "plan"):
         assert main([command]) == 6
@@ -202,4 +202,4 @@ def test_a_tier_that_is_gone_is_seen_by_status_and_plan(project, state, capsys):
         [flow] = json.loads(capsys.readouterr().out)["flows"]
         [lost] = flow["lost"]
         assert (lost["tier"], lost["tables"], lost["code"]) == ("hot", [table.name], "SH504")
-        assert "hot" in flow["not_looked_at"]
+        assert flow["not_looked_at"] == {}
