@@ -324,6 +324,19 @@ def cells():
         yield pytest.param({piece: "now"}, "old", id=f"old: {piece} newer")
 
 
+def test_plan_and_status_see_every_loss_of_a_project_that_does_not_run(built):
+    """Without a server: by the folders of the hot tier, the lakes and the state store."""
+    blind = {}
+    for cell in cells():
+        pieces, others = cell.values
+        built.compose(pieces, others)
+        seen = built.looked()
+        assert seen.unseen == {}
+        if bool(seen.lost) is (pieces.keys() == {"checkpoints"}):  # which are made again from the state store
+            blind[cell.id] = [str(one) for one in seen.lost]
+    assert blind == {}
+
+
 @pytest.mark.parametrize(("pieces", "others"), [*cells()])
 def test_after_any_loss_every_table_equals_the_batch_or_is_named(lost, pieces, others):
     d = lost(pieces, others)

@@ -199,6 +199,10 @@ def endless(
     in_hand = epochs.unfinished(plan.flow, segment.name)
     if in_hand is None or logged_end(checkpoints / plan.flow / segment.name, in_hand) is not None:
         return None
+    if any(one.tiers.target is Tier.HOT for one in segment.tables.values()) and not isinstance(
+        stores.get(Tier.HOT), NotedStore
+    ):
+        return None  # its note is beside the hot tables, where nobody looks now
     remains = remains_of(plan, segment, stores, in_hand, epochs.last_epoch(plan.flow, segment.name))
     is_lost = remains.end is None and remains.wrote
     # A flow that runs elsewhere may have begun its next epoch since the first look.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from streamhouse.engine.loss import StateRecord
 from streamhouse.engine.observed import EpochKnowledge, losses, seen
 from streamhouse.errors import StateConflictError, StreamhouseError, TableLostError
 from streamhouse.model.plan import FlowPlan
@@ -20,7 +21,7 @@ from streamhouse.runtime.cold import cold_reader
 from streamhouse.runtime.stores import ProjectLedger, warm_reader
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
-from streamhouse.stores.base import LakeStore, NeedsSparkError, Store
+from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
 from streamhouse.stores.mark import lost_copy_as
 
 if TYPE_CHECKING:
@@ -111,8 +112,10 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
         for flow, plan in plans.items():
             try:
                 found.lost.extend(_of_flow(project, plan, stores, epochs))
-                if flow not in known and not found.of([flow]).lost:
-                    found.lost.extend(_rows_of_nobody(plan, stores, epochs))
+                # Of a flow that runs, tables may have gone on since the look at its record.
+                is_at_rest = flow not in known or not isinstance(stores.get(Tier.HOT), NotedStore)
+                if is_at_rest and not found.of([flow]).lost:
+                    found.lost.extend(_more_rows(plan, stores, epochs))
             except NeedsSparkError as error:
                 found.unseen[Tier.COLD] = str(error)
                 with suppress(StreamhouseError):
@@ -145,12 +148,18 @@ def _of_flow(
                 yield LostTables(flow, tier, (table_name(table.name),), lost, TableLostError.code, hint)
 
 
-def _rows_of_nobody(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> Iterator[LostTables]:
-    """Tables with rows, of a flow that never ran for all that the state store knows."""
+def _more_rows(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> Iterator[LostTables]:
+    """Tables of a flow that does not run, with rows of which the state store knows nothing."""
     for segment in plan.segments:
-        if rows := seen(plan, segment, stores, epochs).more:
-            names = ", ".join(table_name(name) for name in rows)
-            what = f"{names} holds rows, but the state store knows of no epoch that wrote them: it was lost"
+        found = seen(plan, segment, stores, epochs)
+        if found.more and found.recorded is not StateRecord.IN_HAND:
+            names = ", ".join(table_name(name) for name in found.more)
+            if found.recorded is StateRecord.NOTHING:
+                what = f"{names} holds rows, but the state store knows of no epoch that wrote them: it was lost"
+            else:
+                what = (
+                    f"{names} has more rows than the flow left: the state store is an older one, or others wrote them"
+                )
             hint = f"see what is lost, and what comes back: streamhouse restore {plan.flow} --dry-run"
             yield LostTables(plan.flow, None, (), what, StateConflictError.code, hint)
 
