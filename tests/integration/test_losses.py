@@ -142,7 +142,8 @@ def lost(built):
     d = built
 
     def begin(pieces, others="now"):
-        d.files = {"old": 1, "now": 2, "ahead": 3, "hand": 4}[others]
+        rows = {"old": 1, "now": 2, "ahead": 3, "hand": 4}
+        d.files = max(rows[image] for image in (others, *pieces.values()) if image is not None)
         for number in range(10):
             (d.root / "data" / f"{number:04}.csv").unlink(missing_ok=True)
         files, d.files = d.files, 0

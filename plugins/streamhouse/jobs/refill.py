@@ -212,6 +212,10 @@ class Refill:
         if one.own is not None:
             take_for_known(hot, table.name, table)
             self._note(one, BEGUN)
+            for tier in table.tiers.present[1:]:  # those that are older, too, go on from their own marks
+                self._take_copy(table, tier, one.copies)
+                if tier in one.copies:
+                    note_filled(self._lake(tier), table.replica, one.copies[tier])
             return
         hot.drop(table.name)
         hot.create(table)
