@@ -194,7 +194,7 @@ class PositionSearch:
         return rule
 
     def read_beyond(self, found: FlowPositions, every: Iterable[FlowPositions]) -> dict[str, str]:
-        """Tables of flows that end before where this one goes on → where each ends, in words.
+        """Tables of flows that end before where this one has read them, or goes on → where each ends, in words.
 
         Args:
             found: Of this flow.
@@ -202,10 +202,15 @@ class PositionSearch:
         """
         written, beyond, stores = {name for one in every for name in one.stored.tables}, {}, self._open.stores
         for segment in found.stored.segments:
-            read = found.last[segment.name].end if segment.name in found.last else {}
+            note, others, _ = found.notes[segment.name]
+            ends = [found.last[segment.name].end] if segment.name in found.last else []
+            if note is not None and others is not LaterEpoch.LOGGED:  # also where it is half done, its rows were read
+                ends.append(note.end)
             inputs = segment.reads & written - segment.tables.keys()
-            for table in (one for one in found.stored.readable if one.name in inputs):
-                at = read.get(table.name, {})
+            reads = (
+                (one, end.get(one.name, {})) for one in found.stored.readable if one.name in inputs for end in ends
+            )
+            for table, at in reads:
                 if any(at.values()) and stores[table.tiers.target].identity(table.name) is None:
                     beyond[table.name] = f"is gone, and was read up to {at}"
                 elif (short := short_of(stores, table, at, "up to which it was read")) is not None:
