@@ -6,7 +6,7 @@ tier of one, the state store of another, without the checkpoints.
 
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import table_at
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
+from streamhouse.runtime.lost_tables import SeenLosses, lost_tables
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import LazyStores
 from streamhouse.services.services import Services
@@ -151,6 +152,27 @@ class Drill:
         )
         for error in done.failed.values():
             raise error
+
+    def looked(self) -> SeenLosses:
+        """What `plan` and `status` see; the services may run or not."""
+        link = Path(self.project.cold)
+        link.unlink(missing_ok=True)
+        if self._cold.exists():
+            link.symlink_to(self._cold)
+        try:
+            state = self.project.existing_state()
+            with state or nullcontext():
+                return lost_tables(self.project, state)
+        finally:
+            link.unlink(missing_ok=True)
+
+    def lose_running_hot(self) -> None:
+        """The hot tier loses everything while others use it, and comes back where it was."""
+        services = Services(self.root)
+        services.down()
+        for part in ("data", "zookeeper", "remote"):
+            shutil.rmtree(self.folder / "services" / part, ignore_errors=True)
+        services.up()
 
     def restore(self, *flows: str, from_sources: bool = False) -> list[Restored]:
         """All flows that are connected with these."""

@@ -1,12 +1,22 @@
 """Combinations of losses: after a restore every table equals the batch, or it is said what it lacks."""
 
+import json
+import shutil
+import threading
+from itertools import combinations
+
 import pytest
 
+from streamhouse.cli.main import main
 from streamhouse.errors import StateConflictError, StoreError, StreamhouseError
 from streamhouse.jobs.restore import rebuild_flows
+from streamhouse.jobs.run import Meter, carry
+from streamhouse.model.types import Tier
+from streamhouse.runtime.open import plan_of
 from streamhouse.state.troubles import RESTORE
-from tests.drills import WARM_FLOWS, drill
-from tests.gate.levels import deep
+from tests.drills import PIECES, WARM_FLOWS, drill
+from tests.gate.levels import deep, soak
+from tests.patience import until
 
 pytestmark = [
     pytest.mark.services,
@@ -46,6 +56,62 @@ def test_an_epoch_that_was_cut_off_and_lost_its_offsets(tmp_path, spark, monkeyp
             assert d.differences() == {}
 
 
+LOGS = {
+    "the newest of commits": ("commits/{before}",),
+    "both": ("offsets/{newest}", "commits/{before}"),
+    "an older one": ("offsets/{before}",),
+    "everything": ("offsets/{newest}", "offsets/{before}", "commits/{before}", "metadata"),
+}
+
+
+def test_an_epoch_that_was_cut_off_and_lost_other_files_of_its_logs(tmp_path, spark, monkeypatch):
+    with drill(tmp_path / "project", spark, WARM_FLOWS) as d:
+        d.begin()
+        for _ in range(2):
+            d.add()
+            d.run()
+        for name, files in (*LOGS.items(), ("empty", ()), ("cut", ())):
+            d.add()
+            with monkeypatch.context() as patched:
+                patched.setattr("streamhouse.engine.stream.reach", dies_at("after_last_write"))
+                with pytest.raises(StoreError, match="it dies"):
+                    d.run()
+            folder = max((d.folder / "checkpoints" / "f" / "lake").iterdir(), key=lambda one: int(one.name))
+            newest = max(int(one.name) for one in (folder / "offsets").iterdir() if one.name.isdigit())
+            for file in files:
+                (folder / file.format(newest=newest, before=newest - 1)).unlink(missing_ok=True)
+            if not files:
+                text = (folder / "offsets" / str(newest)).read_text()
+                (folder / "offsets" / str(newest)).write_text("" if name == "empty" else text[: len(text) // 2])
+            d.add()
+            d.run()
+            assert d.differences() == {}, name
+
+
+def test_an_epoch_of_which_no_record_says_where_it_ends(tmp_path, spark, monkeypatch):
+    """Its note was too long for a commit, and Spark's log is gone: every command says so, and names what works."""
+    monkeypatch.setattr("streamhouse.engine.note._LONGEST_PROPERTY", 0)
+    with drill(tmp_path / "project", spark, WARM_FLOWS) as d:
+        d.begin()
+        d.add()
+        d.run()
+        d.add()
+        with monkeypatch.context() as patched:
+            patched.setattr("streamhouse.engine.stream.reach", dies_at("after_last_write"))
+            with pytest.raises(StoreError, match="it dies"):
+                d.run()
+        shutil.rmtree(d.folder / "checkpoints")
+        assert "restore f --from-sources" in refusal(d.run)
+        assert ["restore f --from-sources" in one.hint for one in d.looked().lost] == [True]
+        with pytest.raises(StateConflictError, match="restore f --from-sources"):
+            d.restore()
+        d.restore(from_sources=True)
+        assert d.looked().lost == []
+        d.add()
+        d.run()
+        assert d.differences() == {}
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory, spark):
     """Images: `old`, a file in every tier; `now`, two; `ahead`, a third one that no lake has; `hand`, cut off."""
@@ -76,7 +142,8 @@ def lost(built):
     d = built
 
     def begin(pieces, others="now"):
-        d.files = {"old": 1, "now": 2, "ahead": 3, "hand": 4}[others]
+        rows = {"old": 1, "now": 2, "ahead": 3, "hand": 4}
+        d.files = max(rows[image] for image in (others, *pieces.values()) if image is not None)
         for number in range(10):
             (d.root / "data" / f"{number:04}.csv").unlink(missing_ok=True)
         files, d.files = d.files, 0
@@ -99,10 +166,24 @@ def goes_on(d):
     return {name: text for name, text in d.differences().items() if name.split()[0] not in named}
 
 
+def refusal(do):
+    """The error that it ends with, as people see it; None: it goes well."""
+    try:
+        do()
+    except StreamhouseError as error:
+        return str(error)
+    return None
+
+
 def is_refused(d):
-    with pytest.raises(StreamhouseError) as refused:
-        d.run()
-    return "streamhouse restore" in str(refused.value)
+    return "streamhouse restore" in (refusal(d.run) or "")
+
+
+def comes_back(d):
+    """By the plain command, or by the one that it names."""
+    if (refused := refusal(d.restore)) is not None:
+        assert "--from-sources" in refused
+        d.restore(from_sources=True)
 
 
 @pytest.mark.parametrize("others", ["now", "ahead"])
@@ -145,6 +226,132 @@ def test_a_hot_tier_that_is_lost_while_an_epoch_is_in_hand(lost):
     with pytest.raises(StateConflictError, match=r"(?s)half done .* restore f --from-sources"):
         d.restore()
     d.restore(from_sources=True)
+    assert goes_on(d) == {}
+
+
+def test_what_rests_on_lost_rows_is_marked_until_it_is_made_again(lost, monkeypatch, capsys):
+    """Of `ods.hot` no lake has a copy, and with the state store it is lost how many rows it had."""
+    d = lost({"hot": None, "state": None})
+    monkeypatch.chdir(d.root)
+    lacks, rests = "ods.hot lacks an unknown number of rows", "dws.hot is made from ods.hot, which lacks rows"
+
+    def shown(*command):
+        capsys.readouterr()
+        main([*command])
+        return " ".join(capsys.readouterr().out.split())
+
+    for _ in range(2):
+        d.restore()
+        assert goes_on(d) == {}
+        assert lacks in shown("status")
+        assert rests in shown("status")
+        assert lacks in shown("lineage", "ods.hot")
+        assert json.loads(shown("lineage", "dws.hot", "--json"))["lacks"] == [rests]
+    d.restore(from_sources=True)
+    assert goes_on(d) == {}
+    assert d.differences() == {}
+    assert lacks not in shown("status")
+    assert json.loads(shown("lineage", "dws.hot", "--json"))["lacks"] == []
+
+
+def test_older_checkpoints_without_the_hot_tier_and_the_state_store(lost):
+    """Only the marks of the lakes say that their rows are of a later epoch than Spark's log knows."""
+    d = lost({"hot": None, "state": None, "checkpoints": "old", "warm": "now"})
+    assert is_refused(d)
+    with pytest.raises(StateConflictError, match="restore f --from-sources"):
+        d.restore()
+    d.restore(from_sources=True)
+    assert goes_on(d) == {}
+
+
+def test_a_hot_tier_that_is_lost_while_a_flow_runs(lost):
+    """The run ends with the command, and the rows of the lakes come back."""
+    d = lost({})
+    errors, executions = [], []
+
+    def run():
+        plan = plan_of(d.project, "f")
+        try:
+            carry(
+                d.open,
+                plan,
+                Meter(plan, lambda _: None, once=False),
+                once=False,
+                follow=True,
+                on_execution=executions.append,
+            )
+        except StreamhouseError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        known = {segment.name: d.open.state.newest_known("f", segment.name) for segment in d.plan("f").segments}
+        d.add()
+        until(
+            lambda: all((d.open.state.newest_known("f", name) or 0) > (at or 0) for name, at in known.items()),
+            what="no epoch ran",
+        )
+        d.lose_running_hot()
+        d.add()
+        until(lambda: not thread.is_alive(), what="it goes on without its tables")
+    finally:
+        for one in executions:
+            one.stop()
+        thread.join()
+    assert len(errors) == 1
+    assert "streamhouse restore" in errors[0]
+    assert "ods.all" in str(d.looked().lost)
+    d.end()
+    d.begin()
+    comes_back(d)
+    assert goes_on(d) == {}
+    tables = {one.table for one in d.open.state.troubles.current() if one.job == RESTORE}
+    assert "ods.warm" not in tables, "the lakes keep their rows"
+
+
+def cells():
+    """Every loss of one piece, and of two alike, of a project that rests or has an epoch in hand; and a newer piece."""
+    images = {"gone": None, "older": "old"}
+    for others in ("now", "ahead", "hand"):
+        for piece in PIECES:
+            for name, image in images.items():
+                yield pytest.param({piece: image}, others, id=f"{others}: {piece} {name}")
+    for pair in combinations(PIECES, 2):
+        for name, image in images.items():
+            marks = () if "hot" in pair else soak
+            yield pytest.param(dict.fromkeys(pair, image), "now", id=f"now: {' and '.join(pair)} {name}", marks=marks)
+    for piece in PIECES:
+        yield pytest.param({piece: "now"}, "old", id=f"old: {piece} newer")
+
+
+def test_plan_and_status_see_every_loss_of_a_project_that_does_not_run(built):
+    """Without a server: by the folders of the hot tier, the lakes and the state store."""
+    blind = {}
+    for cell in cells():
+        pieces, others = cell.values
+        built.compose(pieces, others)
+        seen = built.looked()
+        assert seen.unseen == {}
+        if bool(seen.lost) is (pieces.keys() == {"checkpoints"}):  # which are made again from the state store
+            blind[cell.id] = [str(one) for one in seen.lost]
+    assert blind == {}
+
+
+@pytest.mark.parametrize(("pieces", "others"), [*cells()])
+def test_after_any_loss_every_table_equals_the_batch_or_is_named(lost, pieces, others):
+    d = lost(pieces, others)
+    seen = d.looked()
+    if (refused := refusal(d.run)) is not None:
+        assert "streamhouse restore" in refused
+        assert seen.lost, "plan and status see what a run refuses"
+        assert all("streamhouse restore" in one.hint for one in seen.lost)
+        if any(one.tier in (None, Tier.HOT) for one in seen.lost):
+            assert refusal(d.tier) is not None
+        comes_back(d)
+    elif seen.lost:  # a copy
+        d.restore()
+    assert d.looked().lost == []
     assert goes_on(d) == {}
 
 

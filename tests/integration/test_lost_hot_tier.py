@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamhouse.change.building import epochs_of_writers
 from streamhouse.errors import StateConflictError
 from streamhouse.jobs.restore import restore_flow
 from streamhouse.model.types import Tier
@@ -50,7 +51,11 @@ def world(opened, tmp_path):
     made = World(opened, tmp_path / "copies")
     made.add()
     made.run()
-    tier_all(plan_of(opened.project, FLOW), opened.stores)
+    tier_all(
+        plan_of(opened.project, FLOW),
+        opened.stores,
+        epochs=lambda name: epochs_of_writers(opened.state, FLOW, name),
+    )
     yield made
     opened.stores[Tier.HOT].drop(NOTES)
     made.clear()
@@ -143,7 +148,7 @@ def test_a_restore_that_was_killed_is_begun_again(world, monkeypatch):
     lose_hot_tier(world)
     plan = plan_of(world.open.project, FLOW)
     with monkeypatch.context() as patched:
-        patched.setattr("streamhouse.jobs.refill.Refill._go_on", lambda *_: 1 / 0)
+        patched.setattr("streamhouse.jobs.refill.Refill.done", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             restore_flow(world.open, plan)
     with pytest.raises(StateConflictError, match="streamhouse restore live"):

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from streamhouse.errors import BlockedError
+from streamhouse.errors import BlockedError, ChangeFailedError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
@@ -166,7 +166,7 @@ def test_what_was_read_may_go_and_a_refusal_goes_on_waiting(world):
     with pytest.raises(BlockedError):
         world.run()
     world.decide(grant=False)
-    with pytest.raises(BlockedError):
+    with pytest.raises(ChangeFailedError):
         world.run()
     assert world.events() == [("positions_lost", EventStatus.REFUSED)]
     assert world.ids() == list(range(22))
@@ -182,7 +182,7 @@ def test_a_topic_that_was_made_anew_is_not_taken_for_the_one_there_was(world):
     assert world.events() == [("recreate_table", EventStatus.WAITING)]
     world.send(20)
     assert "if the flow's file names it again" in world.decide(grant=True).evidence
-    with pytest.raises(BlockedError):
+    with pytest.raises(ChangeFailedError):
         world.run()
     assert world.events() == [("recreate_table", EventStatus.FAILED)]
     assert world.ids() == list(range(20)), "nothing is read"

@@ -17,7 +17,7 @@ from streamhouse.model.table import Column, Table
 from streamhouse.model.types import StepKind, Strategy, Tier
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, WriteContext
-from streamhouse.tiering.mark import Mark, read_mark
+from streamhouse.stores.mark import Mark, read_mark
 from streamhouse.tiering.move import tier, tier_all
 from streamhouse.tiering.union import tiers_read, union_count, union_frame, union_read
 from tests.gate.levels import deep, soak

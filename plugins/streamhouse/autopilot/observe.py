@@ -19,7 +19,7 @@ from streamhouse.state.records import AppliedChange, EpochRecord, RunnerState
 from streamhouse.state.store import StateStore
 from streamhouse.state.waits import WaitsFor, waits_of
 from streamhouse.stores.base import LakeMetadata, NeedsSparkError, Snapshot
-from streamhouse.tiering.mark import ROUND
+from streamhouse.stores.mark import ROUND
 
 _EPOCHS = 300  # of a segment, the newest: many flows are looked at each minute
 _EVENTS = 500

@@ -17,6 +17,7 @@ from streamhouse.engine.carried_positions import furthest, positions
 from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.lease import LeaseGuard, leased
 from streamhouse.engine.points import reach
+from streamhouse.engine.traces import segment_writer
 from streamhouse.errors import RowsLostError, StateConflictError
 from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedStep
 from streamhouse.model.table import Table
@@ -255,6 +256,19 @@ def last_epochs(state: StateStore, plan: FlowPlan) -> dict[str, EpochRecord]:
     """Segment → its last finished epoch, of those that have one."""
     found = {segment.name: state.last_epoch(plan.flow, segment.name) for segment in plan.segments}
     return {name: record for name, record in found.items() if record is not None}
+
+
+def epochs_of_writers(state: StateStore, flow: str, table: str) -> dict[str, int]:
+    """Segment of a flow that writes a table → its newest epoch, done or begun; see `Mark.epochs`.
+
+    Args:
+        state: Knows them.
+        flow: That runs.
+        table: As stores call it.
+    """
+    writers = [segment.name for segment in running_plan(state, flow).segments if table in segment.tables]
+    found = {segment_writer(flow, name): state.newest_known(flow, name) for name in writers}
+    return {writer: epoch for writer, epoch in found.items() if epoch is not None}
 
 
 def now_ms() -> int:

@@ -7,14 +7,14 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.output import CommandOutput
-from streamhouse.cli.status import LOST, show_lost
+from streamhouse.cli.status import LOST, lost_documents, show_lost, show_unseen
 
 if TYPE_CHECKING:
     from streamhouse.model.notice import Notice
     from streamhouse.model.outcome import FlowDiff
     from streamhouse.model.plan import FlowPlan
     from streamhouse.project.compare import PlanComparison
-    from streamhouse.runtime.lost_tables import LostTables
+    from streamhouse.runtime.lost_tables import SeenLosses
 
 CHANGES, BLOCKS = 10, 11
 
@@ -48,17 +48,17 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
     """
     app: App = context.obj
     found = compared(app, flow)
+    lost = _lost(app, [difference.plan.flow for difference in found])
     if app.as_json:
-        app.output.models({"flows": [_document(d, explain=explain) for d in found]})
+        app.output.models({"flows": [_document(d, lost, explain=explain) for d in found]})
     else:
+        show_lost(lost, app.output)
         for difference in found:
             _show(difference, app.output, explain=explain)
         if not found:
             app.output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
-    lost = _lost(app, [difference.plan.flow for difference in found])
-    if not app.as_json:
-        show_lost(lost, app.output)
-    if lost:
+        show_unseen(lost, app.output)
+    if lost.lost:
         context.exit(LOST)
     if any(difference.blocks for difference in found):
         context.exit(BLOCKS)
@@ -66,13 +66,13 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
         context.exit(CHANGES)
 
 
-def _lost(app: App, flows: list[str]) -> "list[LostTables]":
-    """Known tables of these flows that are not there."""
+def _lost(app: App, flows: list[str]) -> "SeenLosses":
+    """What these flows lost."""
     from streamhouse.runtime.lost_tables import lost_tables
 
     state = app.project.existing_state()
     with state or nullcontext():
-        return [one for one in lost_tables(app.project, state) if one.flow in flows]
+        return lost_tables(app.project, state).of(flows)
 
 
 def compared(app: App, flow: str | None) -> "list[PlanComparison]":
@@ -162,7 +162,7 @@ def _show_versions(found: "FlowDiff", output: CommandOutput) -> None:
         )
 
 
-def _document(difference: "PlanComparison", *, explain: bool) -> dict[str, Any]:
+def _document(difference: "PlanComparison", lost: "SeenLosses", *, explain: bool) -> dict[str, Any]:
     wanted = difference.plan
     document: dict[str, Any] = {
         "flow": wanted.flow,
@@ -176,6 +176,7 @@ def _document(difference: "PlanComparison", *, explain: bool) -> dict[str, Any]:
         "diff": difference.found,
         "plan": wanted,
         "notices": [notice.document() for notice in _notices(wanted)],
+        **lost_documents(lost.of([wanted.flow])),
     }
     if explain:
         from streamhouse.compiler import explain as explained

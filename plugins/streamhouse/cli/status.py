@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +12,7 @@ from streamhouse.cli.output import CommandOutput, duration_text
 
 if TYPE_CHECKING:
     from streamhouse.project.edits import Edit
-    from streamhouse.runtime.lost_tables import LostTables
+    from streamhouse.runtime.lost_tables import SeenLosses
     from streamhouse.state.autopilot import AutopilotDecision
     from streamhouse.state.flow_state import FlowReport
     from streamhouse.state.records import FlowEvent, FlowProgress
@@ -47,12 +47,13 @@ def status(context: click.Context, flow: str | None) -> None:
     Rows that could not be read are counted: streamhouse quarantine list. The first lines name edits of files that
     wait for 'streamhouse apply', tiers that cannot be filled, lakes that cannot be kept up, and what the autopilot
     proposes. The last line names the shortcuts of the last Spark session (docs/shortcuts.md).
-    Tables that the state store knows and that are gone come first; the exit code is 6 then (docs/restore.md).
+    What is lost comes first: tables that are gone or older, and a state store that is. The exit code is 6 then
+    (docs/restore.md). Nothing is started for it: a line names what was not looked at.
     """
     app: App = context.obj
     looked = _look(app, flow)
     _show_status(app, flow, looked)
-    if looked.lost:
+    if looked.lost is not None and looked.lost.lost:
         context.exit(LOST)
 
 
@@ -68,13 +69,16 @@ def _show_status(app: App, flow: str | None, looked: "_FlowReports") -> None:
         taken = {"shortcuts": asdict(shortcuts)} if shortcuts is not None else {}
         app.output.document({"project": app.project.root, "auto_apply": applies, "flows": flows, **taken})
         return
-    show_lost(looked.lost, app.output)
+    if looked.lost is not None:
+        show_lost(looked.lost, app.output)
     _show_edits_and_proposals(looked, edited, app.output)
     _show_dead_letters(looked, app.output)
     if flow is not None:
         _show_one(looked, app.output)
     else:
         _show_all(looked, app.output)
+    if looked.lost is not None:
+        show_unseen(looked.lost, app.output)
     if shortcuts is not None:
         app.output.line(str(shortcuts), style="yellow" if shortcuts.off else "")
 
@@ -93,7 +97,7 @@ class _FlowReports:
     events: "list[FlowEvent] | None"
     dead_letters: dict[str, dict[str, int]]
     """Flow → dead-letter table → rows."""
-    lost: "list[LostTables]" = field(default_factory=list)
+    lost: "SeenLosses | None" = None
 
     def document(self, s: "FlowReport", edit: "Edit | None") -> dict[str, Any]:
         return {
@@ -104,7 +108,7 @@ class _FlowReports:
             "troubles": [asdict(one) for one in self.troubles if one.flow == s.flow],
             "proposals": [_proposal(one) for one in self.proposals if one.flow == s.flow],
             "dead_letters": self.dead_letters.get(s.flow, {}),
-            "lost": [asdict(one) for one in self.lost if one.flow == s.flow],
+            **(lost_documents(self.lost.of([s.flow])) if self.lost is not None else {}),
             **({"events": list(map(_event_document, self.events))} if self.events is not None else {}),
         }
 
@@ -120,12 +124,11 @@ def _look(app: App, flow: str | None) -> _FlowReports:
             raise UnknownFlowError(flow, known)
         reports = [_flow_report(state, name) for name in ([flow] if flow else known)]
         waiting = {s.flow: _waiting(state, s.flow) for s in reports}
+        lost = lost_tables(app.project, state).of({s.flow for s in reports})
         if state is None:
-            return _FlowReports(reports, waiting, dict.fromkeys(waiting, ()), [], [], [] if flow else None, {})
+            return _FlowReports(reports, waiting, dict.fromkeys(waiting, ()), [], [], [] if flow else None, {}, lost)
         events = state.events(flow, limit=10) if flow else None
         dead = {s.flow: _dead_letters(state, s) for s in reports}
-        names = {s.flow for s in reports}
-        lost = [one for one in lost_tables(app.project, state) if one.flow in names]
         troubles, waits = state.troubles.current(flow), {s.flow: _waits(state, s.flow) for s in reports}
         return _FlowReports(reports, waiting, waits, troubles, state.autopilot.open(flow), events, dead, lost)
 
@@ -196,10 +199,21 @@ def _waiting(state: "StateStore | None", flow: str) -> list[str]:
     return [name for segment in segments for name in segment.tables]
 
 
-def show_lost(lost: "Iterable[LostTables]", output: CommandOutput) -> None:
-    """Tables that are known and not there, with what to type."""
-    for one in lost:
+def show_lost(seen: "SeenLosses", output: CommandOutput) -> None:
+    """What is lost, with what to type."""
+    for one in seen.lost:
         output.line(str(one), style="red")
+
+
+def show_unseen(seen: "SeenLosses", output: CommandOutput) -> None:
+    """Of which tiers it is not known whether they have all of their rows, and why."""
+    for tier, why in seen.unseen.items():
+        output.line(f"the {tier} tier was not looked at for lost rows: {why}")
+
+
+def lost_documents(seen: "SeenLosses") -> dict[str, Any]:
+    """The same for `--json`."""
+    return {"lost": [asdict(one) for one in seen.lost], "not_looked_at": dict(seen.unseen)}
 
 
 def show_troubles(troubles: "Iterable[TableTrouble]", output: CommandOutput) -> None:

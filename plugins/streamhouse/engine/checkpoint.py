@@ -1,6 +1,6 @@
 """Spark's checkpoint of a segment: where it lies, and what its offset log says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -8,6 +8,7 @@ from shutil import rmtree
 from streamhouse.engine.source import offset_of, vector_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StateConflictError
+from streamhouse.model.types import Position
 from streamhouse.spark.offset_log import (
     is_logged,
     is_whole,
@@ -40,15 +41,23 @@ class Checkpoint:
     position that the state store knows.
     """
 
-    def __init__(self, root: Path, flow: str, segment: str, next_epoch: int) -> None:
+    def __init__(
+        self, root: Path, flow: str, segment: str, next_epoch: int, last_end: Mapping[str, Position] | None = None
+    ) -> None:
+        """Find the newest folder that fits the state store; makes nothing but the folder of the segment.
+
+        Args:
+            root: Of all checkpoints.
+            flow: Whose.
+            segment: Of it.
+            next_epoch: The first one that is not finished.
+            last_end: Where the one before it ended; None: it is not known.
+        """
         folder = root / flow / segment
         folder.mkdir(parents=True, exist_ok=True)
         known = sorted(int(p.name) for p in folder.iterdir() if p.name.isdigit())
         newest = folder / str(known[-1]) if known else None
-        # A log that ends before the last finished epoch is of positions that a change of the plan has replaced.
-        stale = newest is not None and (
-            newest_logged(newest) + known[-1] < next_epoch - 1 or not is_whole(newest, _is_vector)
-        )
+        stale = newest is not None and not _goes_on_at(newest, next_epoch, last_end)
         self._next = next_epoch
         self._left = newest if stale else None  # what Spark cannot go on from; of one epoch it may still tell
         self.base = known[-1] if known and not stale else next_epoch
@@ -129,6 +138,22 @@ class Checkpoint:
             ) from error
 
 
+def _goes_on_at(folder: Path, next_epoch: int, last_end: Mapping[str, Position] | None) -> bool:
+    """Whether Spark can go on from a checkpoint, and then goes on where the state store is.
+
+    A log that ends before the last finished epoch is of positions that a change of the plan has replaced. One that
+    goes beyond the epoch in hand, knows that as done, or knows another end of the last one, is of another moment than
+    the state store: Spark would pass over rows.
+    """
+    if not is_whole(folder, _is_vector):
+        return False
+    batch = next_epoch - int(folder.name)
+    logged = newest_logged(folder)
+    if not batch - 1 <= logged <= batch or newest_committed(folder) >= batch:
+        return False
+    return last_end is None or not is_logged(folder, batch - 1) or _end_in(folder, batch - 1).is_at(last_end)
+
+
 def committed(folder: Path) -> tuple[int, Vector, Vector] | None:
     """Number, start and end of the newest epoch that Spark's commit log of a segment knows as done; None: of none.
 
@@ -141,6 +166,20 @@ def committed(folder: Path) -> tuple[int, Vector, Vector] | None:
     if batch == 0 and base > 0:
         return None  # where it began was in a checkpoint before
     return base + batch, _end_in(path, batch - 1) if batch else Vector(), _end_in(path, batch)
+
+
+def logged_end(folder: Path, epoch: int) -> Vector | None:
+    """Where an epoch ends by the newest of Spark's logs of a segment; None: it does not say so.
+
+    Args:
+        folder: Of all checkpoints of the segment.
+        epoch: Its number.
+    """
+    base = max((int(p.name) for p in folder.glob("[0-9]*") if p.name.isdigit()), default=None)
+    try:
+        return None if base is None else _end_in(folder / str(base), epoch - base)
+    except ValueError:
+        return None
 
 
 def _end_in(folder: Path, batch: int) -> Vector:

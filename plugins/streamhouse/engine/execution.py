@@ -16,7 +16,7 @@ from streamhouse.engine.observed import refuse_loss
 from streamhouse.engine.patience import PATIENCE
 from streamhouse.engine.stream import SegmentStream
 from streamhouse.engine.surroundings import Beat, Surroundings
-from streamhouse.errors import LeaseLostError, StreamhouseError
+from streamhouse.errors import LeaseLostError, StateConflictError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position, Tier
 from streamhouse.model.version import table_name
@@ -178,9 +178,13 @@ class FlowExecution:
                         self._tour(once=once, bounds=bounds)
                 if self._lost is not None:
                     raise self._lost
+            except LeaseLostError:
+                raise
             except StreamhouseError as error:
-                if not isinstance(error, LeaseLostError):
-                    self._state.set_runner_state(self.lease, RunnerState.FAILED, str(error))
+                loss = self._loss_behind(error)
+                self._state.set_runner_state(self.lease, RunnerState.FAILED, str(loss or error))
+                if loss is not None:
+                    raise loss from error
                 raise
             finally:
                 self._stop.set()
@@ -292,7 +296,20 @@ class FlowExecution:
 
     def _refuse_loss(self) -> None:
         """Before anything is written, changed or dropped by what the state store says."""
-        refuse_loss(self.plan, self._stores, self._state)
+        every = self._state.running_plans().values()
+        refuse_loss(self.plan, self._stores, self._state, self._checkpoints, every)
+
+    def _loss_behind(self, error: StreamhouseError) -> StateConflictError | None:
+        """What was lost while the flow ran, and made it fail; None: nothing, or a store does not answer."""
+        if error.retryable or isinstance(error, StateConflictError):
+            return None
+        try:
+            self._refuse_loss()
+        except StateConflictError as loss:
+            return loss
+        except StreamhouseError:
+            return None
+        return None
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(

@@ -1,7 +1,6 @@
 """What the records of a flow say together, and what follows from it: one table of rules (docs/restore.md).
 
-Pure. `run` and `restore` ask here. `tier`, `plan` and `status` ask the ledger of the stores, by which tables are looked
-at here, too (`engine/observed.py`).
+Pure. `run`, `tier`, `plan`, `status` and `restore` ask here; `engine/observed.py` looks at the tables for all of them.
 """
 
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ class LaterEpoch(StrEnum):
 
     NOT_LATER = "nothing later"
     DONE = "a later epoch, which is done"
+    LOGGED = "a later epoch, which is done by Spark's log alone"
     HALF = "a later epoch, which may be half done"
     UNKNOWN = "a later epoch, and not where it ends"
 
@@ -32,6 +32,7 @@ class SegmentRows(StrEnum):
     MORE = "more than the flow left"
     READS_LOST = "what the flow left, but a hot table that it reads is lost"
     LOST_HOT = "a hot table is gone, is another one or an older one"
+    READ_AHEAD = "a table ends before the position up to which a flow has read it"
     LOST_LAKE = "a table whose first tier is a lake is gone, is another one or an older one"
 
 
@@ -94,6 +95,11 @@ RULES = (
     ),
     LossRule(
         LossVerdict.COMPUTE,
+        "a flow has read rows that the table, which is an older one, does not have any more",
+        rows=_ONLY({SegmentRows.READ_AHEAD}),
+    ),
+    LossRule(
+        LossVerdict.COMPUTE,
         "tables have rows of an epoch that no record describes",
         others=_ONLY({LaterEpoch.UNKNOWN}),
     ),
@@ -108,6 +114,12 @@ RULES = (
         "the state store is older than the other records, and hot tables are lost",
         others=_ONLY({LaterEpoch.DONE}),
         rows=_LOST,
+    ),
+    LossRule(
+        LossVerdict.TAKE_OVER_AND_FILL,
+        "the state store is older than Spark's log, and hot tables are lost",
+        others=_ONLY({LaterEpoch.LOGGED}),
+        rows=_ONLY({SegmentRows.LOST_HOT}),
     ),
     LossRule(
         LossVerdict.COMPUTE,
@@ -139,6 +151,12 @@ RULES = (
         others=_ONLY({LaterEpoch.DONE, LaterEpoch.HALF}),
     ),
     LossRule(
+        LossVerdict.TAKE_OVER,
+        "the state store is older than Spark's log, and tables have rows since",
+        others=_ONLY({LaterEpoch.LOGGED}),
+        rows=_ONLY({SegmentRows.MORE}),
+    ),
+    LossRule(
         LossVerdict.COMPUTE,
         "tables have rows, and no record says which",
         recorded=_ONLY({StateRecord.NOTHING}),
@@ -152,7 +170,8 @@ RULES = (
     ),
     LossRule(
         LossVerdict.GO_ON,
-        "the records agree",
+        "the records agree; a log of Spark that is newer is made again",
+        others=_ONLY({LaterEpoch.NOT_LATER, LaterEpoch.LOGGED}),
         rows=_ONLY({SegmentRows.AS_LEFT}),
     ),
     LossRule(

@@ -294,7 +294,8 @@ class SegmentStream:
         if drained and unfinished is None:
             return
         next_epoch = self._last.epoch + 1 if self._last else 0
-        checkpoint = Checkpoint(around.checkpoints, plan.flow, segment.name, next_epoch)
+        last_end = self._last.end if self._last else None
+        checkpoint = Checkpoint(around.checkpoints, plan.flow, segment.name, next_epoch, last_end)
         checkpoint.begin(unfinished, lambda: remains_of(plan, segment, around.stores, unfinished, self._last))
 
         def epoch(batch: int) -> None:
@@ -414,12 +415,12 @@ class SegmentStream:
         flow, segment = self._around.plan.flow, self._segment
         number = checkpoint.epoch(batch)
         end = checkpoint.end_of(batch)
-        if last is not None and number <= last.epoch:
+        if last is not None and number == last.epoch and end.is_at(last.end):
             self._end = Vector(last.at_ms, last.end)  # done before a crash that Spark's commit log did not outlive
             return
         if last is not None and number != last.epoch + 1:
             raise StateConflictError(
-                f"epoch {number} follows epoch {last.epoch} of {flow}/{segment.name}",
+                f"epoch {number} follows epoch {last.epoch} of {flow}/{segment.name}, or ends elsewhere",
                 hint=restore_hint(flow),
             )
         # This process alone adds epochs: after one that finished there is none to ask for.

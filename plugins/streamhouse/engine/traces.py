@@ -40,25 +40,44 @@ def newest_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store])
     Args:
         plan: Over the names that stores hold.
         segment: Of it.
-        stores: Every tier that its tables are in.
+        stores: Tiers; tables of others are not looked at.
     """
-    written = [
+    written = _written(plan, segment)
+    lakes = [one for one in written if one[0].tiers.target is not Tier.HOT]
+    found = [_beside(plan.flow, segment, stores[Tier.HOT])] if len(lakes) < len(written) and Tier.HOT in stores else []
+    found += _commits(plan, lakes, stores)
+    best = newest(trace for trace in found if trace is not None)
+    if best is None or best.note is None or best.note.done or len(lakes) < len(written):
+        return best
+    # Each table has a commit of the epoch, so nothing of it is missing.
+    whole = len(found) == len(lakes) and all(trace is not None and trace.epoch == best.epoch for trace in found)
+    return replace(best, note=replace(best.note, done=True, ends={})) if whole else best
+
+
+def lake_tables_without(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epoch: int) -> list[str]:
+    """Tables of a segment whose first tier is a lake, and whose newest commit is of another epoch, or there is none."""
+    lakes = [one for one in _written(plan, segment) if one[0].tiers.target is not Tier.HOT]
+    commits = zip(lakes, _commits(plan, lakes, stores), strict=True)
+    return [table.name for (table, _), trace in commits if trace is None or trace.epoch != epoch]
+
+
+def _written(plan: FlowPlan, segment: Segment) -> list[tuple[Table, str]]:
+    """Tables of a segment, each with the name under which it is written."""
+    return [
         (table, writer_of(plan.flow, segment.name, step))
         for step in segment.steps
         for table in (step.writes, step.quarantine)
         if table is not None
     ]
-    lakes = [one for one in written if one[0].tiers.target is not Tier.HOT]
-    found = [_beside(plan.flow, segment, stores[Tier.HOT])] if len(lakes) < len(written) else []
-    if lakes:
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix=f"{plan.flow}/traces") as pool:
-            found += pool.map(lambda one: _committed(one[0], one[1], stores), lakes)
-    best = newest(trace for trace in found if trace is not None)
-    if best is None or best.note is None or best.note.done or len(lakes) < len(written):
-        return best
-    # Each table has a commit of the epoch, so nothing of it is missing.
-    whole = all(trace is not None and trace.epoch == best.epoch for trace in found)
-    return replace(best, note=replace(best.note, done=True, ends={})) if whole else best
+
+
+def _commits(plan: FlowPlan, lakes: list[tuple[Table, str]], stores: Mapping[Tier, Store]) -> list[Trace | None]:
+    """The newest trace of the writer in each table of a lake that `stores` has."""
+    there = [one for one in lakes if one[0].tiers.target in stores]
+    if not there:
+        return []
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix=f"{plan.flow}/traces") as pool:
+        return [*pool.map(lambda one: _committed(one[0], one[1], stores), there)]
 
 
 def remains_of(
@@ -77,7 +96,8 @@ def remains_of(
     if trace is not None and trace.epoch == epoch:
         return EpochRemains(trace.note.vector if trace.note is not None else None)
     # A lake has the number of an epoch in each commit. A version of Streamhouse without notes left none beside a log.
-    hot = [table for table in segment.tables.values() if table.tiers.target is Tier.HOT]
+    hot = [table for table in segment.tables.values() if table.tiers.target is Tier.HOT and Tier.HOT in stores]
+    hot = [table for table in hot if stores[Tier.HOT].identity(table.name) is not None]
     ends = last.ends if last is not None else {}
     written = any(not covers(ends, {table.name: stores[Tier.HOT].end(table)}) for table in hot)
     newer = trace is not None and epoch is not None and trace.epoch > epoch

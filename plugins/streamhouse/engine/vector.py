@@ -22,6 +22,10 @@ class Vector:
     positions: Mapping[str, Position] = field(default_factory=dict)
     tick: bool = False
 
+    def is_at(self, positions: Mapping[str, Position]) -> bool:
+        """Whether it has these positions; what is not begun may be left out on either side."""
+        return covers(self.positions, positions) and covers(positions, self.positions)
+
     def to_json(self) -> str:
         """Text that is equal for equal vectors."""
         positions = {name: self.positions[name] for name in self.positions}

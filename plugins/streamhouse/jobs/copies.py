@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import cast
 
-from streamhouse.errors import StreamhouseError, TableLostError
+from streamhouse.change.building import epochs_of_writers
+from streamhouse.errors import StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
@@ -11,7 +12,7 @@ from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
 from streamhouse.stores.base import LakeStore, LogStore
 from streamhouse.stores.ledger import take_for_known
-from streamhouse.tiering.mark import again, note_filled, read_mark
+from streamhouse.stores.mark import again, lost_copy_as, note_filled
 from streamhouse.tiering.move import tier
 
 
@@ -48,17 +49,14 @@ def lost_copies(open_: Open, plan: FlowPlan) -> list[LostCopy]:
     for table in plan.tables.values():
         for target in table.tiers.present[1:]:
             lake = cast("LakeStore", open_.stores[target])
-            try:
-                read_mark(lake, table.replica, table.tiers.target)
-            except TableLostError as error:
-                what = error.message.partition(f"{target} tier ")[2].partition(":")[0]
+            if (what := lost_copy_as(lake, table.replica, table.tiers.target)) is not None:
                 is_older = again(lake, table.replica, table.tiers.target) is not None
                 found.append(LostCopy(table, target, what, is_older))
     return found
 
 
-def fill_copy(open_: Open, one: LostCopy) -> list[str]:
-    """Fill a lost copy from the first tier; returns what it lacks then, in words."""
+def fill_copy(open_: Open, flow: str, one: LostCopy) -> list[str]:
+    """Fill a lost copy of a table of a flow from the first tier; returns what it lacks then, in words."""
     lake, source = cast("LakeStore", open_.stores[one.tier]), open_.stores[one.table.tiers.target]
     replica, name = one.table.replica, table_name(one.table.name)
     mark = again(lake, replica, source.tier)
@@ -72,7 +70,7 @@ def fill_copy(open_: Open, one: LostCopy) -> list[str]:
     if mark is None and (dropped := sum(oldest.values())):
         lost.append(f"{name}: {dropped:,} rows that only its copy in the {one.tier} tier had")
     try:
-        tier(one.table, source, lake)
+        tier(one.table, source, lake, epochs=lambda: epochs_of_writers(open_.state, flow, one.table.name))
     except StreamhouseError as error:
         lost.append(f"{name}: what its copy in the {one.tier} tier lacks: {error.message}")
     return lost

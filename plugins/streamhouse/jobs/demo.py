@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from streamhouse.change.building import epochs_of_writers
 from streamhouse.jobs.progress import Summary
 from streamhouse.jobs.run import Meter, OnProgress, carry
 from streamhouse.model.version import at_versions, table_at
@@ -72,7 +74,8 @@ def run_demo(project: Project, audience: Audience, *, queries: Mapping[str, str]
             summaries.append(carry(open_, plan, meter, once=True, wanted=wanted[name]))
         versions = open_.state.versions()
         for plan in plans.values():
-            moved += tier_all(at_versions(plan, versions), open_.stores, on_progress=audience.tiering)
+            stored, epochs = at_versions(plan, versions), partial(epochs_of_writers, open_.state, plan.flow)
+            moved += tier_all(stored, open_.stores, on_progress=audience.tiering, epochs=epochs)
         audience.stage("asking some questions")
         catalog = {n: table_at(table, versions) for plan in plans.values() for n, table in plan.tables.items()}
         results = {

@@ -22,7 +22,7 @@ from streamhouse.spark.frame import arrow_frame
 from streamhouse.spark.results import collected_rows
 from streamhouse.sql.values import typed_value
 from streamhouse.stores.base import LakeMetadata, LoggedStore, Store
-from streamhouse.tiering.cut import SNAPSHOT
+from streamhouse.stores.mark import SNAPSHOT
 from streamhouse.tiering.union import state_frame
 
 if TYPE_CHECKING:

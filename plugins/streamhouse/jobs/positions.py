@@ -1,21 +1,21 @@
 """How far a flow is, by all of its records together (docs/restore.md)."""
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
 
 from streamhouse.change.building import last_epochs
 from streamhouse.engine.checkpoint import Checkpoint, committed
-from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict, SegmentRows, hint, judged
+from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict, SegmentRows, StateRecord, hint, judged
 from streamhouse.engine.note import Note, Trace, newest
-from streamhouse.engine.observed import SeenTables, seen
+from streamhouse.engine.observed import SeenTables, endless, seen, short_of
 from streamhouse.engine.remedy import Remedy, fits, remedy, versions_in
-from streamhouse.engine.traces import newest_trace
-from streamhouse.engine.vector import Vector, covers
+from streamhouse.engine.traces import lake_tables_without, newest_trace, segment_writer
+from streamhouse.engine.vector import Vector
 from streamhouse.errors import StateConflictError
-from streamhouse.jobs.refill import reach_of_copies
+from streamhouse.jobs.refill import marks_of_copies, reaches_beyond
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
@@ -62,7 +62,7 @@ class FlowPositions:
     def refusal(self) -> StateConflictError:
         """Why the flow cannot go on from its records alone."""
         name, rule = next(iter(self.unknown.items()))
-        lost = {**self.seen[name].lost, **self.seen[name].lost_inputs}
+        lost = {**self.seen[name].lost, **self.seen[name].ahead, **self.seen[name].lost_inputs}
         about = "".join(f"; {table_name(table)} {what}" for table, what in lost.items())
         return StateConflictError(
             f"it cannot be known how far {self.plan.flow} is: {name}: {rule.why}{about}",
@@ -88,26 +88,23 @@ class PositionSearch:
         """
         traces = {segment: trace for segment, trace in self._traces().items() if trace is not None}
         newer = {name: trace for name, trace in traces.items() if self._is_newer(name, trace.epoch)}
-        notes = {name: self._note(name, trace) for name, trace in newer.items()}
-        known = [note for note in notes.values() if note is not None]
+        known = [note for note in (self._note(name, trace) for name, trace in newer.items()) if note is not None]
         plan, at = self._plan_of(known or [t.note for t in traces.values() if t.note is not None])
         other = self.applied is None or self.applied.fingerprint != plan.fingerprint
         found = FlowPositions(plan, at_versions(plan, at), at, is_other_plan=other)
         for segment in found.stored.segments:
             name = segment.name
             found.seen[name] = seen(found.stored, segment, self._open.stores, self._state)
-            note, others = notes.get(name), LaterEpoch.NOT_LATER
-            if name in newer:
-                others = LaterEpoch.UNKNOWN if note is None else LaterEpoch.DONE if note.done else LaterEpoch.HALF
-            if note is None or not note.done:
-                logged = self._logged(segment, note)
-                note, others = (logged, LaterEpoch.DONE) if logged is not None else (note, others)
+            note, others = self._later(segment, newer.get(name))
             if note is not None and note.plan and note.plan != found.stored.fingerprint and not fits(note, segment):
                 others = LaterEpoch.UNKNOWN
-            if note is not None:  # before its first epoch a segment makes its tables
-                there = self._open.stores
-                gone = (t for t in segment.tables.values() if there[t.tiers.target].identity(t.name) is None)
-                found.seen[name].lost.update({t.name: "is gone" for t in gone if t.name not in found.seen[name].lost})
+            cut_off = endless(found.stored, segment, self._open.stores, self._state, self._checkpoints)
+            if note is None and cut_off is not None:
+                others = LaterEpoch.UNKNOWN
+            is_believed = others is not LaterEpoch.LOGGED or found.seen[name].recorded is StateRecord.NOTHING
+            if note is not None and (is_believed or found.seen[name].lost):
+                self._add_short(found.seen[name], note)
+                note, others = self._weighed(found.stored, found.seen[name], note, others)
             found.notes[name] = (note, others, name in traces)
             epochs = [trace.epoch for trace in (traces.get(name),) if trace is not None]
             epochs += [number] if (number := self._state.newest_known(self._flow, name)) is not None else []
@@ -116,13 +113,60 @@ class PositionSearch:
             self.judge_again(found, name)
         return found
 
+    def _later(self, segment: Segment, trace: Trace | None) -> tuple[Note | None, LaterEpoch]:
+        """What other records say of a later epoch than the state store.
+
+        Args:
+            segment: Whose.
+            trace: The newest in its tables, if that is of a later epoch.
+        """
+        if trace is not None:
+            note = self._note(segment.name, trace)
+            others = LaterEpoch.UNKNOWN if note is None else LaterEpoch.DONE if note.done else LaterEpoch.HALF
+        else:
+            logged = committed(self._checkpoints / self._flow / segment.name)
+            if logged is None or not self._is_newer(segment.name, logged[0]):
+                return None, LaterEpoch.NOT_LATER
+            note, others = _of_log(*logged), LaterEpoch.LOGGED
+        return note, others
+
+    def _add_short(self, tables: SeenTables, note: Note) -> None:
+        """What is lost by a note that is newer than the state store, which cannot know it."""
+        stores, segment = self._open.stores, tables.segment
+        when = f"where epoch {note.epoch} {'left it' if note.done else 'began'}"
+        for name, table in segment.tables.items():
+            if name in tables.lost:
+                continue
+            if stores[table.tiers.target].identity(name) is None:  # before its first epoch a segment makes its tables
+                tables.lost[name] = "is gone"
+            elif (short := short_of(stores, table, note.ends.get(name, {}), when)) is not None:
+                tables.lost[name] = short
+
+    def _weighed(self, plan: FlowPlan, tables: SeenTables, note: Note, others: LaterEpoch) -> tuple[Note, LaterEpoch]:
+        """Whether Spark's log counts for an epoch, where hot tables are lost, and with them what they tell of it.
+
+        It says that an epoch was done, and not that an older lake still has its rows.
+        """
+        if tables.rows is not SegmentRows.LOST_HOT or others not in (LaterEpoch.LOGGED, LaterEpoch.HALF):
+            return note, others
+        logged = committed(self._checkpoints / self._flow / tables.segment.name)
+        lacking = lake_tables_without(plan, tables.segment, self._open.stores, note.epoch)
+        if others is LaterEpoch.LOGGED:
+            text = f"has no rows of epoch {note.epoch}, which Spark's log knows as done"
+            tables.lost.update(dict.fromkeys(lacking, text))
+        elif logged is not None and logged[0] == note.epoch and logged[2].positions == note.end and not lacking:
+            return replace(note, done=True, ends={}), LaterEpoch.DONE
+        return note, others
+
     def judge_again(self, found: FlowPositions, name: str) -> None:
         """Decide about a segment by all that is seen of it."""
         note, others, has_trace = found.notes[name]
         tables, recorded = found.seen[name], last_epochs(self._state, found.stored)
         left = note.ends if note is not None else recorded[name].ends if name in recorded else {}
-        marks = reach_of_copies(self._open, tables.segment, tables.lost)
-        beyond = any(not covers(left, {table: end}) for table, end in marks.items() if note is None or note.ends)
+        marks = marks_of_copies(self._open, tables.segment, tables.lost)
+        writer = segment_writer(self._flow, name)
+        by_epoch = note.epoch if note is not None and not note.ends else None
+        beyond = any(reaches_beyond(table, mark, left, writer, by_epoch) for table, mark in marks)
         case = tables.case(others, CopyReach.BEYOND if beyond else CopyReach.WITHIN)
         found.rules[name] = self._judged(case.rows, judged(case), has_trace)
         found.remedies.pop(name, None)
@@ -148,6 +192,30 @@ class PositionSearch:
         ):
             return replace(rule, verdict=LossVerdict.COMPUTE, why=f"{rule.why}, and there is no note")
         return rule
+
+    def read_beyond(self, found: FlowPositions, every: Iterable[FlowPositions]) -> dict[str, str]:
+        """Tables of flows that end before where this one has read them, or goes on → where each ends, in words.
+
+        Args:
+            found: Of this flow.
+            every: Of all flows that are restored with it.
+        """
+        written, beyond, stores = {name for one in every for name in one.stored.tables}, {}, self._open.stores
+        for segment in found.stored.segments:
+            note, others, _ = found.notes[segment.name]
+            ends = [found.last[segment.name].end] if segment.name in found.last else []
+            if note is not None and others is not LaterEpoch.LOGGED:  # also where it is half done, its rows were read
+                ends.append(note.end)
+            inputs = segment.reads & written - segment.tables.keys()
+            reads = (
+                (one, end.get(one.name, {})) for one in found.stored.readable if one.name in inputs for end in ends
+            )
+            for table, at in reads:
+                if any(at.values()) and stores[table.tiers.target].identity(table.name) is None:
+                    beyond[table.name] = f"is gone, and was read up to {at}"
+                elif (short := short_of(stores, table, at, "up to which it was read")) is not None:
+                    beyond[table.name] = short
+        return beyond
 
     def take_over(self, found: FlowPositions, lease: Lease) -> None:
         """Record the positions that other records have."""
@@ -201,13 +269,12 @@ class PositionSearch:
         return known is None or epoch > known
 
     def _note(self, segment: str, trace: Trace) -> Note | None:
-        """What is known of an epoch that a table has a trace of; the checkpoint may know more of it."""
+        """What is known of an epoch that a table has a trace of."""
+        if trace.note is not None:
+            return trace.note
+        # An older version wrote it, or it is too long for a commit.
         logged = committed(self._checkpoints / self._flow / segment)
-        note = trace.note
-        if note is None:  # an older version wrote it, or it is too long for a commit
-            return None if logged is None or logged[0] < trace.epoch else _of_log(*logged)
-        same = logged is not None and logged[0] == note.epoch and logged[2].positions == note.end
-        return replace(note, done=True, ends={}) if same and not note.done else note
+        return _of_log(*logged) if logged is not None and logged[0] == trace.epoch else None
 
     def _plan_of(self, notes: list[Note]) -> tuple[FlowPlan, dict[str, int]]:
         """The plan that wrote what some notes tell of, over the names that people know, and its versions."""
@@ -227,13 +294,6 @@ class PositionSearch:
             hint="put the files back as they were when the flow ran last, restore, then edit them again; or let older "
             f"rows keep what they have: streamhouse restore {self._flow} --trust files",
         )
-
-    def _logged(self, segment: Segment, note: Note | None) -> Note | None:
-        """What Spark's log knows of a later epoch that is done than the notes and the state store; None: of none."""
-        logged = committed(self._checkpoints / self._flow / segment.name)
-        if logged is None or not self._is_newer(segment.name, logged[0]):
-            return None
-        return _of_log(*logged) if note is None or logged[0] > note.epoch else None
 
     def _remedy(self, segment: Segment, note: Note) -> Remedy:
         found = remedy(self._flow, segment.name, note, time.time_ns() // 1_000_000)

@@ -68,17 +68,28 @@ class Recompute:
                 if not missing.is_whole:
                     rows = "an unknown number of rows" if missing.lacking is None else f"{missing.lacking:,} changes"
                     self.lacking[missing.table.name] = f"{rows} that were lost with the hot tier"
+            self._add_unread(one)
             for segment in one.plan.segments:
                 if segment.name in one.found.unknown:
                     why = one.found.unknown[segment.name].why
-                    self.lacking.update({name: why for name in segment.tables if name not in self.lacking})
+                    self.lacking.update({name: f"rows: {why}" for name in segment.tables if name not in self.lacking})
                 for name in segment.tables:
-                    if (known := marked.get(table_name(name))) is not None and name not in self.lacking:
-                        self.lacking[name] = known.text.removeprefix(f"{table_name(name)} lacks ")
+                    known, lacks = marked.get(table_name(name)), f"{table_name(name)} lacks "
+                    if known is not None and known.text.startswith(lacks) and name not in self.lacking:
+                        self.lacking[name] = known.text.removeprefix(lacks)
             for _, step in one.steps:
                 causes = [read.table for read in step.reads if read.table in self.lacking or read.table in self.resting]
                 if causes and step.writes.name not in self.lacking:
                     self.resting[step.writes.name] = self.resting.get(causes[0], causes[0])
+
+    def _add_unread(self, one: FlowRestore) -> None:
+        """A reader goes on at the end of a table that came back: what it had not read never reaches its tables."""
+        readers = {reader.plan.flow: reader for reader in self.flows}
+        for flow, segment, name, rows in one.refill.unread():
+            for part, step in readers[flow].steps:
+                if part.name == segment and name in {read.table for read in step.reads}:
+                    text = f"{rows:,} changes of {table_name(name)}, which it had not read when the hot tier was lost"
+                    self.lacking.setdefault(step.writes.name, text)
 
     def run(self, touched: Mapping[str, Position]) -> None:
         """Compute the tables that lack rows, and all that is made from them; nothing is recorded yet.
@@ -93,6 +104,7 @@ class Recompute:
         for one in self.flows:
             last: dict[str, EpochRecord] = dict(one.found.last)
             restating = Restating(self.open, one.plan, last, say=self.say)
+            self._add_unread(one)
             for segment in one.plan.segments:
                 if segment.name in one.found.unknown:
                     last[segment.name] = self._at_end_of_inputs(one, segment)

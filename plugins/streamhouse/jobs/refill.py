@@ -22,7 +22,7 @@ from streamhouse.state.records import EpochRecord, Lease
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, LakeStore, NotedStore, WriteContext
 from streamhouse.stores.ledger import lost_as, take_for_known
-from streamhouse.tiering.mark import Mark, again, note_filled
+from streamhouse.stores.mark import Mark, again, note_filled
 from streamhouse.tiering.restate import EVERYTHING, apply, difference, filling
 from streamhouse.tiering.retention import retention_of
 from streamhouse.tiering.union import state_frame
@@ -91,16 +91,26 @@ class FlowRecords:
     lost: Mapping[str, Mapping[str, str]]
 
 
-def reach_of_copies(open_: Open, segment: Segment, lost: Iterable[str]) -> dict[str, Position]:
-    """Lost hot table → how far its copies in lakes reach."""
-    found: dict[str, Position] = {}
-    for name in lost:
-        table = segment.tables[name]
-        if table.tiers.target is Tier.HOT:
-            reached = found.setdefault(name, {})
-            for mark in _copies(open_, table).values():
-                reached.update({b: max(at, reached.get(b, 0)) for b, at in mark.offsets.items()})
-    return found
+def marks_of_copies(open_: Open, segment: Segment, lost: Iterable[str]) -> list[tuple[str, Mark]]:
+    """Lost hot tables of a segment with how far each copy in a lake reaches."""
+    tables = [segment.tables[name] for name in lost if segment.tables[name].tiers.target is Tier.HOT]
+    return [(table.name, mark) for table in tables for mark in _copies(open_, table).values()]
+
+
+def reaches_beyond(table: str, mark: Mark, left: Mapping[str, Position], writer: str, epoch: int | None) -> bool:
+    """Whether a copy may have rows behind the position where a flow goes on.
+
+    Args:
+        table: That it is a copy of.
+        mark: How far it reaches.
+        left: Table → where it ends at that position; a table that is not in it ends at its beginning.
+        writer: Segment that writes the table.
+        epoch: The last one before that position, where it is not known at which offsets the tables end there;
+            None: it is known.
+    """
+    if epoch is None:
+        return not covers(left, {table: mark.offsets})
+    return mark.epochs.get(writer, epoch + 1) > epoch
 
 
 def _copies(open_: Open, table: Table) -> dict[Tier, Mark]:
@@ -152,8 +162,9 @@ class Refill:
                 lost.append(f"{one.name}: {one.lacking:,} changes behind the last tiered offset")
             elif one.lacking is None:
                 lost.append(f"{one.name}: what was written behind the last tiered offset; it is not known how much")
-        for flow, segment, name, rows in self._unread():
-            lost.append(f"{flow}/{segment} had not read {rows:,} changes of {name}: it goes on behind them")
+        for flow, segment, name, rows in self.unread():
+            changes = f"{rows:,} changes of {table_name(name)}"
+            lost.append(f"{flow}/{segment} had not read {changes}: it goes on behind them")
         return did, lost
 
     def run(self) -> None:
@@ -201,6 +212,10 @@ class Refill:
         if one.own is not None:
             take_for_known(hot, table.name, table)
             self._note(one, BEGUN)
+            for tier in table.tiers.present[1:]:  # those that are older, too, go on from their own marks
+                self._take_copy(table, tier, one.copies)
+                if tier in one.copies:
+                    note_filled(self._lake(tier), table.replica, one.copies[tier])
             return
         hot.drop(table.name)
         hot.create(table)
@@ -217,7 +232,7 @@ class Refill:
             lacks = Changes(arrow_schema(table.columns).empty_table())
             if mark.offsets != one.copies[one.best].offsets:
                 lacks = self._lacks(one, rows, tier)
-            next_mark = Mark(mark.round + 1, Tier.HOT, end)
+            next_mark = Mark(mark.round + 1, Tier.HOT, end, one.copies[one.best].epochs)
             context = WriteContext(f"tiering/{table.name}", next_mark.round, properties=next_mark.properties())
             self._lake(tier).write(table.replica, lacks, context)
             note_filled(self._lake(tier), table.replica, next_mark)
@@ -277,7 +292,8 @@ class Refill:
             *(plan for plan in others if missing_tables & {table.name for table in plan.external}),
         ]
 
-    def _unread(self) -> Iterator[tuple[str, str, str, int]]:
+    def unread(self) -> Iterator[tuple[str, str, str, int]]:
+        """Flow, segment, table that comes back, as stores call it, and how many of its changes it had not read."""
         left = {one.table.name: one for one in self.missing}
         for plan in self.readers():
             for segment, record in self._flows[plan.flow].last.items():
@@ -285,7 +301,7 @@ class Refill:
                     ended = left[name].left if name in left else None
                     if ended is not None and not covers({name: at}, {name: ended}):
                         rows = sum(max(0, end - at.get(bucket, 0)) for bucket, end in ended.items())
-                        yield plan.flow, segment, left[name].name, rows
+                        yield plan.flow, segment, name, rows
 
 
 def go_on_at(open_: Open, plan: FlowPlan, ends: Mapping[str, Position], lease: Lease) -> None:

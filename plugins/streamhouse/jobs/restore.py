@@ -132,7 +132,7 @@ def restore_together(
         guards = {name: stack.enter_context(leased(open_.state, name, this_owner(), alive=is_alive)) for name in order}
         records = {name: PositionSearch(open_, plans[name], trust) for name in order}
         found = {name: records[name].look() for name in order}
-        _add_lost_inputs(records, found)
+        _compare_flows(records, found)
         for name in order:
             if found[name].unknown and not from_sources:
                 raise found[name].refusal()
@@ -198,15 +198,24 @@ def _begin_again(
     return done
 
 
-def _add_lost_inputs(records: Mapping[str, PositionSearch], found: Mapping[str, FlowPositions]) -> None:
-    """A flow cannot know by itself that a table of another one is lost, when the state store is lost as well."""
+def _compare_flows(records: Mapping[str, PositionSearch], found: Mapping[str, FlowPositions]) -> None:
+    """A flow cannot know by itself that a table of another one is lost, when the state store is lost as well.
+
+    Nor does one whose table is older know that another flow has read more of it.
+    """
     lost = {table: what for one in found.values() for seen in one.seen.values() for table, what in seen.lost.items()}
+    ahead = {table: what for one in found.values() for seen in one.seen.values() for table, what in seen.ahead.items()}
+    for name, one in found.items():
+        ahead |= records[name].read_beyond(one, found.values())
     for name, one in found.items():
         for segment, seen in one.seen.items():
+            # What was read of a table that is lost is the matter of its own flow.
+            touched = (seen.segment.reads | seen.segment.tables.keys()) & ahead.keys() - lost.keys()
+            seen.ahead.clear()
+            seen.ahead.update({table: ahead[table] for table in touched})
             more = (seen.segment.reads - set(seen.segment.tables)) & lost.keys() - seen.lost_inputs.keys()
-            if more:
-                seen.lost_inputs.update({table: lost[table] for table in more})
-                records[name].judge_again(one, segment)
+            seen.lost_inputs.update({table: lost[table] for table in more})
+            records[name].judge_again(one, segment)
 
 
 def _flow_restores(
@@ -273,7 +282,7 @@ def _act(
     lost_first = {table for one in flows for seen in one.found.seen.values() for table in seen.lost}
     for name, lost in copies.items():  # what is computed is read from them, too
         for copy in (one for one in lost if one.table.name not in lost_first):
-            done[name].lost.extend(fill_copy(open_, copy))
+            done[name].lost.extend(fill_copy(open_, name, copy))
     if from_sources:
         recompute.run(ends)
         ends |= recompute.ends
@@ -284,7 +293,7 @@ def _act(
             go_on_at(open_, one.plan, ends, one.guard.lease)
         one.refill.done()
         for copy in (one for one in copies[name] if one.table.name in lost_first):
-            done[name].lost.extend(fill_copy(open_, copy))
+            done[name].lost.extend(fill_copy(open_, name, copy))
         done[name].did.extend(recompute.did.get(name, ()))
         for text in done[name].did:
             open_.state.append_event(name, "restore", text)

@@ -1,19 +1,20 @@
 """Fills the further tiers of flows' tables: once, or again and again (design D9)."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 
-from streamhouse.errors import StreamhouseError, UnknownFlowError
+from streamhouse.errors import StateConflictError, StreamhouseError, UnknownFlowError
 from streamhouse.jobs.asked_rounds import FlowRound, ask_runners, dumped
 from streamhouse.jobs.rounds import rounds
 from streamhouse.jobs.tier_round import TIERING, OnMoved, Tiered, TierRoundKind, TierRounds
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.project.project import Project
+from streamhouse.runtime.lost_tables import LostTables, lost_tables
 from streamhouse.runtime.open import Open, opened
 from streamhouse.state.tier_asks import TierAsk
 from streamhouse.state.troubles import TableTrouble
@@ -167,17 +168,27 @@ def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Tab
 
     Raises:
         UnknownFlowError: one of those named never ran.
+        StateConflictError: one of them did, and the state store does not know it.
     """
     state = project.existing_state()
     applied: dict[str, FlowPlan] = {}
-    if state is not None:
-        with state:
+    with state or nullcontext():
+        if state is not None:
             applied = {flow: plan for flow, (_, plan) in state.plans().items()}
+        if not flows or not applied.keys() >= set(flows):
+            _refuse_forgotten(lost_tables(project, state).lost, applied, flows)
     for flow in flows:
         if flow not in applied:
             raise UnknownFlowError(flow, applied)
     named = list(dict.fromkeys(flows)) or list(applied)
     return [flow for flow in named if any(concerns(table) for table in applied[flow].tables.values())]
+
+
+def _refuse_forgotten(lost: Sequence[LostTables], applied: Collection[str], flows: Sequence[str]) -> None:
+    """Refuse where a flow never ran for all that the state store knows, and has tables all the same."""
+    for one in lost:
+        if one.flow not in applied and (not flows or one.flow in flows):
+            raise StateConflictError(f"{one.flow}: {one.what}", hint=one.hint)
 
 
 def _of_runners(runner_rounds: Mapping[str, FlowRound]) -> Tiered:

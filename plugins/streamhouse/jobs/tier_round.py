@@ -2,13 +2,16 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from threading import Event
 from typing import cast
 
-from streamhouse.change.building import running_plan
+from streamhouse.change.building import epochs_of_writers, running_plan
+from streamhouse.engine.observed import SegmentLoss, losses
 from streamhouse.errors import StoreError, StreamhouseError, TableMissingError
+from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
@@ -16,7 +19,7 @@ from streamhouse.runtime.open import Open
 from streamhouse.runtime.serving import show_copy, show_written
 from streamhouse.state.troubles import TableTrouble
 from streamhouse.stores.base import LakeStore
-from streamhouse.tiering.mark import forget_lost
+from streamhouse.stores.mark import forget_lost
 from streamhouse.tiering.move import MoveProgress, tier
 from streamhouse.tiering.overdue import Overdue, overdue
 from streamhouse.tiering.waiting import Waiting, waiting
@@ -76,15 +79,39 @@ class TierRounds:
             plan = running_plan(self.open.state, flow)
             done.moved.setdefault(flow, [])
             show_written(self.open.project, plan.tables.values())
+            lost = self._lost(flow, plan, done)
             pairs = [(table, target) for table in plan.tables.values() for target in table.tiers.present[1:]]
             for table, target in pairs:
                 if self.stop.is_set():
                     return done
-                done = self._one(flow, table, target, now, kind, done)
+                if table.name not in lost:
+                    done = self._one(flow, table, target, now, kind, done)
             self.open.state.troubles.forget_others(
                 flow, TIERING, [(table_name(table.name), target) for table, target in pairs]
             )
         return done
+
+    def _lost(self, flow: str, plan: FlowPlan, done: Tiered) -> set[str]:
+        """Tables of a flow whose copies must not be filled: they are lost, or the state store is older than all."""
+        names: set[str] = set()
+        found: list[SegmentLoss] = []
+        with suppress(StreamhouseError):  # a store does not answer: each table says so itself
+            checkpoints = self.open.project.state_dir / "checkpoints"
+            found += losses(plan, self.open.stores, self.open.state, checkpoints)
+        for loss in found:
+            lost = plan.tables.keys() & set(loss.tables) if loss.tables else set(plan.tables)
+            for name in lost:
+                self._refuse_table(flow, plan.tables[name], loss, done)
+            if not loss.tables:
+                done.failed[flow] = loss.error
+            names |= lost
+        return names
+
+    def _refuse_table(self, flow: str, table: Table, loss: SegmentLoss, done: Tiered) -> None:
+        name = table_name(table.name)
+        for target in table.tiers.present[1:]:
+            done.failed[f"{name} to {target}"] = loss.error
+            self.open.state.troubles.failed(flow, name, target, TIERING, loss.error)
 
     def _one(self, flow: str, table: Table, target: Tier, now: datetime, kind: TierRoundKind, done: Tiered) -> Tiered:
         what = f"{table_name(table.name)} to {target}"
@@ -128,7 +155,12 @@ class TierRounds:
             return self.open.state.tables.tier_age(flow, table_name(table.name), target)
 
         moved = tier(
-            table, self.open.stores[table.tiers.target], lake, on_progress=report_progress, age_of_copy=tier_age
+            table,
+            self.open.stores[table.tiers.target],
+            lake,
+            on_progress=report_progress,
+            age_of_copy=tier_age,
+            epochs=lambda: epochs_of_writers(self.open.state, flow, table.name),
         )
         show_copy(self.open.project, table, target)
         if moved.gone_rows and moved.rows:

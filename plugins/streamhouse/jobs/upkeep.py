@@ -23,9 +23,8 @@ from streamhouse.runtime.stores import open_upkeep
 from streamhouse.state.records import is_candidate
 from streamhouse.stores.base import LakeStore, Partition, PartitionedStore, PreparedStore
 from streamhouse.stores.ledger import verify
+from streamhouse.stores.mark import SNAPSHOT, read_mark
 from streamhouse.stores.upkeep import Files, LakeUpkeep
-from streamhouse.tiering.cut import SNAPSHOT
-from streamhouse.tiering.mark import read_mark
 from streamhouse.tiering.retention import covered, outlived, upcoming
 
 UPKEEP = "upkeep"

@@ -9,7 +9,7 @@ from streamhouse.query.epoch_positions import Epochs
 from streamhouse.query.parse import Query, TableUse
 from streamhouse.query.parts import WHOLE, Part
 from streamhouse.stores.base import LakeStore, Store
-from streamhouse.tiering.mark import read_mark
+from streamhouse.stores.mark import read_mark
 
 
 def lakes_instead(query: Query, epochs: Epochs) -> frozenset[Tier] | None:

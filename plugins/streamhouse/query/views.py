@@ -17,8 +17,7 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import EPOCH, WRITER, Changes, LakeMetadata, LoggedStore, Store
 from streamhouse.stores.keyed import with_keys, without_keys
 from streamhouse.stores.ledger import verify
-from streamhouse.tiering.cut import SNAPSHOT
-from streamhouse.tiering.mark import OFFSETS
+from streamhouse.stores.mark import OFFSETS, SNAPSHOT
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

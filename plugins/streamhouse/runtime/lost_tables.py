@@ -1,118 +1,222 @@
-"""Tables that are known and not there, as far as that is seen without starting anything."""
+"""What a project lost, as far as that is seen without starting anything.
 
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+The same rules decide as where a flow runs (`engine/observed.py`), over those tiers that can be read as they lie there.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from streamhouse.errors import StreamhouseError
+from streamhouse.engine.loss import StateRecord
+from streamhouse.engine.observed import EpochKnowledge, losses, seen
+from streamhouse.errors import StateConflictError, StreamhouseError, TableLostError
+from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
+from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
+from streamhouse.runtime.cold import cold_reader
+from streamhouse.runtime.stores import ProjectLedger, warm_reader
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
-from streamhouse.stores.ledger import lost_as
+from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
+from streamhouse.stores.mark import lost_copy_as
 
 if TYPE_CHECKING:
-    from streamhouse.model.table import Table
+    from streamhouse.state.records import EpochRecord
     from streamhouse.state.store import StateStore
-    from streamhouse.stores.ledger import Ledger, LedgerEntry
 
 _ANSWER_S = 3.0
 
 
 @dataclass(frozen=True)
 class LostTables:
-    """Tables of a flow in one tier that are lost.
+    """Something that a flow lost.
 
     Attributes:
-        what: Happened to them, in words.
+        tier: Of the tables; None: the state store is older than tables, or gone.
+        tables: That are lost; empty: the state store is.
+        what: Happened to them, in words; of the state store a whole sentence.
+        code: Of the error that a command gives which needs them.
+        hint: What to type.
     """
 
     flow: str
-    tier: Tier
+    tier: Tier | None
     tables: tuple[str, ...]
     what: str
+    code: str
+    hint: str
 
     def __str__(self) -> str:
         """For people, with what to type."""
-        return (
-            f"{self.flow}: {', '.join(self.tables)} in the {self.tier} tier {self.what}; see what comes back: "
-            f"streamhouse restore {self.flow} --dry-run"
-        )
+        where = f" in the {self.tier} tier" if self.tier is not None else ""
+        return f"{self.flow}: {self.code} {', '.join(self.tables)}{where} {self.what}; {self.hint}".replace("  ", " ")
 
 
-def lost_tables(project: Project, state: "StateStore | None") -> list[LostTables]:
-    """What the state store knows and no folder has; of a hot tier that runs, also what it does not have.
+@dataclass(frozen=True)
+class SeenLosses:
+    """What was looked at.
 
-    Starts and changes nothing: tables in an object store, or of a hot tier that does not run, are looked for by the
-    next command that opens them.
+    Attributes:
+        lost: What is lost.
+        unseen: Tier of which a table may be lost without being seen here → why.
+    """
+
+    lost: list[LostTables] = field(default_factory=list)
+    unseen: dict[Tier, str] = field(default_factory=dict)
+
+    def of(self, flows: "list[str] | set[str]") -> "SeenLosses":
+        """Those of some flows."""
+        return SeenLosses([one for one in self.lost if one.flow in flows], self.unseen)
+
+
+class _NoEpochs:
+    """What is known of epochs where there is no state store."""
+
+    def last_epoch(self, flow: str, segment: str) -> "EpochRecord | None":  # noqa: ARG002
+        return None
+
+    def unfinished(self, flow: str, segment: str) -> int | None:  # noqa: ARG002
+        return None
+
+    def newest_known(self, flow: str, segment: str) -> int | None:  # noqa: ARG002
+        return None
+
+
+def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
+    """What the records of a project say together of its tables; starts and changes nothing.
+
+    Tables in an object store, or of a Fluss that others run, are not looked at.
 
     Args:
         project: Whose.
-        state: Its state store; None: there is none, so nothing is known.
+        state: Its state store; None: there is none.
     """
-    if state is None:
-        return []
-    try:
-        plans = state.running_plans()
-    except StreamhouseError:  # of a version whose plans this one cannot read
-        return []
-    found: list[LostTables] = []
-    for flow, plan in plans.items():
-        for tier in Tier:
-            tables = {
-                t.name: t if t.tiers.target is tier else t.replica
-                for t in plan.tables.values()
-                if tier in t.tiers.present
-            }
-            known = [t for t in tables.values() if _is_recorded(state.stored_tables.known(t, tier))]
-            by_what: dict[str, list[str]] = {}
-            for table, what in _lost(project, tier, known, state.stored_tables):
-                by_what.setdefault(what, []).append(table_name(table.name))
-            found += [LostTables(flow, tier, tuple(names), what) for what, names in by_what.items()]
+    known: dict[str, FlowPlan] = {}
+    with suppress(StreamhouseError):  # a version whose plans this one cannot read
+        known |= state.running_plans() if state is not None else {}
+    plans = known
+    has_data = _has_data(project)
+    if has_data:
+        with suppress(StreamhouseError):  # a file is wrong
+            plans = {**desired_plans(project), **known}
+    if not plans:
+        return SeenLosses()
+    found = SeenLosses()
+    with ExitStack() as stack:
+        stores = _readable(project, {table for plan in plans.values() for table in _tiers(plan)}, found.unseen, stack)
+        epochs: EpochKnowledge = _NoEpochs() if state is None else state
+        for flow, plan in plans.items():
+            try:
+                found.lost.extend(_of_flow(project, plan, stores, epochs))
+                # Of a flow that runs, tables may have gone on since the look at its record.
+                is_at_rest = flow not in known or not isinstance(stores.get(Tier.HOT), NotedStore)
+                if is_at_rest and not found.of([flow]).lost:
+                    found.lost.extend(_more_rows(plan, stores, epochs))
+            except NeedsSparkError as error:
+                found.unseen[Tier.COLD] = str(error)
+                with suppress(StreamhouseError):
+                    others: dict[Tier, Store] = {tier: one for tier, one in stores.items() if tier is not Tier.COLD}
+                    found.lost.extend(_of_flow(project, plan, others, epochs))
+            except StreamhouseError as error:
+                found.unseen.update(dict.fromkeys(stores, f"{error.code} {error.message}"))
+    return found if has_data or project.settings.fluss is not None else replace(found, unseen={})
+
+
+def _tiers(plan: FlowPlan) -> set[Tier]:
+    return {tier for table in plan.tables.values() for tier in table.tiers.present}
+
+
+def _of_flow(
+    project: Project, plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge
+) -> Iterator[LostTables]:
+    flow, readable = plan.flow, {table.name: table for table in plan.readable}
+    for loss in losses(plan, stores, epochs, project.state_dir / "checkpoints"):
+        tiers: list[Tier | None] = [*dict.fromkeys(readable[name].tiers.target for name in loss.tables)]
+        for tier in tiers or [None]:
+            names = tuple(table_name(n) for n in loss.tables if readable[n].tiers.target is tier)
+            what = loss.what if loss.tables else loss.text
+            yield LostTables(flow, tier, names, what, StateConflictError.code, loss.hint)
+    for table in plan.tables.values():
+        for tier in (one for one in table.tiers.present[1:] if one in stores):
+            lake = cast("LakeStore", stores[tier])
+            if (lost := lost_copy_as(lake, table.replica, table.tiers.target)) is not None:
+                hint = f"fill it again from the first tier: streamhouse restore {flow}"
+                yield LostTables(flow, tier, (table_name(table.name),), lost, TableLostError.code, hint)
+
+
+def _more_rows(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> Iterator[LostTables]:
+    """Tables of a flow that does not run, with rows of which the state store knows nothing."""
+    for segment in plan.segments:
+        found = seen(plan, segment, stores, epochs)
+        if found.more and found.recorded is not StateRecord.IN_HAND:
+            names = ", ".join(table_name(name) for name in found.more)
+            if found.recorded is StateRecord.NOTHING:
+                what = f"{names} holds rows, but the state store knows of no epoch that wrote them: it was lost"
+            else:
+                what = (
+                    f"{names} has more rows than the flow left: the state store is an older one, or others wrote them"
+                )
+            hint = f"see what is lost, and what comes back: streamhouse restore {plan.flow} --dry-run"
+            yield LostTables(plan.flow, None, (), what, StateConflictError.code, hint)
+
+
+def _has_data(project: Project) -> bool:
+    """Whether something ever ran here: a project that is new has nothing to lose, and is not compiled for it."""
+    places = [
+        ServicesFolder.of(project.root).data,
+        *(Path(one) for one in (project.warm, project.cold) if _is_path(one)),
+    ]
+    return any(_has_files(place) for place in places)
+
+
+def _is_path(place: str) -> bool:
+    return "://" not in place
+
+
+def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack: ExitStack) -> "dict[Tier, Store]":
+    """The tiers that can be read as they lie there, or answer; why the others cannot."""
+    found: dict[Tier, Store] = {}
+    if Tier.HOT in tiers:
+        if project.settings.fluss is not None:
+            unseen[Tier.HOT] = "others run it"
+        else:
+            try:
+                found[Tier.HOT] = _hot(project)
+                stack.callback(found[Tier.HOT].close)
+            except StreamhouseError as error:
+                unseen[Tier.HOT] = f"{error.code} {error.message}"
+    for tier, place in ((Tier.WARM, project.warm), (Tier.COLD, project.cold)):
+        if tier not in tiers:
+            continue
+        reader = None
+        if not _is_path(place) or (tier is Tier.COLD and project.settings.cold.catalog is not None):
+            unseen[tier] = "it is in an object store, or in a catalog"
+        else:
+            reader = warm_reader(project) if tier is Tier.WARM else cold_reader(project)
+        if reader is not None:
+            stack.callback(reader.close)
+            found[tier] = cast("Store", reader)  # the half of one that reads
+        else:
+            unseen.setdefault(tier, "only Spark reads it")
     return found
 
 
-def _is_recorded(entry: "LedgerEntry | None") -> bool:
-    return entry is not None and entry.identity is not None
+def _hot(project: Project) -> Store:
+    """The hot tier of a project, or what its folders tell while it does not run."""
+    ledger, endpoints = ProjectLedger(project), Services(project.root).status().endpoints
+    if endpoints is None:
+        from streamhouse.stores.fluss.at_rest import FlussAtRest
 
-
-def _lost(project: Project, tier: Tier, known: "list[Table]", ledger: "Ledger") -> "Iterator[tuple[Table, str]]":
-    if not known:
-        return
-    if tier is Tier.HOT:
-        if project.settings.fluss is None and not ServicesFolder.of(project.root).data.is_dir():
-            yield from ((table, "are gone" if len(known) > 1 else "is gone") for table in known)
-        elif (fluss := _running(project)) is not None:
-            with suppress(StreamhouseError):
-                yield from [*_asked(fluss, project, known, ledger)]
-        return
-    place = project.warm if tier is Tier.WARM else project.cold
-    is_folder = "://" not in place and (tier is Tier.WARM or project.settings.cold.catalog is None)
-    if is_folder and not _has_files(Path(place)):
-        yield from ((table, "are gone" if len(known) > 1 else "is gone") for table in known)
-
-
-def _running(project: Project) -> str | None:
-    """Where a hot tier answers that runs here."""
-    endpoints = None if project.settings.fluss is not None else Services(project.root).status().endpoints
-    return None if endpoints is None else endpoints.fluss
-
-
-def _asked(fluss: str, project: Project, known: "list[Table]", ledger: "Ledger") -> "Iterator[tuple[Table, str]]":
+        return cast("Store", FlussAtRest(ServicesFolder.of(project.root).data, ledger))  # the half of one that looks
     from streamhouse.stores.fluss.store import FlussStore
     from streamhouse.stores.fluss.wire.login import Login
 
     login = Login.of(project.settings.fluss_login.user)
-    store = FlussStore(fluss, timeout_s=_ANSWER_S, ledger=ledger, login=login)
-    try:
-        for table in known:
-            if (what := lost_as(store, table)) is not None:
-                yield table, what
-    finally:
-        store.close()
+    return FlussStore(endpoints.fluss, timeout_s=_ANSWER_S, ledger=ledger, login=login)
 
 
 def _has_files(folder: Path) -> bool:

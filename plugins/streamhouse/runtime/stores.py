@@ -161,6 +161,10 @@ class LazyStores(Mapping[Tier, Store]):
                 self._opened |= open_stores(self._project, self._spark, address, [tier], self._ledger)
             return self._opened[tier]
 
+    def __contains__(self, tier: object) -> bool:
+        """Whether it is a tier; none is opened for the question."""
+        return tier in tuple(Tier)
+
     def __iter__(self) -> Iterator[Tier]:
         return iter(Tier)
 

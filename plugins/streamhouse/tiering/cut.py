@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from streamhouse.errors import RowsLostError, StateConflictError
 from streamhouse.model.types import Position
+from streamhouse.stores.mark import SNAPSHOT
 
-SNAPSHOT = "snapshot"  # the key of positions that count commits, not rows
 _PARTITION = "/"  # in the key of a bucket that is one of a partition
 
 
@@ -97,7 +97,7 @@ def counts_rows(position: Position) -> bool:
 
 def _foreign_copy(message: str) -> StateConflictError:
     return StateConflictError(
-        message, hint="the table was created again after it was tiered: drop the copy in the lake, or restore the table"
+        message, hint="the table is an older one, or was made again: see what comes back: streamhouse restore --dry-run"
     )
 
 

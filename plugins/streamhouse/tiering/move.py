@@ -8,6 +8,7 @@ lake says. The ledger records it afterwards, so that a lake which is behind its 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import cast
 
 from streamhouse.errors import StateConflictError
@@ -16,8 +17,8 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, LakeStore, LogStore, Store, WriteContext
 from streamhouse.stores.ledger import verify
+from streamhouse.stores.mark import Mark, again, note_filled, read_mark
 from streamhouse.tiering.cut import behind, counts_rows, cut, within
-from streamhouse.tiering.mark import Mark, again, note_filled, read_mark
 
 ROUND_ROWS = 1_000_000
 
@@ -63,6 +64,7 @@ def tier(
     max_rows: int = ROUND_ROWS,
     on_progress: OnProgress | None = None,
     age_of_copy: Callable[[], timedelta | None] = lambda: None,
+    epochs: Callable[[], Mapping[str, int]] = dict,
 ) -> MoveProgress:
     """Bring the lake's copy of `table` up to where `source` ends now, in rounds of at most `max_rows`.
 
@@ -77,6 +79,7 @@ def tier(
         max_rows: Bounds memory and the work that a kill repeats.
         on_progress: Called after each round with what was moved since the call began.
         age_of_copy: For how long the lake has been a tier of the table; asked when rows are gone of which it has none.
+        epochs: Gives `Mark.epochs` as they are now; asked after each read, so that no row is of a newer epoch.
 
     Raises:
         RowsLostError: the source dropped rows before they were tiered, and not all of them before it was asked for.
@@ -113,7 +116,7 @@ def tier(
     while behind(start, goal):
         changes, end = _round(table, source, start, goal, max_rows, first=mark is None)
         if count := _rows(changes):
-            planned = Mark(mark.round + 1 if mark else 0, source.tier, end)
+            planned = Mark(mark.round + 1 if mark else 0, source.tier, end, dict(epochs()))
             mark = _write(replica, lake, changes, planned)
             rows += count if mark == planned else 0
             end = mark.offsets
@@ -130,13 +133,23 @@ def tier_all(
     *,
     max_rows: int = ROUND_ROWS,
     on_progress: OnProgress | None = None,
+    epochs: Callable[[str], Mapping[str, int]] = lambda _: {},
 ) -> list[MoveProgress]:
-    """Fill every further tier of every table of a flow, upstream first; each as `tier` does."""
+    """Fill every further tier of every table of a flow, upstream first; each as `tier` does.
+
+    Args:
+        plan: Over the names that stores hold.
+        stores: Every tier that its tables are in.
+        max_rows: See `tier`.
+        on_progress: See `tier`.
+        epochs: Table → as `epochs` of `tier` gives them.
+    """
     moved = []
     for table in plan.tables.values():
+        source, of_table = stores[table.tiers.target], partial(epochs, table.name)
         for target in table.tiers.present[1:]:
             lake = cast("LakeStore", stores[target])  # only the hot tier is none, and it is always the first
-            moved.append(tier(table, stores[table.tiers.target], lake, max_rows=max_rows, on_progress=on_progress))
+            moved.append(tier(table, source, lake, max_rows=max_rows, on_progress=on_progress, epochs=of_table))
     return moved
 
 

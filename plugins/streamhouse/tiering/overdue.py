@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier, format_duration
 from streamhouse.stores.base import LakeStore, LogStore, Store
-from streamhouse.tiering.mark import read_mark
+from streamhouse.stores.mark import read_mark
 
 _PATIENCE = 0.5
 """How much of the time that a log keeps a row may pass until a lake must have it."""

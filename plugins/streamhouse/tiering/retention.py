@@ -8,7 +8,7 @@ from typing import cast
 from streamhouse.model.table import Table
 from streamhouse.model.types import FOREVER, Position, Tier
 from streamhouse.stores.base import LakeStore, Partition, Store
-from streamhouse.tiering.mark import read_mark
+from streamhouse.stores.mark import read_mark
 from streamhouse.tiering.union import find_base
 
 

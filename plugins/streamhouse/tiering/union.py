@@ -25,9 +25,9 @@ from streamhouse.stores.base import (
 from streamhouse.stores.equality import met
 from streamhouse.stores.keyed import without_keys
 from streamhouse.stores.ledger import verify
+from streamhouse.stores.mark import SNAPSHOT, Mark, again, read_mark
 from streamhouse.stores.where import RowCondition
-from streamhouse.tiering.cut import SNAPSHOT, behind, cut
-from streamhouse.tiering.mark import Mark, again, read_mark
+from streamhouse.tiering.cut import behind, cut
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

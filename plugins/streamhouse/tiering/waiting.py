@@ -7,7 +7,7 @@ from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
 from streamhouse.stores.base import LakeStore, Store
 from streamhouse.stores.ledger import verify
-from streamhouse.tiering.mark import read_mark
+from streamhouse.stores.mark import read_mark
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,10 @@ import pytest
 from streamhouse.cli.init import write_project
 from streamhouse.cli.main import main
 from streamhouse.compiler.diff.around import Around
+from streamhouse.errors import TableLostError
+from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
+from streamhouse.state.troubles import RESTORE
 
 
 @pytest.fixture
@@ -88,3 +92,21 @@ def test_lineage_and_action_show_tell_what_is_meant(project, capsys):
     out = capsys.readouterr().out
     assert "what is paid" in out
     assert "SUM(amount_cents) / 100" in out
+
+
+def test_what_a_table_lacks_since_a_loss_and_what_rests_on_it(project, capsys):
+    with Project.at(project).state() as state:
+        for table, text in {
+            "ods.orders": "ods.orders lacks 5 changes that were lost with the hot tier",
+            "dwd.orders": "dwd.orders is made from ods.orders, which lacks rows",
+        }.items():
+            state.troubles.failed("orders", table, Tier.HOT, RESTORE, TableLostError(text, hint="compute it"))
+            assert links(capsys, table)["lacks"] == [text]
+            assert main(["lineage", table]) == 0
+            assert text in capsys.readouterr().out
+            assert main(["status"]) == 0
+            told = " ".join(capsys.readouterr().out.split())
+            assert f"orders: {text}; since" in told
+            assert "hint: compute it" in told
+            assert state.troubles.mended("orders", table, Tier.HOT, RESTORE)
+            assert links(capsys, table)["lacks"] == []

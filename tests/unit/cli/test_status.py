@@ -186,18 +186,20 @@ def test_a_tier_that_is_gone_is_seen_by_status_and_plan(project, state, capsys):
     plan = desired_plan(project, "orders")
     state.save_plan(plan)
     table = next(one for one in plan.tables.values() if one.tiers.target is Tier.HOT)
-    data = project.state_dir / "services" / "data"
-    data.mkdir(parents=True)
+    database, name = table.name.split(".")
+    folder = project.state_dir / "services" / "data" / database / f"{name}-1"
+    folder.mkdir(parents=True)
     state.stored_tables.record_table(table, Tier.HOT, "1@1")
     assert main(["status"]) == main(["plan"]) == 0
     capsys.readouterr()
-    data.rmdir()
+    folder.rmdir()
     for command in ("status", "plan"):
         assert main([command]) == 6
         told = " ".join(capsys.readouterr().out.split())
-        assert (
-            f"{table.name} in the hot tier is gone; see what comes back: streamhouse restore orders --dry-run" in told
-        )
-    assert main(["status", "--json"]) == 6
-    [lost] = json.loads(capsys.readouterr().out)["flows"][0]["lost"]
-    assert (lost["tier"], lost["tables"]) == ("hot", [table.name])
+        assert f"SH504 {table.name} in the hot tier is gone; see what is lost" in told
+        assert "streamhouse restore orders --dry-run" in told
+        assert main([command, "--json"]) == 6
+        [flow] = json.loads(capsys.readouterr().out)["flows"]
+        [lost] = flow["lost"]
+        assert (lost["tier"], lost["tables"], lost["code"]) == ("hot", [table.name], "SH504")
+        assert flow["not_looked_at"] == {}

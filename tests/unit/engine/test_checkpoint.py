@@ -7,6 +7,7 @@ from streamhouse.engine.checkpoint import Checkpoint, EpochRemains, committed
 from streamhouse.engine.source import offset_of
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import StateConflictError
+from streamhouse.spark.offset_log import newest_committed, newest_logged
 
 
 def vector(epoch):
@@ -28,7 +29,7 @@ def logs(tmp_path):
 
 
 def begun(tmp_path, next_epoch, unfinished=None, noted=None, *, wrote=True):
-    found = Checkpoint(tmp_path, "f", "main", next_epoch)
+    found = Checkpoint(tmp_path, "f", "main", next_epoch, vector(next_epoch - 1).positions)
     found.begin(unfinished, lambda: EpochRemains(noted, wrote))
     return found
 
@@ -97,3 +98,72 @@ def test_an_epoch_that_wrote_nothing_may_have_other_rows(tmp_path, logs):
     assert found.epoch(3) == 6
     with pytest.raises(StateConflictError, match="its offset log and its note are lost"):
         begun(tmp_path, 6, unfinished=6)
+
+
+def remove(*files):
+    return lambda folder: [(folder / file).unlink() for file in files]
+
+
+def cut(file, text=""):
+    return lambda folder: (folder / file).write_text(text)
+
+
+DAMAGES = {
+    "nothing": remove(),
+    "the newest of offsets": remove("offsets/3"),
+    "the newest of commits": remove("commits/2"),
+    "both": remove("offsets/3", "commits/2"),
+    "the two newest of offsets": remove("offsets/3", "offsets/2"),
+    "the two newest of both": remove("offsets/3", "offsets/2", "commits/2", "commits/1"),
+    "the newest of offsets is empty": cut("offsets/3"),
+    "the newest of offsets is cut": cut("offsets/3", "v1\n{}\n"),
+    "the newest of offsets is of another version": cut("offsets/3", f"v9\n{{}}\n{offset_of(vector(6))}"),
+    "the newest of commits is empty": cut("commits/2"),
+    "an older one of offsets": remove("offsets/1"),
+    "the one before the newest of offsets": remove("offsets/2"),
+    "an older one of commits": remove("commits/0"),
+    "an older one of offsets is empty": cut("offsets/1"),
+    "the metadata": remove("metadata"),
+    "all of offsets": remove(*(f"offsets/{number}" for number in range(4))),
+    "all of commits": remove(*(f"commits/{number}" for number in range(3))),
+    "everything": shutil.rmtree,
+}
+
+
+@pytest.mark.parametrize("is_begun", [True, False], ids=["in hand", "all done"])
+def test_whatever_is_lost_of_a_log_no_epoch_is_passed_over(tmp_path, logs, is_begun):
+    """Spark goes on at the epoch behind the last one that is finished, and one in hand has the end that it had."""
+    whole = tmp_path / "whole"
+    shutil.copytree(logs, whole)
+    for name, damage in DAMAGES.items():
+        shutil.rmtree(tmp_path / "f")
+        shutil.copytree(whole, logs)
+        damage(logs)
+        for _ in range(2):  # it is cut off at once, and begins again
+            found = begun(tmp_path, 6, 6 if is_begun else None, vector(6))
+            first = newest_logged(found.path)
+            done = newest_committed(found.path)
+            batch = first if first > done else done + 1  # that Spark runs first
+            if (
+                not is_begun and found.epoch(batch) == 5
+            ):  # the commit log lost it; it is not repeated, for its end is known
+                assert found.end_of(batch) == vector(5), name
+                continue
+            assert found.epoch(batch) == 6, name
+            if is_begun:
+                assert found.end_of(batch) == vector(6), name
+            elif first >= batch:
+                assert found.end_of(batch) == vector(6), f"{name}: it was planned with other rows"
+
+
+@pytest.mark.parametrize("next_epoch", [3, 4, 5, 6], ids=str)
+def test_a_log_of_another_moment_than_the_state_store_is_made_again(tmp_path, logs, next_epoch):
+    """As where both are older, and Spark's log is not: what it knows as done is not in the tables."""
+    (logs / "commits" / "3").write_text('v1\n{"nextBatchWatermarkMs":0}')
+    found = begun(tmp_path, next_epoch)
+    assert (found.base, logs.exists()) == (next_epoch, next_epoch == 3 and found.path.exists())
+
+
+def test_a_log_that_knows_another_end_of_the_last_epoch_is_made_again(tmp_path, logs):
+    (logs / "offsets" / "2").write_text(f"v1\n{{}}\n{offset_of(vector(9))}")
+    assert begun(tmp_path, 6).base == 6

@@ -40,7 +40,7 @@ def test_never_tiered_and_cut_short_is_an_error() -> None:
     ids=["beyond the log's end", "a bucket that the table lacks"],
 )
 def test_a_copy_of_another_table_is_refused(lake_end, log_end) -> None:
-    with pytest.raises(StateConflictError, match="created again"):
+    with pytest.raises(StateConflictError, match="streamhouse restore --dry-run"):
         cut(lake_end, {}, log_end)
 
 

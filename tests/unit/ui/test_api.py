@@ -29,6 +29,7 @@ from streamhouse.spark.shortcuts import Shortcut, Shortcuts
 from streamhouse.state.autopilot import NewDecision
 from streamhouse.state.changes import Wish
 from streamhouse.state.records import EpochRecord, RunnerState
+from streamhouse.state.troubles import RESTORE
 from streamhouse.state.upstream import EventStatus
 from streamhouse.state.violations import EXPECTATION, violation_text
 from streamhouse.ui.app import create_app
@@ -107,6 +108,21 @@ def test_a_flow_that_failed_tells_why(client, state):
     (flow,) = client.get("/api/flows").json()
     assert (flow["state"], flow["error"], flow["rows_per_second"]) == ("failed", "SH405 the store refuses", 0)
     assert flow["freshness"][0]["late"]
+
+
+def test_a_table_that_lacks_rows_is_marked_at_flow_and_table_until_it_is_made_again(client, state):
+    lacks = TableLostError("ods.orders lacks 5 changes that were lost with the hot tier", hint="compute it")
+    rests = TableLostError("dwd.orders is made from ods.orders, which lacks rows", hint="compute it")
+    state.troubles.failed("orders", "ods.orders", Tier.HOT, RESTORE, lacks)
+    state.troubles.failed("orders", "dwd.orders", Tier.HOT, RESTORE, rests)
+    for table, error in (("ods.orders", lacks), ("dwd.orders", rests)):
+        (mark,) = client.get(f"/api/tables/{table}").json()["troubles"]
+        assert (mark["job"], mark["text"], mark["hint"]) == ("restore", error.message, "compute it")
+        nodes = {node["id"]: node["troubles"] for node in client.get("/api/flows/orders/graph").json()["nodes"]}
+        assert nodes[table] == [mark]
+        assert mark in client.get("/api/flows").json()[0]["troubles"]
+        state.troubles.mended("orders", table, Tier.HOT, RESTORE)
+        assert client.get(f"/api/tables/{table}").json()["troubles"] == []
 
 
 def test_a_tier_that_fails_is_shown_at_flow_and_table(client, state):

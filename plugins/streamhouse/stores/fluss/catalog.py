@@ -79,7 +79,8 @@ class FlussCatalog:
         self._patience_s = patience_s
         self._located: dict[str, Located] = {}
         self._coordinator: Address | None = None
-        self._schemas: dict[tuple[int, int], pa.Schema] = {}
+        # A server that lost everything gives the numbers of its tables again.
+        self._schemas: dict[tuple[int, int, int], pa.Schema] = {}
 
     def create(self, name: str, description: bytes) -> None:
         """Create a table and its database where they are absent, and wait until all buckets have leaders.
@@ -133,7 +134,7 @@ class FlussCatalog:
 
     def schema(self, located: Located, schema_id: int) -> pa.Schema:
         """The Arrow schema of one version of a table; versions never change, so they are remembered."""
-        key = (located.stored.table_id, schema_id)
+        key = (located.stored.table_id, located.stored.created_ms, schema_id)
         if key not in self._schemas:
             request = proto.encode((1, _path(located.name)), (2, schema_id))
             answer = self._ask_coordinator(Api.GET_TABLE_SCHEMA, request, located.name)

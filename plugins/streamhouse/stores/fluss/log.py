@@ -54,6 +54,22 @@ class LogBatch:
         )
 
 
+def end_of_batches(data: memoryview) -> int | None:
+    """The offset after the last whole batch in `data`, of which only the heads are read; None: there is none.
+
+    Args:
+        data: As it stands in a segment file, which may end in the middle of a batch.
+    """
+    at, end = 0, None
+    while at + _HEAD.size <= len(data):
+        base, length, magic, _ = _HEAD.unpack_from(data, at)
+        body_at, stop = at + _HEAD.size + (4 if magic else 0), at + _SIZE_AT + length
+        if stop > len(data) or stop < body_at + _BODY.size or magic not in _KNOWN_MAGIC:
+            return end
+        end, at = base + _BODY.unpack_from(data, body_at)[3] + 1, stop
+    return end
+
+
 def decode_batches(
     data: memoryview, schema: Callable[[int], pa.Schema], fields: Sequence[int] | None = None
 ) -> Iterator[LogBatch]:

@@ -78,6 +78,10 @@ class IcebergReader:
         """See `LakeStore.snapshot_properties`."""
         return snapshots.newest_properties(self._history(table))
 
+    def last_commit(self, table: Table, writer: str) -> dict[str, str] | None:
+        """See `LakeStore.last_commit`."""
+        return snapshots.last_written(self._history(table), writer)
+
     def position_of(self, table: Table, snapshot: int) -> Position:
         """See `LakeMetadata.position_of`."""
         return {_SNAPSHOT: snapshots.number_of(self._history(table), snapshot)}

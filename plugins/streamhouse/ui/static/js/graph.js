@@ -1,7 +1,7 @@
 // A flow drawn: nodes are buttons in reading order, lines a picture behind them.
 import { html, useLayoutEffect, useMemo, useRef, useState } from "./html.js";
 import { placed } from "./layout.js";
-import { Chip, FailingTiers, Outcome } from "./parts.js";
+import { Chip, FailingTiers, Outcome, lacksRows } from "./parts.js";
 import { compact, plural, rate } from "./words.js";
 
 const NAMES = { source: "SOURCES", ods: "ODS", dwd: "DWD", dws: "DWS", ads: "ADS" };
@@ -18,7 +18,7 @@ function describe(node, reads) {
     node.new && "would be new",
     node.outcome && `a change waits: ${node.outcome}`,
     node.stands && "stands until a person decides",
-    ...node.troubles.map((t) => `${t.job} of its ${t.tier} tier fails: ${t.code} ${t.text}`),
+    ...node.troubles.map((t) => (lacksRows(t) ? t.text : `${t.job} of its ${t.tier} tier fails: ${t.code} ${t.text}`)),
   ].filter(Boolean).join("; ");
 }
 

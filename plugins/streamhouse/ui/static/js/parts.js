@@ -46,12 +46,15 @@ export function Trouble({ problem, title }) {
   </div>`;
 }
 
+/** Whether it is a table that lacks rows since a loss, or is made from one; nothing fails then. */
+export const lacksRows = (trouble) => trouble.job === "restore";
+
 /** What goes wrong with the tiers of tables, and what to do. */
 export const Troubles = ({ of }) => (of?.length
-  ? html`<div class="trouble" role="alert"><strong>${plural(of.length, "tier")} not served</strong>${of.map((t) => html`<p class="error" key=${`${t.job} ${t.table} ${t.tier}`}><b>${t.table}</b> ${t.job === "tiering" ? "→" : "in"} ${t.tier}: ${t.code} ${t.text}
+  ? html`<div class="trouble" role="alert"><strong>${of.every(lacksRows) ? `${plural(of.length, "table")} without all rows` : `${plural(of.length, "tier")} not served`}</strong>${of.map((t) => html`<p class="error" key=${`${t.job} ${t.table} ${t.tier}`}><b>${t.table}</b> ${t.job === "tiering" ? "→" : "in"} ${t.tier}: ${t.code} ${t.text}
       <span class="quiet"> · since ${instant(t.since)}${t.times > 1 ? `, ${count(t.times)} times` : ""}</span>${t.hint ? html`<br /><span class="quiet">hint: ${t.hint}</span>` : null}</p>`)}</div>`
   : null);
-export const FailingTiers = ({ of }) => (of?.length ? html`<${Chip} kind="bad" title=${of.map((t) => `${t.table}, ${t.tier}: ${t.code} ${t.text}`).join("\n")}>${plural(of.length, "tier")} failing<//>` : null);
+export const FailingTiers = ({ of }) => (of?.length ? html`<${Chip} kind="bad" title=${of.map((t) => `${t.table}, ${t.tier}: ${t.code} ${t.text}`).join("\n")}>${of.every(lacksRows) ? "ROWS MISSING" : `${plural(of.length, "tier")} failing`}<//>` : null);
 /** What is shown while there is no data: the problem, or that it is being read. */
 export const Waiting = ({ problem }) => (problem ? html`<${Trouble} problem=${problem} />` : html`<p class="quiet" aria-busy="true">Loading…</p>`);
 

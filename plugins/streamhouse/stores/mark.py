@@ -1,35 +1,48 @@
 """How far the copy of a table in a lake reaches: kept in the same commit as the rows, and nowhere else."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Self
 
 from streamhouse.errors import StateConflictError, TableLostError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import SNAPSHOT_ID, LakeStore
-from streamhouse.stores.ledger import refuse, verify
-from streamhouse.tiering.cut import SNAPSHOT
+from streamhouse.stores.ledger import LedgerEntry, lost_as, refuse, verify
 
 OFFSETS = "streamhouse.offsets"
 ROUND = "streamhouse.round"
 SOURCE = "streamhouse.tiered-from"
+EPOCHS = "streamhouse.tiered-epochs"
+SNAPSHOT = "snapshot"  # the key of positions that count commits, not rows
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The lake's copy holds the rows of `source` before `offsets`, and was written in rounds `[0, round]`."""
+    """The lake's copy holds the rows of `source` before `offsets`, and was written in rounds `[0, round]`.
+
+    Attributes:
+        round: The last one.
+        source: The tier that the flow writes.
+        offsets: Bucket → first offset that the copy does not hold.
+        epochs: Segment that writes the table → the newest of its epochs that the rows may be of, so that a position
+            of another record can be compared with the copy when the log is gone; empty: an older version wrote it.
+    """
 
     round: int
     source: Tier
     offsets: Position
+    epochs: Mapping[str, int] = field(default_factory=dict)
 
     def properties(self) -> dict[str, str]:
         """The mark as snapshot properties; equal marks give equal text."""
+        epochs = {EPOCHS: json.dumps(dict(self.epochs), sort_keys=True)} if self.epochs else {}
         return {
             OFFSETS: json.dumps(self.offsets, sort_keys=True),
             ROUND: str(self.round),
             SOURCE: self.source.value,
+            **epochs,
         }
 
     @classmethod
@@ -42,8 +55,11 @@ class Mark:
         if ROUND not in properties:
             return None
         try:
-            offsets = {str(bucket): int(offset) for bucket, offset in json.loads(properties[OFFSETS]).items()}
-            return cls(int(properties[ROUND]), Tier(properties[SOURCE]), offsets)
+            offsets, epochs = (
+                {str(key): int(number) for key, number in json.loads(text).items()}
+                for text in (properties[OFFSETS], properties.get(EPOCHS, "{}"))
+            )
+            return cls(int(properties[ROUND]), Tier(properties[SOURCE]), offsets, epochs)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise StateConflictError(
                 f"cannot read how far tiering came: {properties}",
@@ -60,10 +76,42 @@ def read_mark(lake: LakeStore, table: Table, source: Tier) -> Mark | None:
     """
     known = verify(lake, table)
     mark = again(lake, table, source)
-    if known is not None and known.round is not None and (mark is None or mark.round < known.round):
-        shown = "no round" if mark is None else f"round {mark.round}"
-        refuse(table, lake.tier, f"ends before its record: it has {shown} of tiering, recorded is {known.round}")
+    if (what := _behind_record(known, mark)) is not None:
+        refuse(table, lake.tier, what)
     return mark
+
+
+def lost_copy_as(lake: LakeStore, table: Table, source: Tier) -> str | None:
+    """In what a copy differs from its record, in words; None: in nothing, or nothing is recorded.
+
+    Args:
+        lake: That has it.
+        table: The copy.
+        source: The tier that the flow writes.
+
+    Raises:
+        StateConflictError: the copy was filled from another tier.
+    """
+    known = lake.ledger.known(table, lake.tier)  # before the look at the copy, which only goes on
+    return lost_as(lake, table) or _behind_record(known, again(lake, table, source))
+
+
+def _behind_record(known: LedgerEntry | None, mark: Mark | None) -> str | None:
+    if known is None or known.round is None or (mark is not None and mark.round >= known.round):
+        return None
+    shown = "no round" if mark is None else f"round {mark.round}"
+    return f"ends before its record: it has {shown} of tiering, recorded is {known.round}"
+
+
+def mark_of(lake: LakeStore, table: Table) -> Mark | None:
+    """How far a copy of a table reaches, whatever its ledger knows; None: there is no copy, or nothing was tiered.
+
+    Raises:
+        StateConflictError: this version cannot read the mark.
+    """
+    if lake.identity(table.name) is None:
+        return None
+    return Mark.from_properties(lake.snapshot_properties(table))
 
 
 def again(lake: LakeStore, table: Table, source: Tier) -> Mark | None:
@@ -72,9 +120,7 @@ def again(lake: LakeStore, table: Table, source: Tier) -> Mark | None:
     Raises:
         StateConflictError: the copy was filled from another tier.
     """
-    if lake.identity(table.name) is None:
-        return None
-    mark = Mark.from_properties(lake.snapshot_properties(table))
+    mark = mark_of(lake, table)
     if mark is not None and mark.source is not source:
         raise StateConflictError(
             f"{table.name}: its {lake.tier} copy was filled from the {mark.source} tier, not from {source}",

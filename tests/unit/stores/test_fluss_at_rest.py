@@ -1,0 +1,87 @@
+"""Where the tables of a server that does not run end, by its files."""
+
+import struct
+
+import pytest
+
+from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.model.types import Tier
+from streamhouse.stores.fluss.at_rest import FlussAtRest
+from streamhouse.stores.ledger import LedgerEntry, NoLedger, lost_as
+
+TABLE = Table(name="ods.orders", columns=(Column(name="id", type="int"),), tiers=Tiers(hot="1h"))
+
+
+def batch(base, rows, magic=0):
+    body = (b"\0\0\0\0" if magic else b"") + struct.pack("<IhBiqii", 0, 1, 1, rows - 1, 0, 0, rows) + b"rows"
+    return struct.pack("<qibq", base, len(body) + 9, magic, 0) + body
+
+
+class Known(NoLedger):
+    def __init__(self, entry):
+        self.entry = entry
+
+    def known(self, table, tier):
+        return self.entry
+
+
+@pytest.fixture
+def log(tmp_path):
+    def write(name, data, part="log-0", table="orders-7"):
+        folder = tmp_path / "ods" / table / part
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name:020}.log").write_bytes(data)
+
+    return write
+
+
+@pytest.fixture
+def end(tmp_path):
+    return lambda: FlussAtRest(tmp_path, NoLedger()).end(TABLE)
+
+
+def test_a_bucket_ends_behind_its_last_whole_batch(log, end):
+    log(0, batch(0, 3) + batch(3, 2, magic=1))
+    assert end() == {"0": 5}
+    log(0, batch(0, 3) + batch(3, 2)[:-1])
+    assert end() == {"0": 3}, "the server was killed while it wrote"
+    log(0, batch(0, 3) + b"\0" * 200)
+    assert end() == {"0": 3}, "the disk was full"
+
+
+def test_the_newest_segment_counts(log, end):
+    log(0, batch(0, 30))
+    log(30, batch(30, 1))
+    log(31, b"")
+    assert end() == {"0": 31}
+
+
+def test_partitions_and_buckets_have_the_names_that_positions_have(log, end):
+    log(0, batch(0, 2), part="2026-01-31-p17/log-0")
+    log(0, b"", part="2026-01-31-p17/log-1")
+    log(0, batch(0, 4), part="log-1.deleted")
+    assert end() == {"2026-01-31#17/0": 2, "2026-01-31#17/1": 0}
+
+
+@pytest.mark.parametrize(
+    ("entry", "lost"),
+    [
+        (LedgerEntry("7@1", {"0": 5}), None),
+        (LedgerEntry("7@1", {"0": 6}), "ends before its record: bucket 0 ends at 5, recorded is 6"),
+        (LedgerEntry("8@1", {"0": 5}), "is another table than the one that was recorded"),
+        (None, None),
+    ],
+    ids=str,
+)
+def test_it_is_compared_with_its_record(log, tmp_path, entry, lost):
+    log(0, batch(0, 5))
+    log(0, batch(0, 9), table="orders_new-9")
+    store = FlussAtRest(tmp_path, Known(entry))
+    assert (store.identity("ods.orders"), store.tier) == ("7", Tier.HOT)
+    assert lost_as(store, TABLE) == lost
+
+
+def test_a_table_without_a_folder_is_gone(tmp_path):
+    store = FlussAtRest(tmp_path / "nothing", Known(LedgerEntry("7@1", {"0": 5})))
+    assert lost_as(store, TABLE) == "is gone"
+    assert (store.columns("ods.orders"), store.end(TABLE)) == (None, {})
