@@ -2,8 +2,6 @@
 
 from itertools import product
 
-import pytest
-
 from streamhouse.engine.loss import (
     RULES,
     CopyReach,
@@ -15,13 +13,14 @@ from streamhouse.engine.loss import (
     hint,
     judged,
 )
+from tests.tables import each
 
 CASES = [LossCase(*one) for one in product(StateRecord, LaterEpoch, SegmentRows, CopyReach)]
 TAKES_OVER = {LossVerdict.TAKE_OVER, LossVerdict.TAKE_OVER_AND_FILL}
 FILLS = {LossVerdict.FILL, LossVerdict.TAKE_OVER_AND_FILL}
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@each("case", CASES, ids=str)
 def test_every_combination_has_a_verdict(case):
     verdict = judged(case).verdict
     lost = case.rows in (SegmentRows.LOST_HOT, SegmentRows.LOST_LAKE, SegmentRows.READS_LOST)
