@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 AIRFLOW_STAMP := .venv-airflow/.complete
 
-.PHONY: help demo airflow test test-all check static docs bench soak audit format lock clean
+.PHONY: help demo airflow test test-all check static types lint $(UNIT) docs bench soak audit format lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,26 +31,46 @@ airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in i
 # Real servers: whole files go to one of three processes, which keep two cores busy; the longest files begin first.
 SERVERS := tests/contract tests/integration tests/airflow
 SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
-UNIT = $(BIN)/pytest tests/unit plugins --doctest-modules -q -n 2
+# Unit tests and doctests: in parts, two at a time beside the static checks. A part is one process, whose rooms share what
+# they import, parse and read; its tests are collected once. `rest` has every room that no other part names.
+ROOMS := $(filter-out __pycache__,$(patsubst tests/unit/%/,%,$(wildcard tests/unit/*/)))
+IN_commands := cli project jobs
+IN_plans := compiler sql registry upstream trigger
+IN_wishes := planner mcp_server autopilot ui
+IN_source := docs errors gate benchmarks
+IN_rest := $(filter-out $(IN_commands) $(IN_plans) $(IN_wishes) $(IN_source),$(ROOMS))
+ALSO_IN_source := $(wildcard tests/unit/test_*.py) plugins --doctest-modules
+UNIT := unit-commands unit-plans unit-rest unit-wishes unit-source
+BESIDE := -j2 --keep-going --output-sync=target --no-print-directory
+# Unit tests have no second try; the plugin's talk between processes costs 40 ms a test.
+LEVEL :=
+PART = $(BIN)/pytest -q -p no:rerunfailures $(if $(LEVEL),-m "$(LEVEL)")
 PUBLIC_WAYS = STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
 
-test: static $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; about 20 minutes on two cores
-	$(UNIT)
+test: $(STAMP) $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; about 20 minutes on two cores
+	@$(MAKE) $(BESIDE) static $(UNIT)
 	$(BIN)/pytest $(SERVERS) --level test $(SPREAD)
 
-test-all: static $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try, and without shortcuts of Spark; about an hour
-	$(UNIT)
+test-all: $(STAMP) $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try, and without shortcuts of Spark; about an hour
+	@$(MAKE) $(BESIDE) static $(UNIT)
 	$(BIN)/pytest $(SERVERS) $(SPREAD)
 	$(PUBLIC_WAYS)
 
-check: static ## Format, types, layers, unit tests and doctests; three minutes, no Java
-	$(UNIT) -m "not proof"
+check: $(STAMP) ## Format, types, layers, unit tests and doctests; two minutes, no Java
+	@$(MAKE) $(BESIDE) static $(UNIT) LEVEL="not proof"
 
-static: $(STAMP)
+static: types lint
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+$(UNIT): unit-%: $(STAMP)
+	$(PART) $(addprefix tests/unit/,$(IN_$*)) $(ALSO_IN_$*)
 
 docs: $(TOOLS)/bin/uv ## Build the manual into site/; a warning ends the build
 	@$(TOOLS)/bin/uv run --frozen --isolated --python $(PYTHON) --only-group docs zensical build --clean --strict
