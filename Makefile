@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 AIRFLOW_STAMP := .venv-airflow/.complete
 
-.PHONY: help demo airflow test test-all check static docs bench soak audit format lock clean
+.PHONY: help demo airflow test test-all check servers types lint $(UNIT) docs bench soak audit format lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,33 +28,50 @@ demo: $(STAMP) ## Run both flows over a year of real rows, through hot, warm and
 airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in it, until Ctrl-C
 	@.venv-airflow/bin/python -m streamhouse.orchestrator.local --engine $(CURDIR)/$(BIN)/streamhouse --run retail
 
-# Real servers: whole files go to one of three processes, which keep two cores busy; the longest files begin first.
+# Real servers: whole files go to one of three processes; the longest files begin first. They wait for a fifth of the time.
 SERVERS := tests/contract tests/integration tests/airflow
 SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
-UNIT = $(BIN)/pytest tests/unit plugins --doctest-modules -q
-# Tests that wait for servers leave a fifth of the two cores idle: one process of unit tests uses it. Its output follows.
-BESIDE = log=$$(mktemp); trap 'rm -f "$$log"' EXIT; failed=0; \
-  echo "Unit tests and proofs run beside the tests with servers; their output follows at the end."; \
-  nice $(UNIT) -n 1 >"$$log" 2>&1 & unit=$$!; \
-  $(BIN)/pytest $(SERVERS) $(1) $(SPREAD) || failed=1; \
-  wait $$unit || failed=1; echo "Unit tests and proofs:"; cat "$$log"; exit $$failed
+# Unit tests and doctests: in parts, one after the other beside the servers, or two at a time. A part is one process, whose
+# rooms share what they import, parse and read; its tests are collected once. `rest` has every room that no other part
+# names. A part prints when it ends.
+ROOMS := $(filter-out __pycache__,$(patsubst tests/unit/%/,%,$(wildcard tests/unit/*/)))
+IN_commands := cli project jobs
+IN_plans := compiler sql registry upstream trigger
+IN_wishes := planner mcp_server autopilot ui
+IN_source := docs errors gate benchmarks
+IN_rest := $(filter-out $(IN_commands) $(IN_plans) $(IN_wishes) $(IN_source),$(ROOMS))
+ALSO_IN_source := $(wildcard tests/unit/test_*.py) plugins --doctest-modules
+UNIT := unit-plans unit-rest unit-wishes unit-commands unit-source  # the longest begins first
+BESIDE := -j2 --keep-going --no-print-directory
+# Unit tests have no second try; the plugin's talk between processes costs 40 ms a test.
+LEVEL :=
+PART = nice $(BIN)/pytest -q -p no:rerunfailures $(if $(LEVEL),-m "$(LEVEL)")
 PUBLIC_WAYS = STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
 
-test: static $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; about 20 minutes on two cores
-	@$(call BESIDE,--level test)
+test: lint $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; about 20 minutes on two cores
+	@$(MAKE) $(BESIDE) servers types $(UNIT) SERVERS_LEVEL="--level test"
 
-test-all: static $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try, and without shortcuts of Spark; about an hour
-	@$(call BESIDE,)
+test-all: lint $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try, and without shortcuts of Spark; about an hour
+	@$(MAKE) $(BESIDE) servers types $(UNIT)
 	$(PUBLIC_WAYS)
 
-check: static ## Format, types, layers, unit tests and doctests; three minutes, no Java
-	$(UNIT) -n 2 -m "not proof"
+check: $(STAMP) ## Format, types, layers, unit tests and doctests; three minutes, no Java
+	@$(MAKE) $(BESIDE) types lint $(UNIT) LEVEL="not proof"
 
-static: $(STAMP)
+servers: $(STAMP) $(AIRFLOW_STAMP)
+	$(BIN)/pytest $(SERVERS) $(SERVERS_LEVEL) $(SPREAD)
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+$(UNIT): unit-%: $(STAMP)
+	@log=$$(mktemp); code=0; $(PART) $(addprefix tests/unit/,$(IN_$*)) $(ALSO_IN_$*) >"$$log" 2>&1 || code=$$?; \
+	  echo "== unit tests: $*"; cat "$$log"; rm "$$log"; exit $$code
 
 docs: $(TOOLS)/bin/uv ## Build the manual into site/; a warning ends the build
 	@$(TOOLS)/bin/uv run --frozen --isolated --python $(PYTHON) --only-group docs zensical build --clean --strict

@@ -21,6 +21,8 @@ _TIMERS = frozenset(
 ) | {"default_timer", "clock_gettime", "clock_gettime_ns"}
 _NOW = frozenset({"time.time", "time.time_ns", "datetime.now", "datetime.utcnow", "os.times"})
 _SPAN = re.compile(r"^(took|elapsed|duration|lasted|spent)(_?(s|ms|ns|seconds))?$")
+_VERDICTS = (ast.Assert, ast.If, ast.While)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _LIMIT = frozenset({"timeout", "timeout_s", "timeout_ms", "wait_s", "within_s"})
 _LIMIT_IS_FIRST = frozenset({"wait", "join", "result", "awaitTermination"})
@@ -48,7 +50,7 @@ class _Module:
         self.nodes = list(ast.walk(tree))
         self.names = dict(_imported(self.nodes))
         self.numbers = dict(_numbers(tree))
-        self.scopes = [tree, *(node for node in self.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))]
+        self.reads = any(isinstance(node, ast.Call) and self.reads_clock(node) for node in self.nodes)
 
     def timers(self) -> Iterator[tuple[int, str]]:
         for node in self.nodes:
@@ -60,9 +62,8 @@ class _Module:
                         yield node.lineno, f"imports the clock {one.name}"
 
     def spans(self) -> Iterator[tuple[int, str]]:
-        for scope in self.scopes:
-            nodes = list(ast.walk(scope))
-            verdicts = [node for node in nodes if isinstance(node, ast.Assert | ast.If | ast.While)]
+        for nodes in self.scopes():
+            verdicts = [node for node in nodes if isinstance(node, _VERDICTS)]
             if not verdicts:
                 continue
             times = _Times(nodes, self)
@@ -72,6 +73,19 @@ class _Module:
                     yield node.lineno, "a wait of its own"
                 if _fails(node) and (times.compares_span(node.test) or times.has_deadline(node.test)):
                     yield node.lineno, "a verdict by the time that passed"
+
+    def scopes(self) -> Iterator[list[ast.AST]]:
+        """The nodes of the module, and of each function: what a name is in one, it need not be in another.
+
+        Where no clock is read there are no moments to give names to, and the module as a whole says all.
+        """
+        yield self.nodes
+        if self.reads:
+            yield from (list(ast.walk(node)) for node in self.nodes if isinstance(node, _FUNCTIONS))
+
+    def reads_clock(self, node: ast.expr) -> bool:
+        name = self.name(node.func) if isinstance(node, ast.Call) else ""
+        return ".".join(name.split(".")[-2:]) in _NOW or name.rpartition(".")[2].lstrip("?") in _TIMERS
 
     def sleeps(self) -> Iterator[tuple[int, str]]:
         for node in self.nodes:
@@ -144,6 +158,8 @@ class _Times:
         self.moments: set[str] = set()
         self.deadlines: set[str] = set()
         self.lengths: set[str] = set()
+        if not module.reads:
+            return
         named = [node for node in nodes if isinstance(node, ast.Assign | ast.AugAssign | ast.NamedExpr | ast.Call)]
         for _ in range(3):  # a name may be made from one that is assigned later in the text, in a loop
             before = self._known()
@@ -179,7 +195,7 @@ class _Times:
 
     def has_deadline(self, test: ast.expr) -> bool:
         sides = list(self._compared(test))
-        return any(self.is_deadline(side) for side in sides) and any(self._reads_clock(side) for side in sides)
+        return any(self.is_deadline(side) for side in sides) and any(self.module.reads_clock(side) for side in sides)
 
     def _compared(self, test: ast.expr) -> Iterator[ast.expr]:
         for node in ast.walk(test):
@@ -221,11 +237,7 @@ class _Times:
             return self.is_moment(node.left)
         if isinstance(node, ast.Attribute):
             return self.is_moment(node.value)
-        return self._reads_clock(node)
-
-    def _reads_clock(self, node: ast.expr) -> bool:
-        name = self.module.name(node.func) if isinstance(node, ast.Call) else ""
-        return ".".join(name.split(".")[-2:]) in _NOW or name.rpartition(".")[2].lstrip("?") in _TIMERS
+        return self.module.reads_clock(node)
 
     def _is_length(self, node: ast.expr) -> bool:
         """Whether a moment less this is another moment: a number, a timedelta, a constant of the module."""

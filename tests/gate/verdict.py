@@ -37,7 +37,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         words = "FAILED" if report.failed else "failed, is tried once more:"
         last = report.longreprtext.strip().splitlines()[-1:]
         _TERMINAL[0].write_line("")
-        _TERMINAL[0].write_line(f"{words} {report.nodeid} {''.join(last)}")
+        case = f" [{report.context.msg}]" if isinstance(report, pytest.SubtestReport) else ""
+        _TERMINAL[0].write_line(f"{words} {report.nodeid}{case} {''.join(last)}")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -62,7 +63,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     say(f"{counts}, {len(stats.get('skipped', ()))} skipped, {config.stash.get(LEFT_OUT, 0)} of other levels")
     for line in _skipped(stats.get("skipped", ())):
         say(line)
-    for line in _slowest(reports):
+    for line in _slowest(report for report in reports if not isinstance(report, pytest.SubtestReport)):
         say(line)
     for line in sorted({f"LEFT RUNNING by {r.nodeid}: {text}" for r in reports for text in _said(r, LEFT)}):
         say(line)

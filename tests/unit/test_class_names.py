@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.parsed import nodes_of
+
 PLUGINS = Path(__file__).parents[2] / "plugins"
 
 REQUIRED = frozenset({"Java"})  # py4j looks for a class of this name within each class that it hands to the JVM
@@ -15,7 +17,7 @@ def shared_names(root: Path) -> dict[str, list[str]]:
     """Name → modules, of classes that share a name: public and private, also those within classes and functions."""
     found = defaultdict(list)
     for file in sorted(root.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in nodes_of(file.read_text(encoding="utf-8")):
             if isinstance(node, ast.ClassDef) and node.name not in REQUIRED:
                 found[node.name].append(file.relative_to(root).as_posix())
     return {name: modules for name, modules in found.items() if len(modules) > 1}

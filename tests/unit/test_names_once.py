@@ -4,6 +4,8 @@ import ast
 from collections import Counter
 from pathlib import Path
 
+from tests.parsed import tree_of
+
 PLUGINS = Path(__file__).parents[2] / "plugins"
 
 
@@ -11,7 +13,7 @@ def assigned_again(root: Path) -> dict[str, list[str]]:
     """Module → names that its top level assigns or defines more than once; decorated functions may be overloads."""
     found = {}
     for file in sorted(root.rglob("*.py")):
-        names = Counter(name for node in ast.parse(file.read_text(encoding="utf-8")).body for name in _names(node))
+        names = Counter(name for node in tree_of(file.read_text(encoding="utf-8")).body for name in _names(node))
         if again := sorted(name for name, times in names.items() if times > 1):
             found[file.relative_to(root).as_posix()] = again
     return found

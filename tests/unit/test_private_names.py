@@ -5,10 +5,13 @@ module that the project's own documents do not list.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.parsed import nodes_of
+from tests.tables import each
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 SOURCES = sorted(PLUGINS.rglob("*.py"))
@@ -69,14 +72,19 @@ ALLOWED = {
 }
 
 
+# A tuple: `isinstance(node, A | B)` makes a union each time, for a million nodes.
+_DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_LOOKED_AT = (ast.Import, ast.ImportFrom, ast.Attribute, ast.Call, ast.Constant)
+
+
 def refused(text: str, path: str = "streamhouse/engine/some.py") -> list[str]:
     """What a module of ours may not use, each as `line: what`."""
-    tree = ast.parse(text)
-    own = set(_defined(tree))
-    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    nodes = nodes_of(text)
+    own = set(_defined(nodes))
+    docs = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     found = []
-    for node in ast.walk(tree):
-        for what in _used(node, docs):
+    for node in nodes:
+        for what in _used(node, docs) if isinstance(node, _LOOKED_AT) else ():
             name = what.rpartition(".")[2]
             if what in own or (path, name) in ALLOWED:
                 continue
@@ -147,10 +155,10 @@ def _is_closed(module: str) -> bool:
     return any(module == one or module.startswith(f"{one}.") for one in MODULES)
 
 
-def _defined(tree: ast.Module) -> Iterator[str]:
+def _defined(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Names that a module gives to what is its own: functions, classes, fields, and what it sets on `self`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    for node in nodes:
+        if isinstance(node, _DEFINES):
             yield node.name
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_own(node.value):
             yield node.attr
@@ -176,7 +184,7 @@ def test_rooms_and_exceptions_are_there_and_used() -> None:
     assert any(refused(file.read_text(), relative(file)) for file in SOURCES if relative(file).startswith(ROOMS[0]))
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "spark._jvm.java.lang.System.gc()",

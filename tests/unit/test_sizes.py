@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.parsed import nodes_of
+
 PLUGINS = Path(__file__).parents[2] / "plugins"
 SOURCES = sorted(PLUGINS.rglob("*.py"))
 LINES = 20
@@ -20,8 +22,8 @@ SHORT = 0.94
 
 def lengths(text: str) -> Iterator[tuple[int, str]]:
     """Lines and name of each function of a module, also of those within others."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    for node in nodes_of(text):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield (node.end_lineno or node.lineno) - node.lineno + 1 - documented(node), node.name
 
 

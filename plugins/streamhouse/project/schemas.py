@@ -1,7 +1,10 @@
 """JSON Schemas of the YAML files of a project, with the options of each kind of source, for editors."""
 
 import json
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from streamhouse.ingest.kinds import option_models
@@ -34,8 +37,14 @@ def settings_schema() -> dict[str, Any]:
 
 def write_schemas(root: Path) -> list[str]:
     """Write the schemas into a project; return their paths in it, in order."""
-    files = {"flow.schema.json": flow_file_schema(), "settings.schema.json": settings_schema()}
     (root / FOLDER).mkdir(parents=True, exist_ok=True)
-    for name, schema in files.items():
-        (root / FOLDER / name).write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
-    return [f"{FOLDER}/{name}" for name in files]
+    for name, text in _texts().items():
+        (root / FOLDER / name).write_text(text, encoding="utf-8")
+    return [f"{FOLDER}/{name}" for name in _texts()]
+
+
+@cache
+def _texts() -> Mapping[str, str]:
+    """The files: made once for all projects of a process, as their models do not change."""
+    files = {"flow.schema.json": flow_file_schema(), "settings.schema.json": settings_schema()}
+    return MappingProxyType({name: json.dumps(schema, indent=2) + "\n" for name, schema in files.items()})

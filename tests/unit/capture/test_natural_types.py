@@ -5,9 +5,10 @@ import pytest
 from streamhouse.capture import binlog_types, postgres_types
 from streamhouse.sql.types import canonical_type
 from streamhouse.stores.arrow import arrow_type
+from tests.tables import each
 
 
-@pytest.mark.parametrize("type_", postgres_types._TYPES)
+@each("type_", postgres_types._TYPES)
 def test_of_postgres(type_):
     items = [f"_{type_}"] if type_ in postgres_types._ITEMS else []
     for one in (type_, *items):
@@ -17,7 +18,7 @@ def test_of_postgres(type_):
             assert arrow_type(canonical_type(natural))
 
 
-@pytest.mark.parametrize("type_", binlog_types._TYPES)
+@each("type_", binlog_types._TYPES)
 @pytest.mark.parametrize("suffix", ["", " unsigned", "(65,30)", "(12,2) unsigned zerofill", "(1)"])
 def test_of_binlogs(type_, suffix):
     natural, _ = binlog_types.natural(type_, type_ + suffix)

@@ -16,6 +16,7 @@ from streamhouse.model.types import ReadMode, StepKind, Strategy, Tier
 from streamhouse.registry.registry import Registry
 from tests.columns import columns_of
 from tests.golden import Golden
+from tests.tables import each
 from tests.work import calls_in
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "compile"
@@ -34,7 +35,7 @@ def _plans(project: Path) -> dict[str, FlowPlan]:
     return compile_project(registry.flows.values(), registry, sources)
 
 
-@pytest.mark.parametrize("project", INVALID, ids=lambda p: p.name)
+@each("project", INVALID, ids=lambda p: p.name)
 def test_refused(project: Path, golden: Golden) -> None:
     with pytest.raises(StreamhouseError) as refused:
         _plans(project)

@@ -12,7 +12,6 @@ from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
 from streamhouse.cli.main import streamhouse
-from streamhouse.errors.explanation import explanations
 from streamhouse.project.settings import Settings
 from tests.unit.docs.mentions import Block, Mention, anchors, blocks, mentions
 from tests.unit.docs.tree import Tree, options_of, sub_command
@@ -102,7 +101,7 @@ def _names(one: Mention, tree: Tree) -> Iterator[Found]:
         if variable not in tree.words:
             yield variable, "no variable that the source reads"
     for code in _CODE.findall(one.text):
-        if code not in explanations():
+        if code not in tree.codes:
             yield code, "no error code"
     imported = _IMPORT.match(one.text)
     if imported:
@@ -134,7 +133,7 @@ def _inline(text: str, document: Path, tree: Tree) -> Iterator[Found]:
 
 
 def _program(path: str, rest: str, tree: Tree) -> Iterator[Found]:
-    places = [tree.root / path] if "/" in path else [*tree.root.glob(f"[bst]*/**/{path}"), *tree.package.rglob(path)]
+    places = [tree.root / path] if "/" in path else list(tree.programs.get(path, ()))
     places = [place for place in places if place.is_file()]
     if not places:
         yield path, "no program"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tests.parsed import tree_of
+
 _SECTION = re.compile(r"^Raises:\n((?:    .*(?:\n|$)|\n)+)", re.MULTILINE)
 _REFERENCE = re.compile(r"[Ss]ee `(\w+\.\w+)`")
 _NEVER_SEEN = {"AssertionError", "NotImplementedError"}  # a fault of ours, and a method that subclasses write
@@ -34,7 +36,7 @@ def raising(modules: Iterable[tuple[str, str]]) -> list[Raising]:
     Where a docstring says "See `Class.method`", what is documented there counts too. The docstring of a command is its
     help, so commands are left out.
     """
-    functions = [(module, *found) for module, source in modules for found in _public(ast.parse(source), "")]
+    functions = [(module, *found) for module, source in modules for found in _public(tree_of(source), "")]
     documented = {name: _documented(function) for _, name, function in functions}
     found = []
     for module, name, function in functions:

@@ -11,12 +11,14 @@ from typing import Any
 import click
 
 from streamhouse.cli.main import streamhouse
+from streamhouse.errors.explanation import explanations
 from streamhouse.ingest.cdc import CdcOptions
 from streamhouse.ingest.files import FilesOptions
 from streamhouse.ingest.kafka import KafkaOptions
 from streamhouse.ingest.replay import ReplayOptions
 from streamhouse.project.settings import Settings
 from streamhouse.registry.schema_export import action_schema, flow_schema
+from tests.parsed import tree_of
 
 _SOURCE = ("*.py", "*.sql", "*.yaml", "*.yml", "*.sh", "*.js", "*.toml", "*.txt", "*.json", "*.html", "*.css")
 _FOLDERS = ("plugins", "tests", "benchmarks", "scripts", "flows", "actions", "dags", "examples")
@@ -44,6 +46,19 @@ class Tree:
     @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(re.findall(r"\w+", self.source))
+
+    @cached_property
+    def programs(self) -> dict[str, list[Path]]:
+        """Where the programs of each name are."""
+        found: dict[str, list[Path]] = {}
+        for path in (*self.root.glob("[bst]*/**/*.py"), *self.package.rglob("*.py")):
+            found.setdefault(path.name, []).append(path)
+        return found
+
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """The codes of errors."""
+        return frozenset(explanations())
 
     @cached_property
     def targets(self) -> frozenset[str]:
@@ -107,7 +122,7 @@ class Tree:
 def names_in(module: Path) -> set[str]:
     """What a module defines or imports at its top level."""
     found: set[str] = set()
-    for node in ast.parse(module.read_text()).body:
+    for node in tree_of(module.read_text()).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             found.add(node.name)
         elif isinstance(node, ast.ImportFrom | ast.Import):

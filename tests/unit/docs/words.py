@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from streamhouse.cli.main import streamhouse
+from tests.parsed import nodes_of, tree_of
 from tests.unit.docs.tree import sub_command
 
 ARCHAIC = (
@@ -18,14 +19,14 @@ ARCHAIC = (
     *("amongst", "naught", "ails", "unto", "for ever", "those of now", "told", "tells", "held", "likewise"),
     *("stand still", "stands still", "stood still", "set aside", "sets aside", "the like", "in the place of"),
 )
-_WORDS = re.compile(rf"\b(?:{'|'.join(ARCHAIC)})\b", re.IGNORECASE)
+_WORDS = re.compile(rf"\b(?:{'|'.join(ARCHAIC)})\b")
 _APART = re.compile(r"\b(?:tells?|told)(?: \w+){0,3} apart\b", re.IGNORECASE)  # this is how one says it
 _CODE = re.compile(r"`[^`\n]+`|\]\([^)]*\)")
 
 
 def archaic(text: str) -> list[str]:
     """The archaic words of a text, in lower case, each once; spans of code are not looked at."""
-    return sorted({found.lower() for found in _WORDS.findall(_APART.sub(" ", _CODE.sub(" ", text)))})
+    return sorted(set(_WORDS.findall(_APART.sub(" ", _CODE.sub(" ", text)).lower())))
 
 
 def helps() -> Iterator[tuple[str, str]]:
@@ -45,16 +46,18 @@ def _helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
 def texts(package: Path) -> Iterator[tuple[str, str]]:
     """Each module, with its literals of several words: messages, hints, reasons, descriptions; no docstrings."""
     for path in sorted(package.rglob("*.py")):
-        found = list(_literals(ast.parse(path.read_text())))
+        found = list(_literals(tree_of(path.read_text())))
         if found:
             yield path.relative_to(package).as_posix(), "\n".join(found)
 
 
 def remarks(package: Path) -> Iterator[tuple[str, str]]:
-    """Each module, with its docstrings and comments."""
+    """Each module that has an archaic word anywhere, with its docstrings and comments."""
     for path in sorted(package.rglob("*.py")):
         source = path.read_text()
-        statements = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr)]
+        if not _WORDS.search(source.lower()):
+            continue  # to find comments takes long
+        statements = [node.value for node in nodes_of(source) if isinstance(node, ast.Expr)]
         tokens = tokenize.generate_tokens(io.StringIO(source).readline)
         found = [_text_of(one) for one in statements if isinstance(one, ast.Constant)]
         found += [token.string for token in tokens if token.type == tokenize.COMMENT]

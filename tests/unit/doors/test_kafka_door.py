@@ -12,6 +12,7 @@ from streamhouse.errors import SourceError
 from streamhouse.ingest.kafka import open_kafka
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.kafka_settings import client_settings
+from tests.tables import each
 
 DOCUMENT = Path(__file__).parents[2] / "fixtures" / "doors" / "librdkafka-CONFIGURATION.md"
 """As librdkafka publishes it (commit 4c3b017)."""
@@ -44,7 +45,7 @@ def test_each_setting_is_taken_or_refused_and_none_is_both():
     assert KAFKA.taken.keys() | KAFKA.refused.keys() == ALL.keys()
 
 
-@pytest.mark.parametrize("name", sorted(KAFKA.taken))
+@each("name", sorted(KAFKA.taken))
 def test_what_is_taken_has_a_kind_and_a_reason(name):
     setting, (kind, values) = KAFKA.taken[name], ALL[name]
     assert setting.why
@@ -61,7 +62,7 @@ def test_what_is_taken_has_a_kind_and_a_reason(name):
         assert setting.kind is Kind.FILE
 
 
-@pytest.mark.parametrize("name", sorted(KAFKA.refused))
+@each("name", sorted(KAFKA.refused))
 def test_what_is_refused_has_a_reason_which_the_message_says(name):
     with pytest.raises(SourceError) as refused:
         open_kafka({**GIVEN, "properties": {name: "x"}})

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.parsed import nodes_of, tree_of
+
 ANY = r"[\s\S]+"
 _PLACE = r"(?:\S+:\d+:\d+: )?"
 
@@ -30,18 +32,18 @@ class Templates:
         """Of every module under `package`."""
         sites: dict[str, list[Site]] = {}
         parents: dict[str, str] = {}
-        trees = [ast.parse(path.read_text()) for path in sorted(package.rglob("*.py"))]
+        texts = [path.read_text() for path in sorted(package.rglob("*.py"))]
         own: dict[str, Site] = {}
-        for tree in trees:
-            for node in ast.walk(tree):
+        for text in texts:
+            for node in nodes_of(text):
                 if isinstance(node, ast.ClassDef):
                     for base in node.bases:
                         parents[node.name] = ast.unparse(base)
                     for site in _constructed(node):
                         own[node.name] = site
-        for tree in trees:
-            constants = _constants(tree)
-            for node in ast.walk(tree):
+        for text in texts:
+            constants = _constants(tree_of(text))
+            for node in nodes_of(text):
                 name = _called(node)
                 if name is not None and isinstance(node, ast.Call):
                     site = own.get(name) or _site(node, constants)

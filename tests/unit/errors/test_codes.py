@@ -8,6 +8,8 @@ import pytest
 
 from streamhouse import errors
 from streamhouse.errors.explanation import explanation, explanations, nearest_code, page
+from tests.parsed import nodes_of
+from tests.tables import each
 from tests.unit.errors.templates import Templates
 
 ROOT = Path(__file__).parents[3]
@@ -29,12 +31,12 @@ def test_a_code_means_one_error():
     assert {code: n for code, n in Counter(e.code for e in CLASSES).items() if n > 1} == {}
 
 
-def codes_in(tree):
+def codes_in(text):
     """Classes of a module that set `code` to an error code."""
-    for node in ast.walk(tree):
+    for node in nodes_of(text):
         for line in node.body if isinstance(node, ast.ClassDef) else ():
             value = getattr(line, "value", None)
-            if ast.unparse(line).startswith("code") and isinstance(value, ast.Constant):
+            if isinstance(value, ast.Constant) and ast.unparse(line).startswith("code"):
                 yield node.name, value.value
 
 
@@ -42,7 +44,7 @@ def test_every_class_with_a_code_of_its_own_is_in_the_package_of_errors():
     found = {
         name: path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
-        for name, _ in codes_in(ast.parse(path.read_text()))
+        for name, _ in codes_in(path.read_text())
     }
     assert {name: path for name, path in found.items() if not path.startswith("errors/")} == {}
     assert sorted(found) == sorted(one.__name__ for one in CLASSES)
@@ -60,7 +62,7 @@ def test_a_code_without_a_section_is_refused(section):
         explanation(type("OddError", (errors.StoreError,), {"__doc__": text, "code": "SH999"}))
 
 
-@pytest.mark.parametrize("one", EXPLAINED.values(), ids=list(EXPLAINED))
+@each("one", EXPLAINED.values(), ids=list(EXPLAINED))
 def test_an_example_is_a_message_that_the_code_prints(one, templates):
     """Its first line matches a message of the class in our source, its hint one that goes with such a message."""
     if one.example.startswith(NO_MESSAGE):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.gate.clock import ALLOWED, findings, refused
+from tests.tables import each
 
 ROOT = Path(__file__).parents[3]
 MODULES = {str(file.relative_to(ROOT)): file.read_text() for file in sorted((ROOT / "tests").rglob("*.py"))}
@@ -87,7 +88,7 @@ def test_there_is_none_in_the_tests() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("name", BAD)
+@each("name", BAD)
 def test_it_is_found(name: str) -> None:
     assert findings(BAD[name])
 

@@ -8,6 +8,7 @@ from streamhouse.ingest.message_formats import LANGUAGES, RegisteredMessages
 from streamhouse.ingest.schema_registry import NotRegistered, RegisteredSchema
 from tests.malformed import FORMATS, OTHER, SCHEMAS, Message
 from tests.registry import framed
+from tests.tables import each
 
 NUMBER = 7
 CASES = [(form, *case) for form, (cases, _, _) in FORMATS.items() for case in cases(NUMBER)]
@@ -57,7 +58,7 @@ def test_good_messages(form, count):
     assert (found.rows.num_rows, found.bad) == (count, ())
 
 
-@pytest.mark.parametrize(("form", "name", "raw", "reason"), CASES, ids=[f"{case[0]}: {case[1]}" for case in CASES])
+@each(("form", "name", "raw", "reason"), CASES, ids=[f"{case[0]}: {case[1]}" for case in CASES])
 def test_malformed(form, name, raw, reason):
     good = framed(NUMBER, FORMATS[form][1])
     for before, after in ((1, 1), (MANY, 3) if form == "avro" else (0, 0)):

@@ -14,6 +14,7 @@ from streamhouse.ingest.kafka import open_kafka
 from streamhouse.ingest.message_formats import LANGUAGES, RegisteredMessages
 from streamhouse.ingest.schema_registry import RegisteredSchema
 from tests.malformed import Message, field, framed, sized, varint, zigzag
+from tests.tables import each
 
 NUMBER = 7
 LAST = 253_402_300_799  # the last second of the year 9999
@@ -116,7 +117,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize("nested", NESTED)
-@pytest.mark.parametrize(("kind", "type_", "good", "bad", "why"), [one for one in AVRO if one[3] is not None])
+@each(("kind", "type_", "good", "bad", "why"), [one for one in AVRO if one[3] is not None])
 def test_avro(kind, type_, good, bad, why, nested):
     around, spelled, value = NESTED[nested]
     opened = avro_source(around(kind), spelled.format(type_))
@@ -201,7 +202,7 @@ PROTOBUF = [
 
 
 @pytest.mark.parametrize("nested", ["plain", "repeated", "message", "map"])
-@pytest.mark.parametrize(("kind", "type_", "good", "bad", "why"), PROTOBUF)
+@each(("kind", "type_", "good", "bad", "why"), PROTOBUF)
 def test_protobuf(kind, type_, good, bad, why, nested):
     outer, spelled = {
         "plain": (kind, type_),

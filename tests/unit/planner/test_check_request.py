@@ -16,9 +16,10 @@ from streamhouse.errors import (
 from streamhouse.planner.check_request import check_request
 from streamhouse.planner.request import Arithmetic, Banded, Between, Condition, Derived, During, Join, Related, Request
 from tests.composed_cases import CASES, CATALOG, DAY, JOIN, REV, Case, N, asked, col, cut, dim, measure, where
+from tests.tables import each
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each("case", CASES, ids=lambda case: case.name)
 def test_sound_requests_pass(case: Case) -> None:
     check_request(case.request, CATALOG)
 
@@ -130,7 +131,7 @@ REFUSED: dict[str, tuple[Request, type[PlanningError], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_refused(name: str) -> None:
     request, error, text = REFUSED[name]
     with pytest.raises(error) as refused:

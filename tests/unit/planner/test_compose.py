@@ -14,6 +14,7 @@ from streamhouse.planner.sentence import sentence
 from streamhouse.planner.table_query import table_query
 from streamhouse.sql.dialect import render
 from tests.composed_cases import CASES, CATALOG, DAY, REV, STORE, Case, N, asked, dim
+from tests.tables import each
 
 TEXTS = Path(__file__).parents[2] / "fixtures" / "planner" / "composed.sql"
 
@@ -27,13 +28,13 @@ def test_texts_are_as_they_were(golden: Callable[[str, Path], None]) -> None:
     golden("\n".join(_text(case) for case in CASES), TEXTS)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each("case", CASES, ids=lambda case: case.name)
 def test_equal_requests_give_equal_texts(case: Case) -> None:
     again = type(case.request).model_validate_json(case.request.model_dump_json())
     assert render(compose(again, CATALOG)) == render(compose(case.request, CATALOG))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each("case", CASES, ids=lambda case: case.name)
 def test_analyser_follows_what_is_composed(case: Case) -> None:
     found = composed(case.request, CATALOG)
     meaning = meaning_of(found.query, CATALOG)

@@ -7,6 +7,7 @@ import pytest
 
 from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.understand import understand
+from tests.tables import each
 from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import CATALOGS
 
@@ -19,7 +20,7 @@ def _turns() -> list[tuple[str, str, str]]:
     return [(*map(str.strip, wish.split("|", 1)), found.strip()) for wish, found in pairs]  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(("schema", "wish", "wanted"), _turns(), ids=lambda part: part[:60])
+@each(("schema", "wish", "wanted"), _turns(), ids=lambda part: part[:60])
 def test_read_as(schema, wish, wanted):
     assert compact(understand(wish, CATALOGS[schema])) == wanted
 

@@ -8,6 +8,7 @@ from streamhouse.query.parse import parse_query
 from streamhouse.query.plain_sql import plain
 from streamhouse.sql.admit import NOT_OF_VALUES, QUERY_FUNCTIONS, TABLE_FUNCTIONS
 from tests.doors import CALLS, LITERALS, RELATIONS, STATEMENTS, filled
+from tests.tables import each
 
 TEXT = Column(name="name", type="string")
 DOORS = Table(name="dwd.doors", columns=(Column(name="id", type="int"), TEXT), tiers={"hot": "1h"})
@@ -15,7 +16,7 @@ USERS = Table(name="dwd.users", columns=(Column(name="user", type="string"),), t
 CATALOG = {"dwd.doors": DOORS, "dwd.users": USERS}
 
 
-@pytest.mark.parametrize("sql", filled([*RELATIONS, *CALLS, *STATEMENTS], "/etc/passwd"))
+@each("sql", filled([*RELATIONS, *CALLS, *STATEMENTS], "/etc/passwd"))
 def test_more_than_tables_is_refused(sql):
     with pytest.raises(QueryRefusedError) as refused:
         parse_query(sql, CATALOG)

@@ -10,6 +10,7 @@ from streamhouse.model.types import Tier
 from streamhouse.query.parse import needed_tiers, parse_query
 from streamhouse.query.reading import smallest_column
 from streamhouse.sql.dialect import render
+from tests.tables import each
 
 
 def table(name, columns, key=(), **tiers):
@@ -41,7 +42,7 @@ CATALOG = {one.name: one for one in (SALES, PRODUCTS, OLD, FRESH)}
 ALL = SALES.column_names
 
 
-@pytest.mark.parametrize(
+@each(
     ("sql", "needed"),
     [
         ("select count(*) from dwd.sales", {"dwd.sales": ()}),

@@ -9,6 +9,7 @@ from streamhouse.registry.problems import flat
 from streamhouse.registry.read_action import read_action
 from streamhouse.registry.read_flow import read_flow
 from tests.golden import Golden
+from tests.tables import each
 
 FILES = sorted(f for f in (Path(__file__).parents[2] / "fixtures/invalid").iterdir() if f.suffix in (".yaml", ".sql"))
 
@@ -21,12 +22,12 @@ def refusal(file: Path) -> StreamhouseError:
     return refused.value
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
+@each("file", FILES, ids=lambda f: f.name)
 def test_message(file: Path, golden: Golden) -> None:
     golden(f"{refusal(file)}\n", file.with_suffix(file.suffix + ".err.txt"))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
+@each("file", FILES, ids=lambda f: f.name)
 def test_every_error_has_a_place_in_the_file_and_a_remedy(file: Path) -> None:
     lines = file.read_text(encoding="utf-8").split("\n")
     for error in flat([refusal(file)]):

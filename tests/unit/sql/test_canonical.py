@@ -8,6 +8,7 @@ import pytest
 from streamhouse.sql.canonical import CanonicalInput, canonical
 from tests.equal_pairs import Pair, meaning, pairs
 from tests.sql_corpus import LINES, P, columns, queries, typed
+from tests.tables import each
 
 PAIRS = list(pairs())
 DIFFERENT = [
@@ -16,7 +17,7 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=[f"{p.change}: {p.first[:60]}" for p in PAIRS])
+@each("pair", PAIRS, ids=[f"{p.change}: {p.first[:60]}" for p in PAIRS])
 def test_verdict(pair: Pair) -> None:
     first, second = meaning(pair.first), meaning(pair.second)
     assert first.rows is not None, first.why
@@ -29,7 +30,7 @@ def test_enough_is_tried() -> None:
     assert tried[False] >= 100
 
 
-@pytest.mark.parametrize(("first", "second"), DIFFERENT, ids=[first for first, _ in DIFFERENT])
+@each(("first", "second"), DIFFERENT, ids=[first for first, _ in DIFFERENT])
 def test_one_word_makes_a_difference(first: str, second: str) -> None:
     assert not meaning(first).means(meaning(second))
     assert meaning(first).means(meaning(first))
@@ -63,7 +64,7 @@ def test_what_values_are_made_of_and_what_decides_the_rows() -> None:
     assert found.decides == frozenset({("o", "st"), ("o", "store"), ("o", "cust"), ("d", "cust")})
 
 
-@pytest.mark.parametrize("sql", queries())
+@each("sql", queries())
 def test_every_query_of_the_corpus_is_read_again_as_it_was(sql: str) -> None:
     text = typed(sql).sql
     inputs = {"lines": CanonicalInput("lines", columns(LINES)), "p": CanonicalInput("p", columns(P))}

@@ -15,6 +15,7 @@ from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import SPARK, quote_names, render, spark_words
 from streamhouse.sql.dialect.spark_grammar import grammar
 from streamhouse.sql.scopes import function_name, own_nodes
+from tests.parsed import nodes_of
 
 EVERY = sorted(
     {value for value in vars(exp).values() if isinstance(value, type) and issubclass(value, exp.Expr)},
@@ -33,7 +34,7 @@ def test_classes_are_told_by_a_tuple():
     """`isinstance(node, A | B)` puts A and B together each time, which takes ten times as long."""
     root = Path(streamhouse.__file__).parent
     for file in (file for folder in ("sql", "compiler", "registry") for file in (root / folder).rglob("*.py")):
-        for call in ast.walk(ast.parse(file.read_text())):
+        for call in nodes_of(file.read_text()):
             asks = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "isinstance"
             assert not (asks and isinstance(call.args[1], ast.BinOp)), f"{file}:{call.lineno}"
 

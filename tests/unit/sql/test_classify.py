@@ -10,11 +10,12 @@ from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
 from tests.golden import Golden
 from tests.sql_corpus import AT, FIXTURES, ORDERS, Case, cases, classified, columns
+from tests.tables import each
 
 CASES = cases()
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.sql[:70])
+@each("case", CASES, ids=lambda c: c.sql[:70])
 def test_strategy(case: Case) -> None:
     if case.expected == "refused":
         with pytest.raises(StrategyError):

@@ -15,6 +15,7 @@ from streamhouse.sql.dialect import (
     render,
 )
 from tests.sql_corpus import AT, expressions, queries
+from tests.tables import each
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def test_functions_stay_as_written(sql: str) -> None:
     assert render(parse_query(sql, AT)) == sql
 
 
-@pytest.mark.parametrize("sql", [*[f"SELECT {e} AS v FROM lines" for e in expressions()], *queries()])
+@each("sql", [*[f"SELECT {e} AS v FROM lines" for e in expressions()], *queries()])
 def test_printing_is_stable(sql: str) -> None:
     once = render(parse_query(sql, AT))
     assert render(parse_query(once, AT)) == once

@@ -14,6 +14,7 @@ from streamhouse.registry.parse_sql import parse_query
 from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
 from tests.sql_corpus import AT
+from tests.tables import each
 
 COLUMNS = {
     "i": "int",
@@ -40,7 +41,7 @@ def read(sql: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         "SELECT i FROM r WHERE sum(i) > 1",
@@ -85,7 +86,7 @@ def test_what_stands_where_spark_does_not_take_it(sql: str) -> None:
         read(sql)
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         "SELECT i FROM r WHERE i",
@@ -142,7 +143,7 @@ def test_types_that_spark_refuses(sql: str) -> None:
         read(sql)
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         "SELECT sum(sum(i)) OVER () AS x FROM r",

@@ -1,12 +1,11 @@
 """Which output columns are never NULL; what is unknown may be."""
 
-import pytest
-
 from streamhouse.sql.dialect import parse_query
 from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import analyse
 from tests.columns import columns_of
 from tests.sql_corpus import AT
+from tests.tables import each
 
 O = {"id": "bigint not null", "k": "string not null", "v": "int", "s": "string", "ts": "timestamp not null"}  # noqa: E741
 P = {"k": "string not null", "w": "int", "name": "string not null"}
@@ -70,7 +69,7 @@ PERHAPS = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "nullable"), [*((s, False) for s in NEVER), *((s, True) for s in PERHAPS)])
+@each(("sql", "nullable"), [*((s, False) for s in NEVER), *((s, True) for s in PERHAPS)])
 def test_nullable(sql: str, nullable: bool) -> None:
     used = {name: types for name, types in (("o", O), ("p", P)) if f" {name} " in f"{sql} ".replace(")", " ")}
     ports = {name: ActionPort(columns_of(types), {}) for name, types in used.items()}

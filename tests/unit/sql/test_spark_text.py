@@ -8,6 +8,7 @@ from streamhouse.errors import Location, SqlSyntaxError, StrategyError
 from streamhouse.sql.dialect import parse_query, render
 from streamhouse.sql.dialect.literals import quoted
 from streamhouse.sql.dialect.tokens import unescaped
+from tests.tables import each
 
 AT = Location("a.sql")
 
@@ -193,7 +194,7 @@ def test_qualify_beside_an_order_that_is_lost() -> None:
         read("SELECT DISTINCT a FROM t QUALIFY count(*) OVER (PARTITION BY b) > 1 ORDER BY b")
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         "SELECT a FROM t FULL SEMI JOIN u ON t.a = u.a",

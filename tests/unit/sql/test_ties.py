@@ -1,9 +1,8 @@
 """Functions that depend on the order of rows: which are told of, and which a key makes sure of."""
 
-import pytest
-
 from tests.golden import Golden
 from tests.sql_corpus import FIXTURES, orders
+from tests.tables import each
 
 TOLD = [
     "SELECT store, max_by(id, ts) AS latest FROM o GROUP BY store",
@@ -102,6 +101,6 @@ def test_told(golden: Golden) -> None:
     golden("\n".join(lines), FIXTURES / "types" / "ties.txt")
 
 
-@pytest.mark.parametrize("sql", SILENT)
+@each("sql", SILENT)
 def test_a_key_decides(sql: str) -> None:
     assert orders(sql).notices == ()

@@ -15,6 +15,7 @@ from streamhouse.sql.understood import CLAUSES, EXPRESSIONS, SAYS_NOTHING, refus
 from streamhouse.sql.unfold import unfold
 from tests.equal_pairs import meaning
 from tests.sql_corpus import LINES, columns
+from tests.tables import each
 
 PORTS = {"lines": {c.name: c for c in columns(LINES)}}
 _CALLED_OTHERWISE = frozenset({"window", "filter", "any"})
@@ -64,7 +65,7 @@ def _least(kind: type[exp.Expr]) -> dict[str, object]:
     return {name: _column("a") for name, needed in kind.arg_types.items() if needed}
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+@each("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_every_class_and_argument_counts_or_makes_a_query_opaque(kind: type[exp.Expr]) -> None:
     if kind in CLAUSES or issubclass(kind, exp.Query):
         return
@@ -94,7 +95,7 @@ _READ_ELSEWHERE = frozenset(
 """Leaves, which `test_canonical` and `different.sql` tell apart."""
 
 
-@pytest.mark.parametrize("kind", sorted(EXPRESSIONS, key=lambda c: c.__name__), ids=lambda kind: kind.__name__)
+@each("kind", sorted(EXPRESSIONS, key=lambda c: c.__name__), ids=lambda kind: kind.__name__)
 def test_every_argument_that_is_known_reaches_the_node(kind: type[exp.Expr]) -> None:
     assert EXPRESSIONS[kind] <= kind.arg_types.keys()
     if kind in _READ_ELSEWHERE:

@@ -2,17 +2,16 @@
 
 import re
 
-import pytest
-
 from streamhouse.errors import DefinitionErrors, StreamhouseError
 from tests.golden import Golden
 from tests.spark_verdicts import FOLDER, checked, recorded, shown, statements
+from tests.tables import each
 
 ODD = ("SH000", "SH220", "in each other")
 """What says that a fault is ours."""
 
 
-@pytest.mark.parametrize("sql", statements())
+@each("sql", statements())
 def test_as_spark(sql: str) -> None:
     theirs = recorded()[sql].columns
     try:

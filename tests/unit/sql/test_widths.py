@@ -3,6 +3,7 @@
 import pytest
 
 from tests.random_queries import stays
+from tests.tables import each
 
 STAYS = [
     "SELECT id, i, w, f, m FROM n",
@@ -46,6 +47,6 @@ def test_no_value_shows_the_width(sql: str) -> None:
     assert stays(sql)
 
 
-@pytest.mark.parametrize("sql", VARIES)
+@each("sql", VARIES)
 def test_what_may_show_the_width(sql: str) -> None:
     assert not stays(sql)

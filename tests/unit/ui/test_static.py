@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from streamhouse.ui.app import STATIC
+from tests.tables import each
 
 VENDOR = STATIC / "vendor"
 PINNED = json.loads((VENDOR / "versions.json").read_text())
@@ -31,7 +32,7 @@ def test_every_library_is_pinned():
     assert {path.name for path in VENDOR.iterdir()} == named
 
 
-@pytest.mark.parametrize("path", OWN, ids=lambda path: str(path.relative_to(STATIC)))
+@each("path", OWN, ids=lambda path: str(path.relative_to(STATIC)))
 def test_nothing_comes_from_elsewhere(path):
     text = path.read_text().replace(_NAMESPACE, "")
     assert not re.search(r"""https?://|(src|href)=["']/|url\(["']?(?!data:|#)""", text)

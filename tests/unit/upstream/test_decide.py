@@ -12,6 +12,7 @@ from streamhouse.model.upstream import UpstreamEvent, Values, Verdict
 from streamhouse.upstream.decide import decide, verdict
 from streamhouse.upstream.reading_step import ColumnUse, ReadingStep
 from tests.golden import Golden
+from tests.tables import each
 
 CELLS = Path(__file__).parents[2] / "fixtures/upstream/cells"
 TIERS = Tiers.model_validate({"hot": "7d", "warm": "30d", "cold": "forever"})
@@ -165,7 +166,13 @@ CASES: dict[EventType, dict[str, tuple[UpstreamEvent, ReadingStep]]] = {
         ),
     },
 }
-ALL = [(e, r, policy) for cases in CASES.values() for e, r in cases.values() for policy in Policy]
+_ALL = {
+    f"{kind}, {name}, {policy}": (seen, by, policy)
+    for kind, cases in CASES.items()
+    for name, (seen, by) in cases.items()
+    for policy in Policy
+}
+ALL, CELLS_OF_ALL = list(_ALL.values()), list(_ALL)
 
 
 def shown(found: Verdict) -> str:
@@ -188,7 +195,7 @@ def test_no_row_is_left_out() -> None:
     assert list(CASES) == list(SUBJECT_TO_POLICY)
 
 
-@pytest.mark.parametrize(("seen", "by", "policy"), ALL)
+@each(("seen", "by", "policy"), ALL, ids=CELLS_OF_ALL)
 def test_every_cell(seen: UpstreamEvent, by: ReadingStep, policy: Policy) -> None:
     found = verdict(seen, by, policy)
     assert found.policy is policy
@@ -204,7 +211,7 @@ def test_every_cell(seen: UpstreamEvent, by: ReadingStep, policy: Policy) -> Non
         assert by.uses is not ColumnUse.KEY or found.values is not Values.NULL, "no key is NULL"
 
 
-@pytest.mark.parametrize(("seen", "by", "policy"), ALL)
+@each(("seen", "by", "policy"), ALL, ids=CELLS_OF_ALL)
 def test_freeze_is_never_laxer_than_another_policy_that_touches_tables(
     seen: UpstreamEvent, by: ReadingStep, policy: Policy
 ) -> None:

@@ -3,14 +3,13 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.schema_change import SUBJECT_TO_POLICY, EventType, Policy
 from streamhouse.model.upstream import Values
 from streamhouse.registry.read_flow import read_flow
 from streamhouse.upstream.decide import verdict
 from streamhouse.upstream.reading_step import ColumnUse
+from tests.tables import each
 from tests.unit.upstream.test_decide import CASES
 
 TEXT = (Path(__file__).parents[3] / "docs/trigger.md").read_text(encoding="utf-8")
@@ -45,7 +44,7 @@ def _rows() -> dict[str, list[str]]:
     return {name: cells for name, cells in found.items() if cells}
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "policy", "cell"),
     [
         (kind, policy, cell)

@@ -11,7 +11,8 @@ from streamhouse.upstream.ability import follows
 from streamhouse.upstream.decide import verdict
 from streamhouse.upstream.known_input import KnownInput, followed
 from streamhouse.upstream.reading_step import ReadingStep
-from tests.unit.upstream.test_decide import ALL, INT, LESS, TEXT, S, event, reader
+from tests.tables import each
+from tests.unit.upstream.test_decide import ALL, CELLS_OF_ALL, INT, LESS, TEXT, S, event, reader
 
 COLUMNS = tuple(
     Column(name=name, type=kind)
@@ -29,7 +30,7 @@ CHANGES_NOTHING = {Values.AS_BEFORE, Values.UNREAD, Values.COUNTED}
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-@pytest.mark.parametrize(("seen", "by", "policy"), ALL)
+@each(("seen", "by", "policy"), ALL, ids=CELLS_OF_ALL)
 def test_every_cell(origin: str, seen: UpstreamEvent, by: ReadingStep, policy: Policy) -> None:
     told, before = verdict(seen, by, policy), KnownInput(ORIGINS[origin])
     found = followed(before, seen, [told])

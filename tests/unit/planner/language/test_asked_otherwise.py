@@ -4,6 +4,7 @@
 import pytest
 
 from streamhouse.planner.understand import understand
+from tests.tables import each
 from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import CATALOGS, catalog, table
 
@@ -107,7 +108,7 @@ ASKED_BACK = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("schema", "wish", "wanted"), READ)
+@each(("schema", "wish", "wanted"), READ)
 def test_read_as(schema, wish, wanted):
     assert compact(understand(wish, ALL[schema])) == wanted
 

@@ -4,6 +4,7 @@
 import pytest
 
 from streamhouse.planner.understand import understand
+from tests.tables import each
 from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import CATALOGS
 
@@ -91,7 +92,7 @@ ASKED_BACK = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "wish", "named"), ASKED_BACK)
+@each(("schema", "wish", "named"), ASKED_BACK)
 def test_what_is_not_read_is_named(schema, wish, named):
     found = understand(wish, CATALOGS[schema])
     assert found.request is None
