@@ -61,7 +61,9 @@ def _open_runs(wish: str, found: Understood, described: list[str], lexicon: Lexi
     known = _SAYS_NOTHING | named | _noted(found) | _words(" ".join(described)) | options_said(found.request)
     codes = _codes(wish)
     is_open = [
-        match.group() in codes or (word not in known and not has_trace(words, at, answer, is_name=word in other))
+        match.group() in codes
+        or _asks_more(words, at)
+        or (word not in known and not has_trace(words, at, answer, is_name=word in other))
         for at, (match, word) in enumerate(zip(matches, words, strict=True))
     ]
     runs: list[tuple[int, int]] = []
@@ -73,6 +75,14 @@ def _open_runs(wish: str, found: Understood, described: list[str], lexicon: Lexi
         if len(places) > 1:
             runs.append((matches[places[0]].start(), matches[places[-1]].end()))
     return runs
+
+
+def _asks_more(words: list[str], at: int) -> bool:
+    """A question behind the wish: "and by whom", "and when"."""
+    return words[at] in _QUESTIONS and (at == len(words) - 1 or (words[at] == "whom" and words[at - 1 : at] == ["by"]))
+
+
+_QUESTIONS = frozenset({"who", "whom", "whose", "which", "what", "where", "when", "how", "why"})
 
 
 def _codes(wish: str) -> frozenset[str]:
