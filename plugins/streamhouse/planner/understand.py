@@ -28,6 +28,7 @@ from streamhouse.planner.language.most_done import with_most_of
 from streamhouse.planner.language.net import lost
 from streamhouse.planner.language.nouns_of_times import with_done_moments
 from streamhouse.planner.language.options import read_options
+from streamhouse.planner.language.passed_over import passed_over
 from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
@@ -61,11 +62,24 @@ def understand(wish: str, catalog: Catalog) -> Understood:
     Returns:
         A Request, or questions, or a refusal that names the words without a place and what comes nearest.
     """
+    lexicon = lexicon_of(catalog)
+    draft = Draft()
+    found = _read(wish, draft, lexicon)
+    if found.request is None:
+        return found
+    missing = passed_over(wish, found, draft.unread, lexicon, lambda other: _read(other, Draft(), lexicon))
+    return Understood(refusal=_no_place(missing)) if missing else found
+
+
+def _no_place(words: str) -> str:
+    return f"'{words}' of the wish has no place in what can be read of it"
+
+
+def _read(wish: str, draft: Draft, lexicon: Lexicon) -> Understood:
+    """A wish as the rules read it."""
     refusal = screened(wish) or impossible(wish)
     if refusal:
         return Understood(refusal=refusal)
-    lexicon = lexicon_of(catalog)
-    draft = Draft()
     tokens = _tokens(wish, lexicon, draft)
     if not tokens:
         return Understood(refusal="the wish is empty")
@@ -127,7 +141,7 @@ def _checked(wish: str, tokens: tuple[Token, ...], draft: Draft, lexicon: Lexico
         return _failed(found, lexicon, draft)
     missing = lost(tokens, draft, found) or unseen(tokens, draft, found) or unaccounted(draft, found)
     if missing:
-        return Understood(refusal=f"'{missing}' of the wish has no place in what can be read of it")
+        return Understood(refusal=_no_place(missing))
     question = doubt(tokens, draft, found)
     if question is not None:
         return Understood(questions=(question,))

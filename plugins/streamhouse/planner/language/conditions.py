@@ -12,7 +12,7 @@ from streamhouse.planner.language.comparisons import compared
 from streamhouse.planner.language.draft import Clause, Either, Is, Noun, Present, State, When
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
-from streamhouse.planner.language.none_there import is_empty_without, refuse_text_of_none
+from streamhouse.planner.language.none_there import check_there_or_shown, is_empty_without, refuse_text_of_none
 from streamhouse.planner.language.place import (
     NotPlacedError,
     Placed,
@@ -290,6 +290,7 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
         places.note(clause.phrase, f"{placed.name} is at least 1")
         return [Condition(left=of, operator=">=", values=(1,))]
     refuse_text_of_none(clause, placed)
+    check_there_or_shown(clause, placed)
     places.note(clause.phrase, f"{placed.name} is {'not ' if clause.present else ''}empty")
     return [Condition(left=of, operator="is not null" if clause.present else "is null")]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from streamhouse.planner.language.draft import Clause, Draft, Figure, Is, Noun
-from streamhouse.planner.language.lexicon import Mention
+from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.tokens import Token
 
 _JOINS = frozenset({"and", "or", ",", "&"})
@@ -16,6 +16,8 @@ def join_values(draft: Draft, tokens: tuple[Token, ...]) -> None:
     A value before the noun of one of several figures stays with that figure.
     """
     if len(draft.figures) > 1:
+        return
+    if _counted(draft, tokens):
         return
     nouns = [*draft.nouns, *(one.noun for one in draft.figures if isinstance(one.noun, Noun))]
     around = {mention for noun in nouns for mention in noun.around if _is_value(mention)}
@@ -29,6 +31,46 @@ def join_values(draft: Draft, tokens: tuple[Token, ...]) -> None:
         draft.filters.append(Is(tuple(run), phrase=" and ".join(mention.text for mention in run)))
         draft.nouns = [_without(noun, run) for noun in draft.nouns if noun.head not in run]
         draft.figures = [_figure_without(one, run) for one in draft.figures]
+
+
+def _counted(draft: Draft, tokens: tuple[Token, ...]) -> bool:
+    """Whether values are what is counted: "dogs or cats" are rows of either; of "dogs and cats" it is asked."""
+    count = draft.figures[0] if draft.figures else None
+    noun = count.noun if count is not None and count.function in _COUNTS else None
+    if count is None or not isinstance(noun, Noun) or noun.around or not _is_value(noun.head):
+        return False
+    lists = {clause: _only_values(clause) for clause in draft.filters}
+    values = [value for found in lists.values() for value in found]
+    run = next(
+        (one for one in _runs(sorted([noun.head, *values], key=lambda m: m.start), tokens) if noun.head in one), []
+    )
+    if not run:
+        return False
+    draft.filters = [one for one in draft.filters if not set(lists[one]) & set(run)]
+    draft.filters.append(Is(tuple(run), phrase=" or ".join(mention.text for mention in run)))
+    sense = max(run[0].of_kind("value"), key=lambda one: one.quality)
+    column = sense.column
+    rows = replace(run[0], senses=(Sense("table", sense.table),))
+    draft.figures = [replace(count, noun=Noun(rows))]
+    said = " ".join(token.text for token in tokens[run[0].start : run[-1].end]).replace(" ,", ",")
+    grouped = any(isinstance(one, Noun) and column in {s.column for s in one.head.senses} for one in draft.groups)
+    if "or" not in said.split() and not grouped:
+        together = " or ".join(mention.text for mention in run)
+        thing = column.replace("_", " ")
+        draft.questions.append((f"'{said}': one number for all of them, or one for each?", said,
+                                (together, f"{together} per {thing}")))  # fmt: skip
+    return True
+
+
+_COUNTS = frozenset({"count", "number"})
+
+
+def _only_values(clause: Clause) -> tuple[Mention, ...]:
+    """The values of a condition that says no more than that rows have one of them."""
+    if not isinstance(clause, Is) or clause.of is not None or clause.negated or clause.operator or clause.said:
+        return ()
+    found = tuple(value for value in clause.values if isinstance(value, Mention) and _is_value(value))
+    return found if len(found) == len(clause.values) else ()
 
 
 def _is_value(mention: Mention) -> bool:

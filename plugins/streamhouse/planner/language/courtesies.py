@@ -39,7 +39,14 @@ _BEHIND = (
     ),
     rf"[,;]? if (?:that is|that's|it is|it's) (?:possible|ok|okay|not too much trouble){_END}",
 )
-_WITHIN = (r"\b(?:really|actually|basically|you know,) (?=[a-z])",)
+_EXAMPLES = (  # behind the group that they are of
+    r"(?<=day|our|eek|nth|ear),? \((?:(?:e\.g\.|for example|such as|i\.e\.|like) )?[\w:, -]+?"
+    r"(?:,? ?(?:\.\.\.|…|etc\.?|and so on))\)"
+)
+_WITHIN = (
+    _EXAMPLES,
+    r"\b(?:really|actually|basically|you know,) (?=[a-z])",
+)
 _COMPILED = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (*_BEFORE, *_BEHIND, *_WITHIN))
 _ROUNDS = 3  # "Hi, my boss wants to know"
 

@@ -28,3 +28,19 @@ def refuse_text_of_none(clause: Present, placed: Placed) -> None:
             clause.phrase,
             sorted(f"with {spoken(placed.column.name)} '{v}'" for v in placed.column.values if v.lower() in _ZEROES),
         )
+
+
+def check_there_or_shown(clause: Present, placed: Placed) -> None:
+    """As in "neutered dogs with name": of a column that no description calls empty, the name is to be shown.
+
+    Raises:
+        UnclearError: nothing tells that a row may lack it.
+    """
+    said = placed.column.description.lower()
+    if clause.unsure and said and not _MAY_LACK.search(said):
+        noun = clause.noun.text
+        raise UnclearError(f"'{clause.phrase}': must it be there, or is it to be shown?", clause.phrase,
+                           (f"with any {noun}", f", show {noun}"))  # fmt: skip
+
+
+_MAY_LACK = re.compile(r"\b(empty|null|missing|none|unknown|if|unless|where|optional|only|not)\b")

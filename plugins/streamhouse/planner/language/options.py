@@ -10,7 +10,7 @@ from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.language.words import GRAINS
 
-_FRESH = (
+FRESH = (
     "fresh within", "fresh to within", "with a freshness of", "freshness of", "freshness", "at most", "no more than",
     "not more than", "no older than", "not older than", "never older than", "updated every", "refreshed every",
     "refresh every", "update every", "updated at least every", "up to date within", "with a delay of at most",
@@ -19,15 +19,15 @@ _FRESH = (
     "within", "fresh", "older than", "not later than", "no later than", "visible within", "with a latency under",
     "with a lag of", "lag at most", "behind at most", "recomputed every", "delivered within", "delivered every",
 )  # fmt: skip
-_AFTER = ("old", "late", "behind", "of delay", "delay", "at the latest", "lag", "behind the source", "of lag", "stale",
-          "after the source", "fresh", "latency", "of latency")  # fmt: skip
+AFTER_FRESH = ("old", "late", "behind", "of delay", "delay", "at the latest", "lag", "behind the source", "of lag",
+               "stale", "after the source", "fresh", "latency", "of latency")  # fmt: skip
 _CERTAIN = frozenset(
     one
-    for one in _FRESH
+    for one in FRESH
     if re.search(r"fresh|updat|refresh|delay|lag|latency|recomput|delivered|visible|available|up to date", one)
 )
 _LAYERS = {"ods": Layer.ODS, "dwd": Layer.DWD, "dws": Layer.DWS, "ads": Layer.ADS}
-_ALERTS = ("alert me when", "alert me if", "alert me about", "alert when", "alert if", "alert on", "alert about",
+ALERTS = ("alert me when", "alert me if", "alert me about", "alert when", "alert if", "alert on", "alert about",
            "warn me when", "warn me if", "warn when", "warn if", "warn me about", "warn about", "notify me when",
            "notify me if", "notify me about", "notify when", "notify us when", "tell me when", "tell me if",
            "tell us when", "flag any", "flag all",
@@ -66,13 +66,15 @@ _BEFORE_FRESH = frozenset(
 
 def _freshness(tokens: tuple[Token, ...], draft: Draft) -> tuple[Token, ...]:
     for at in range(len(tokens)):
-        for phrase in sorted(_FRESH, key=len, reverse=True):
+        for phrase in sorted(FRESH, key=len, reverse=True):
             length = _at(tokens, at, phrase)
             found = _duration(tokens, at + length) if length else None
             if not found:
                 continue
             duration, end = found
-            after = next((n for words in sorted(_AFTER, key=len, reverse=True) if (n := _at(tokens, end, words))), 0)
+            after = next(
+                (n for words in sorted(AFTER_FRESH, key=len, reverse=True) if (n := _at(tokens, end, words))), 0
+            )
             if not after and (phrase not in _CERTAIN):
                 continue
             if phrase in {"older than", "at most", "within"} and not after:
@@ -182,7 +184,7 @@ def _blank_between(tokens: tuple[Token, ...], at: int) -> bool:
 
 def _alert(tokens: tuple[Token, ...], draft: Draft) -> tuple[Token, ...]:
     for at in range(min(len(tokens), 8)):
-        for phrase in sorted(_ALERTS, key=len, reverse=True):
+        for phrase in sorted(ALERTS, key=len, reverse=True):
             length = _at(tokens, at, phrase)
             if length:
                 draft.alert = True

@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+from streamhouse.planner.language.lazy_patterns import Turn
 from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
 from streamhouse.planner.language.turns_of_speech import TURNS_OF_SPEECH
@@ -161,9 +162,8 @@ _TURNS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 _SLASHED = re.compile(r"\b(\d{1,2})/(\d{1,2})/(\d{4})\b")
 _DAY_FIRST = re.compile(r"\b(?:1[3-9]|2\d|3[01])/\d{1,2}/\d{4}\b")
-_COMPILED = tuple(
-    (re.compile(pattern, re.IGNORECASE), said)
-    for pattern, said in (*TURNS_OF_SPEECH, *TURNS_OF_ASKING, *_TURNS, *TURNS_OF_PATTERNS)
+_ALL_TURNS = tuple(
+    Turn(pattern, said) for pattern, said in (*TURNS_OF_SPEECH, *TURNS_OF_ASKING, *_TURNS, *TURNS_OF_PATTERNS)
 )
 
 
@@ -177,6 +177,14 @@ def rephrased(wish: str) -> str:
     if _DAY_FIRST.search(wish):  # one date that can only begin with the day shows how the others are written
         parts = [_SLASHED.sub(r"\1.\2.\3", part) for part in parts]
     for at in range(0, len(parts), 2):
-        for pattern, said in _COMPILED:
-            parts[at] = pattern.sub(said, parts[at])
+        parts[at] = _turned(parts[at])
     return "".join(parts)
+
+
+def _turned(text: str) -> str:
+    lower = text.lower()
+    for turn in _ALL_TURNS:
+        changed = turn.apply(text, lower)
+        if changed is not text:
+            text, lower = changed, changed.lower()
+    return text

@@ -361,6 +361,22 @@ def _both_ways(words: list[str], draft: Draft, found: Shaped) -> str:
     return ""
 
 
+def _which_things(words: list[str], draft: Draft, found: Shaped) -> str:
+    """As in "which volunteers walk dogs": the things are listed, and no rows that only point to them."""
+    block = found.block
+    listed = not (block.measures or block.dimensions or block.columns or block.inner or block.pick)
+    if not listed or words[:1] not in (["which"], ["what"]) or len(words) < _THING_AND_VERB:
+        return ""
+    first = next((one for one in mentions_of(draft) if one.start == 1), None)
+    senses = first.of_kind("table") if first is not None else ()
+    tables = {sense.table for sense in senses if sense.quality >= _SURE}
+    return words[1] if tables and block.base not in tables else ""
+
+
+_THING_AND_VERB = 3
+_SURE = 0.95  # how well a word has to name a table
+
+
 # -- comparisons ----------------------------------------------------------------------------------------------------
 
 
@@ -427,5 +443,5 @@ def _numbers(one: Condition) -> list[Decimal]:
 
 _CHECKS = (
     _averages, _superlatives, _groups, _medians, _shares, _totals, _different, _alternatives, _asks_figure, _verbs,
-    _opposites, _both_ways, _by_number, _first_or_last, _adverbs,
+    _opposites, _both_ways, _by_number, _first_or_last, _adverbs, _which_things,
 )  # fmt: skip

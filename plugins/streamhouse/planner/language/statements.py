@@ -329,15 +329,17 @@ def having(reader: Reader) -> bool:
     start = reader.at
     if _one_more(reader):
         return True
-    if reader.word(-1) in {",", "together", "along"} or not (
-        reader.draft.nouns or reader.draft.figures or reader.draft.groups
-    ):
+    named = reader.draft.nouns or reader.draft.figures or reader.draft.groups
+    if reader.word(-1) in {",", "together", "along"} or not (named or reader.draft.filters):
         return False
     if not reader.take(
         "with", "having", "that have", "who have", "that had", "who had", "which have", "that has", "who has"
     ):
         return False
     some = reader.take("at least one", "any", "some", "one or more", "an", "a")
+    if not (named or some):
+        reader.at = start
+        return False
     if _single(reader, start):
         return True
     definite = reader.word() in _DEFINITE

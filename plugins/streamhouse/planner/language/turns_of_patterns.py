@@ -26,8 +26,6 @@ _BOUND = (
     r"(above|below|over|under|of more than|of less than|of at least|of at most|more than|less than|at least|at most)"
 )
 _LIMIT = r"(over|above|under|below|beyond)"
-_HOURS = r"(hour(?: of (?:the )?day)?|day of (?:the )?week|weekday|month of (?:the )?year)"
-_AT_NIGHT = r"(?:e\.g\.|for example|such as|i\.e\.|like)"
 _ITEM = r"[a-z]+(?: [a-z]+){0,2}"
 _UNIT = r"(?:cm|mm|km|kg|m|t|g|l|minutes|min|hours|h|seconds|days|percent|%|EUR|USD|GBP|kWh|MWh|MB|GB)"
 
@@ -57,7 +55,6 @@ _MOVING = tuple(
 TURNS_OF_PATTERNS: tuple[tuple[str, str], ...] = (
     # slips and examples that change nothing
     (rf"\b{_MORE} then (?=\d|a\b|an\b|the\b|one\b|two\b|three\b|five\b|ten\b|average\b)", r"\1 than "),
-    (rf"\bby {_HOURS},? \((?:{_AT_NIGHT} )?[\w:, -]+?(?:,? ?(?:\.\.\.|…|etc\.?|and so on))\)", r"by \1"),
     (rf"(?<=\w) \(({_UNIT})\){_END}", r" in \1"),
     # totals over periods
     *_MOVING,

@@ -65,14 +65,14 @@ class Used:
         return sense.value.casefold() in texts
 
 
-def used_by(block: Block, lexicon: Lexicon) -> Used:
-    """What a block and its inner ones read."""
+def used_by(block: Block, lexicon: Lexicon, *, joined: bool = True) -> Used:
+    """What a block and its inner ones read; `joined`: also the columns by which tables are only joined."""
     used = Used(lexicon)
     base = ""
     for one in _blocks(block):
         base = one.base or base
     for one in _blocks(block):
-        _of_block(used, one, base)
+        _of_block(used, one, base, joined=joined)
     return used
 
 
@@ -80,11 +80,11 @@ def _blocks(block: Block) -> list[Block]:
     return [block, *(_blocks(block.inner) if block.inner is not None else [])]
 
 
-def _of_block(used: Used, block: Block, base: str) -> None:
+def _of_block(used: Used, block: Block, base: str, *, joined: bool) -> None:
     roles = {"": base} | {join.role: join.table for join in block.joins}
     used.tables |= set(roles.values())
     for join in block.joins:
-        for column in join.on:
+        for column in join.on if joined else ():
             used.add_column(roles.get(join.left, base), column)
     for measure in block.measures:
         if measure.named is not None:
