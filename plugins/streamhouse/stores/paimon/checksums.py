@@ -23,14 +23,12 @@ from typing import Any
 from zlib import crc32
 
 from streamhouse.errors import StoreError
+from streamhouse.model.types import Tier
+from streamhouse.stores.data_check import remedy
 
 _FOLDER, _LEDGER, _FIRST = "checksums", "files", "first"
 _CHUNK = 1 << 20
 _MOST_KNOWN = 100_000
-DAMAGED = (
-    "bring the file back from a copy of the warm tier; without one, fill the table again: streamhouse tier FLOW "
-    "--refill where it is a copy, streamhouse restore where it is the first tier"
-)
 
 _verified: dict[str, tuple[int, int, int]] = {}  # path → its size, time and checksum when it was last read as a whole
 _lock = threading.Lock()
@@ -234,7 +232,7 @@ class Checksums:
             raise self._damaged(path, "its checksum is not that of what was written")
 
     def _damaged(self, path: Path, what: str) -> StoreError:
-        return StoreError(f"{self.name} in the warm tier is damaged: {path}: {what}", hint=DAMAGED)
+        return StoreError(f"{self.name} in the warm tier is damaged: {path}: {what}", hint=remedy(Tier.WARM))
 
 
 def checksums_of(warehouse: str, name: str) -> Checksums | None:

@@ -13,8 +13,10 @@ from hashlib import sha256
 from typing import Any
 
 from streamhouse.errors import StoreError
+from streamhouse.model.types import Tier
 from streamhouse.stores.base import CARRIED, SNAPSHOT_ID, WRITER
-from streamhouse.stores.paimon.checksums import DAMAGED, checksums_at
+from streamhouse.stores.data_check import remedy
+from streamhouse.stores.paimon.checksums import checksums_at
 from streamhouse.stores.paimon.private import builder_of
 from streamhouse.stores.paimon.verified import handle_path, record, snapshots_of
 
@@ -123,7 +125,9 @@ def _read_tag(handle: Any, path: str) -> Any | None:
             tagged = JSON.from_json(text, Snapshot)
             return _proven_tag(handle, path, tagged)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise StoreError(f"a tag of a table in the warm tier is damaged: {path}: {error}", hint=DAMAGED) from error
+        raise StoreError(
+            f"a tag of a table in the warm tier is damaged: {path}: {error}", hint=remedy(Tier.WARM)
+        ) from error
     return None
 
 

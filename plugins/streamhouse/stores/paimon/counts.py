@@ -7,7 +7,8 @@ a manifest how many rows and bytes each file has. Damage that leaves all of them
 from typing import Any
 
 from streamhouse.errors import StoreError
-from streamhouse.stores.paimon.checksums import DAMAGED
+from streamhouse.model.types import Tier
+from streamhouse.stores.data_check import remedy
 
 _counted: set[tuple[str, int, int]] = set()  # path of a table, snapshot, its time
 _MOST_COUNTED = 10_000
@@ -62,4 +63,6 @@ def _refuse_size(handle: Any, name: str, size: int | None) -> None:
 
 def _other(handle: Any, name: str, what: str) -> StoreError:
     path = f"{handle.table_path.rstrip('/')}/manifest/{name}"
-    return StoreError(f"{handle.identifier.get_full_name()} in the warm tier is damaged: {path}: {what}", hint=DAMAGED)
+    return StoreError(
+        f"{handle.identifier.get_full_name()} in the warm tier is damaged: {path}: {what}", hint=remedy(Tier.WARM)
+    )

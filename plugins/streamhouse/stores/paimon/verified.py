@@ -7,7 +7,9 @@ from typing import Any
 
 from streamhouse.errors import StoreError
 from streamhouse.model.table import Table
-from streamhouse.stores.paimon.checksums import DAMAGED, Checksums, checksums_at
+from streamhouse.model.types import Tier
+from streamhouse.stores.data_check import remedy
+from streamhouse.stores.paimon.checksums import Checksums, checksums_at
 from streamhouse.stores.paimon.counts import refuse_other_counts
 
 _MOST_BACK = 1_000  # snapshots of others that are recorded with our next one
@@ -143,7 +145,7 @@ def _refuse(table: Table, snapshot: Any, rows: int, what: str) -> None:
         raise StoreError(
             f"{table.name} in the warm tier is damaged: snapshot {snapshot.id} has {snapshot.total_record_count:,} "
             f"rows, {what} {rows:,}",
-            hint=DAMAGED,
+            hint=remedy(Tier.WARM),
         )
 
 
