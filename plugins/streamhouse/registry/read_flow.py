@@ -20,6 +20,7 @@ from streamhouse.model.flow import Flow
 from streamhouse.model.types import NAME, TABLE_NAME
 from streamhouse.registry.declared import declared_type, join_cut_types
 from streamhouse.registry.inline_secrets import refuse_secrets
+from streamhouse.registry.lengths import length_errors
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.validate import build, keep_known, name_error, table_name_error
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
@@ -45,6 +46,7 @@ def read_flow(text: str, file: str) -> Flow:
     if not isinstance(document.data, dict):
         raise FileFormatError("the flow is no mapping", at=document.value_at(()), hint="begin with 'flow: orders'")
     refuse_secrets(document, problems, _instead, named=_may_be_secret)
+    problems.add(*length_errors(document))
     raw = {key: value for key, value in document.data.items() if key != "sources"}
     steps = raw.get("steps")
     if isinstance(steps, list):
