@@ -28,7 +28,7 @@ from streamhouse.stores.data_check import remedy
 
 _FOLDER, _LEDGER, _FIRST = "checksums", "files", "first"
 _CHUNK = 1 << 20
-_MOST_KNOWN = 100_000
+_MOST_KNOWN, _MOST_RECORDS = 100_000, 100
 
 _verified: dict[str, tuple[int, int, int]] = {}  # path → its size, time and checksum when it was last read as a whole
 _lock = threading.Lock()
@@ -72,10 +72,21 @@ class Checksums:
         self._own = folder / _FOLDER
         self._ledger = _Ledger()
         self._reading = threading.Lock()
+        self._records: dict[int, tuple[tuple[int, int] | None, dict[str, Checksum]]] = {}  # size and time, what it says
 
     def has(self, number: int) -> bool:
         """Whether the metadata of a snapshot is recorded; it may also be damaged."""
         return (self._own / f"snapshot-{number}").exists()
+
+    def prove_file(self, number: int) -> None:
+        """Compare the file of a snapshot alone, for those who want to know what it says and no rows.
+
+        Raises:
+            StoreError: it is not as it was written, or is gone.
+        """
+        path = f"snapshot/snapshot-{number}"
+        if (known := self._snapshot(number).get(path)) is not None:
+            self._prove(self.folder / path, known)
 
     def prove_snapshot(self, number: int) -> bool:
         """Compare the metadata of a snapshot with what is recorded; whether there is a record.
@@ -180,9 +191,22 @@ class Checksums:
             unfinished.replace(self._own / _LEDGER)
 
     def _snapshot(self, number: int) -> dict[str, Checksum]:
-        found = self._lines(self._own / f"snapshot-{number}")
-        whole = found.pop(_content_of(number), None) is not None  # the last line
-        return found if whole else {}
+        path = self._own / f"snapshot-{number}"
+        try:
+            status = path.stat()
+        except OSError:
+            return {}
+        now = (status.st_size, status.st_mtime_ns)
+        before, known = self._records.get(number, (None, {}))
+        if before == now:
+            return known
+        found = self._lines(path)
+        if found.pop(_content_of(number), None) is None:  # the last line
+            return {}
+        if len(self._records) >= _MOST_RECORDS:
+            self._records.clear()
+        self._records[number] = (now, found)
+        return found
 
     def _read(self) -> _Ledger:
         """The ledger with the lines that came since it was last read."""

@@ -38,7 +38,7 @@ class VerifiedSnapshots:
     def get_snapshot_by_id(self, number: int) -> Any:
         """One of them; None: it was expired, or never was. Errors as of `get_latest_snapshot`."""
         if self._checksums is not None and self.exists(number):
-            self._checksums.prove_snapshot(number)
+            self._checksums.prove_file(number)
         return self._manager.get_snapshot_by_id(number)
 
     def exists(self, number: int) -> bool:
@@ -54,7 +54,7 @@ class VerifiedSnapshots:
             self._checksums.prove_snapshots()  # names the file, where it is one of ours
             raise
         if snapshot is not None:
-            self._checksums.prove_snapshot(snapshot.id)
+            self._checksums.prove_file(snapshot.id)
         return snapshot
 
 
