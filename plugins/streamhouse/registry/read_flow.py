@@ -26,6 +26,9 @@ from streamhouse.registry.validate import build, keep_known, name_error, table_n
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
 from streamhouse.sql.types import split_not_null
 
+STEPS_MOST = 1_000
+"""Of a flow: planning compares each step with those before it."""
+
 _USE = re.compile(r"[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?")
 
 
@@ -50,6 +53,9 @@ def read_flow(text: str, file: str) -> Flow:
     raw = {key: value for key, value in document.data.items() if key != "sources"}
     steps = raw.get("steps")
     if isinstance(steps, list):
+        if len(steps) > STEPS_MOST:
+            cause = f"a flow has at most {STEPS_MOST:,} steps, this one has {len(steps):,}"
+            raise FileFormatError(cause, at=document.key_at(("steps",)), hint="divide it into several flows")
         raw["steps"] = [_expand_reads(step) for step in steps]
     data = keep_known(raw, Flow, document, problems)
     if "sources" in document.data:
