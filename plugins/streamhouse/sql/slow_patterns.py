@@ -64,7 +64,7 @@ class _Graph:
 
 
 @dataclass
-class _Part:
+class _Piece:
     """A part of an expression: where it begins and ends, each with the number of ways, and whether it may be empty."""
 
     first: Counter[int] = field(default_factory=Counter)
@@ -82,33 +82,33 @@ def _graphs(tree: Any) -> Iterator[_Graph]:
         yield graph
 
 
-def _sequence(graph: _Graph, items: Any, apart: list[Any]) -> _Part:
-    whole = _Part()
+def _sequence(graph: _Graph, items: Any, apart: list[Any]) -> _Piece:
+    whole = _Piece()
     for kind, value in items:
         whole = _joined(graph, whole, _part(graph, kind, value, apart))
     return whole
 
 
-def _joined(graph: _Graph, left: _Part, right: _Part) -> _Part:
+def _joined(graph: _Graph, left: _Piece, right: _Piece) -> _Piece:
     for end, ways in left.last.items():
         for begin, more in right.first.items():
             graph.ways[end][begin] += ways * more
-    return _Part(
+    return _Piece(
         left.first + Counter({at: ways * left.empty for at, ways in right.first.items()}),
         right.last + Counter({at: ways * right.empty for at, ways in left.last.items()}),
         left.empty * right.empty,
     )
 
 
-def _part(graph: _Graph, kind: Any, value: Any, apart: list[Any]) -> _Part:
+def _part(graph: _Graph, kind: Any, value: Any, apart: list[Any]) -> _Piece:
     if kind in (kinds.LITERAL, kinds.NOT_LITERAL, kinds.ANY, kinds.IN):
         at = graph.place(letter for letter in graph.samples if _takes(kind, value, letter))
-        return _Part(Counter({at: 1}), Counter({at: 1}), 0)
+        return _Piece(Counter({at: 1}), Counter({at: 1}), 0)
     if kind is kinds.SUBPATTERN:
         return _sequence(graph, value[-1], apart)
     if kind is kinds.BRANCH:
         options = [_sequence(graph, one, apart) for one in value[1]]
-        return _Part(
+        return _Piece(
             sum((one.first for one in options), Counter()),
             sum((one.last for one in options), Counter()),
             sum(one.empty for one in options),
@@ -118,24 +118,24 @@ def _part(graph: _Graph, kind: Any, value: Any, apart: list[Any]) -> _Part:
         return _repeated(graph, int(least), int(most), items, apart)
     if kind in (kinds.ASSERT, kinds.ASSERT_NOT):
         apart.append(value[1])
-    return _Part()  # a boundary, a group that is never tried again, or what was matched before
+    return _Piece()  # a boundary, a group that is never tried again, or what was matched before
 
 
-def _repeated(graph: _Graph, least: int, most: int, items: Any, apart: list[Any]) -> _Part:
+def _repeated(graph: _Graph, least: int, most: int, items: Any, apart: list[Any]) -> _Piece:
     if most in (0, 1) or least == most:
         body = _sequence(graph, items, apart)
-        return _Part(body.first, body.last, body.empty + (0 if least else 1)) if most else _Part()
+        return _Piece(body.first, body.last, body.empty + (0 if least else 1)) if most else _Piece()
     if most < _FEW:
-        whole = _Part()
+        whole = _Piece()
         for number in range(most):
             body = _sequence(graph, items, apart)
-            whole = _joined(graph, whole, _Part(body.first, body.last, 1 if number >= least else body.empty))
+            whole = _joined(graph, whole, _Piece(body.first, body.last, 1 if number >= least else body.empty))
         return whole
     body = _sequence(graph, items, apart)
     for end, ways in body.last.items():
         for begin, more in body.first.items():
             graph.ways[end][begin] += ways * more
-    return _Part(body.first, body.last, 1 if least == 0 or body.empty else 0)
+    return _Piece(body.first, body.last, 1 if least == 0 or body.empty else 0)
 
 
 def _is_ambiguous(graph: _Graph) -> bool:

@@ -134,13 +134,17 @@ class PaimonUpkeep:
     def _handle(self, table: Table, use: Callable[[Any], None]) -> Any:
         """The table of pypaimon, after `use` of it."""
         with translated_in_python("reading", table.name):
-            if (checksums := checksums_of(self._options["warehouse"], table.name)) is not None:
-                checksums.prove_schemas()
+            self._prove_schemas(table)
             handle = self._catalog.get_table(table.name).copy(_NATIVE)
             use(handle)
             return handle
 
+    def _prove_schemas(self, table: Table) -> None:
+        if (checksums := checksums_of(self._options["warehouse"], table.name)) is not None:
+            checksums.prove_schemas()
+
     def _table(self, table: Table) -> Any:
+        self._prove_schemas(table)  # Java reads them at once
         layer, name = table.name.split(".")
         # Writers have the option `write-only`, so that they leave this to upkeep.
         return self._java.table(self._options, layer, name, {"write-only": "false"})
