@@ -213,8 +213,8 @@ def _written(tree: Any) -> Iterator[str]:
 
 
 def _numbers(item: Any) -> Iterator[int]:
-    if isinstance(item, int) and not isinstance(item, bool) and type(item) is int:
+    if type(item) is int:  # and no kind of a part, which is a number, too
         yield item
-    elif isinstance(item, list | tuple | parser.SubPattern):
+    elif isinstance(item, (list, tuple, parser.SubPattern)):
         for one in item:
             yield from _numbers(one)
