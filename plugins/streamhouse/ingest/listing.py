@@ -7,6 +7,7 @@ from pathlib import Path
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.folders import data_path
 
+_MOST_DEEP = 2
 _NUMBER = re.compile(r"([0-9]+)")
 
 
@@ -30,7 +31,9 @@ def list_files(pattern: str, root: Path) -> list[str]:
         SourceError: one of them, or what a link leads to, lies outside of the project's data.
     """
     data_path(root, _fixed(pattern).as_posix())
-    found = glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207  Path.glob takes no absolute path
+    _refuse_many(pattern, None)
+    # Several `**` name a file several times.
+    found = set(glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207  Path.glob takes no absolute path
     names = [name for name in (Path(name).as_posix() for name in found) if not Path(name).name.startswith((".", "_"))]
     files = ((name, data_path(root, name)) for name in names)
     found_names = (name for name, path in files if path.is_file() and path.stat().st_size)
@@ -41,14 +44,24 @@ def check_place(pattern: str, root: Path, at: Location | None) -> None:
     """Check that there is a folder to watch, or the one file that `pattern` names.
 
     Raises:
-        SourceError: there is none, or it lies outside of the project's data.
+        SourceError: there is none, or it lies outside of the project's data, or the pattern takes too long to look for.
     """
+    _refuse_many(pattern, at)
     fixed = _fixed(pattern)
     data_path(root, fixed.as_posix(), at)
     if not (root / fixed).exists():
         what = "folder" if fixed != Path(pattern) else "file"
         raise SourceError(
             f"there is no {what} '{fixed.as_posix()}'", at=at, hint="paths are relative to the project's folder"
+        )
+
+
+def _refuse_many(pattern: str, at: Location | None) -> None:
+    if pattern.split("/").count("**") > _MOST_DEEP:
+        raise SourceError(
+            f"the path has more than {_MOST_DEEP} '**'; the time to look for its files doubles with each",
+            at=at,
+            hint="one '**' takes folders at every depth: data/**/*.csv",
         )
 
 

@@ -11,6 +11,9 @@ from pathlib import Path
 from streamhouse.errors import FileFormatError, Location
 from streamhouse.errors.base import printable
 
+MOST_BYTES = 1_000_000
+"""Of a file that a person writes: far above any real one, and read in seconds whatever it says."""
+
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -116,8 +119,11 @@ def _read(root: Path, name: str) -> DefinitionFile:
             return DefinitionFile(name, None, "it is a link that leads out of the project")
         # Without O_NONBLOCK a pipe that nobody writes into would never open.
         with FileIO(os.open(path, _READ)) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 return DefinitionFile(name, None, "it is no regular file")
+            if status.st_size > MOST_BYTES:
+                return DefinitionFile(name, None, f"it has {status.st_size:,} bytes, more than {MOST_BYTES:,}")
             return DefinitionFile(name, file.readall())
     except (OSError, RuntimeError) as error:
         cause = error.strerror if isinstance(error, OSError) else "too many links"

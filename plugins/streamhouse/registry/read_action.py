@@ -9,6 +9,7 @@ from streamhouse.model.notice import Notice
 from streamhouse.registry.declared import declared_type, join_cut_types
 from streamhouse.registry.header_checks import header_errors
 from streamhouse.registry.inline_secrets import refuse_secrets
+from streamhouse.registry.lengths import length_errors, long_columns
 from streamhouse.registry.parse_sql import parse_check, parse_query
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.sql_names import check_params, check_tables, placeholders
@@ -54,6 +55,7 @@ def read_action(text: str, file: str) -> ReadAction:
     if not isinstance(document.data, dict):
         raise FileFormatError("the header is no mapping", at=document.value_at(()), hint="write 'key: value' lines")
     refuse_secrets(document, problems, lambda _: "leave it out: a parameter is no place for one", under=("params",))
+    problems.add(*length_errors(document))
     data = _header(document, problems)
     action = build(
         Action,
@@ -148,6 +150,7 @@ def _check_sql(split: SplitFile, data: dict[str, Any], document: Document, probl
     if "inputs" in data:
         ports = {port: document.key_at(("inputs", port)) for port in inputs}
         problems.add(*check_tables(query, split.sql, split.sql_at, ports))
+    problems.add(*long_columns(query, split.sql, split.sql_at))
     problems.add(*check_params(query, split.sql, split.sql_at, params))
     used |= placeholders(query)
     hand_on(split.sql, query)  # to the code that plans a step with it

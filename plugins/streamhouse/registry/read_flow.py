@@ -20,10 +20,14 @@ from streamhouse.model.flow import Flow
 from streamhouse.model.types import NAME, TABLE_NAME
 from streamhouse.registry.declared import declared_type, join_cut_types
 from streamhouse.registry.inline_secrets import refuse_secrets
+from streamhouse.registry.lengths import length_errors
 from streamhouse.registry.problems import Problems
 from streamhouse.registry.validate import build, keep_known, name_error, table_name_error
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
 from streamhouse.sql.types import split_not_null
+
+STEPS_MOST = 1_000
+"""Of a flow: planning compares each step with those before it."""
 
 _USE = re.compile(r"[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?")
 
@@ -45,9 +49,13 @@ def read_flow(text: str, file: str) -> Flow:
     if not isinstance(document.data, dict):
         raise FileFormatError("the flow is no mapping", at=document.value_at(()), hint="begin with 'flow: orders'")
     refuse_secrets(document, problems, _instead, named=_may_be_secret)
+    problems.add(*length_errors(document))
     raw = {key: value for key, value in document.data.items() if key != "sources"}
     steps = raw.get("steps")
     if isinstance(steps, list):
+        if len(steps) > STEPS_MOST:
+            cause = f"a flow has at most {STEPS_MOST:,} steps, this one has {len(steps):,}"
+            raise FileFormatError(cause, at=document.key_at(("steps",)), hint="divide it into several flows")
         raw["steps"] = [_expand_reads(step) for step in steps]
     data = keep_known(raw, Flow, document, problems)
     if "sources" in document.data:

@@ -176,8 +176,11 @@ class _NodeReader:
     def value(self, node: yaml.Node, path: KeyPath) -> Any:
         at = self.place(node.start_mark)
         self.values[path] = at
-        if id(node) in self._open or len(self.values) > _NODES_MAX:
+        if id(node) in self._open:
             raise FileFormatError("aliases (*name) repeat without end", at=at, hint="write the values out")
+        if len(self.values) > _NODES_MAX:
+            cause = f"the file has more than {_NODES_MAX:,} values, each counted where an alias (*name) repeats it"
+            raise FileFormatError(cause, at=at, hint="divide it into several files, or use no aliases")
         if len(path) > _DEPTH_MAX:
             raise _too_deep(at)
         if isinstance(node, yaml.ScalarNode):

@@ -15,6 +15,7 @@ from streamhouse.sql.classes import Kinds
 from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.refused import NOT_OF_VALUES, OPERATORS, REFUSED
 from streamhouse.sql.scopes import function_name
+from streamhouse.sql.slow_patterns import is_slow
 from streamhouse.sql.words import words
 
 TABLE_FUNCTIONS = words(
@@ -126,7 +127,7 @@ def _row_maker(call: exp.Expr) -> Iterator[Refused]:
 
 
 def refused_calls(nodes: Iterable[exp.Expr], known: Collection[str]) -> Iterator[Refused]:
-    """Calls of functions that are not among the known ones.
+    """Calls of functions that are not among the known ones, or may never end.
 
     Args:
         nodes: All of any part of a query.
@@ -134,6 +135,8 @@ def refused_calls(nodes: Iterable[exp.Expr], known: Collection[str]) -> Iterator
     """
     for node in nodes:
         kind = type(node)
+        if kind in _PATTERNS or (_ANONYMOUS[kind] and function_name(node) in _OTHER_NAMES):
+            yield from _slow_patterns(node)
         if _DOT[kind] and isinstance(node.expression, exp.Func):
             yield Refused(node, f"unknown function '{node.sql('spark').partition('(')[0]}'", _BUILT_IN)
         elif _ANONYMOUS[kind] or (_FUNCTION[kind] and kind not in TYPED and not _PREDICATE[kind]):
@@ -145,6 +148,43 @@ def refused_calls(nodes: Iterable[exp.Expr], known: Collection[str]) -> Iterator
             elif name not in known:
                 yield Refused(node, f"unknown function '{name}'", did_you_mean(name, known, _BUILT_IN))
 
+
+def _slow_patterns(node: exp.Expr) -> Iterator[Refused]:
+    """A regular expression, where it is written out, that can take exponential time."""
+    names = _PATTERNS.get(type(node))
+    patterns = node.expressions[1:] if names is None else [node.args.get(name) for name in names]
+    for pattern in (one for one in patterns if isinstance(one, exp.Expr)):
+        texts = [str(one.this) for one in pattern.find_all(exp.Literal, exp.RawString) if _is_text(one)]
+        if any(is_slow(text) for text in (*texts, "".join(texts))):
+            yield Refused(node, _ENDLESS, _SLOW)
+
+
+def _is_text(node: exp.Expr) -> bool:
+    return isinstance(node, exp.RawString) or bool(node.args.get("is_string"))
+
+
+_ENDLESS = "this regular expression can take exponential time: it may double with each letter of a value"
+_SLOW = "repeat no part that repeats itself, such as (a+)+, and no choice whose sides begin alike, such as (a|ab)*"
+_EXPRESSION = ("expression",)
+_PATTERNS: dict[type[exp.Expr], tuple[str, ...]] = {
+    **dict.fromkeys(
+        (
+            exp.RegexpLike,
+            exp.RegexpILike,
+            exp.RegexpReplace,
+            exp.RegexpExtract,
+            exp.RegexpExtractAll,
+            exp.RegexpSplit,
+            exp.RegexpCount,
+            exp.RegexpInstr,
+            exp.RegexpSubstr,
+        ),
+        _EXPRESSION,
+    ),
+    exp.StrToMap: ("pair_delim", "key_value_delim"),
+}
+"""What Spark gives to Java's regular expressions, and where."""
+_OTHER_NAMES = frozenset({"regexp", "rlike", "regexp_like"})  # where the parser has no class of its own for them
 
 _BUILT_IN = "only functions built into Spark can be used that compute with values"
 

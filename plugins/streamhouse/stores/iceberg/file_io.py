@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamhouse.stores.base import NeedsSparkError
+from streamhouse.stores.iceberg.checksums import prove, record
 from streamhouse.stores.iceberg.light_failures import no_bucket
 from streamhouse.stores.object_store import is_object_store
 
@@ -51,6 +52,7 @@ def file_io(location: str, options: Mapping[str, str]) -> "PyArrowFileIO":
 def source(location: str, options: Mapping[str, str]) -> Iterator[Any]:
     """A file that is read, closed after the block; arguments and errors are those of `file_io`."""
     if is_local(location):
+        prove(_local(location))
         with _local(location).open("rb") as opened:
             yield opened
         return
@@ -66,6 +68,7 @@ def sink(location: str, options: Mapping[str, str]) -> Iterator[Any]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as opened:
             yield opened
+        record(path)
         return
     with file_io(location, options).new_output(location).create(overwrite=True) as opened:
         yield opened
@@ -100,6 +103,6 @@ def _local(location: str) -> Path:
 
 @lru_cache(maxsize=8)
 def _opened(options: tuple[tuple[str, str], ...]) -> "PyArrowFileIO":
-    from pyiceberg.io.pyarrow import PyArrowFileIO
+    from streamhouse.stores.iceberg.proven_io import ProvenFileIO
 
-    return PyArrowFileIO(dict(options))
+    return ProvenFileIO(dict(options))

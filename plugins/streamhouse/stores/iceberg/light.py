@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.errors import RowsLostError, TableMissingError
+from streamhouse.errors import RowsLostError, StoreError, TableMissingError
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.arrow import arrow_schema, arrow_type, spark_type
 from streamhouse.stores.base import DataFile, NeedsSparkError, Snapshot
+from streamhouse.stores.data_check import remedy
 from streamhouse.stores.iceberg import files, snapshots
 from streamhouse.stores.iceberg.light_failures import left_to_spark
 from streamhouse.stores.iceberg.metadata import Commit, CommitHistory
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pyiceberg.expressions import BooleanExpression
     from pyiceberg.table import DataScan, FileScanTask, StaticTable
 
-_SNAPSHOT = "snapshot"
+_SNAPSHOT, _TOTAL = "snapshot", "total-records"
 _VERSION = 2
 _MOST_ROWS, _MOST_BYTES, _MOST_FILES = 1_000_000, 64 << 20, 200  # beyond, Spark's start does not matter
 _EXPRESSIONS = {
@@ -129,7 +130,9 @@ class IcebergReader:
         if commit is None:
             return arrow_schema(wanted).empty_table()
         with self._left_to_spark(table.name):
-            return _rows(stored, _scan(stored, commit, where), wanted)
+            scan = _scan(stored, commit, where)
+            total = None if where else commit.summary().get(_TOTAL)
+            return _rows(stored, scan, wanted, None if total is None else (table.name, int(total)))
 
     def close(self) -> None:
         """Nothing is open."""
@@ -189,21 +192,40 @@ def _expression(condition: RowCondition) -> "BooleanExpression":
     return found
 
 
-def _rows(stored: "StaticTable", scan: "DataScan", wanted: Sequence[Column]) -> pa.Table:
-    """The rows of a scan with the columns `wanted`; one that the table did not have at the snapshot is null."""
+def _rows(stored: "StaticTable", scan: "DataScan", wanted: Sequence[Column], total: tuple[str, int] | None) -> pa.Table:
+    """The rows of a scan with the columns `wanted`; one that the table did not have at the snapshot is null.
+
+    Args:
+        stored: Whose they are.
+        scan: Of a snapshot.
+        wanted: Which columns.
+        total: Name of the table, and the rows that the snapshot says its files have; None: they are not all read.
+    """
     from pyiceberg.io.pyarrow import ArrowScan
 
     snapshot_columns = [field.name for field in scan.projection().fields]
     names = [one.name for one in wanted if one.name in snapshot_columns]
     tasks = list(scan.plan_files())
     _refuse(_files(tasks))
+    if total is not None:
+        _refuse_other(*total, sum(task.file.record_count for task in tasks), "its manifests list")
     columns = scan.select(*(names or snapshot_columns[:1])).projection()  # without any, the rows would not be counted
     found = ArrowScan(stored.metadata, stored.io, columns, scan.row_filter).to_table(tasks)
+    if total is not None and not any(task.delete_files for task in tasks):
+        _refuse_other(*total, found.num_rows, "its files gave")
     arrays = [
         _cast(found.column(one.name), one) if one.name in names else pa.nulls(found.num_rows, arrow_type(one.type))
         for one in wanted
     ]
     return pa.table(arrays, schema=arrow_schema(wanted))
+
+
+def _refuse_other(name: str, total: int, rows: int, what: str) -> None:
+    if rows != total:
+        raise StoreError(
+            f"{name} in the cold tier is damaged: its snapshot has {total:,} rows, {what} {rows:,}",
+            hint=remedy(Tier.COLD),
+        )
 
 
 def _cast(values: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:

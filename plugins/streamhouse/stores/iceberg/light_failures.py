@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from streamhouse.errors import StoreError, StoreUnavailableError
+from streamhouse.errors import StoreError, StoreUnavailableError, StreamhouseError
 from streamhouse.stores.base import NeedsSparkError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def left_to_spark(name: str, secrets: Sequence[str] = ()) -> Iterator[None]:
         StoreError: one of them refuses us; a bucket or a file is not there.
         NeedsSparkError: anything else: Spark can read it, or says what is wrong.
     """
-    from pyiceberg.exceptions import ResolveError, RESTError, ValidationError
+    from pyiceberg.exceptions import RESTError
 
     try:
         yield
@@ -56,7 +56,9 @@ def left_to_spark(name: str, secrets: Sequence[str] = ()) -> Iterator[None]:
         raise _of_catalog(error, secrets) from error
     except OSError as error:
         raise _of_place(error, secrets) from error
-    except (ValueError, TypeError, NotImplementedError, ResolveError, ValidationError) as error:
+    except (StreamhouseError, NeedsSparkError):
+        raise
+    except Exception as error:  # also whatever Python stumbles over in files that are damaged
         raise NeedsSparkError(f"what PyIceberg says: {_shown(error, secrets)}") from error
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from streamhouse.stores.iceberg.checksums import prove, record
 from streamhouse.stores.relocation import Relocation
 
 _POSITION_DELETES = 1  # `content` of a data file in a manifest
@@ -26,6 +27,9 @@ def relocate(warehouse: Path, to: Relocation) -> int:
 
     Returns:
         How many files were rewritten.
+
+    Raises:
+        StoreError: one of them is damaged.
     """
     rewritten = 0
     for metadata in sorted(warehouse.rglob("metadata")):
@@ -60,6 +64,7 @@ def _plain(path: str) -> str:
 def _named_deletes(manifest: Path) -> Iterator[str]:
     import fastavro
 
+    prove(manifest)
     with manifest.open("rb") as opened:
         for entry in fastavro.reader(opened):
             found = entry.get("data_file") if isinstance(entry, dict) else None
@@ -74,6 +79,7 @@ def _deletes(file: Path, to: Relocation) -> bool:
 
     if not file.exists():
         return False  # a snapshot that was expired named it
+    prove(file)
     rows = parquet.read_table(file)
     at = rows.schema.get_field_index("file_path")
     before = rows.column(at).to_pylist()
@@ -92,6 +98,7 @@ def _deletes(file: Path, to: Relocation) -> bool:
 def _avro(file: Path, to: Relocation, changed: set[str]) -> bool:
     import fastavro
 
+    prove(file)
     with file.open("rb") as opened:
         reader = fastavro.reader(opened)
         schema, codec = reader.writer_schema, reader.codec
@@ -116,6 +123,7 @@ def _sized(record: dict[str, Any], changed: set[str]) -> dict[str, Any]:
 
 
 def _json(file: Path, to: Relocation) -> bool:
+    prove(file)
     before = json.loads(file.read_text(encoding="utf-8"))
     after = to.value(before)
     if after == before:
@@ -127,5 +135,6 @@ def _json(file: Path, to: Relocation) -> bool:
 
 
 def _replace(file: Path, unfinished: Path) -> None:
-    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Hadoop's checksum of the file as it was
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Hadoop's checksums of the file as it was
     unfinished.replace(file)
+    record(file)

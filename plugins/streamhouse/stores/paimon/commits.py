@@ -8,11 +8,17 @@ bounds the search.
 
 import json
 import re
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
+from streamhouse.errors import StoreError
+from streamhouse.model.types import Tier
 from streamhouse.stores.base import CARRIED, SNAPSHOT_ID, WRITER
+from streamhouse.stores.data_check import remedy
+from streamhouse.stores.paimon.checksums import checksums_at
 from streamhouse.stores.paimon.private import builder_of
+from streamhouse.stores.paimon.verified import handle_path, record, snapshots_of
 
 _TAG = "streamhouse."
 
@@ -65,6 +71,7 @@ def carry(handle: Any) -> None:
             commit.commit([], snapshot.commit_identifier, snapshot_properties=said)
         finally:
             commit.close()
+        record(handle)
         carried = last_commit(handle, user)
         tag_commit(handle, carried)
         other = f"{user}-{(snapshot.commit_identifier + 1) % 2}"
@@ -87,7 +94,7 @@ def properties_of(snapshot: Any | None) -> dict[str, str] | None:
 
 def _back(handle: Any, floor: int, wanted: Any) -> Any:
     """Snapshots with ids above `floor` that are `wanted`, newest first."""
-    manager = handle.snapshot_manager()
+    manager = snapshots_of(handle)
     latest = manager.get_latest_snapshot()
     for number in range(latest.id if latest else 0, floor, -1):
         snapshot = latest if number == latest.id else manager.get_snapshot_by_id(number)
@@ -111,9 +118,25 @@ def _read_tag(handle: Any, path: str) -> Any | None:
 
     if not handle.file_io.exists(path):
         return None
-    text = handle.file_io.read_file_utf8(path)
     try:
-        json.loads(text)
-    except json.JSONDecodeError:
-        return None
-    return JSON.from_json(text, Snapshot)
+        text = handle.file_io.read_file_utf8(path)
+        with suppress(json.JSONDecodeError):
+            json.loads(text)
+            tagged = JSON.from_json(text, Snapshot)
+            return _proven_tag(handle, path, tagged)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise StoreError(
+            f"a tag of a table in the warm tier is damaged: {path}: {error}", hint=remedy(Tier.WARM)
+        ) from error
+    return None
+
+
+def _proven_tag(handle: Any, path: str, tagged: Any) -> Any:
+    if (checksums := checksums_at(handle_path(handle))) is not None:
+        checksums.prove_tag(path, tagged)
+    return tagged
+
+
+def tagged_snapshots(handle: Any) -> list[int]:
+    """The numbers of those that a tag of ours keeps."""
+    return [snapshot.id for snapshot in _tags(handle, _TAG)]

@@ -4,7 +4,14 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from streamhouse.errors import DiskFullError, StoreError, StoreUnavailableError, TableMissingError, WriteRefusedError
+from streamhouse.errors import (
+    DiskFullError,
+    StoreError,
+    StoreUnavailableError,
+    StreamhouseError,
+    TableMissingError,
+    WriteRefusedError,
+)
 
 _LONG = f"(os error {errno.ENAMETOOLONG})"  # as the Rust engine says it
 _DAMAGED = "where a file is damaged or gone, bring it back from a copy; upkeep may have removed it meanwhile: ask again"
@@ -42,11 +49,16 @@ def translated(doing: str, table: str) -> Iterator[None]:
         if error.errno == errno.ENAMETOOLONG:
             raise _too_long(table) from error
         raise StoreUnavailableError(f"{doing} Paimon table {table} failed: {error}") from error
+    except StreamhouseError:
+        raise
     # The Rust engine raises ValueError and RuntimeError for all it finds wrong, files included.
     except (CatalogException, ValueError, RuntimeError, NotImplementedError) as error:
         if _LONG in str(error):
             raise _too_long(table) from error
         raise StoreError(f"{doing} Paimon table {table} failed: {error}", hint=_DAMAGED) from error
+    except Exception as error:  # whatever Python stumbles over in files that are damaged
+        said = f"{type(error).__name__}: {error}"
+        raise StoreError(f"{doing} Paimon table {table} failed: {said}", hint=_DAMAGED) from error
 
 
 def _too_long(table: str) -> WriteRefusedError:

@@ -15,6 +15,7 @@ from streamhouse.stores.paimon import reading
 from streamhouse.stores.paimon.failures import translated
 from streamhouse.stores.paimon.light_table import LightTable, light_table, row_json, schema_of
 from streamhouse.stores.paimon.store import PaimonStore
+from streamhouse.stores.paimon.verified import is_proven, prove_native, refuse_other_rows, refuse_other_total
 from streamhouse.stores.where import RowCondition
 
 _SNAPSHOT = "snapshot"
@@ -58,6 +59,7 @@ class PaimonReader(PaimonStore):
         return FileIO.get(self._options["warehouse"], Options(self._options))
 
     def _stored(self, name: str) -> LightTable:
+        self._prove_schemas(name)
         return light_table(name, self._options, self._file_io)
 
 
@@ -73,11 +75,13 @@ def small_state(
     if snapshot_id == 0:
         return arrow_schema(shown).empty_table()
     snapshot = reading.snapshot_at(stored, table, snapshot_id)
+    if not is_proven(stored, snapshot_id):
+        return None
     if stored.table_schema.options.get(_FORMAT, _PARQUET) != _PARQUET:
         return None
     schema = schema_of(stored.path, stored.file_io, snapshot.schema_id)
     try:
-        batches = _batches(stored, schema, snapshot_id, columns, where)
+        batches = _batches(stored, table, schema, snapshot, columns, where)
     except (ValueError, RuntimeError, TypeError, NotImplementedError, OSError):
         return None  # all that Rust raises; whether there is anything wrong, pypaimon reports
     if batches is None:
@@ -86,7 +90,7 @@ def small_state(
 
 
 def _batches(
-    stored: LightTable, schema: Any, snapshot_id: int, columns: Sequence[str], where: Sequence[RowCondition]
+    stored: LightTable, table: Table, schema: Any, snapshot: Any, columns: Sequence[str], where: Sequence[RowCondition]
 ) -> list[pa.RecordBatch] | None:
     """The rows of a snapshot, planned and read as pypaimon has Rust do it; None: they are many, or of no column."""
     fields = {field.name: field for field in schema.fields}
@@ -94,7 +98,7 @@ def _batches(
     present = [fields[name] for name in names if name in fields]  # a past schema may lack some
     if not present:
         return None
-    by_rust = stored.by_rust(schema, {"scan.snapshot-id": str(snapshot_id)})
+    by_rust = stored.by_rust(schema, {"scan.snapshot-id": str(snapshot.id)})
     scan = by_rust.new_read_builder().with_projection([field.name for field in present])
     read = by_rust.new_read_builder().with_read_type(row_json(present))
     if pushed := [_predicate(one) for one in where if one.column in fields]:
@@ -103,7 +107,14 @@ def _batches(
     splits = scan.new_scan().plan().splits()
     if sum(split.row_count() for split in splits) > _MOST_ROWS:
         return None
-    return list(read.new_read().read_arrow(splits)) if splits else []
+    if not where:
+        refuse_other_total(table, snapshot, splits)
+    if not prove_native(stored.path, splits):
+        return None
+    found = list(read.new_read().read_arrow(splits)) if splits else []
+    if not where and not table.primary_key:
+        refuse_other_rows(table, snapshot, sum(batch.num_rows for batch in found))
+    return found
 
 
 def _predicate(one: RowCondition) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from streamhouse.stores.base import CARRIED, DataFile, Snapshot
 from streamhouse.stores.paimon.partitions import is_drop
+from streamhouse.stores.paimon.verified import snapshots_of
 from streamhouse.stores.where import RowCondition
 
 _METHODS = {"=": "equal", "<": "less_than", "<=": "less_or_equal", ">": "greater_than", ">=": "greater_or_equal"}
@@ -12,7 +13,7 @@ _METHODS = {"=": "equal", "<": "less_than", "<=": "less_or_equal", ">": "greater
 
 def retained(handle: Any) -> list[Snapshot]:
     """The snapshots that still exist, oldest first."""
-    manager = handle.snapshot_manager()
+    manager = snapshots_of(handle)
     last = manager.get_latest_snapshot()
     if last is None:
         return []

@@ -1,10 +1,11 @@
 """The partitions of a Paimon table: which there are, which changed, and the commit that drops some."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from streamhouse.stores.base import DROPPED, Partition
 from streamhouse.stores.paimon.private import builder_of, drop_rows
+from streamhouse.stores.paimon.verified import prove_metadata, record, snapshots_of
 
 _USER = "streamhouse.retention"
 
@@ -14,9 +15,10 @@ def stored(handle: Any) -> set[Partition]:
     from pypaimon.manifest.manifest_file_manager import ManifestFileManager
     from pypaimon.manifest.manifest_list_manager import ManifestListManager
 
-    newest = handle.snapshot_manager().get_latest_snapshot()
+    newest = snapshots_of(handle).get_latest_snapshot()
     if newest is None:
         return set()
+    prove_metadata(handle, newest)
     manifests = ManifestListManager(handle).read_all(newest)
     return _of(ManifestFileManager(handle).read_entries_parallel(manifests))
 
@@ -29,11 +31,17 @@ def changed(handle: Any, snapshots: Iterable[Any]) -> set[Partition]:
     lists, files = ManifestListManager(handle), ManifestFileManager(handle)
     return {
         partition
-        for snapshot in snapshots
+        for snapshot in _proven(handle, snapshots)
         if snapshot.commit_kind != "COMPACT" and not is_drop(snapshot)
         for manifest in lists.read_delta(snapshot)
         for partition in _of(files.read(manifest.file_name))
     }
+
+
+def _proven(handle: Any, snapshots: Iterable[Any]) -> Iterator[Any]:
+    for snapshot in snapshots:
+        prove_metadata(handle, snapshot)
+        yield snapshot
 
 
 def is_drop(snapshot: Any) -> bool:
@@ -63,6 +71,7 @@ def drop(handle: Any, to_drop: Sequence[Partition]) -> None:
         drop_rows(commit, predicate_builder.or_predicates(these), newest, {DROPPED: str(len(to_drop))})
     finally:
         commit.close()
+    record(handle)
 
 
 def _of(entries: Iterable[Any]) -> set[Partition]:

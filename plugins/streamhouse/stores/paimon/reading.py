@@ -28,6 +28,13 @@ from streamhouse.stores.paimon.metadata import with_conditions
 from streamhouse.stores.paimon.partitions import is_drop
 from streamhouse.stores.paimon.private import splits_of
 from streamhouse.stores.paimon.schema import KIND, stored_columns
+from streamhouse.stores.paimon.verified import (
+    prove_metadata,
+    proven,
+    refuse_other_rows,
+    refuse_other_total,
+    snapshots_of,
+)
 from streamhouse.stores.where import RowCondition
 
 _APPENDED = 0  # source of a file that a writer wrote; a compaction's is 1
@@ -54,7 +61,8 @@ def state(
     shown = _columns(table, columns)
     if snapshot_id == 0:
         return arrow_schema(shown).empty_table()
-    past = at_snapshot(handle, table, snapshot_id)
+    snapshot = snapshot_at(handle, table, snapshot_id)
+    past = _as_of(handle, snapshot)
     for_rows = keys.column_names if keys is not None else [one.column for one in where]
     wanted_names = list(dict.fromkeys([*columns, *for_rows]))
     builder = past.new_read_builder().with_projection(_present(past, wanted_names))
@@ -68,7 +76,12 @@ def state(
         )
     elif where:
         builder = with_conditions(builder, [one for one in where if one.column in _present(past, [one.column])])
-    found = builder.new_read().to_arrow(builder.new_scan().plan().splits())
+    splits = proven(past, builder.new_scan().plan().splits())
+    if keys is None and not where:
+        refuse_other_total(table, snapshot, splits)
+    found = builder.new_read().to_arrow(splits)
+    if keys is None and not where and not table.primary_key:
+        refuse_other_rows(table, snapshot, found.num_rows)
     rows = padded(found, _columns(table, wanted_names))
     return (rows if keys is None else with_keys(rows, keys)).select(list(columns))
 
@@ -87,7 +100,7 @@ def placed(handle: Any, table: Table, snapshot_id: int, columns: Sequence[str], 
     builder = past.new_read_builder().with_projection(_present(past, columns))
     read = builder.new_read()
     found = [arrow_schema(shown).append(number).empty_table()]
-    for begin, split in _in_order(builder.new_scan().plan().splits()):
+    for begin, split in _in_order(proven(past, builder.new_scan().plan().splits())):
         rows = padded(read.to_arrow([split]), shown)
         found.append(rows.append_column(number, pa.array(range(begin, begin + rows.num_rows), pa.int64())))
     return pa.concat_tables(found)
@@ -138,8 +151,12 @@ def at_snapshot(handle: Any, table: Table, snapshot_id: int) -> Any:
     Raises:
         RowsLostError: the snapshot was expired, or never was.
     """
-    snapshot_at(handle, table, snapshot_id)
-    return handle.copy({"scan.snapshot-id": str(snapshot_id)})
+    return _as_of(handle, snapshot_at(handle, table, snapshot_id))
+
+
+def _as_of(handle: Any, snapshot: Any) -> Any:
+    prove_metadata(handle, snapshot)
+    return handle.copy({"scan.snapshot-id": str(snapshot.id)})
 
 
 def snapshot_at(handle: Any, table: Table, snapshot_id: int) -> Any:
@@ -148,10 +165,10 @@ def snapshot_at(handle: Any, table: Table, snapshot_id: int) -> Any:
     Raises:
         RowsLostError: it was expired, or never was.
     """
-    found = handle.snapshot_manager().get_snapshot_by_id(snapshot_id)
+    found = snapshots_of(handle).get_snapshot_by_id(snapshot_id)
     if found is not None:
         return found
-    newest = handle.snapshot_manager().get_latest_snapshot()
+    newest = snapshots_of(handle).get_latest_snapshot()
     if newest is None or newest.id < snapshot_id:
         raise RowsLostError(f"Paimon has no snapshot {snapshot_id} of {table.name}", hint=SNAPSHOTS_HINT)
     raise RowsLostError(f"Paimon no longer holds {table.name} as of snapshot {snapshot_id}", hint=SNAPSHOTS_HINT)
@@ -159,7 +176,7 @@ def snapshot_at(handle: Any, table: Table, snapshot_id: int) -> Any:
 
 def whole_rows(handle: Any, table: Table, partial: pa.Table) -> pa.Table:
     """`keyed.completed` with the newest stored rows; the stored columns may be more than those of `table`."""
-    latest = handle.snapshot_manager().get_latest_snapshot()
+    latest = snapshots_of(handle).get_latest_snapshot()
     wide = table.model_copy(update={"columns": stored_columns(handle)})
     keys = partial.select(list(table.primary_key))
     return completed(
@@ -169,14 +186,14 @@ def whole_rows(handle: Any, table: Table, partial: pa.Table) -> pa.Table:
 
 def winning_rows(handle: Any, table: Table, rows: pa.Table) -> pa.Table:
     """`keyed.not_outdone` by the newest stored rows; of these only what decides is read."""
-    latest = handle.snapshot_manager().get_latest_snapshot()
+    latest = snapshots_of(handle).get_latest_snapshot()
     keys = rows.select(list(table.primary_key))
     return not_outdone(rows, state(handle, table, latest.id if latest else 0, deciding(table), keys), table)
 
 
 def with_rows_set(handle: Any, table: Table, rows: pa.Table) -> pa.Table:
     """Every row of the newest snapshot, but of the keys of `rows` only those that its `KIND` does not delete."""
-    latest = handle.snapshot_manager().get_latest_snapshot()
+    latest = snapshots_of(handle).get_latest_snapshot()
     wide = table.model_copy(update={"columns": stored_columns(handle)})
     stored = state(handle, wide, latest.id if latest else 0, wide.column_names)
     set_ = rows.filter(pa.compute.equal(rows.column(KIND), UPSERTED))
@@ -243,7 +260,7 @@ def snapshot_of(handle: Any, table: Table, snapshot_id: int) -> Any:
     Raises:
         RowsLostError: it was expired.
     """
-    snapshot = handle.snapshot_manager().get_snapshot_by_id(snapshot_id)
+    snapshot = snapshots_of(handle).get_snapshot_by_id(snapshot_id)
     if snapshot is None:
         raise RowsLostError(
             f"Paimon no longer holds snapshot {snapshot_id} of {table.name}, which was not read yet",
@@ -277,7 +294,8 @@ def _delta(handle: Any, table: Table, snapshots: Sequence[Any], columns: Sequenc
             )
         if snapshot.commit_kind != "APPEND":
             continue
-        splits = splits_of(scan, snapshot)
+        prove_metadata(handle, snapshot)
+        splits = proven(handle, splits_of(scan, snapshot))
         if splits:
             of_schema = read if snapshot.schema_id == handle.table_schema.id else _python_read(handle, columns)
             parts.append(padded(of_schema.to_arrow(splits), shown))

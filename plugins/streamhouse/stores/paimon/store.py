@@ -29,6 +29,7 @@ from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import ObjectStore
 from streamhouse.stores.pace import by_snapshots
 from streamhouse.stores.paimon import commits, metadata, partitions, reading
+from streamhouse.stores.paimon.checksums import checksums_of
 from streamhouse.stores.paimon.failures import translated
 from streamhouse.stores.paimon.private import builder_of, overwrite_all
 from streamhouse.stores.paimon.schema import (
@@ -42,6 +43,7 @@ from streamhouse.stores.paimon.schema import (
     shape_of,
     stored_columns,
 )
+from streamhouse.stores.paimon.verified import prove_metadata, record, record_schemas, snapshots_of
 from streamhouse.stores.sums import refuse_overflow
 from streamhouse.stores.where import RowCondition
 from streamhouse.stores.widen import missing, with_columns
@@ -110,11 +112,12 @@ class PaimonStore:
 
         with self._locks.hold(self.tier, table.name), translated("creating", table.name):
             try:
-                handle = self._catalog.get_table(table.name)
+                handle = self._loaded(table.name)
             except TableNotExistException:
                 refuse_lost(self, table)
                 self._catalog.create_database(table.layer.value, True)
                 self._catalog.create_table(table.name, paimon_schema(table), False)
+                record_schemas(self._catalog.get_table(table.name))
             else:
                 refuse_difference(table, handle)
             note_table(self, table)
@@ -123,13 +126,14 @@ class PaimonStore:
     def add_columns(self, table: Table) -> None:
         """Add the columns the stored table lacks; see `Store.add_columns`."""
         with self._locks.hold(self.tier, table.name), translated("altering", table.name):
-            handle = self._catalog.get_table(table.name)
+            handle = self._loaded(table.name)
             note_table(self, table)
             stored = stored_columns(handle)
             columns = missing(table, stored)
             refuse_difference(with_columns(table, stored), handle)
             if columns:
                 self._catalog.alter_table(table.name, additions(table, columns), False)
+                record_schemas(handle)
 
     def drop(self, name: str) -> None:
         """Drop the table and its rows; see `Store.drop`."""
@@ -175,7 +179,7 @@ class PaimonStore:
 
         with translated("reading", name):
             try:
-                return null_keys.without_bits(shape_of(name, self._catalog.get_table(name)))
+                return null_keys.without_bits(shape_of(name, self._loaded(name)))
             except TableNotExistException:
                 return None
 
@@ -292,6 +296,7 @@ class PaimonStore:
             if not repeated and (rows.num_rows or context.properties):
                 self._commit(handle, rows, user, context)
                 last = commits.last_commit(handle, user)
+            record(handle)
             if last is not None:
                 commits.tag_commit(handle, last)
             return self._end(handle)
@@ -315,6 +320,7 @@ class PaimonStore:
             if not repeated and (rows.num_rows or context.properties):
                 self._commit(handle, reading.with_rows_set(handle, table, rows), user, context, overwrite=True)
                 last = commits.last_commit(handle, user)
+            record(handle)
             if last is not None:
                 commits.tag_commit(handle, last)
             return self._end(handle)
@@ -366,11 +372,19 @@ class PaimonStore:
 
     def _stored(self, name: str) -> Any:
         """The metadata of a table: schema, snapshots, tags."""
+        return self._loaded(name)
+
+    def _loaded(self, name: str) -> Any:
+        self._prove_schemas(name)
         return self._catalog.get_table(name)
+
+    def _prove_schemas(self, name: str) -> None:
+        if (checksums := checksums_of(self._options["warehouse"], name)) is not None:
+            checksums.prove_schemas()
 
     def _handle(self, name: str) -> Any:
         # Loaded again for each call (0.7 ms): a handle never sees columns added after it was made.
-        return self._catalog.get_table(name).copy(_HOW)
+        return self._loaded(name).copy(_HOW)
 
     def _changed(self, handle: Any, table: Table, since: Position) -> set[Partition]:
         numbers = range(since.get(_SNAPSHOT, 0) + 1, self._end(handle)[_SNAPSHOT] + 1)
@@ -380,7 +394,7 @@ class PaimonStore:
         """Id and rows of each snapshot after `start`; when the first ones are gone, from 0 to the oldest one is one."""
         handle = self._handle(table.name)
         if start == 0 and end > 0:
-            oldest = handle.snapshot_manager().try_get_earliest_snapshot()
+            oldest = snapshots_of(handle).try_get_earliest_snapshot()
             start = min(oldest.id, end)
             yield start, oldest.total_record_count
         for number in range(start + 1, end + 1):
@@ -393,12 +407,14 @@ class PaimonStore:
             yield number, rows
 
     def _end(self, handle: Any) -> Position:
-        latest = handle.snapshot_manager().get_latest_snapshot()
+        latest = snapshots_of(handle).get_latest_snapshot()
         return {_SNAPSHOT: latest.id if latest else 0}
 
     def _commit(
         self, handle: Any, rows: pa.Table, user: str, context: WriteContext, *, overwrite: bool = False
     ) -> None:
+        if (newest := snapshots_of(handle).get_latest_snapshot()) is not None:
+            prove_metadata(handle, newest)  # the commit takes its manifests over
         builder = builder_of(handle, user)
         properties = {**context.properties, WRITER: context.writer, EPOCH: str(context.epoch)}
         write, commit = builder.new_write(), builder.new_commit()

@@ -13,7 +13,10 @@ from streamhouse.model.types import Position, Tier
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.object_store import ObjectStore
 from streamhouse.stores.paimon import commits
+from streamhouse.stores.paimon.checksums import checksums_of
+from streamhouse.stores.paimon.failures import translated as translated_in_python
 from streamhouse.stores.paimon.java import PaimonJava, translated
+from streamhouse.stores.paimon.verified import forget, prove_before_compaction, prove_before_removal, record
 from streamhouse.stores.sums import summed
 from streamhouse.stores.upkeep import AT_LEAST, Files, spared
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 _SNAPSHOT = "snapshot"
 _WRITER = "streamhouse.upkeep"
+_NATIVE = {"scan.native-plan.enabled": "true"}
 _EMPTY_TOO = {"snapshot.ignore-empty-commit": "false"}
 
 
@@ -60,6 +64,7 @@ class PaimonUpkeep:
         """See `LakeUpkeep.compact`. Flows commit while files are written together; only the commit holds the lock."""
         with translated("compacting", table.name), tempfile.TemporaryDirectory(prefix="sh-compact-") as scratch:
             stored = self._table(table)
+            self._handle(table, prove_before_compaction)
             if stored.newSnapshotReader().bucketEntries().isEmpty():
                 return  # Paimon's compaction of appended files fails where there are none
             by_bucket = bool(table.hashed)
@@ -69,7 +74,9 @@ class PaimonUpkeep:
             with self._hold(table.name):
                 if not messages.isEmpty():
                     self._java.commit(stored, messages)
-                commits.carry(self._catalog.get_table(table.name).copy(_EMPTY_TOO))
+                handle = self._handle(table, record)
+                with translated_in_python("compacting", table.name):
+                    commits.carry(handle.copy(_EMPTY_TOO))
 
     def expire(
         self, table: Table, older_than: datetime, read_from: Position, *, unless_many: datetime | None = None
@@ -80,9 +87,13 @@ class PaimonUpkeep:
             newest = stored.snapshotManager().latestSnapshotId()
             if newest is None:
                 return 0
+            handle = self._handle(table, prove_before_removal)
             unread = newest - read_from.get(_SNAPSHOT, newest) + 1
             number = max(AT_LEAST, unread, spared(self._existing_snapshots(stored, newest), older_than, unless_many))
-            return self._java.expire(stored, number)
+            removed = self._java.expire(stored, number)
+            with translated_in_python("expiring", table.name):
+                forget(handle, commits.tagged_snapshots(handle))
+            return removed
 
     def _existing_snapshots(self, stored: Any, newest: int) -> Iterator[tuple[int, Callable[[], int]]]:
         manager = stored.snapshotManager()
@@ -94,6 +105,7 @@ class PaimonUpkeep:
     def remove_orphans(self, table: Table, older_than: datetime) -> int:
         """See `LakeUpkeep.remove_orphans`."""
         with translated("cleaning", table.name):
+            self._handle(table, prove_before_removal)
             return self._java.remove_orphans(self._table(table), round(older_than.timestamp() * 1000))
 
     def _hold(self, name: str) -> AbstractContextManager[None]:
@@ -119,7 +131,20 @@ class PaimonUpkeep:
         finally:
             writer.close()
 
+    def _handle(self, table: Table, use: Callable[[Any], None]) -> Any:
+        """The table of pypaimon, after `use` of it."""
+        with translated_in_python("reading", table.name):
+            self._prove_schemas(table)
+            handle = self._catalog.get_table(table.name).copy(_NATIVE)
+            use(handle)
+            return handle
+
+    def _prove_schemas(self, table: Table) -> None:
+        if (checksums := checksums_of(self._options["warehouse"], table.name)) is not None:
+            checksums.prove_schemas()
+
     def _table(self, table: Table) -> Any:
+        self._prove_schemas(table)  # Java reads them at once
         layer, name = table.name.split(".")
         # Writers have the option `write-only`, so that they leave this to upkeep.
         return self._java.table(self._options, layer, name, {"write-only": "false"})

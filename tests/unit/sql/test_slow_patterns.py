@@ -1,0 +1,62 @@
+"""Regular expressions that can take exponential time are refused, and usual ones are not."""
+
+import pytest
+from sqlglot import parse_one
+
+from streamhouse.sql.admit import QUERY_FUNCTIONS, refused_calls
+from streamhouse.sql.slow_patterns import is_slow
+
+SLOW = (
+    *(r"(a+)+b", r"(a*)*b", r"(a|a)+$", r"(a|aa)+$", r"(\w+\s?)*$", r"(.*,)*x", r"^(([a-z])+.)+[A-Z]([a-z])+$"),
+    *(r"(\d{1,2}:?)+$", r"(x+x+)+y", r"^(\w+)*@", r"(a|b|ab)*c", r"(?:\p{L}+)*!", r"(a{1,20}){1,20}b", r"(?=(a+)+b)a"),
+    *(r"(?<name>a+)+$", r"(a+?)+b", r"((a+)b?)+$", r"(\s*\S*)*x", r"([^x]|y)*z", r"(?i)(a+)+b"),
+)
+QUICK = (
+    *(r"(\w+\s)*$", r"\d{4}-\d{2}-\d{2}", r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}$", r"(a|b)*c"),
+    *(r"^(\d{1,3}\.){3}\d{1,3}$", r"(\d{2}){3}", r".*foo.*bar.*", r"^https?://([^/]+)/(.*)$", r"([^,]*,)*[^,]*$"),
+    *(r"^\s*(\S+(\s+\S+)*)\s*$", r"(a+b)+", r"[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}", r"^([a-z]+\.)*[a-z]+$"),
+    *(r"a++b", r"(?>a+)+b", r"(\d{1,2}:?){1,3}", r"", r"(", r"%a%", r"(ab)+", r"(\\.|[^\\])*", r"\p{Lu}\p{Ll}+"),
+)
+
+
+def test_each_expression_is_judged():
+    assert [one for one in SLOW if not is_slow(one)] == []
+    assert [one for one in QUICK if is_slow(one)] == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "s RLIKE {}",
+        "s REGEXP {}",
+        "regexp_like(s, {})",
+        "regexp(s, {})",
+        "rlike(s, {})",
+        "regexp_replace(s, {}, '')",
+        "regexp_extract(s, {}, 1)",
+        "regexp_extract_all(s, {}, 1)",
+        "regexp_count(s, {})",
+        "regexp_instr(s, {})",
+        "regexp_substr(s, {})",
+        "split(s, {})",
+        "split(s, {}, 2)",
+        "str_to_map(s, {})",
+        "str_to_map(s, ',', {})",
+        "s RLIKE concat('^', {})",
+        "s RLIKE ANY ('x', {})",
+        "s RLIKE CAST({} AS STRING)",
+    ],
+)
+def test_each_call_that_takes_one_is_looked_at(call):
+    def found(pattern):
+        tree = parse_one(f"SELECT {call.format(pattern)} FROM t", dialect="spark")
+        return [one for one in refused_calls(tree.walk(), QUERY_FUNCTIONS) if "exponential" in one.message]
+
+    assert found("'(a+)+b'")
+    assert found("r'(a+)+b'")
+    assert not found("'a+b'")
+
+
+def test_one_that_is_put_together_is_judged_as_a_whole():
+    tree = parse_one("SELECT s RLIKE concat('(a', '+)+b') FROM t", dialect="spark")
+    assert list(refused_calls(tree.walk(), QUERY_FUNCTIONS))
