@@ -175,10 +175,8 @@ def test_a_topic_that_is_absent_or_compacted_is_refused(servers):
         source(servers, create(servers, **{"cleanup.policy": "compact"})).available()
 
 
-def test_a_secret_comes_from_the_environment(servers, topic, tmp_path):
-    (tmp_path / "streamhouse.yaml").write_text(f"secret_variables: {{STREAMHOUSE_SECRET_OF_A_TEST: ['{servers}']}}")
-    secrets = {"sasl.password": "STREAMHOUSE_SECRET_OF_A_TEST"}
-    given = open_kafka({"servers": servers, "topic": topic, "columns": COLUMNS, "secrets": secrets}, tmp_path)
+def test_a_secret_comes_from_the_environment(servers, topic, monkeypatch):
+    given = source(servers, topic, secrets={"sasl.password": "STREAMHOUSE_SECRET_OF_A_TEST"})
     with pytest.raises(SourceError, match="STREAMHOUSE_SECRET_OF_A_TEST is not set"):
         given.available()
 

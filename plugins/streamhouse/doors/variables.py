@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 PREFIX = "STREAMHOUSE_SECRET_"
-"""A variable whose name begins so is there for flows, at the servers that the settings name for it."""
+"""A variable whose name begins so is there for flows."""
 
 SETTING = "secret_variables"
-"""Says in streamhouse.yaml which servers may get which variable."""
+"""Names the others, in streamhouse.yaml."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 
@@ -48,16 +48,13 @@ def _server(text: str) -> str:
 
 
 def _named(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        raise ValueError(
-            "say for each variable which servers may get it: {KAFKA_PASSWORD: ['broker-1:9093']}; '*' stands for every "
-            "server, so that who writes flows can read the variable"
-        )
-    return value
+    """Names alone are for any server."""
+    texts = isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+    return dict.fromkeys(value, (ANY,)) if texts else value
 
 
 ANY = "*"
-"""Stands for every server, also one of those who write flows."""
+"""Stands for every server."""
 
 PermittedVariables = Annotated[
     dict[
@@ -66,7 +63,7 @@ PermittedVariables = Annotated[
     ],
     BeforeValidator(_named),
 ]
-"""Name → `host:port` of the servers that may get its value."""
+"""Name → `host:port` of the servers that may get its value. A list of names is read as names for any server."""
 
 
 def why_not(variable: str, servers: Collection[str], permitted: Mapping[str, Collection[str]]) -> str | None:
@@ -81,7 +78,6 @@ def why_not(variable: str, servers: Collection[str], permitted: Mapping[str, Col
         >>> why_not("AWS_SECRET_ACCESS_KEY", ["h:1"], {})
         'no flow may have the environment variable AWS_SECRET_ACCESS_KEY'
         >>> why_not("STREAMHOUSE_SECRET_KAFKA", ["h:1"], {})
-        'no server may have the environment variable STREAMHOUSE_SECRET_KAFKA yet'
         >>> why_not("KAFKA", ["h:1"], {"KAFKA": ("i:1",)})
         'the environment variable KAFKA is not for h:1'
     """
@@ -89,6 +85,6 @@ def why_not(variable: str, servers: Collection[str], permitted: Mapping[str, Col
         allowed = {one.lower() for one in permitted[variable]}
         others = sorted({one.lower() for one in servers} - allowed) if ANY not in allowed else []
         return f"the environment variable {variable} is not for {others[0]}" if others else None
-    if variable.startswith(PREFIX):  # a flow names its servers, and who writes it sees what they get
-        return f"no server may have the environment variable {variable} yet"
+    if variable.startswith(PREFIX):
+        return None
     return f"no flow may have the environment variable {variable}"

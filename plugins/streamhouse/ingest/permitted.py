@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from streamhouse.doors.setting import shown
-from streamhouse.doors.variables import SETTING, PermittedVariables, is_text, why_not
+from streamhouse.doors.variables import PREFIX, SETTING, PermittedVariables, is_text, why_not
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.project_file import SETTINGS, written_settings
 
@@ -23,8 +23,8 @@ def check_variable(variable: str, servers: Collection[str], root: Path, at: Loca
         raise SourceError(
             why,
             at=at,
-            hint=f"say in {SETTINGS} which servers may get it: "
-            f"{SETTING}: {{{shown(variable)}: [{', '.join(repr(one) for one in sorted(servers))}]}}",
+            hint=f"permit it in {SETTINGS}: {SETTING}: {{{shown(variable)}: [{', '.join(sorted(servers))}]}}; "
+            f"or name one that begins with {PREFIX}",
         )
 
 

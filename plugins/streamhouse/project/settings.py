@@ -251,8 +251,8 @@ class Settings(Frozen):
     )
     secret_variables: PermittedVariables = Field(
         default_factory=dict,
-        description="variables of the environment that flows may name as secrets, such as STREAMHOUSE_SECRET_KAFKA, "
-        "each with the servers that may get it; '*' is every server, also one of those who write flows",
+        description="variables of the environment that flows may name as secrets, beside STREAMHOUSE_SECRET_*: names, "
+        "or names with the servers that may get them",
         examples=["{KAFKA_PASSWORD: ['kafka-1:9093']}"],
     )
     auto_apply: Annotated[AutoApply, BeforeValidator(_off)] = Field(

@@ -166,7 +166,6 @@ def error_of(root, environment):
 
 def test_a_secret_that_is_no_text_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("STREAMHOUSE_SECRET_X", "\udcff")
-    (tmp_path / "streamhouse.yaml").write_text("secret_variables: {STREAMHOUSE_SECRET_X: ['a:1']}")
     with pytest.raises(SourceError, match="no text in UTF-8"):
         value_of("STREAMHOUSE_SECRET_X", "sasl.password", ["a:1"], tmp_path, None)
     with pytest.raises(EnvironmentProblem, match="no text in UTF-8"):

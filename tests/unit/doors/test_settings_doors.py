@@ -142,11 +142,10 @@ def test_usual_hosts_are_taken(host):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("['hu$h']", "which servers may get it"),
+        ("['hu$h']", "no name of an environment variable"),
         ("{'hu$h': ['a:1']}", "no name of an environment variable"),
         ("KAFKA", "must be a mapping"),
-        ("[[KAFKA]]", "which servers may get it"),
-        ("[KAFKA]", "which servers may get it"),
+        ("[[KAFKA]]", "must be a mapping"),
         ("{KAFKA: []}", "is empty"),
         ("{KAFKA: evil}", "must be a list"),
         ("{KAFKA: ['evil']}", "this is no server"),
@@ -160,3 +159,7 @@ def test_what_is_wrong_with_permitted_variables_is_said_once(tmp_path, text, mes
     assert type(refused.value).__name__ == "FileFormatError"
     assert message in str(refused.value)
     assert "function-after" not in str(refused.value)
+
+
+def test_names_alone_are_for_any_server(tmp_path):
+    assert settings(tmp_path, "secret_variables: [A, B]\n").secret_variables == {"A": ("*",), "B": ("*",)}
