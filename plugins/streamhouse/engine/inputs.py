@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from streamhouse.engine.adapt import adapt, stored_names
 from streamhouse.engine.clock import Input
-from streamhouse.engine.vector import Vector, cap
+from streamhouse.engine.vector import Vector, cap, without_dropped
 from streamhouse.errors import SourceError
 from streamhouse.ingest.base import KeyedSource, RowSource, TimedSource
 from streamhouse.ingest.kinds import open_source
@@ -177,13 +177,6 @@ class AdaptedInput:
         return stored_names(self._columns.values(), wanted, self._adapted)
 
 
-def without_dropped(table: Table, position: Position, end: Position) -> Position:
-    """A position in a table without its parts that `end` lacks: in the hot tier each partition has parts of its own."""
-    if not table.partition_by or table.tiers.target is not Tier.HOT:
-        return position
-    return {part: offset for part, offset in position.items() if part in end}
-
-
 def ranges(epoch_input: Input, start: Position, at: Position) -> Iterator[tuple[Position, Position]]:
     """Ranges of not many rows each that follow each other, from `start` to `at`."""
     while (end := cap(epoch_input.advance(start, _ROWS_AT_ONCE), at)) != start:
@@ -241,5 +234,4 @@ __all__ = [
     "TableInput",
     "open_inputs",
     "ranges",
-    "without_dropped",
 ]

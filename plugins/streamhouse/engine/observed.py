@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from streamhouse.engine.checkpoint import logged_end
-from streamhouse.engine.inputs import without_dropped
 from streamhouse.engine.loss import (
     CopyReach,
     LaterEpoch,
@@ -20,7 +19,7 @@ from streamhouse.engine.loss import (
 )
 from streamhouse.engine.note import Trace
 from streamhouse.engine.traces import newest_trace, older_state_text, remains_of, removed_text
-from streamhouse.engine.vector import covers
+from streamhouse.engine.vector import covers, without_dropped
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.table import Table

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from streamhouse.engine.epoch import EpochOutcome, EpochRun, SegmentParts, leave_note, note_of
 from streamhouse.engine.frames import Frames
-from streamhouse.engine.inputs import EpochInput, TableInput, without_dropped
+from streamhouse.engine.inputs import EpochInput, TableInput
 from streamhouse.engine.lease import LeaseGuard
 from streamhouse.engine.needs import needs_of
 from streamhouse.engine.segment_states import SegmentStates
 from streamhouse.engine.traces import removed, restore_hint
-from streamhouse.engine.vector import Vector, covers
+from streamhouse.engine.vector import Vector, covers, without_dropped
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.types import Position, Tier

@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from streamhouse.model.types import Position
+from streamhouse.model.table import Table
+from streamhouse.model.types import Position, Tier
 
 
 @dataclass(frozen=True)
@@ -47,3 +48,10 @@ def covers(reached: Mapping[str, Position], target: Mapping[str, Position]) -> b
     """Whether `reached` is at or beyond `target` everywhere."""
     wanted = ((name, key, value) for name, position in target.items() for key, value in position.items())
     return all(reached.get(name, {}).get(key, 0) >= value for name, key, value in wanted)
+
+
+def without_dropped(table: Table, position: Position, end: Position) -> Position:
+    """A position in a table without its parts that `end` lacks: in the hot tier each partition has parts of its own."""
+    if not table.partition_by or table.tiers.target is not Tier.HOT:
+        return position
+    return {part: offset for part, offset in position.items() if part in end}

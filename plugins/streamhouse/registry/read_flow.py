@@ -26,7 +26,7 @@ from streamhouse.registry.validate import build, keep_known, name_error, table_n
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
 from streamhouse.sql.types import split_not_null
 
-STEPS_MOST = 1_000
+STEPS_MOST = 3_000
 """Of a flow: planning compares each step with those before it."""
 
 _USE = re.compile(r"[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?")

@@ -75,7 +75,9 @@ def calls(chance: random.Random, people: list[tuple[Any, ...]]) -> None:
             level = chance.choices([1, 2, 3], [70, 23, 7])[0] if what in {"FIR", "FLO", "TRA"} else 1
             there: datetime | None = called + timedelta(seconds=int(180 + chance.expovariate(1 / 260)))
             there = None if what == "FAL" and chance.random() < 0.2 else there
-            closed: datetime | None = (there or called) + timedelta(minutes=int(chance.expovariate(1 / (40 * level))) + 9)
+            closed: datetime | None = (there or called) + timedelta(
+                minutes=int(chance.expovariate(1 / (40 * level))) + 9
+            )
             closed = None if n == DAYS - 1 and chance.random() < 0.6 else closed
             saved = chance.choices([0, 1, 2, 5], [72, 19, 6, 3])[0] if what in {"FIR", "TRA", "FLO"} else 0
             damage = round(chance.expovariate(1 / (9000 * level**2)), -2) if what in {"FIR", "TRA", "FLO"} else None

@@ -34,7 +34,7 @@ def check_there_or_shown(clause: Present, placed: Placed) -> None:
     """As in "neutered dogs with name": of a column that no description calls empty, the name is to be shown.
 
     Raises:
-        UnclearError: nothing tells that a row may lack it.
+        UnclearError: nothing says that a row may lack it.
     """
     said = placed.column.description.lower()
     if clause.unsure and said and not _MAY_LACK.search(said):
