@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 AIRFLOW_STAMP := .venv-airflow/.complete
 
-.PHONY: help demo airflow test test-all check servers types lint $(UNIT) docs bench soak audit format lock clean
+.PHONY: help demo airflow test test-all check types lint $(UNIT) docs bench soak audit format lock clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,12 +28,12 @@ demo: $(STAMP) ## Run both flows over a year of real rows, through hot, warm and
 airflow: $(STAMP) $(AIRFLOW_STAMP) ## Run Airflow here with the retail flow in it, until Ctrl-C
 	@.venv-airflow/bin/python -m streamhouse.orchestrator.local --engine $(CURDIR)/$(BIN)/streamhouse --run retail
 
-# Real servers: whole files go to one of three processes; the longest files begin first. They wait for a fifth of the time.
+# Real servers: whole files go to one of three processes, which keep two cores busy; the longest files begin first.
 SERVERS := tests/contract tests/integration tests/airflow
 SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
-# Unit tests and doctests: in parts, one after the other beside the servers, or two at a time. A part is one process, whose
-# rooms share what they import, parse and read; its tests are collected once. `rest` has every room that no other part
-# names. A part prints when it ends.
+# Unit tests and doctests: in parts, two at a time beside the static checks. A part is one process, whose rooms share what
+# they import, parse and read; its tests are collected once. `rest` has every room that no other part names. A part prints
+# when it ends.
 ROOMS := $(filter-out __pycache__,$(patsubst tests/unit/%/,%,$(wildcard tests/unit/*/)))
 IN_commands := cli project jobs
 IN_plans := compiler sql registry upstream trigger
@@ -45,21 +45,20 @@ UNIT := unit-plans unit-rest unit-wishes unit-commands unit-source  # the longes
 BESIDE := -j2 --keep-going --no-print-directory
 # Unit tests have no second try; the plugin's talk between processes costs 40 ms a test.
 LEVEL :=
-PART = nice $(BIN)/pytest -q -p no:rerunfailures $(if $(LEVEL),-m "$(LEVEL)")
+PART = $(BIN)/pytest -q -p no:rerunfailures $(if $(LEVEL),-m "$(LEVEL)")
 PUBLIC_WAYS = STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract tests/integration -m public_ways -q -n 0
 
-test: lint $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; about 20 minutes on two cores
-	@$(MAKE) $(BESIDE) servers types $(UNIT) SERVERS_LEVEL="--level test"
+test: $(STAMP) $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Iceberg and Airflow, after the checks; about 20 minutes on two cores
+	@$(MAKE) $(BESIDE) types lint $(UNIT)
+	$(BIN)/pytest $(SERVERS) --level test $(SPREAD)
 
-test-all: lint $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try, and without shortcuts of Spark; about an hour
-	@$(MAKE) $(BESIDE) servers types $(UNIT)
+test-all: $(STAMP) $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try, and without shortcuts of Spark; about an hour
+	@$(MAKE) $(BESIDE) types lint $(UNIT)
+	$(BIN)/pytest $(SERVERS) $(SPREAD)
 	$(PUBLIC_WAYS)
 
 check: $(STAMP) ## Format, types, layers, unit tests and doctests; three minutes, no Java
 	@$(MAKE) $(BESIDE) types lint $(UNIT) LEVEL="not proof"
-
-servers: $(STAMP) $(AIRFLOW_STAMP)
-	$(BIN)/pytest $(SERVERS) $(SERVERS_LEVEL) $(SPREAD)
 
 types: $(STAMP)
 	$(BIN)/mypy

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streamhouse.errors import StoreError, StreamhouseError, TableLostError
+from streamhouse.errors import StateConflictError, StoreError, StreamhouseError, TableLostError
 from streamhouse.jobs import tier as tier_module
 from streamhouse.jobs import upkeep as upkeep_module
 from streamhouse.jobs.query import Engine, QueryService
@@ -242,8 +242,9 @@ def test_a_hot_table_that_is_gone_is_an_error_everywhere(open_, fluss):
             ask(open_, PLAIN.format(of))
     with pytest.raises(StoreError):
         ask(open_, COUNT.format(f"{name}$hot timestamp as of current_timestamp()"))
-    with pytest.raises(TableLostError):
+    with pytest.raises(StateConflictError, match="is gone") as refused:
         tier_flows(open_.project)
+    assert "streamhouse restore" in str(refused.value)
     with pytest.raises(TableLostError):  # the lakes have the only rows that are left
         upkeep_module.keep_up(open_.project)
     plan = plan_of(open_.project, FLOW)
