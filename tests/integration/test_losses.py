@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.spark,
     deep(
         "each combination of losses takes half a minute",
-        stays=("test_an_older_state_store_without_the_hot_tier[now]", "test_a_machine_died_and_the_lakes_are_left"),
+        stays=("test_a_machine_died_and_the_lakes_are_left",),
     ),
 ]
 
