@@ -27,6 +27,7 @@ from streamhouse.model.types import Tier
 from streamhouse.stores.data_check import remedy
 
 _FOLDER, _LEDGER, _FIRST = "checksums", "files", "first"
+_FIRST_SCHEMA = "schema/schema-0"
 _CHUNK = 1 << 20
 _MOST_KNOWN, _MOST_RECORDS = 100_000, 100
 
@@ -106,11 +107,13 @@ class Checksums:
                 self.prove_snapshot(int(number))
 
     def prove_schemas(self) -> None:
-        """Compare all schemas that are recorded.
+        """Compare all schemas that are recorded, unless the first is gone: then the table is lost, as its ledger says.
 
         Raises:
             StoreError: as `prove_snapshot`.
         """
+        if not (self.folder / _FIRST_SCHEMA).exists():
+            return
         for path, known in self._read().schemas.items():
             self._prove(self.folder / path, known)
 
