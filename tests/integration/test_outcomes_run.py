@@ -176,9 +176,9 @@ def _params():
                 yield pytest.param(case, choice, number, id=name)
 
 
-def concerned(case, folder):
+def concerned(case):
     """The tables whose steps the edit changes, with all that they read and all that reads them."""
-    old, new, _ = changed(case, folder)
+    old, new, _ = changed(case)
     found = diff(old, new, {}, age=AGE)
     edges = {(read.table, step.writes.name) for plan in (old, new) for step in plan.steps for read in step.reads}
     tables = {s.table for s in found.steps if s.change != "same" or s.outcome is not Outcome.NO_OP}
@@ -427,11 +427,11 @@ def _reshaped(step, rows):
 class Shop:
     """The project of one case, over real stores."""
 
-    def __init__(self, open_, case, number, folder):
+    def __init__(self, open_, case, number):
         self.open = open_
         self.case = case
         self.root = open_.project.root
-        self.tables = concerned(case, folder)
+        self.tables = concerned(case)
         self.number = number
         self.types = {}
         self.written = set()
@@ -537,7 +537,7 @@ def opened_shop(case, number, folder, fluss, spark):
     project = Project(root, Settings(fluss=fluss))
     stores = open_stores(project, spark, fluss)
     with project.state() as state:
-        found = Shop(Open(project, spark, fluss, stores, state), case, number, folder)
+        found = Shop(Open(project, spark, fluss, stores, state), case, number)
         try:
             yield found
         finally:

@@ -25,42 +25,42 @@ from streamhouse.compiler.migration import (
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import behind
 from streamhouse.model.version import at_versions, stored_name, table_at, table_name
-from tests.unit.compiler.test_outcomes import AGE, OUTCOMES, changed, project
+from tests.unit.compiler.test_outcomes import AGE, OUTCOMES, base, changed, project
 
 
-def case(name, tmp_path):
-    old, new, others = changed(OUTCOMES / "cases" / name, tmp_path)
+def case(name):
+    old, new, others = changed(OUTCOMES / "cases" / name)
     return old, new, others, diff(old, new, others)
 
 
-def test_only_what_is_rebuilt_is_built_anew(tmp_path):
-    _, new, _, found = case("16_argument_recompute", tmp_path)
+def test_only_what_is_rebuilt_is_built_anew():
+    _, new, _, found = case("16_argument_recompute")
     assert tables_to_rebuild(found, new, ()) == {"dws.mean_by_customer"}
 
 
-def test_an_added_column_needs_no_new_table(tmp_path):
-    _, new, _, found = case("03_added_column_map", tmp_path)
+def test_an_added_column_needs_no_new_table():
+    _, new, _, found = case("03_added_column_map")
     assert tables_to_rebuild(found, new, ()) == frozenset()
     assert "dwd.orders" in tables_apart(found, new)
     assert "ads.totals" in tables_apart(found, new)  # made from it
 
 
-def test_a_step_taken_up_again_does_not_go_on_in_its_old_table(tmp_path):
-    _, new, _, found = case("90_new_step", tmp_path)
+def test_a_step_taken_up_again_does_not_go_on_in_its_old_table():
+    _, new, _, found = case("90_new_step")
     [step] = [step for step in found.steps if step.change == "new"]
     assert step.table in tables_to_rebuild(found, new, {step.table})
 
 
-def test_the_candidate_reads_what_goes_on_and_writes_new_names(tmp_path):
-    _, new, _, _ = case("13_filter_merge", tmp_path)
+def test_the_candidate_reads_what_goes_on_and_writes_new_names():
+    _, new, _, _ = case("13_filter_merge")
     plan = candidate(new, {"dws.sums_by_store"}, {"dws.sums_by_store": 3, "dwd.orders": 2}, "shop-change-1")
     assert [step.writes.name for step in plan.steps] == ["dws.sums_by_store__v3"]
     assert [table.name for table in plan.external] == ["dwd.orders__v2"]
     assert (plan.flow, plan.sources) == ("shop-change-1", ())
 
 
-def test_names_at_versions(tmp_path):
-    plan = project(tmp_path)["shop"]
+def test_names_at_versions():
+    plan = base()["shop"]
     assert at_versions(plan, {}) is plan
     stored = at_versions(plan, {"dwd.orders": 4})
     assert "dwd.orders__v4" in stored.tables
@@ -72,20 +72,20 @@ def test_names_at_versions(tmp_path):
     assert table_name("dwd.orders__very") == "dwd.orders__very"
 
 
-def test_streams_go_on_when_what_they_watch_is_the_same(tmp_path):
+def test_streams_go_on_when_what_they_watch_is_the_same():
     same = ["03_added_column_map", "16_argument_recompute", "13_filter_keeps_history_map", "36_version_and_notes"]
     same += ["39_rows_per_epoch"]
     other = ["39_isolated", "34_freshness"]
     for name in same:
-        old, new, _, _ = case(name, tmp_path / name)
+        old, new, _, _ = case(name)
         assert same_streams(old, new), name
     for name in other:
-        old, new, _, _ = case(name, tmp_path / name)
+        old, new, _, _ = case(name)
         assert not same_streams(old, new), name
 
 
-def test_what_another_plan_writes_otherwise(tmp_path):
-    old, new, _, _ = case("13_filter_keeps_history_map", tmp_path / "filter")
+def test_what_another_plan_writes_otherwise():
+    old, new, _, _ = case("13_filter_keeps_history_map")
     written = touched(old, new)
     assert {"dwd.orders", "dws.sums_by_store", "ads.totals"} <= written  # the step, and what is made from it
     assert not {"ods.orders", "dwd.named_orders"} & written
@@ -94,8 +94,8 @@ def test_what_another_plan_writes_otherwise(tmp_path):
     assert "ads.totals" in touched(old, gone)
 
 
-def test_a_person_chooses_where_a_change_blocks(tmp_path):
-    _, new, _, found = case("09_narrower_map", tmp_path)
+def test_a_person_chooses_where_a_change_blocks():
+    _, new, _, found = case("09_narrower_map")
     assert found.outcome is Outcome.BLOCK
     [table] = [step.table for step in found.steps if step.outcome is Outcome.BLOCK]
     assert table not in tables_to_rebuild(found, new, ())
@@ -105,8 +105,8 @@ def test_a_person_chooses_where_a_change_blocks(tmp_path):
     assert decided(found, {"dws.other": Outcome.REBUILD}) == found
 
 
-def test_nobody_may_choose_what_cannot_be(tmp_path):
-    _, new, _, found = case("16_argument_recompute", tmp_path)
+def test_nobody_may_choose_what_cannot_be():
+    _, new, _, found = case("16_argument_recompute")
     other = new.model_copy(update={"flow": "other"})
     why = shared(new, {"dws.mean_by_customer"}, {"other": other, "shop": new})
     assert list(why) == ["dws.mean_by_customer"]
@@ -115,8 +115,8 @@ def test_nobody_may_choose_what_cannot_be(tmp_path):
     assert decided(stopped, {"dws.mean_by_customer": Outcome.REBUILD}).outcome is Outcome.BLOCK
 
 
-def test_a_history_above_the_budget_blocks_until_a_person_says_so(tmp_path):
-    _, new, _, found = case("16_argument_recompute", tmp_path)
+def test_a_history_above_the_budget_blocks_until_a_person_says_so():
+    _, new, _, found = case("16_argument_recompute")
     priced = with_cost(found, new, {"dws.mean_by_customer"}, {"dwd.orders": 1_000_000})
     [reading] = [table.reading for table in priced.tables if table.reading is not None]
     assert (reading.rows, reading.bytes) == (1_000_000, 20_000_000)  # bigint, int, int, int
@@ -127,39 +127,37 @@ def test_a_history_above_the_budget_blocks_until_a_person_says_so(tmp_path):
     assert decided(stopped, {"dws.mean_by_customer": Outcome.REBUILD}).outcome is Outcome.REBUILD
 
 
-def test_followers_are_the_tables_of_other_flows_that_rest_on_what_changes(tmp_path):
-    _, _, _, found = case("13_filter_rewrites_history_map", tmp_path)
+def test_followers_are_the_tables_of_other_flows_that_rest_on_what_changes():
+    _, _, _, found = case("13_filter_rewrites_history_map")
     rebuilt = {c.step for s in found.steps for c in s.consumers if c.flow == "reports" and c.outcome is Outcome.REBUILD}
     assert followers(found) == ({"reports": rebuilt} if rebuilt else {})
 
 
-def choose(name, tmp_path, table, choice, age=timedelta(0)):
-    old, new, others = changed(OUTCOMES / "cases" / name, tmp_path)
+def choose(name, table, choice, age=timedelta(0)):
+    old, new, others = changed(OUTCOMES / "cases" / name)
     found = diff(old, new, others, age=age, choices={table: choice})
     return new, found, {step.table: step.outcome for step in found.steps}
 
 
-def test_steps_that_read_follow_what_a_person_chose(tmp_path):
-    new, found, outcomes = choose("10_never_null_map", tmp_path, "dwd.orders", Outcome.REBUILD)
+def test_steps_that_read_follow_what_a_person_chose():
+    new, found, outcomes = choose("10_never_null_map", "dwd.orders", Outcome.REBUILD)
     assert outcomes["dwd.orders"] is outcomes["dws.mean_by_customer"] is Outcome.REBUILD
     assert "dws.mean_by_customer" in tables_to_rebuild(found, new, ())
 
 
-def test_history_that_is_kept_by_choice_is_not_built_anew(tmp_path):
-    new, found, outcomes = choose("93_history_not_held", tmp_path, "dwd.orders", Outcome.FORWARD, AGE)
+def test_history_that_is_kept_by_choice_is_not_built_anew():
+    new, found, outcomes = choose("93_history_not_held", "dwd.orders", Outcome.FORWARD, AGE)
     assert outcomes["dwd.orders"] is outcomes["ads.large_orders"] is Outcome.FORWARD
     assert tables_to_rebuild(found, new, ()) == frozenset()
 
 
-def test_history_cannot_be_kept_where_no_row_could_stay(tmp_path):
-    for number, (name, table) in enumerate(
-        [("09_narrower_map", "dwd.orders"), ("09_other_type_recompute", "dws.mean_by_customer")]
-    ):
-        _, found, _ = choose(name, tmp_path / str(number), table, Outcome.FORWARD)
+def test_history_cannot_be_kept_where_no_row_could_stay():
+    for name, table in (("09_narrower_map", "dwd.orders"), ("09_other_type_recompute", "dws.mean_by_customer")):
+        _, found, _ = choose(name, table, Outcome.FORWARD)
         assert found.outcome is Outcome.BLOCK
 
 
-def test_another_version_of_a_table_that_keeps_its_history_gets_the_rows_that_are_there(tmp_path):
+def test_another_version_of_a_table_that_keeps_its_history_gets_the_rows_that_are_there():
     for name, table, is_copied in [
         ("08_wider_integer_map", "dwd.orders", True),
         ("08_float_shown_as_double_map", "dwd.orders", True),
@@ -167,21 +165,21 @@ def test_another_version_of_a_table_that_keeps_its_history_gets_the_rows_that_ar
         ("14_expression_history_of_the_flow", "dwd.orders", False),
         ("37_another_source", "ods.orders", False),
     ]:
-        _, new, _, found = case(name, tmp_path / name)
+        _, new, _, found = case(name)
         anew = tables_to_rebuild(found, new, ())
         assert table in anew, name
         assert (table in copied(found, new, anew)) == is_copied, name
 
 
-def test_marks_are_of_tables_that_keep_their_rows(tmp_path):
-    _, new, _, found = case("08_float_shown_as_double_map", tmp_path / "1")
+def test_marks_are_of_tables_that_keep_their_rows():
+    _, new, _, found = case("08_float_shown_as_double_map")
     anew = tables_to_rebuild(found, new, ())
     assert marks(found, new, anew, copied(found, new, anew), _none)["dwd.orders"] == ("rate",)
     assert "dwd.orders" not in marks(found, new, anew, (), _none)
 
 
-def test_marks_of_what_rests_on_rows_that_keep_their_meaning(tmp_path):
-    _, new, _, found = case("14_expression_of_what_is_computed_whole", tmp_path)
+def test_marks_of_what_rests_on_rows_that_keep_their_meaning():
+    _, new, _, found = case("14_expression_of_what_is_computed_whole")
     anew = tables_to_rebuild(found, new, ())
     told = marks(found, new, anew, (), _none)
     assert told["ads.totals"] == ("cents",), "computed whole at each run, of all rows"
@@ -190,8 +188,8 @@ def test_marks_of_what_rests_on_rows_that_keep_their_meaning(tmp_path):
     assert steps["ads.totals"].outcome is Outcome.FORWARD
 
 
-def test_a_table_that_is_filled_of_marked_rows_is_marked(tmp_path):
-    _, new, _, found = case("15_group_key_changed_recompute", tmp_path / "1")
+def test_a_table_that_is_filled_of_marked_rows_is_marked():
+    _, new, _, found = case("15_group_key_changed_recompute")
     anew = tables_to_rebuild(found, new, ())
     assert anew == {"dws.mean_by_customer"}
     known = {"dwd.orders": ("cents",)}
@@ -206,8 +204,8 @@ def _none(_: str) -> tuple[str, ...]:
     return ()
 
 
-def test_a_column_that_comes_back_gets_another_version(tmp_path):
-    old, new, _, found = case("03_added_column_map", tmp_path)
+def test_a_column_that_comes_back_gets_another_version():
+    old, new, _, found = case("03_added_column_map")
     assert taken_up(old, new, {"dwd.orders": {"id", "note"}}) == frozenset()
     again = taken_up(old, new, {"dwd.orders": {"less"}})
     assert again == {"dwd.orders"}
@@ -215,8 +213,8 @@ def test_a_column_that_comes_back_gets_another_version(tmp_path):
     assert "dwd.orders" in copied(found, new, anew, again)
 
 
-def test_what_follows_a_table_of_another_source_is_built_anew_whatever_keeps_its_history(tmp_path):
-    old, new, others, found = case("37_another_source", tmp_path)
+def test_what_follows_a_table_of_another_source_is_built_anew_whatever_keeps_its_history():
+    old, new, others, found = case("37_another_source")
     anew = tables_to_rebuild(found, new, ())
     assert anew == set(new.tables) - {"ods.returns", "ods.customers", "ads.totals"}, "what is computed at each run"
     assert followers(found) == {"reports": {"dws.by_note"}}
@@ -226,9 +224,9 @@ def test_what_follows_a_table_of_another_source_is_built_anew_whatever_keeps_its
     assert overtaken(old, new, anew, others.values()) == {"dws.by_note": "dwd.orders"}
 
 
-def test_what_follows_a_table_whose_rows_are_of_what_they_were_goes_on_at_its_end(tmp_path):
+def test_what_follows_a_table_whose_rows_are_of_what_they_were_goes_on_at_its_end():
     for name in ("13_filter_merge", "08_wider_integer_map", "14_expression_history_of_the_flow", "29_buckets"):
-        old, new, others, found = case(name, tmp_path / name)
+        old, new, others, found = case(name)
         anew = tables_to_rebuild(found, new, ())
         assert anew
         assert overtaken(old, new, anew, others.values(), followers(found)) == {}, name
@@ -279,8 +277,8 @@ def test_rows_of_an_arm_over_something_new_pass_no_reader_by(tmp_path, store, ta
         assert (anew, overtaken(old, new, anew)) == ({"dwd.both", "ads.below"}, {})
 
 
-def test_a_table_that_lost_what_another_segment_had_not_read_is_read_anew_by_other_segments_alone(tmp_path):
-    plan = project(tmp_path)["shop"]
+def test_a_table_that_lost_what_another_segment_had_not_read_is_read_anew_by_other_segments_alone():
+    plan = base()["shop"]
     segments = plan.segments
     [writer] = (s for s in segments if "dwd.orders" in s.tables)
     large = tuple(step for step in writer.steps if step.id == "ads.large_orders")

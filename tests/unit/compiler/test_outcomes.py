@@ -9,6 +9,7 @@ import shutil
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
@@ -54,12 +55,16 @@ def base() -> dict[str, FlowPlan]:
     return plans(BASE)
 
 
-def changed(case: Path, folder: Path) -> tuple[FlowPlan, FlowPlan, dict[str, FlowPlan]]:
-    before = project(folder / "old", case / "old") if (case / "old").exists() else base()
-    shutil.copytree(BASE, folder / "new")
-    if "read" in case.name:  # the other flow has not followed yet, so its file would not compile
-        (folder / "new" / "flows" / "reports.yaml").unlink()
-    after = project(folder / "new", case / "new") if "read" not in case.name else _without_reports(folder, case)
+@cache
+def changed(case: Path) -> tuple[FlowPlan, FlowPlan, dict[str, FlowPlan]]:
+    """The flow `shop` before and after the edit of a case, and the other flow as it runs."""
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        before = project(folder / "old", case / "old") if (case / "old").exists() else base()
+        shutil.copytree(BASE, folder / "new")
+        if "read" in case.name:  # the other flow has not followed yet, so its file would not compile
+            (folder / "new" / "flows" / "reports.yaml").unlink()
+        after = project(folder / "new", case / "new") if "read" not in case.name else _without_reports(folder, case)
     return before["shop"], after["shop"], {"reports": before["reports"]}
 
 
@@ -69,8 +74,8 @@ def _without_reports(folder: Path, case: Path) -> dict[str, FlowPlan]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
-def test_case(case: Path, tmp_path: Path, golden: Golden) -> None:
-    old, new, others = changed(case, tmp_path)
+def test_case(case: Path, golden: Golden) -> None:
+    old, new, others = changed(case)
     found = diff(old, new, others, age=AGE)
     text = io.StringIO()
     show_diff(found, CommandOutput(as_json=False, stream=text))
@@ -89,8 +94,8 @@ def _rule(case: Path) -> int:
     return {2: 1, 28: 13, 90: 0, 91: 5, 93: 0}.get(number, number)
 
 
-def test_nothing_changed(tmp_path: Path) -> None:
-    found = project(tmp_path)
+def test_nothing_changed() -> None:
+    found = base()
     for name, plan in found.items():
         others = {other: p for other, p in found.items() if other != name}
         same = diff(plan, plan, others)
@@ -100,8 +105,8 @@ def test_nothing_changed(tmp_path: Path) -> None:
         assert all(step.change == "same" and not step.findings for step in same.steps)
 
 
-def test_a_flow_that_was_never_applied(tmp_path: Path) -> None:
-    found = project(tmp_path)
+def test_a_flow_that_was_never_applied() -> None:
+    found = base()
     new = diff(None, found["shop"], {})
     assert {step.change for step in new.steps} == {"new"}
     assert new.outcome is Outcome.SWAP
@@ -124,8 +129,8 @@ def test_a_new_version_of_every_action_changes_nothing(folder: Path) -> None:
         assert found.outcome is Outcome.NO_OP
 
 
-def test_sql_that_is_not_known_any_more_blocks(tmp_path: Path) -> None:
-    plan = project(tmp_path)["shop"]
+def test_sql_that_is_not_known_any_more_blocks() -> None:
+    plan = base()["shop"]
     unknown = tuple(
         segment.model_copy(
             update={

@@ -13,7 +13,7 @@ from streamhouse.model.table import Column
 from streamhouse.model.types import Tier
 from streamhouse.project.compare import Applied, TableContents, compare
 from streamhouse.state.store import StateStore
-from tests.unit.compiler.test_outcomes import AGE, CASES, changed, project
+from tests.unit.compiler.test_outcomes import AGE, CASES, base, changed
 
 REBUILT = (Outcome.REBUILD, Outcome.BLOCK)
 
@@ -27,8 +27,8 @@ def applied(old, others, ever=()):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda p: p.name)
-def test_every_edit(case: Path, tmp_path: Path) -> None:
-    old, new, others = changed(case, tmp_path)
+def test_every_edit(case: Path) -> None:
+    old, new, others = changed(case)
     found = compare(new, applied(old, others), {}).found
     built = tables_to_rebuild(found, new, set(old.tables)) & set(old.tables)
     told = {table.table for table in found.tables if table.outcome in REBUILT and table.table in new.tables}
@@ -49,8 +49,8 @@ TIERS = [(Tier.HOT,), (Tier.WARM,), (Tier.COLD,), (Tier.HOT, Tier.COLD), (Tier.W
 @pytest.mark.parametrize(
     "edit", [{"name": "price"}, {"type": "decimal(20,2)"}, {"name": "price", "type": "decimal(20,2)"}], ids=str
 )
-def test_another_name_or_a_wider_type_is_a_new_version_in_every_tier(tmp_path: Path, tiers, edit) -> None:
-    plan = project(tmp_path)["shop"]
+def test_another_name_or_a_wider_type_is_a_new_version_in_every_tier(tiers, edit) -> None:
+    plan = base()["shop"]
     step = next(one for one in plan.steps if one.writes.name == "ads.large_orders")
     held = step.writes.tiers.model_copy(update={tier.value: None for tier in Tier})
     held = held.model_copy(update={tier.value: timedelta(days=30) for tier in tiers})
@@ -78,8 +78,8 @@ def test_another_name_or_a_wider_type_is_a_new_version_in_every_tier(tmp_path: P
     assert tables_to_rebuild(found, new, set(old.tables)) == {"ads.large_orders"}
 
 
-def test_a_column_that_comes_back_is_told_as_the_copy_that_it_is(tmp_path: Path) -> None:
-    old = project(tmp_path)["shop"]
+def test_a_column_that_comes_back_is_told_as_the_copy_that_it_is() -> None:
+    old = base()["shop"]
     step = next(one for one in old.steps if one.writes.name == "ads.large_orders")
     column = Column(name="colour", type="string")
     table = step.writes.model_copy(update={"columns": (*step.writes.columns, column)})
@@ -110,7 +110,7 @@ def test_a_column_that_comes_back_is_told_as_the_copy_that_it_is(tmp_path: Path)
 
 
 def test_a_name_that_was_given_up_once_is_told_by_the_state_store(tmp_path: Path) -> None:
-    old = project(tmp_path / "p")["shop"]
+    old = base()["shop"]
     step = next(one for one in old.steps if one.writes.name == "ads.large_orders")
     less = step.writes.columns[-1].name
     without = step.model_copy(
