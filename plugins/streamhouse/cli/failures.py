@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 import tempfile
+import threading
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,8 +56,15 @@ def report(error: Exception, app: App) -> int:
             _print_trace(error)
         _show(known, app)
         return known.exit_code
-    _show_internal(error, app)
+    _show(_internal(error, app), app)
     return INTERNAL
+
+
+def report_thread(ended: threading.ExceptHookArgs, app: App) -> None:
+    """Show on standard error, without a traceback, what ended a thread; the output of the command stays as it is."""
+    if isinstance(ended.exc_value, Exception):
+        error = known_error(ended.exc_value) or _internal(ended.exc_value, app)
+        click.echo(str(error), err=True)
 
 
 def known_error(error: BaseException) -> StreamhouseError | None:
@@ -118,13 +126,13 @@ def _show(error: StreamhouseError, app: App) -> None:
         app.output.document({"error": error_document(error)})
 
 
-def _show_internal(error: Exception, app: App) -> None:
+def _internal(error: Exception, app: App) -> StreamhouseError:
     cause = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     place = _write_trace(error, app)
     hint = f"the full trace is in {place}" if place else "set STREAMHOUSE_DEBUG=1 to see the full trace"
     if os.environ.get("STREAMHOUSE_DEBUG"):
         _print_trace(error)
-    _show(StreamhouseError(f"internal error: {cause}", hint=hint), app)
+    return StreamhouseError(f"internal error: {cause}", hint=hint)
 
 
 def _write_trace(error: Exception, app: App) -> Path | None:

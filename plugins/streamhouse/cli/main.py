@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 import click
 
 from streamhouse.cli.app import App, shared_options
-from streamhouse.cli.failures import INTERRUPTED, report
+from streamhouse.cli.failures import INTERRUPTED, report, report_thread
 from streamhouse.cli.lazy import LazyGroup
 from streamhouse.secret import masked
 from streamhouse.spark.interrupt import interruptible
@@ -152,6 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     app = App(as_json="--json" in words)
     quiet_py4j()
     _mask_logs()
+    threading.excepthook = lambda ended: report_thread(ended, app)
     return _exit_code(words, app)
 
 

@@ -28,6 +28,11 @@ class _Deferred:
         self._since_s: float | None = None
         self._cancelled = False
 
+    @property
+    def waits(self) -> bool:
+        """Whether a signal came that has raised nothing yet."""
+        return self._since_s is not None
+
     def __call__(self, _number: int, frame: FrameType | None) -> None:
         now_s = time.monotonic()
         since_s = now_s if self._since_s is None else self._since_s
@@ -45,8 +50,12 @@ class _Deferred:
 def interruptible() -> Iterator[None]:
     """Within the block Ctrl-C and SIGTERM raise `KeyboardInterrupt`, but never in the middle of a call of the JVM.
 
-    A Spark job that goes on for more than two seconds after that is cancelled. Does nothing outside the main thread,
+    A Spark job that goes on for more than two seconds after that is cancelled. An error that ends the block while an
+    interrupt waits is what the interrupt made, such as a job that was cancelled. Does nothing outside the main thread,
     where no handler can be set, and leaves Ctrl-C alone where it is ignored (`nohup`).
+
+    Raises:
+        KeyboardInterrupt: a signal came, also where the block ends with another error.
     """
     if not _sets_handlers():
         yield
@@ -57,6 +66,10 @@ def interruptible() -> Iterator[None]:
         before[signal.SIGINT] = signal.signal(signal.SIGINT, handler)
     try:
         yield
+    except Exception as error:
+        if handler.waits:
+            raise KeyboardInterrupt from error
+        raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, old in before.items():

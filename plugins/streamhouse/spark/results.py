@@ -45,7 +45,8 @@ class CountedRows:
             within_s: How long to wait for the number.
 
         Raises:
-            ResultShortError: there were others, or nobody knows how many there were.
+            ResultShortError: there were others, or Spark did not say in time how many there were.
+            Exception: Spark could not be asked.
         """
         row_count = _number(self._observation, within_s)
         if row_count is None:
@@ -106,9 +107,23 @@ def collected_rows(frame: "DataFrame", limit: int | None = None) -> "list[Row]":
 
 
 def _number(observation: "Observation", within_s: float) -> int | None:
-    """How many rows were made; None: Spark did not say. Its own call can wait forever, so a thread waits."""
-    found: list[int] = []
-    waiting = Thread(target=lambda: found.append(int(observation.get["rows"])), name="rows of a result", daemon=True)
+    """How many rows were made; None: Spark did not say. Its own call can wait forever, so a thread waits.
+
+    Raises:
+        Exception: what that call raised, such as an error of a connection whose Java process ended.
+    """
+    answers: list[int | Exception] = []
+
+    def ask() -> None:
+        try:
+            answers.append(int(observation.get["rows"]))
+        except Exception as error:  # noqa: BLE001  of any kind: it belongs to the caller, not to this thread
+            answers.append(error)
+
+    waiting = Thread(target=ask, name="rows of a result", daemon=True)
     waiting.start()
     waiting.join(within_s)
-    return found[0] if found else None
+    answer = answers[0] if answers else None
+    if isinstance(answer, Exception):
+        raise answer
+    return answer

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 
 import click
 import pytest
@@ -300,3 +301,25 @@ def test_a_path_that_the_system_refuses_is_no_fault_of_ours(tmp_path, path):
     assert found is not None
     assert found.code != "SH000"
     assert len(str(found)) < 500
+
+
+@pytest.mark.parametrize("words", [["status"], ["status", "--json"]])
+def test_an_error_that_ends_a_thread_is_no_traceback(words, project, monkeypatch, capsys):
+    def work():
+        raise ValueError("broken inside")
+
+    @click.command()
+    @click.option("--json", is_flag=True)
+    def command(json):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        click.echo("{}")
+
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # the command sets its own
+    monkeypatch.setattr(main.LazyGroup, "get_command", lambda *_: command)
+    assert main.main(words) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "{}\n"
+    assert shown.err.startswith("SH000 internal error: ValueError: broken inside\n  hint: the full trace is in ")
+    assert "Traceback" not in shown.err

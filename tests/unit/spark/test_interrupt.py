@@ -22,6 +22,9 @@ def call(seconds):
     while time.monotonic() < until:
         time.sleep(0.01)
     print("answered", flush=True)
+
+def fail():
+    raise RuntimeError("cancelled")
 ''', gateway.__dict__)
 
 def sleep():
@@ -61,6 +64,33 @@ with interruptible():
         print("interrupted")
 """
     assert run(program, number) == (["answered", "interrupted"], "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_error_of_a_call_that_an_interrupt_ends_is_the_interrupt(number):
+    program = """
+try:
+    with interruptible():
+        try:
+            gateway.call(1)
+        finally:
+            gateway.fail()
+except KeyboardInterrupt as interrupt:
+    print("interrupted:", interrupt.__cause__)
+"""
+    assert run(program, number) == (["answered", "interrupted:", "cancelled"], "")
+
+
+def test_an_error_without_an_interrupt_stays_an_error():
+    program = """
+try:
+    with interruptible():
+        gateway.fail()
+except RuntimeError:
+    print("ready", flush=True)
+    signal.pause()
+"""
+    assert run(program, signal.SIGTERM) == ([], "")
 
 
 def test_elsewhere_it_comes_at_once():
