@@ -18,6 +18,8 @@ from streamhouse.project.check import check_project
 from streamhouse.project.project import Project
 from streamhouse.project.settings import load_settings, settings_of_environment
 
+pytestmark = pytest.mark.proof
+
 ACTION = """\
 /* ---
 action: {name}

@@ -18,6 +18,8 @@ from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
 
+pytestmark = pytest.mark.proof
+
 COLUMNS = (
     Column(name="id", type="int"),
     Column(name="part", type="string"),

@@ -17,6 +17,8 @@ from tests.planted_faults import PLANTS, planted
 from tests.shop_project import make_shop
 from tests.shop_requests import FOLDS, SOUND
 
+pytestmark = pytest.mark.proof
+
 ALL = {**SOUND, **{f"fold: {name}": one for name, one in FOLDS.items()}}
 
 

@@ -10,6 +10,8 @@ from tests.equal_pairs import Pair, meaning, pairs
 from tests.sql_corpus import LINES, P, columns, queries, typed
 from tests.tables import each
 
+pytestmark = pytest.mark.proof
+
 PAIRS = list(pairs())
 DIFFERENT = [
     block.strip().splitlines()

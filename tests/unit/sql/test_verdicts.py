@@ -2,10 +2,14 @@
 
 import re
 
+import pytest
+
 from streamhouse.errors import DefinitionErrors, StreamhouseError
 from tests.golden import Golden
 from tests.spark_verdicts import FOLDER, checked, recorded, shown, statements
 from tests.tables import each
+
+pytestmark = pytest.mark.proof
 
 ODD = ("SH000", "SH220", "in each other")
 """What says that a fault is ours."""

@@ -18,6 +18,8 @@ from streamhouse.stores.paimon.light import PaimonReader
 from streamhouse.stores.where import RowCondition
 from tests.gate.levels import deep
 
+pytestmark = pytest.mark.proof
+
 COLUMNS = tuple(Column(name=name, type=kind) for name, kind in {"k": "bigint", "day": "string", "v": "bigint"}.items())
 KINDS = {
     "log": {},

@@ -28,6 +28,8 @@ from streamhouse.ui.desk import Desk
 from streamhouse.ui.person import Person
 from tests.shop import FLOW, made_world
 
+pytestmark = pytest.mark.proof
+
 STEP = "dws.totals"
 WIDER = UpstreamEvent(
     type=EventType.WIDEN_TYPE,
