@@ -191,8 +191,10 @@ def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack
         if tier not in tiers:
             continue
         reader = None
-        if not is_local(place) or (tier is Tier.COLD and project.settings.cold.catalog is not None):
-            unseen[tier] = "it is in an object store, or in a catalog"
+        if not is_local(place):
+            unseen[tier] = "it is in an object store; of its files only counts of rows are compared, and no checksums"
+        elif tier is Tier.COLD and project.settings.cold.catalog is not None:
+            unseen[tier] = "it is in a catalog"
         else:
             reader = warm_reader(project) if tier is Tier.WARM else cold_reader(project)
         if reader is not None:
